@@ -1,0 +1,17 @@
+//! What to do: the plan of a run.
+//!
+//! A plan is what a user writes (TOML, `--set`, `--target`) turned into values that cannot be wrong: `read`
+//! is the way from text to a validated [`Plan`], `keys` is the one list of every key with its meaning, and
+//! everything after it trusts the [`Plan`] and checks nothing again.
+
+pub mod data;
+pub mod plan;
+pub mod units;
+pub mod url;
+
+pub use data::DataSpec;
+pub use plan::{
+    Arrivals, Data, Drive, Length, Observe, PLAN_VERSION, Plan, Redo, Run, SessionCount, Target, Workload,
+};
+pub use units::{Blocks, Bytes, Rate, Size, Span};
+pub use url::TargetUrl;

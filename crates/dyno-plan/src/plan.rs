@@ -1,0 +1,177 @@
+//! The validated plan: what every other part of Dyno reads.
+//!
+//! Values here are within their limits by construction, because `crate::read` is the only way users' text becomes
+//! a [`Plan`]. It serializes with the same section and key names that users write, so a record shows the plan as its
+//! author knows it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Bytes, Rate, Size, Span};
+use crate::url::TargetUrl;
+
+/// The version of the plan format that this program writes and reads.
+pub const PLAN_VERSION: u32 = 1;
+
+/// One validated plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The version of the plan format, [`PLAN_VERSION`].
+    pub version: u32,
+    /// Which database.
+    pub target: Target,
+    /// Which data it holds.
+    pub data: Data,
+    /// Which load is put on it.
+    pub workload: Workload,
+    /// How many sessions, for how long.
+    pub run: Run,
+    /// What is watched meanwhile.
+    pub observe: Observe,
+}
+
+/// Section `[target]`: which database, and how to reach it. Never holds a password.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    /// Where the database is.
+    pub url: TargetUrl,
+    /// The environment variable that holds the password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password_env: Option<String>,
+    /// The file whose first line is the password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password_file: Option<String>,
+    /// The longest wait for one connection.
+    pub connect_timeout: Span,
+}
+
+/// Section `[data]`: the data that is hard on the platform.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Data {
+    /// Independent copies of the test tables.
+    pub schemas: u32,
+    /// Size of each schema's table; one row is one block.
+    pub scale: Size,
+    /// Size of each schema's table without an index, for full scans; zero blocks is none.
+    pub scan_scale: Size,
+    /// Block size: SQLite's page size, checked on servers. Absent is the engine's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_size: Option<Bytes>,
+    /// Share of the filler that compresses away, 0–100 %.
+    pub compressible: u32,
+    /// Seed of the data: the same seed gives the same rows.
+    pub seed: u64,
+    /// Connections that load at the same time.
+    pub load_parallel: u32,
+}
+
+/// Section `[workload]`: the load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Workload {
+    /// Share of operations that are updates, 0–100 %.
+    pub update_pct: u32,
+    /// Share of the reads that are full scans, 0–100 %.
+    pub scan_pct: u32,
+    /// Share of the reads that are single-row lookups by key, 0–100 %.
+    pub lookup_pct: u32,
+    /// Rows, hence blocks, that one `select` or `update` touches.
+    pub work_unit: u32,
+    /// How much an update writes.
+    pub redo: Redo,
+    /// Where the loop runs.
+    pub drive: Drive,
+    /// Open loop at this many operations per second over all sessions; absent is closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// How arrivals of an open loop are spaced.
+    pub arrivals: Arrivals,
+    /// Seed of the operations' random draws.
+    pub seed: u64,
+}
+
+/// How much an update writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Redo {
+    /// Two columns.
+    Lite,
+    /// All nineteen columns.
+    Heavy,
+}
+
+/// Where the loop runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Drive {
+    /// Each operation crosses the wire: true response times, true commits.
+    Client,
+    /// Slices of operations run inside the database: least client cost.
+    Server,
+}
+
+/// How arrivals of an open loop are spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// Evenly.
+    Constant,
+    /// As a Poisson process: independent arrivals, exponential gaps.
+    Poisson,
+}
+
+/// Section `[run]`: how many sessions, for how long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Sessions on each schema.
+    pub sessions_per_schema: u32,
+    /// Load before the window that is not counted.
+    pub warmup: Span,
+    /// Length of the window. Absent when `ops_per_session` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Span>,
+    /// The window ends when every session has done this many operations. Absent when `time` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ops_per_session: Option<u64>,
+    /// The longest wait for operations still under way after the window.
+    pub drain: Span,
+}
+
+/// How long a window lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// A length of time.
+    Time(Span),
+    /// Operations that every session must have done.
+    Ops(u64),
+}
+
+/// A number of sessions over all schemas.
+pub type SessionCount = u32;
+
+/// Section `[observe]`: what is watched during a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observe {
+    /// Spacing of the series.
+    pub interval: Span,
+    /// Samples of wait events per second, on a connection of its own; absent (`"off"`) is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Rate>,
+}
+
+impl Plan {
+    /// Sessions over all schemas.
+    pub fn sessions(&self) -> SessionCount {
+        self.data.schemas * self.run.sessions_per_schema
+    }
+}
+
+impl Run {
+    /// How long the window lasts: exactly one of `time` and `ops_per_session` is there in a validated plan.
+    pub fn length(&self) -> Length {
+        match (self.ops_per_session, self.time) {
+            (Some(ops), _) => Length::Ops(ops),
+            (None, Some(time)) => Length::Time(time),
+            (None, None) => unreachable!("a validated plan has run.time or run.ops_per_session"),
+        }
+    }
+}

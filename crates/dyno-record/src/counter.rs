@@ -1,0 +1,255 @@
+//! The portable counters, and snapshots of them.
+//!
+//! Every engine tells the same things under other names; the vocabulary is the one name for each. What an engine cannot
+//! tell is [`Reading::Absent`] with the reason, never 0.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::latency::Histogram;
+use crate::metric::Unit;
+
+/// A cumulative counter that every engine is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Counter {
+    /// Buffers got from the cache (blocks), read from storage or not.
+    LogicalReads,
+    /// Blocks read from outside the database's cache.
+    PhysicalReads,
+    /// Read requests sent to the operating system.
+    PhysicalReadRequests,
+    /// Bytes read from outside the database's cache.
+    PhysicalReadBytes,
+    /// Time spent in those reads, µs.
+    PhysicalReadTime,
+    /// Blocks written.
+    PhysicalWrites,
+    /// Write requests sent to the operating system.
+    PhysicalWriteRequests,
+    /// Bytes written.
+    PhysicalWriteBytes,
+    /// Time spent in those writes, µs.
+    PhysicalWriteTime,
+    /// Bytes of redo, WAL or binlog that make commits durable.
+    RedoBytes,
+    /// Writes of redo.
+    RedoWrites,
+    /// Syncs of redo to storage.
+    RedoSyncs,
+    /// Time spent in those syncs, µs.
+    RedoSyncTime,
+    /// Transactions committed.
+    Commits,
+    /// Transactions rolled back.
+    Rollbacks,
+    /// Statements executed.
+    Executions,
+    /// Rows read by statements.
+    RowsRead,
+    /// Rows inserted, updated or deleted.
+    RowsWritten,
+    /// Time sessions spent working in the database, µs.
+    DbTime,
+    /// CPU time sessions spent in the database, µs.
+    CpuTime,
+}
+
+impl Counter {
+    /// Every counter, in the order reports show them.
+    pub const ALL: [Self; 20] = [
+        Self::LogicalReads,
+        Self::PhysicalReads,
+        Self::PhysicalReadRequests,
+        Self::PhysicalReadBytes,
+        Self::PhysicalReadTime,
+        Self::PhysicalWrites,
+        Self::PhysicalWriteRequests,
+        Self::PhysicalWriteBytes,
+        Self::PhysicalWriteTime,
+        Self::RedoBytes,
+        Self::RedoWrites,
+        Self::RedoSyncs,
+        Self::RedoSyncTime,
+        Self::Commits,
+        Self::Rollbacks,
+        Self::Executions,
+        Self::RowsRead,
+        Self::RowsWritten,
+        Self::DbTime,
+        Self::CpuTime,
+    ];
+
+    /// The unit of the counter.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::LogicalReads | Self::PhysicalReads | Self::PhysicalWrites => Unit::Blocks,
+            Self::PhysicalReadBytes | Self::PhysicalWriteBytes | Self::RedoBytes => Unit::Bytes,
+            Self::PhysicalReadTime
+            | Self::PhysicalWriteTime
+            | Self::RedoSyncTime
+            | Self::DbTime
+            | Self::CpuTime => Unit::Microseconds,
+            Self::RowsRead | Self::RowsWritten => Unit::Rows,
+            _ => Unit::Count,
+        }
+    }
+
+    /// The name in records: `logical_reads`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LogicalReads => "logical_reads",
+            Self::PhysicalReads => "physical_reads",
+            Self::PhysicalReadRequests => "physical_read_requests",
+            Self::PhysicalReadBytes => "physical_read_bytes",
+            Self::PhysicalReadTime => "physical_read_time",
+            Self::PhysicalWrites => "physical_writes",
+            Self::PhysicalWriteRequests => "physical_write_requests",
+            Self::PhysicalWriteBytes => "physical_write_bytes",
+            Self::PhysicalWriteTime => "physical_write_time",
+            Self::RedoBytes => "redo_bytes",
+            Self::RedoWrites => "redo_writes",
+            Self::RedoSyncs => "redo_syncs",
+            Self::RedoSyncTime => "redo_sync_time",
+            Self::Commits => "commits",
+            Self::Rollbacks => "rollbacks",
+            Self::Executions => "executions",
+            Self::RowsRead => "rows_read",
+            Self::RowsWritten => "rows_written",
+            Self::DbTime => "db_time",
+            Self::CpuTime => "cpu_time",
+        }
+    }
+}
+
+/// What a counter stood at, or why nobody can know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// Its cumulative value in the counter's unit.
+    Value(u64),
+    /// Why the engine cannot tell.
+    Absent(String),
+}
+
+/// All cumulative counters of one target, read at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// The portable counters. A counter that is not in the map is absent without a reason, which the audit reports as a fault of the engine.
+    pub portable: BTreeMap<Counter, Reading>,
+    /// The engine's own cumulative counters under their own names (`pg_stat_database.blks_hit`).
+    pub native: BTreeMap<String, f64>,
+    /// Cumulative latency distributions that the engine keeps (`read`, `write`, `sync` of SQLite's VFS), in nanoseconds.
+    pub latencies: BTreeMap<String, Histogram>,
+    /// Named marks that change when counters start anew: server start, resets of statistics. A mark that differs between two snapshots makes the run invalid, and its name and both values say why.
+    pub epochs: BTreeMap<String, String>,
+}
+
+impl Snapshot {
+    /// Notes a portable counter's value.
+    pub fn set(&mut self, counter: Counter, value: u64) {
+        self.portable.insert(counter, Reading::Value(value));
+    }
+
+    /// Notes why a portable counter has no value.
+    pub fn set_absent(&mut self, counter: Counter, reason: impl Into<String>) {
+        self.portable.insert(counter, Reading::Absent(reason.into()));
+    }
+}
+
+/// How far one portable counter moved, as a record keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum CounterDelta {
+    /// Both readings and their difference.
+    Moved {
+        /// At the begin snapshot.
+        begin: u64,
+        /// At the end snapshot.
+        end: u64,
+        /// `end − begin`; negative is a counter that went backwards.
+        delta: i64,
+        /// The unit.
+        unit: Unit,
+    },
+    /// Why there is no value.
+    Absent {
+        /// The reason.
+        absent: String,
+    },
+}
+
+impl CounterDelta {
+    /// The difference, if the counter was there at both ends.
+    pub fn delta(&self) -> Option<i64> {
+        match self {
+            Self::Moved { delta, .. } => Some(*delta),
+            Self::Absent { .. } => None,
+        }
+    }
+}
+
+/// Counters of one interval: the window, or the whole life of the sessions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Counters {
+    /// Portable counters by name.
+    pub portable: BTreeMap<Counter, CounterDelta>,
+    /// Native counters: how far each moved, under its own name; those that did not move are left out.
+    pub native: BTreeMap<String, f64>,
+    /// Latency distributions of the interval that the engine itself keeps, by name.
+    pub latencies: BTreeMap<String, crate::latency::Latency>,
+    /// Epoch marks that changed inside the interval: name → (begin, end).
+    #[serde(default)]
+    pub epoch_changes: BTreeMap<String, (String, String)>,
+}
+
+impl Counters {
+    /// The delta of `counter`, or the reason why there is none.
+    pub fn get(&self, counter: Counter) -> Result<i64, &str> {
+        match self.portable.get(&counter) {
+            Some(CounterDelta::Moved { delta, .. }) => Ok(*delta),
+            Some(CounterDelta::Absent { absent }) => Err(absent),
+            None => Err("the engine does not report it"),
+        }
+    }
+
+    /// The difference between two snapshots of the same target.
+    pub fn between(begin: &Snapshot, end: &Snapshot) -> Self {
+        let mut counters = Self::default();
+        for (&counter, end_reading) in &end.portable {
+            let delta = match (begin.portable.get(&counter), end_reading) {
+                (Some(Reading::Value(b)), Reading::Value(e)) => CounterDelta::Moved {
+                    begin: *b,
+                    end: *e,
+                    delta: i64::try_from(i128::from(*e) - i128::from(*b)).unwrap_or(i64::MIN),
+                    unit: counter.unit(),
+                },
+                (Some(Reading::Absent(reason)), _) | (_, Reading::Absent(reason)) => {
+                    CounterDelta::Absent { absent: reason.clone() }
+                }
+                (None, _) => CounterDelta::Absent { absent: "it was not in the begin snapshot".into() },
+            };
+            counters.portable.insert(counter, delta);
+        }
+        for (name, end_value) in &end.native {
+            let moved = end_value - begin.native.get(name).copied().unwrap_or(0.0);
+            if moved != 0.0 {
+                counters.native.insert(name.clone(), moved);
+            }
+        }
+        for (name, end_latency) in &end.latencies {
+            let latency = match begin.latencies.get(name) {
+                Some(begin_latency) => end_latency.since(begin_latency),
+                None => end_latency.clone(),
+            };
+            counters.latencies.insert(name.clone(), latency.summary());
+        }
+        for (name, end_mark) in &end.epochs {
+            if let Some(begin_mark) = begin.epochs.get(name).filter(|mark| *mark != end_mark) {
+                counters.epoch_changes.insert(name.clone(), (begin_mark.clone(), end_mark.clone()));
+            }
+        }
+        counters
+    }
+}

@@ -1,0 +1,22 @@
+//! What happened: run records, the metric vocabulary, and the repository that keeps them.
+//!
+//! A [`RunRecord`] is self-contained: everything that shows, compares or judges runs works from records alone, whoever
+//! made them. This crate holds the words ([`Counter`], [`Metric`], [`Wait`](waits::WaitTime)) and no behaviour of engines.
+
+pub mod audit;
+pub mod counter;
+pub mod latency;
+pub mod metric;
+pub mod platform;
+pub mod record;
+pub mod series;
+pub mod waits;
+
+pub use audit::{AuditCheck, CheckStatus};
+pub use counter::{Counter, CounterDelta, Counters, Reading, Snapshot};
+pub use latency::{Histogram, Latency};
+pub use metric::{Metric, Unit};
+pub use platform::{Advice, HostFacts, Identity, Severity, TargetFacts};
+pub use record::{ErrorTally, Gate, OpClass, OpStats, RunId, RunRecord, SCHEMA_VERSION, Status, Window};
+pub use series::{Series, SeriesPoint};
+pub use waits::{WaitTime, Waits};

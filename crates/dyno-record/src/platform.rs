@@ -1,0 +1,98 @@
+//! The platform under test, as records describe it: the target and the host.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a target says it is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Identity {
+    /// The product: `PostgreSQL`.
+    pub product: String,
+    /// Its version, as it prints it.
+    pub version: String,
+    /// The database's own block size in bytes; 0 where it is chosen at load.
+    pub block_size: u64,
+    /// Settings that shape a run: name → value, with units as the database prints them.
+    pub settings: BTreeMap<String, String>,
+    /// Names of settings that differ from the product's defaults.
+    pub non_default: Vec<String>,
+    /// Where the data lives on the database's own host, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_path: Option<String>,
+    /// Where the redo lives on the database's own host, if it says so and it is elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redo_path: Option<String>,
+    /// Whether the database runs on the machine that drives it; host figures speak of the database only then.
+    pub same_host: bool,
+}
+
+/// One target in a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetFacts {
+    /// The URL, without secrets.
+    pub url: String,
+    /// The engine: `postgres`.
+    pub engine: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub identity: Identity,
+    /// The loaded data that the run worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<dyno_plan::DataSpec>,
+}
+
+/// How much an [`Advice`] matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// As it should be.
+    Ok,
+    /// Worth knowing.
+    Note,
+    /// Would make figures say less than they seem to.
+    Warn,
+    /// A run cannot be done or would be wrong.
+    Fail,
+}
+
+/// One finding of the preflight check, with its way out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Advice {
+    /// What was looked at: `privileges`, `track_io_timing`.
+    pub check: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was found, in one sentence.
+    pub found: String,
+    /// What to do about it, a command where there is one; empty when all is well.
+    pub way_out: String,
+}
+
+/// Facts about the machine that drove the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostFacts {
+    /// The machine's name.
+    pub name: String,
+    /// Of which part the host's figures speak: `client and database` or `client only`.
+    pub role: String,
+    /// Operating system and kernel: `Linux 6.1.0 x86_64`.
+    pub kernel: String,
+    /// Distribution: `Debian GNU/Linux 12 (bookworm)`.
+    pub os: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// CPUs that are online.
+    pub cpus: u32,
+    /// CPUs that this process may use.
+    pub cpus_allowed: u32,
+    /// NUMA nodes.
+    pub numa_nodes: u32,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Further facts, dotted names: `huge_pages.total`, `sysctl.vm.swappiness`, `device.vda.scheduler`, `cgroup.memory.max`.
+    pub facts: BTreeMap<String, String>,
+    /// Mounts of data, redo and repository: path → `device fstype options`.
+    pub mounts: BTreeMap<String, String>,
+}

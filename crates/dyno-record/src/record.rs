@@ -1,0 +1,222 @@
+//! The run record: one window at one setting, and everything known about it.
+
+use std::collections::BTreeMap;
+
+use dyno_plan::Plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::AuditCheck;
+use crate::counter::Counters;
+use crate::latency::Latency;
+use crate::metric::Metric;
+use crate::platform::{HostFacts, TargetFacts};
+use crate::series::Series;
+use crate::waits::Waits;
+
+/// The version of the record format that this program writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A run's name: its start in UTC and four random digits, `20260321-142501-7f3a`. Sorts by time.
+pub type RunId = String;
+
+/// What a run came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Done, and the audit found nothing against it.
+    Valid,
+    /// Done, but its numbers cannot be trusted; `reasons` say why. Never shown as a result.
+    Invalid,
+    /// Stopped before its end; what was measured is kept.
+    Interrupted,
+    /// The target or the host failed; what was measured is kept.
+    Failed,
+}
+
+impl Status {
+    /// The word in records: `valid`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Invalid => "invalid",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRecord {
+    /// The version of this format.
+    pub schema_version: u32,
+    /// The run's name.
+    pub id: RunId,
+    /// When it started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// When its record was made, RFC 3339 in UTC.
+    pub ended_at: String,
+    /// The version of the program that made it.
+    pub dyno_version: String,
+    /// What it came to.
+    pub status: Status,
+    /// Why it is not `valid`; empty when it is.
+    pub reasons: Vec<String>,
+    /// The plan it followed.
+    pub plan: Plan,
+    /// The databases.
+    pub targets: Vec<TargetFacts>,
+    /// The machine that drove it.
+    pub host: HostFacts,
+    /// The common start.
+    pub gate: Gate,
+    /// The measured interval; absent when the run ended before one began.
+    pub window: Option<Window>,
+    /// Operations inside the window by class: `select`, `lookup`, `scan`, `update`, `commit`, `slice`; and `all`, every
+    /// operation but `commit` (a part of an update) and `slice` (a bundle of operations).
+    pub ops: BTreeMap<String, OpStats>,
+    /// Figures of the window.
+    pub metrics: BTreeMap<String, Metric>,
+    /// Database counters over the window.
+    pub counters: Counters,
+    /// Database counters over the sessions' whole life, from before the first connected until after the last had gone,
+    /// and what the sessions did in it; every operation is in both, so they can be compared to the unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<Whole>,
+    /// Host counters over the window by name: `cpu.user_s`, `device.vda.reads`.
+    pub host_counters: BTreeMap<String, f64>,
+    /// What sessions waited for.
+    pub waits: Waits,
+    /// The window interval by interval.
+    pub series: Series,
+    /// Errors by code, warm-up and drain included.
+    pub errors: Vec<ErrorTally>,
+    /// Whether the numbers agree.
+    pub audit: Vec<AuditCheck>,
+}
+
+/// The start gate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gate {
+    /// Sessions that passed it.
+    pub sessions: u32,
+    /// Largest distance between two sessions' first operations, µs.
+    pub skew_us_max: f64,
+    /// Time from the first connection to the opening of the gate, s.
+    pub connect_s: f64,
+}
+
+/// The measured interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Window {
+    /// Seconds between the two snapshots' own timestamps (monotonic clock): what rates divide by.
+    pub seconds: f64,
+    /// Begin snapshot, RFC 3339 in UTC.
+    pub begin: String,
+    /// End snapshot, RFC 3339 in UTC.
+    pub end: String,
+    /// How long reading each snapshot took, µs: begin, end.
+    pub snapshot_us: (f64, f64),
+    /// Largest distance of a session's own first and last counted moment from the snapshots, µs: begin, end.
+    pub edge_us_max: (f64, f64),
+    /// Sessions that had not reached the edge when the snapshot was taken (in a long operation): begin, end.
+    pub edge_late: (u32, u32),
+    /// Sum over sessions of the time spent in operations, s; `busy_s ÷ (seconds × sessions)` is the share of time the sessions were busy.
+    pub busy_s: f64,
+    /// Longest interval in which no thread of ours noticed time pass, µs: a suspended process or a starved machine.
+    pub stall_us_max: f64,
+    /// Longest delay of an operation's start behind its due moment, µs; open loop only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_us_max: Option<f64>,
+}
+
+/// One class of operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OpClass {
+    /// `COUNT(c2)` over a range of keys.
+    Select,
+    /// One row by key.
+    Lookup,
+    /// `COUNT(c2)` over the table without an index.
+    Scan,
+    /// Update of a range of keys, its commit included.
+    Update,
+    /// The commit of an update.
+    Commit,
+    /// One call that runs many operations inside the database.
+    Slice,
+}
+
+impl OpClass {
+    /// Every class, in the order reports show them.
+    pub const ALL: [Self; 6] =
+        [Self::Select, Self::Lookup, Self::Scan, Self::Update, Self::Commit, Self::Slice];
+
+    /// The word in records: `select`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Select => "select",
+            Self::Lookup => "lookup",
+            Self::Scan => "scan",
+            Self::Update => "update",
+            Self::Commit => "commit",
+            Self::Slice => "slice",
+        }
+    }
+}
+
+/// What one class of operations did inside the window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpStats {
+    /// Operations that ended well.
+    pub count: u64,
+    /// Operations that failed.
+    pub errors: u64,
+    /// `count` per second of the window.
+    pub rate_per_s: f64,
+    /// Rows read or updated.
+    pub rows: u64,
+    /// From sending to the end, µs.
+    pub service_us: Latency,
+    /// From the due moment to the end, µs; in a closed loop the same as `service_us`.
+    pub response_us: Latency,
+    /// Why operations in `count` have no time of their own, when they have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untimed: Option<String>,
+}
+
+/// The sessions' whole life, to the unit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Whole {
+    /// Operations that ended well, by class.
+    pub ops: BTreeMap<String, u64>,
+    /// Rows read by operations that ended well.
+    pub rows_read: u64,
+    /// Rows updated and committed.
+    pub rows_updated: u64,
+    /// Commits acknowledged.
+    pub commits: u64,
+    /// Operations that failed; what the database did for them is unknown to the client.
+    pub errors: u64,
+    /// Rows of the sessions' last updates that were read back: how many, and how many of them held the new value.
+    pub verified_rows: (u64, u64),
+    /// Database counters over the same time.
+    pub counters: Counters,
+}
+
+/// Errors of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorTally {
+    /// `retryable`, `connection` or `fatal`.
+    pub class: String,
+    /// The database's code: `40001`, `SQLITE_BUSY`.
+    pub code: String,
+    /// The first message of the kind.
+    pub message: String,
+    /// How many.
+    pub count: u64,
+    /// Connections opened anew because of it.
+    pub reconnects: u64,
+}

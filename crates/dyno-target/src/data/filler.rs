@@ -1,0 +1,186 @@
+//! The contents of rows: printable ASCII, different in every row, of a chosen compressibility.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{TEXT_COLUMNS, TableKind, mix, table_seed};
+use dyno_plan::DataSpec;
+
+/// Printable ASCII characters, space to tilde.
+const SYMBOLS: u16 = 95;
+
+/// The byte of the part that compresses away.
+const PADDING: u8 = b'.';
+
+/// Bytes made at a time: the loop over them vectorises.
+const CHUNK: usize = 64;
+
+/// Fills `out` with random printable ASCII.
+fn random_text(rng: &mut Xoshiro256PlusPlus, out: &mut [u8]) {
+    for chunk in out.chunks_mut(CHUNK) {
+        let mut bits = [0u8; CHUNK];
+        for word in bits.chunks_exact_mut(8) {
+            word.copy_from_slice(&rng.next_u64().to_le_bytes());
+        }
+        for (byte, random) in chunk.iter_mut().zip(bits) {
+            // A multiplication instead of a modulo; 95 does not divide 256, so some symbols are a third more frequent.
+            *byte = b' ' + ((u16::from(random) * SYMBOLS) >> 8) as u8;
+        }
+    }
+}
+
+/// Writes `value` as sixteen hexadecimal digits.
+fn hex16(value: u64, out: &mut [u8]) {
+    for (i, digit) in out[..16].iter_mut().enumerate() {
+        *digit = b"0123456789abcdef"[(value >> (60 - 4 * i) & 15) as usize];
+    }
+}
+
+/// How many of `width` bytes are random when `compressible` percent shall compress away.
+fn random_bytes(width: usize, compressible: u32) -> usize {
+    width * (100 - compressible.min(100) as usize) / 100
+}
+
+/// Makes the filler of one table's rows.
+///
+/// Each column is `compressible` percent of a constant byte behind random printable characters. At 0 % nothing repeats, so
+/// LZ methods (LZ4, pglz, NTFS, most arrays) save nothing; an entropy coder still saves about 18 %, since 95 of 256 byte
+/// values occur.
+#[derive(Debug, Clone)]
+pub struct Filler {
+    seed: u64,
+    column_bytes: usize,
+    random_bytes: usize,
+}
+
+impl Filler {
+    /// Filler for the table `kind` of `schema`, in columns of `column_bytes`.
+    pub fn new(spec: &DataSpec, schema: u32, kind: TableKind, column_bytes: usize) -> Self {
+        assert!(column_bytes >= 64, "columns shorter than 64 bytes cannot hold an update's stamp");
+        Self {
+            seed: table_seed(spec.seed, schema, kind),
+            column_bytes,
+            random_bytes: random_bytes(column_bytes, spec.compressible),
+        }
+    }
+
+    /// Bytes of one row's text: all columns, one after the other.
+    pub fn row_bytes(&self) -> usize {
+        self.column_bytes * TEXT_COLUMNS
+    }
+
+    /// Bytes of one column.
+    pub fn column_bytes(&self) -> usize {
+        self.column_bytes
+    }
+
+    /// Writes the text of the row with `key`; column `i` (from 0, which is `c2`) is `out[i * column_bytes..][..column_bytes]`.
+    ///
+    /// `c2` begins with `d` and sixteen hexadecimal digits that no other row of the table has.
+    pub fn fill(&self, key: u64, out: &mut [u8]) {
+        let row_seed = mix(self.seed ^ key);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(row_seed);
+        for column in out.chunks_exact_mut(self.column_bytes) {
+            let (random, padding) = column.split_at_mut(self.random_bytes);
+            random_text(&mut rng, random);
+            padding.fill(PADDING);
+        }
+        out[0] = b'd';
+        hex16(row_seed, &mut out[1..17]);
+    }
+}
+
+/// Makes update values: each is new, whatever the row held before, in this run or any other.
+///
+/// A value begins with `u`, the run's stamp (16 digits), the session (8) and the operation (16).
+#[derive(Debug, Clone)]
+pub struct UpdateValues {
+    rng: Xoshiro256PlusPlus,
+    value: Vec<u8>,
+    random_bytes: usize,
+}
+
+impl UpdateValues {
+    /// Bytes in front of the filler: `u`, run, session, operation.
+    pub const STAMP_BYTES: usize = 41;
+
+    /// Values of one session for columns of `column_bytes`.
+    pub fn new(seed: u64, run_stamp: u64, session: u32, column_bytes: usize, compressible: u32) -> Self {
+        let mut value = vec![PADDING; column_bytes];
+        value[0] = b'u';
+        hex16(run_stamp, &mut value[1..17]);
+        value[17..25].copy_from_slice(format!("{session:08x}").as_bytes());
+        let rng = Xoshiro256PlusPlus::seed_from_u64(mix(seed ^ u64::from(session) ^ 0x7570_6474));
+        let random_bytes = random_bytes(column_bytes, compressible).saturating_sub(Self::STAMP_BYTES);
+        Self { rng, value, random_bytes }
+    }
+
+    /// What every value of this run begins with: `u` and the run's stamp.
+    pub fn run_prefix(run_stamp: u64) -> String {
+        format!("u{run_stamp:016x}")
+    }
+
+    /// The value of operation `number`; every call makes new filler behind the stamp.
+    pub fn next(&mut self, number: u64) -> &str {
+        hex16(number, &mut self.value[25..41]);
+        random_text(&mut self.rng, &mut self.value[Self::STAMP_BYTES..][..self.random_bytes]);
+        std::str::from_utf8(&self.value).expect("stamp and filler are ASCII")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(compressible: u32) -> DataSpec {
+        DataSpec { schemas: 1, rows: 100, scan_rows: 0, block_size: 8192, compressible, seed: 7 }
+    }
+
+    fn row(compressible: u32, key: u64) -> Vec<u8> {
+        let filler = Filler::new(&spec(compressible), 1, TableKind::Rows, 128);
+        let mut out = vec![0; filler.row_bytes()];
+        filler.fill(key, &mut out);
+        out
+    }
+
+    #[test]
+    fn rows_are_printable_and_all_different() {
+        let mut seen = std::collections::HashSet::new();
+        for compressible in [0, 50, 100] {
+            for key in 1..=100 {
+                let row = row(compressible, key);
+                assert!(row.iter().all(|b| (b' '..=b'~').contains(b)));
+                seen.insert((compressible, row));
+            }
+        }
+        assert_eq!(seen.len(), 300);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_row() {
+        assert_eq!(row(25, 17), row(25, 17));
+    }
+
+    #[test]
+    fn the_chosen_share_is_constant() {
+        for (compressible, lowest, highest) in [(0, 0.0, 0.03), (50, 0.48, 0.53), (90, 0.87, 0.92)] {
+            let row = row(compressible, 5);
+            let padding = row.iter().filter(|&&b| b == PADDING).count() as f64 / row.len() as f64;
+            assert!((lowest..=highest).contains(&padding), "{compressible} %: {padding}");
+        }
+    }
+
+    #[test]
+    fn update_values_never_repeat() {
+        let mut seen = std::collections::HashSet::new();
+        for session in 0..3 {
+            let mut values = UpdateValues::new(1, 99, session, 128, 100);
+            for number in 0..100 {
+                assert!(seen.insert(values.next(number).to_owned()));
+            }
+        }
+        assert!(
+            seen.iter().all(|value| value.starts_with(&UpdateValues::run_prefix(99)) && value.len() == 128)
+        );
+    }
+}

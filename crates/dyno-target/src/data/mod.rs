@@ -1,0 +1,50 @@
+//! The data that is hard on a platform: random key order, one wide row per block, filler that does not compress away.
+//!
+//! Everything is arithmetic on the seed: any loader can make any row at any time, so loads run in parallel, resume where
+//! they stopped, and can be verified against the plan without a copy.
+
+mod filler;
+mod permutation;
+
+pub use filler::{Filler, UpdateValues};
+pub use permutation::Permutation;
+
+/// Text columns of a row: `c2` to `c20`.
+pub const TEXT_COLUMNS: usize = 19;
+
+/// Length of each text column in the classic layout, in characters (bytes, as the filler is ASCII).
+pub const CLASSIC_COLUMN_BYTES: usize = 128;
+
+/// Mixes a 64-bit value so that neighbouring inputs give unrelated outputs; a bijection.
+///
+/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+pub fn mix(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// The two kinds of test table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TableKind {
+    /// Read and updated by key.
+    Rows,
+    /// Without an index, for full scans.
+    Scan,
+}
+
+impl TableKind {
+    /// The word in names and metadata: `rows`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Scan => "scan",
+        }
+    }
+}
+
+/// Seed of one table's contents.
+pub fn table_seed(seed: u64, schema: u32, kind: TableKind) -> u64 {
+    mix(mix(seed) ^ (u64::from(schema) << 1 | u64::from(kind == TableKind::Scan)))
+}

@@ -1,0 +1,101 @@
+//! What can go wrong with a target, in kinds that a program can match on.
+
+use std::fmt;
+
+/// The kind of a [`TargetError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetErrorKind {
+    /// The plan asks for something that this engine cannot do.
+    Unsupported,
+    /// The server cannot be reached, or the file cannot be opened.
+    Unreachable,
+    /// User name, password or TLS was refused.
+    Denied,
+    /// A privilege is missing.
+    Privilege,
+    /// The loaded data is not what the plan describes, or there is none.
+    Data,
+    /// No space left, for the database.
+    Full,
+    /// The database reported another error.
+    Database,
+    /// Stopped because the user asked for it.
+    Cancelled,
+}
+
+/// An error of a target: what failed, and the way out.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct TargetError {
+    /// Its kind.
+    pub kind: TargetErrorKind,
+    /// One sentence in lower case: what failed, with the database's own words. Never holds a secret.
+    pub message: String,
+    /// The way out, empty where there is none.
+    pub hint: String,
+    /// The cause.
+    #[source]
+    pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl TargetError {
+    /// An error of `kind` that says `message`.
+    pub fn new(kind: TargetErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: String::new(), source: None }
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn cause(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+/// What a failed operation means for the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ErrorClass {
+    /// Deadlock, serialization failure, lock timeout: counted, and another operation is drawn.
+    Retryable,
+    /// The connection is lost: it is opened anew.
+    Connection,
+    /// Anything else: the run ends as failed.
+    Fatal,
+}
+
+impl ErrorClass {
+    /// The word in records: `retryable`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Retryable => "retryable",
+            Self::Connection => "connection",
+            Self::Fatal => "fatal",
+        }
+    }
+}
+
+/// A failed operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpError {
+    /// What it means for the session.
+    pub class: ErrorClass,
+    /// The database's code: `40001`, `SQLITE_BUSY`; `io` for the connection itself.
+    pub code: String,
+    /// The database's words.
+    pub message: String,
+}
+
+impl fmt::Display for OpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {})", self.message, self.code, self.class.name())
+    }
+}
+
+impl std::error::Error for OpError {}

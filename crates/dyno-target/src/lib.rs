@@ -1,0 +1,31 @@
+//! The database under test.
+//!
+//! The traits come first, because they are what the rest of Dyno knows of a database: a [`Target`] is one endpoint, a
+//! [`Session`] one connection that does operations, an [`Observer`] reads cumulative counters and a [`Sampler`] looks at
+//! what sessions wait for. They are shaped by the method, not by any driver:
+//!
+//! - a session's [`Session::execute`] is the hot path, so it takes a plain value and gives one back, without allocation;
+//! - the window begins and ends between operations, so a session can be asked to make all it has done visible to the
+//!   observer ([`Session::edge`]), which lets the audit compare counts to the unit;
+//! - whatever can hang can be interrupted from outside ([`Session::interrupter`]).
+//!
+//! One folder per engine with the same rooms in each; [`open`] is the one place where URL schemes are resolved.
+
+pub mod clock;
+pub mod data;
+pub mod error;
+pub mod load;
+mod open;
+pub mod postgres;
+pub mod secret;
+pub mod session;
+pub mod sqlite;
+pub mod target;
+
+pub use clock::{Clock, MonotonicClock};
+pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
+pub use open::{OpenOptions, open};
+pub use secret::Secret;
+pub use session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+pub use target::{Capabilities, Observer, Sampler, Target, WaitSample};

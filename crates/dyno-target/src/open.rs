@@ -1,0 +1,34 @@
+//! From URL scheme to engine: the one line per engine.
+
+use std::time::Duration;
+
+use dyno_plan::TargetUrl;
+
+use crate::error::{TargetError, TargetErrorKind};
+use crate::secret::Secret;
+use crate::target::Target;
+
+/// How to open a target, beside its URL.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// The password, if the user gave one. `None` lets the engine look in its own places (`~/.pgpass`).
+    pub password: Option<Secret>,
+    /// The longest wait for one connection.
+    pub connect_timeout: Duration,
+}
+
+/// The target that `url` names. Does not connect.
+///
+/// # Errors
+/// There is no such engine, or the URL lacks what the engine needs.
+pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
+    match url.scheme.as_str() {
+        "sqlite" => crate::sqlite::open(url),
+        "postgres" | "postgresql" => crate::postgres::open(url, options),
+        other => Err(TargetError::new(
+            TargetErrorKind::Unsupported,
+            format!("there is no engine for {other:?} URLs"),
+        )
+        .hint("write sqlite:PATH, sqlite::memory: or postgres://USER@HOST/DATABASE")),
+    }
+}

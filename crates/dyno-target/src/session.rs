@@ -1,0 +1,126 @@
+//! One session: the hot path's seam.
+
+use std::sync::Arc;
+
+use dyno_plan::{DataSpec, Drive, Redo};
+
+use crate::clock::Clock;
+use crate::error::{OpError, TargetError};
+
+/// Everything a session needs to know before it starts.
+#[derive(Clone)]
+pub struct SessionSetup {
+    /// The session's number over all schemas, from 0.
+    pub number: u32,
+    /// The schema that it works on, from 1.
+    pub schema: u32,
+    /// The data that is there.
+    pub spec: DataSpec,
+    /// Rows that a `select` or an `update` touches.
+    pub work_unit: u32,
+    /// How much an update writes.
+    pub redo: Redo,
+    /// Where the loop runs; with [`Drive::Server`] only [`Session::slice`] is called.
+    pub drive: Drive,
+    /// Seed of everything the session draws itself, such as update values.
+    pub seed: u64,
+    /// A number unique to this run on this target, part of every update value, so that values of two runs always differ.
+    pub run_stamp: u64,
+    /// The clock for boundaries that only the session sees (where an update ends and its commit begins).
+    pub clock: Arc<dyn Clock>,
+}
+
+/// One operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// Count the rows with keys `first .. first + work_unit`.
+    Select {
+        /// The first key.
+        first: u64,
+    },
+    /// Read the row with this key.
+    Lookup {
+        /// The key.
+        key: u64,
+    },
+    /// Count the rows of the table without an index.
+    Scan,
+    /// Give the rows with keys `first .. first + work_unit` new values, and commit.
+    Update {
+        /// The first key.
+        first: u64,
+        /// The operation's number within the session, which makes the new values unique.
+        number: u64,
+    },
+}
+
+/// An operation that ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// Rows read or updated.
+    pub rows: u64,
+    /// When the commit began, on the setup's clock; absent for reads, and where the boundary was not seen.
+    pub commit_began_ns: Option<u64>,
+}
+
+/// A slice that ended well.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SliceDone {
+    /// Rows read by `select`, `lookup`, `scan` in this order.
+    pub rows_read: [u64; 3],
+    /// Rows updated.
+    pub rows_updated: u64,
+    /// Commits done inside the database.
+    pub commits: u64,
+}
+
+/// One connection that does operations, one after the other.
+///
+/// Used by one thread at a time. Statements are prepared when the session is opened, so that [`Session::execute`] does
+/// nothing but send, wait and read.
+pub trait Session: Send {
+    /// Does one operation.
+    ///
+    /// # Errors
+    /// [`OpError`] with its class; boxed, so that the good way stays small.
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>>;
+
+    /// Does `ops` in their order inside the database, each update committed, in one call.
+    ///
+    /// # Errors
+    /// As [`Session::execute`]; what was done of the slice is then unknown.
+    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>>;
+
+    /// Makes everything this session has done visible to observers, and nothing it does within the next second or so
+    /// where the engine batches its statistics. Called between operations at both ends of the window.
+    ///
+    /// # Errors
+    /// As [`Session::execute`].
+    fn edge(&mut self) -> Result<(), Box<OpError>>;
+
+    /// Opens the connection anew after it was lost, and prepares again.
+    ///
+    /// # Errors
+    /// The target cannot be reached.
+    fn reconnect(&mut self) -> Result<(), TargetError>;
+
+    /// Reads back the rows of the session's last acknowledged update: how many there are, and how many hold the value
+    /// that this update, or a later one of any session, gave them. `None` if it has done no update.
+    ///
+    /// # Errors
+    /// As [`Session::execute`].
+    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>>;
+
+    /// A handle that breaks off whatever the session is doing, from another thread.
+    fn interrupter(&self) -> Arc<dyn Interrupter>;
+
+    /// Ends the connection in the protocol's own way, so that the server books all it did.
+    fn close(self: Box<Self>);
+}
+
+/// Breaks off a session's current operation from another thread.
+pub trait Interrupter: Send + Sync {
+    /// Ends the connection or the statement at once; the session then fails with [`ErrorClass::Connection`](crate::ErrorClass::Connection)
+    /// or ends. Safe to call at any time, any number of times.
+    fn interrupt(&self);
+}

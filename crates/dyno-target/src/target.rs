@@ -1,0 +1,132 @@
+//! One database endpoint.
+
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Identity, Snapshot};
+
+use crate::error::TargetError;
+use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::session::{Session, SessionSetup};
+
+/// What an engine can do beyond the common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Loops can run inside the database ([`Session::slice`]).
+    pub server_drive: bool,
+    /// The data lives no longer than this process, so a run loads it first.
+    pub ephemeral: bool,
+    /// Largest number of loading connections that is of use; 1 where there is one writer.
+    pub load_parallel_max: u32,
+}
+
+/// One database endpoint. Cheap to make: connections are opened by its methods.
+pub trait Target: Send + Sync {
+    /// The engine's name: `postgres`.
+    fn engine(&self) -> &'static str;
+
+    /// The URL, without secrets.
+    fn url(&self) -> String;
+
+    /// What the engine can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Product, version, settings, paths.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn identify(&self) -> Result<Identity, TargetError>;
+
+    /// The block size that data would be loaded with: the wish if the engine can choose, else its own.
+    ///
+    /// # Errors
+    /// It cannot be reached, or the wish cannot be met.
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError>;
+
+    /// Everything that would falsify or prevent a run of `plan`, each with its way out; what is well is said too.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError>;
+
+    /// What it holds of Dyno's.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its metadata cannot be read.
+    fn survey(&self) -> Result<DataState, TargetError>;
+
+    /// Creates, fills and verifies the data. The same spec already there is recognised; a partial load of the same spec
+    /// is resumed; another spec is refused unless `options.replace`.
+    ///
+    /// # Errors
+    /// As [`crate::TargetErrorKind`] says; after `Cancelled` or any failure the next call finds [`DataState::Partial`].
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError>;
+
+    /// What [`Target::drop_all`] would remove.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its metadata cannot be read.
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError>;
+
+    /// Removes exactly what Dyno created, as its own metadata lists it; returns what was removed.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError>;
+
+    /// Opens and prepares one session.
+    ///
+    /// # Errors
+    /// It cannot be reached, refuses, or the data is not there.
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError>;
+
+    /// Opens an observer on a connection of its own, for data of `spec`.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError>;
+
+    /// Opens a sampler of waits on a connection of its own.
+    ///
+    /// # Errors
+    /// The inner error is the reason why this engine or this user cannot sample.
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError>;
+}
+
+/// Reads cumulative counters.
+pub trait Observer: Send {
+    /// Reads all counters at one moment.
+    ///
+    /// # Errors
+    /// The connection is lost, or the database refuses.
+    fn snapshot(&mut self) -> Result<Snapshot, TargetError>;
+
+    /// Transactions and rows that observing itself has added to the target's counters since the observer was opened, by
+    /// portable counter name; subtracted by the audit.
+    fn own_commits(&self) -> u64;
+}
+
+/// Looks at what Dyno's sessions are doing right now.
+pub trait Sampler: Send {
+    /// One sample: every session of Dyno's that is active, with its wait.
+    ///
+    /// # Errors
+    /// The connection is lost, or the database refuses.
+    fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError>;
+
+    /// Transactions that sampling itself has added to the target's counters.
+    fn own_commits(&self) -> u64;
+}
+
+/// One active session in one sample.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WaitSample {
+    /// The wait class: `IO`, `LWLock`; `CPU` where it waits for nothing.
+    pub class: String,
+    /// The event; `CPU` where it waits for nothing.
+    pub event: String,
+}

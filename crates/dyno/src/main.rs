@@ -1,0 +1,2 @@
+//! Dyno: a dynamometer for database platforms.
+fn main() {}
