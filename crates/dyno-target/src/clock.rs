@@ -2,12 +2,20 @@
 //!
 //! Wall-clock steps cannot touch it. A trait, so that pacing and window are tested with scripted time.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A source of monotonic time.
 pub trait Clock: Send + Sync {
     /// Nanoseconds since the clock's origin; never goes backwards.
     fn now_ns(&self) -> u64;
+
+    /// Lets the calling thread sleep until `deadline_ns`, or until it is unparked; may return early.
+    fn park_until(&self, deadline_ns: u64) {
+        let left_ns = deadline_ns.saturating_sub(self.now_ns());
+        if left_ns > 0 {
+            std::thread::park_timeout(Duration::from_nanos(left_ns));
+        }
+    }
 }
 
 /// The machine's monotonic clock (`CLOCK_MONOTONIC`).

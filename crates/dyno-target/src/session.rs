@@ -98,6 +98,12 @@ pub trait Session: Send {
     /// As [`Session::execute`].
     fn edge(&mut self) -> Result<(), Box<OpError>>;
 
+    /// Transactions that the database counts for this session and that are not operations: opening the connection,
+    /// settings, edges, reading back. Zero where the database counts only what operations commit.
+    fn overhead_commits(&self) -> u64 {
+        0
+    }
+
     /// Opens the connection anew after it was lost, and prepares again.
     ///
     /// # Errors
