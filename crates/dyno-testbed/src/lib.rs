@@ -1,1 +1,28 @@
-//! testbed
+//! Real database servers as children of the tests.
+//!
+//! A number that was only ever seen against a mock is a guess, so every test of an engine runs against the engine. This
+//! crate starts servers on free loopback ports with data directories of their own, hands out URLs, kills them the hard
+//! way where a test wants that, and leaves nothing behind: a server dies with the test process, whatever ends it.
+//!
+//! - [`Postgres`] is one PostgreSQL server, [`Version`] one set of its binaries;
+//! - [`Postgres::available`] lists the versions of this machine, and says and counts which of [`WANTED_MAJORS`] are missing;
+//! - [`skip`] is the one way for a test to say that it did not run.
+//!
+//! `scripts/testbeds.sh` installs what is missing.
+
+mod bins;
+mod child;
+mod postgres;
+mod skip;
+mod template;
+
+pub use bins::{Version, WANTED_MAJORS};
+pub use postgres::Postgres;
+pub use skip::{REQUIRE_ALL_ENV, skip};
+
+use std::path::PathBuf;
+
+/// The folder of downloaded servers, data directory templates and the list of skipped tests: `target/testbeds`.
+pub fn testbeds_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/testbeds")
+}

@@ -1,0 +1,306 @@
+//! One PostgreSQL server.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::bins::{self, Version};
+use crate::child::{self, RunAs, wait_until};
+use crate::template;
+
+/// The longest wait for a server to accept connections, crash recovery included.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+/// The longest wait for a server to end.
+const ENDED_WITHIN: Duration = Duration::from_secs(30);
+/// Ports to try: another process may take a free port between its choice and its use.
+const PORT_ATTEMPTS: u32 = 5;
+
+/// One PostgreSQL server, a child of the test.
+///
+/// Settings are the server's own defaults, `fsync` and all, so that counters of syncs and preflight findings are those
+/// of a real platform; a test that only needs speed asks for `("fsync", "off")`. Trust authentication, superuser
+/// `postgres`, database `postgres`, loopback and a Unix socket in its own folder. Dropped, it is stopped at once and its
+/// folder removed.
+#[derive(Debug)]
+pub struct Postgres {
+    version: Version,
+    run_as: Option<RunAs>,
+    folder: TempDir,
+    port: u16,
+    child: Option<Child>,
+}
+
+impl Postgres {
+    /// Every version of this machine, oldest first; says and counts which wanted ones are missing.
+    pub fn available() -> Vec<Version> {
+        bins::available()
+    }
+
+    /// Starts a server with `settings` and waits until it accepts connections.
+    ///
+    /// # Panics
+    /// It does not start; the message holds what the server said.
+    pub fn start(version: &Version, settings: &[(&str, &str)]) -> Self {
+        match Self::try_start(version, settings) {
+            Ok(server) => server,
+            Err(why) => panic!("PostgreSQL {} did not start: {why}", version.full),
+        }
+    }
+
+    /// As [`Postgres::start`].
+    ///
+    /// # Errors
+    /// What the server, `initdb` or the system said.
+    pub fn try_start(version: &Version, settings: &[(&str, &str)]) -> Result<Self, String> {
+        let run_as = RunAs::choose();
+        // Under the shortest temporary folder: a Unix socket's path has at most 107 bytes.
+        let folder = tempfile::Builder::new()
+            .prefix("dyno-pg-")
+            .tempdir()
+            .map_err(|e| format!("no temporary folder: {e}"))?;
+        // Clients of any user may pass through to the socket.
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))
+            .map_err(|e| e.to_string())?;
+        template::data_dir(version, run_as, &folder.path().join("data"))?;
+        let mut server = Self { version: version.clone(), run_as, folder, port: 0, child: None };
+        server.configure(settings)?;
+        template::own(server.folder.path(), run_as)?;
+        let mut last = String::new();
+        for _ in 0..PORT_ATTEMPTS {
+            server.port = free_port()?;
+            match server.launch() {
+                Ok(()) => return Ok(server),
+                Err(said) if said.contains("ddress already in use") => last = said,
+                Err(said) => return Err(said),
+            }
+        }
+        Err(last)
+    }
+
+    /// The server's version.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// The superuser's name; needs no password.
+    pub fn superuser(&self) -> &'static str {
+        "postgres"
+    }
+
+    /// The port, on loopback and of the socket.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The URL of database `postgres` for the superuser over loopback.
+    pub fn url(&self) -> String {
+        self.url_of(self.superuser(), "postgres")
+    }
+
+    /// The URL of `database` for `user` over loopback.
+    pub fn url_of(&self, user: &str, database: &str) -> String {
+        format!("postgres://{user}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The URL of database `postgres` for the superuser over the Unix socket.
+    pub fn socket_url(&self) -> String {
+        let folder = self.socket_dir().display().to_string().replace('/', "%2F");
+        format!("postgres://{}@{folder}:{}/postgres", self.superuser(), self.port)
+    }
+
+    /// The folder of the Unix socket.
+    pub fn socket_dir(&self) -> PathBuf {
+        self.folder.path().to_path_buf()
+    }
+
+    /// The data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// What the server has logged since it was first started.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+
+    /// Runs `sql` as the superuser in database `postgres` and returns what psql prints, unaligned and without heads.
+    ///
+    /// # Panics
+    /// A statement fails.
+    pub fn psql(&self, sql: &str) -> String {
+        match self.try_psql(self.superuser(), "postgres", sql) {
+            Ok(text) => text,
+            Err(said) => panic!("psql failed: {said}\n{sql}"),
+        }
+    }
+
+    /// Runs `sql` as `user` in `database`; all of it, or up to the first statement that fails.
+    ///
+    /// # Errors
+    /// What psql wrote to its error output.
+    pub fn try_psql(&self, user: &str, database: &str, sql: &str) -> Result<String, String> {
+        let mut psql = Command::new(self.version.bins.join("psql"));
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", user, "-d", database, "-c", sql]);
+        psql.arg("-h").arg(self.socket_dir()).arg("-p").arg(self.port.to_string());
+        psql.env("PGOPTIONS", "").current_dir("/");
+        let output = psql.output().map_err(|e| format!("{psql:?} cannot be run: {e}"))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned())
+        }
+    }
+
+    /// Replaces `pg_hba.conf` and makes the server read it.
+    ///
+    /// # Panics
+    /// The file cannot be written.
+    pub fn set_hba(&self, text: &str) {
+        let path = self.data_dir().join("pg_hba.conf");
+        std::fs::write(&path, text).expect("the test's own folder can be written");
+        self.psql("SELECT pg_reload_conf()");
+    }
+
+    /// Puts a file into the data directory, owned by the server and readable by nobody else; returns its path.
+    ///
+    /// # Panics
+    /// The file cannot be written.
+    pub fn put_file(&self, name: &str, content: &[u8]) -> PathBuf {
+        let path = self.data_dir().join(name);
+        std::fs::write(&path, content).expect("the test's own folder can be written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
+            .expect("the file is the test's own");
+        template::own(&path, self.run_as).expect("the file is the test's own");
+        path
+    }
+
+    /// Ends the server in good order: sessions are broken off, data is checkpointed.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub fn stop(&mut self) {
+        assert!(self.end(libc::SIGINT), "the server did not stop:\n{}", self.log());
+    }
+
+    /// Kills every process of the server with SIGKILL, as a power failure would that leaves the disks.
+    pub fn kill9(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        let postmaster = child.id();
+        // Stopped first, so that it starts no process that is then missed.
+        child::signal(postmaster, libc::SIGSTOP);
+        let backends = child::children(postmaster);
+        child::signal(postmaster, libc::SIGKILL);
+        backends.iter().for_each(|&pid| child::signal(pid, libc::SIGKILL));
+        let _ = child.wait();
+        // Its shared memory is free only when all are gone, and a restart refuses before.
+        wait_until(ENDED_WITHIN, || backends.iter().all(|&pid| child::ended(pid)));
+    }
+
+    /// Starts the server again on the same port after [`Postgres::stop`] or [`Postgres::kill9`]; stops it first if it runs.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub fn restart(&mut self) {
+        if self.child.is_some() {
+            self.stop();
+        }
+        if let Err(said) = self.launch() {
+            panic!("PostgreSQL {} did not start again: {said}", self.version.full);
+        }
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    fn configure(&self, settings: &[(&str, &str)]) -> Result<(), String> {
+        let socket_dir = self.socket_dir().display().to_string();
+        let base = [("listen_addresses", "127.0.0.1"), ("unix_socket_directories", socket_dir.as_str())];
+        let mut text = String::new();
+        for (name, value) in base.iter().chain(settings) {
+            text.push_str(&format!("{name} = '{}'\n", value.replace('\'', "''")));
+        }
+        let path = self.data_dir().join("postgresql.auto.conf");
+        std::fs::write(&path, text).map_err(|e| format!("{} cannot be written: {e}", path.display()))
+    }
+
+    fn launch(&mut self) -> Result<(), String> {
+        let open = |path: &Path| File::options().create(true).append(true).open(path);
+        let log = open(&self.log_path()).map_err(|e| format!("the log cannot be opened: {e}"))?;
+        let log_before = self.log().len();
+        let mut command = Command::new(self.version.bins.join("postgres"));
+        command.arg("-D").arg(self.data_dir()).arg("-p").arg(self.port.to_string()).current_dir("/");
+        command.stdin(std::process::Stdio::null());
+        command.stdout(log.try_clone().map_err(|e| e.to_string())?).stderr(log);
+        if let Some(user) = self.run_as {
+            user.apply(&mut command);
+        }
+        let mut child = child::spawn(command).map_err(|e| format!("postgres cannot be run: {e}"))?;
+        let mut exited = false;
+        let socket = self.socket_dir().join(format!(".s.PGSQL.{}", self.port));
+        let settled = wait_until(READY_WITHIN, || {
+            exited = matches!(child.try_wait(), Ok(Some(_)));
+            exited || accepts(&socket)
+        });
+        self.child = Some(child);
+        if exited || !settled {
+            self.end(libc::SIGQUIT);
+            let why = if exited { "it ended" } else { "it accepted no connection in time" };
+            return Err(format!("{why}: {}", self.log().get(log_before..).unwrap_or_default().trim()));
+        }
+        Ok(())
+    }
+
+    /// Ends the server by `signal`, by SIGKILL if that is not obeyed; whether it was.
+    fn end(&mut self, signal: libc::c_int) -> bool {
+        let Some(child) = self.child.as_mut() else { return true };
+        child::signal(child.id(), signal);
+        let obeyed = wait_until(ENDED_WITHIN, || !matches!(child.try_wait(), Ok(None)));
+        if obeyed {
+            self.child = None;
+        } else {
+            self.kill9();
+        }
+        obeyed
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.end(libc::SIGQUIT);
+    }
+}
+
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|e| format!("no free port: {e}"))?;
+    listener.local_addr().map(|address| address.port()).map_err(|e| e.to_string())
+}
+
+/// Whether a server answers a start-up packet with a request for authentication: not before recovery has ended.
+fn accepts(socket: &Path) -> bool {
+    let Ok(mut stream) = UnixStream::connect(socket) else { return false };
+    let mut packet = vec![0, 0, 0, 0, 0, 3, 0, 0];
+    packet.extend_from_slice(b"user\0postgres\0database\0postgres\0\0");
+    let length = u32::try_from(packet.len()).expect("the packet is a few dozen bytes");
+    packet[..4].copy_from_slice(&length.to_be_bytes());
+    let mut kind = [0u8; 1];
+    let asked = stream
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .and_then(|()| stream.write_all(&packet))
+        .and_then(|()| stream.read_exact(&mut kind));
+    if asked.is_err() || &kind != b"R" {
+        return false;
+    }
+    // Terminate, so that the log has no broken connection in it.
+    let _ = stream.write_all(b"X\0\0\0\x04");
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    true
+}
