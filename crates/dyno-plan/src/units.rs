@@ -21,7 +21,7 @@ pub struct Blocks(pub u64);
 pub enum Size {
     /// `10000 blocks`, or a bare `10000`.
     Blocks(Blocks),
-    /// `80M`, `1.5G`.
+    /// `80M`, `1.5G`, `12345B`.
     Bytes(Bytes),
 }
 
@@ -29,7 +29,7 @@ pub enum Size {
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Rate(pub f64);
 
-/// A span of time as users write it: `500ms`, `30s`, `5m`, `2h`.
+/// A span of time as users write it: `500ms`, `30s`, `5m`, `2h`; whole nanoseconds, shorter than ten years.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub Duration);
 
@@ -71,51 +71,84 @@ macro_rules! as_text {
 }
 as_text!(Bytes, Size, Rate, Span);
 
-const SIZE: &str = "a whole number of blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)";
-const BYTES: &str = "bytes with an optional K, M, G or T (`8192`, `8K`, `1.5G`)";
-const RATE: &str = "a rate per second above zero (`5000/s`, `0.5/s`)";
-const SPAN: &str = "a duration with ms, s, m or h (`500ms`, `30s`, `5m`)";
+const SIZE: &str = "blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)";
+const BYTES: &str = "bytes with an optional K, M, G or T (`8192`, `8K`, `1.5G`), below 2^64";
+const RATE: &str = "a number above zero and `/s` (`5000/s`, `0.5/s`), below 10^12/s";
+const SPAN: &str = "a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`), less than ten years";
 
 /// Binary suffixes, largest first, with the power of two of each.
 const SUFFIXES: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
+
+/// Units of time with their nanoseconds; a suffix comes before those that end in the same letter.
+const TIMES: [(&str, u64); 6] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// Ten years: longer is a slip of the keyboard, and every sum of spans stays far from overflow.
+const SPAN_NS_END: u128 = 3_660 * 24 * 3_600 * 1_000_000_000;
 
 fn error(text: &str, what: &'static str, allowed: &'static str) -> UnitError {
     UnitError { text: text.to_owned(), what, allowed }
 }
 
-/// Reads a plain decimal number: digits with at most one point, no sign, no exponent, no `nan`.
-fn decimal(text: &str) -> Option<f64> {
-    let plain = !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-        && text.bytes().any(|b| b.is_ascii_digit());
-    plain.then(|| text.parse().ok()).flatten()
+/// Splits a plain decimal number (digits, at most one point between digits; no sign, no exponent, no `nan`) into the
+/// digits before and after the point.
+fn decimal(text: &str) -> Option<(&str, &str)> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    match text.split_once('.') {
+        Some((whole, fraction)) => (digits(whole) && digits(fraction)).then_some((whole, fraction)),
+        None => digits(text).then_some((text, "")),
+    }
+}
+
+/// A plain decimal number times `unit`, rounded to the nearest whole. Integers all the way, because an `f64` would
+/// lose bytes above 2^53. `None` is not a number, or too large.
+fn scaled(text: &str, unit: u64) -> Option<u128> {
+    let (whole, fraction) = decimal(text)?;
+    let fraction = fraction.trim_end_matches('0');
+    let ten = 10u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let fraction = if fraction.is_empty() { 0 } else { fraction.parse::<u128>().ok()? };
+    let digits = whole.parse::<u128>().ok()?.checked_mul(ten)?.checked_add(fraction)?;
+    let product = digits.checked_mul(u128::from(unit))?;
+    Some(product.checked_add(ten / 2)? / ten)
 }
 
 impl std::str::FromStr for Bytes {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let wrong = || error(text, "a number of bytes", BYTES);
-        let trimmed = text.trim();
-        if let Ok(bytes) = trimmed.parse::<u64>() {
-            return if trimmed.starts_with('+') { Err(wrong()) } else { Ok(Self(bytes)) };
-        }
-        let upper = trimmed.to_ascii_uppercase();
-        let body = upper.strip_suffix("IB").or_else(|| upper.strip_suffix('B')).unwrap_or(&upper);
+        let upper = text.trim().to_ascii_uppercase();
+        let body = upper.strip_suffix('B').unwrap_or(&upper);
         let (number, shift) = SUFFIXES
             .iter()
-            .find_map(|&(suffix, shift)| body.strip_suffix(suffix).map(|number| (number, shift)))
-            .ok_or_else(wrong)?;
-        let bytes = decimal(number.trim_end()).ok_or_else(wrong)? * (1u64 << shift) as f64;
-        // 2^63 and above is no size of any database; below it the conversion to u64 cannot saturate.
-        if bytes < 9.2e18 { Ok(Self(bytes.round() as u64)) } else { Err(wrong()) }
+            .find_map(|&(suffix, shift)| {
+                // `KiB` is `K`; an `i` belongs to a suffix and to nothing else.
+                let body = body.strip_suffix('I').filter(|_| upper.ends_with('B')).unwrap_or(body);
+                body.strip_suffix(suffix).map(|number| (number.trim_end(), shift))
+            })
+            .unwrap_or((body.trim_end(), 0));
+        let bytes = if shift == 0 {
+            decimal(number).filter(|(_, f)| f.is_empty()).map(|_| number)
+        } else {
+            Some(number)
+        };
+        bytes
+            .and_then(|number| scaled(number, 1 << shift))
+            .and_then(|bytes| u64::try_from(bytes).ok())
+            .map(Self)
+            .ok_or_else(|| error(text, "a number of bytes", BYTES))
     }
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (suffix, shift) in SUFFIXES {
-            if self.0 != 0 && self.0 % (1 << shift) == 0 {
+            if self.0 != 0 && self.0.is_multiple_of(1 << shift) {
                 return write!(f, "{}{suffix}", self.0 >> shift);
             }
         }
@@ -127,28 +160,26 @@ impl std::str::FromStr for Size {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let trimmed = text.trim();
-        let number = trimmed.strip_suffix("blocks").or_else(|| trimmed.strip_suffix("block"));
-        let count = number.unwrap_or(trimmed).trim_end();
-        if count.bytes().all(|b| b.is_ascii_digit()) && !count.is_empty() {
-            let blocks = count.parse().map_err(|_| error(text, "a size", SIZE))?;
-            return Ok(Self::Blocks(Blocks(blocks)));
+        let wrong = || error(text, "a size", SIZE);
+        let lower = text.trim().to_ascii_lowercase();
+        let blocks = lower.strip_suffix("blocks").or_else(|| lower.strip_suffix("block")).map(str::trim_end);
+        let bare = lower.bytes().all(|b| b.is_ascii_digit()).then_some(lower.as_str());
+        if let Some(count) = blocks.or(bare) {
+            let digits = !count.is_empty() && count.bytes().all(|b| b.is_ascii_digit());
+            let count = digits.then(|| count.parse().ok()).flatten().ok_or_else(wrong)?;
+            return Ok(Self::Blocks(Blocks(count)));
         }
-        if number.is_some() {
-            return Err(error(text, "a size", SIZE));
-        }
-        trimmed.parse().map(Self::Bytes).map_err(|_| error(text, "a size", SIZE))
+        lower.parse().map(Self::Bytes).map_err(|_: UnitError| wrong())
     }
 }
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Blocks(Blocks(1)) => write!(f, "1 block"),
             Self::Blocks(Blocks(blocks)) => write!(f, "{blocks} blocks"),
             // A bare number is blocks, so a byte count without a suffix says that it is bytes.
-            Self::Bytes(bytes) if bytes.0 % 1024 != 0 || bytes.0 == 0 => {
-                write!(f, "{}K", bytes.0 as f64 / 1024.0)
-            }
+            Self::Bytes(Bytes(bytes)) if *bytes == 0 || !bytes.is_multiple_of(1024) => write!(f, "{bytes}B"),
             Self::Bytes(bytes) => write!(f, "{bytes}"),
         }
     }
@@ -158,14 +189,20 @@ impl std::str::FromStr for Rate {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let number = text.trim().strip_suffix("/s").unwrap_or(text.trim());
-        let rate = decimal(number.trim_end()).ok_or_else(|| error(text, "a rate", RATE))?;
-        if rate > 0.0 && rate < 1e12 { Ok(Self(rate)) } else { Err(error(text, "a rate", RATE)) }
+        text.trim()
+            .strip_suffix("/s")
+            .map(str::trim_end)
+            .filter(|number| decimal(number).is_some())
+            .and_then(|number| number.parse().ok())
+            .filter(|rate| *rate > 0.0 && *rate < 1e12)
+            .map(Self)
+            .ok_or_else(|| error(text, "a rate", RATE))
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rust writes an f64 without exponent, with the fewest digits that read back as the same number.
         write!(f, "{}/s", self.0)
     }
 }
@@ -174,34 +211,179 @@ impl std::str::FromStr for Span {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let wrong = || error(text, "a duration", SPAN);
         let trimmed = text.trim();
-        let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-        let (number, unit_s) = units
+        TIMES
             .iter()
-            .find_map(|&(suffix, unit_s)| {
-                let number = trimmed.strip_suffix(suffix)?;
-                number
-                    .ends_with(|c: char| c.is_ascii_digit() || c == '.' || c == ' ')
-                    .then_some((number, unit_s))
-            })
-            .ok_or_else(wrong)?;
-        let seconds = decimal(number.trim_end()).ok_or_else(wrong)? * unit_s;
-        // Ten years: longer is a slip of the keyboard, and every sum of spans stays far from overflow.
-        if seconds < 3.2e8 { Ok(Self(Duration::from_secs_f64(seconds))) } else { Err(wrong()) }
+            .find_map(|&(suffix, unit_ns)| trimmed.strip_suffix(suffix).map(|number| (number, unit_ns)))
+            .and_then(|(number, unit_ns)| scaled(number.trim_end(), unit_ns))
+            .filter(|ns| *ns < SPAN_NS_END)
+            .and_then(|ns| u64::try_from(ns).ok())
+            .map(|ns| Self(Duration::from_nanos(ns)))
+            .ok_or_else(|| error(text, "a duration", SPAN))
     }
 }
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let micros = self.0.as_micros();
-        match micros {
-            0 => write!(f, "0s"),
-            m if m % 3_600_000_000 == 0 => write!(f, "{}h", m / 3_600_000_000),
-            m if m % 60_000_000 == 0 => write!(f, "{}m", m / 60_000_000),
-            m if m % 1_000_000 == 0 => write!(f, "{}s", m / 1_000_000),
-            m if m % 1_000 == 0 => write!(f, "{}ms", m / 1_000),
-            m => write!(f, "{m}us"),
+        let ns = self.0.as_nanos();
+        if ns == 0 {
+            return write!(f, "0s");
+        }
+        let (suffix, unit_ns) = TIMES
+            .iter()
+            .rev()
+            .find(|&&(_, unit_ns)| ns.is_multiple_of(u128::from(unit_ns)))
+            .expect("every span is a whole number of nanoseconds");
+        write!(f, "{}{suffix}", ns / u128::from(*unit_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn size(text: &str) -> Option<Size> {
+        text.parse().ok()
+    }
+
+    fn bytes(text: &str) -> Option<u64> {
+        text.parse().map(|Bytes(bytes)| bytes).ok()
+    }
+
+    fn span_us(text: &str) -> Option<u128> {
+        text.parse().map(|Span(span)| span.as_micros()).ok()
+    }
+
+    #[test]
+    fn sizes_are_blocks_or_bytes() {
+        for text in ["10000 blocks", "10000", " 10000 ", "10000blocks", "10000 Blocks"] {
+            assert_eq!(size(text), Some(Size::Blocks(Blocks(10_000))), "{text}");
+        }
+        assert_eq!(size("1 block"), Some(Size::Blocks(Blocks(1))));
+        for text in ["80M", "80m", "80MB", "80MiB", "80 M", "80.0M", "81920K"] {
+            assert_eq!(size(text), Some(Size::Bytes(Bytes(80 << 20))), "{text}");
+        }
+        assert_eq!(size("1.5G"), Some(Size::Bytes(Bytes(3 << 29))));
+        assert_eq!(size("12345B"), Some(Size::Bytes(Bytes(12_345))));
+        assert_eq!(size("0B"), Some(Size::Bytes(Bytes(0))));
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused() {
+        for text in [
+            "",
+            " ",
+            "blocks",
+            "M",
+            "B",
+            "-1",
+            "+1",
+            "1.5",
+            "1.5 blocks",
+            "1e6",
+            "nan",
+            "inf",
+            "80Q",
+            "80 M B",
+            "8iB",
+            "80iM",
+            "0x10",
+            "1_000",
+            "1,000",
+            ".5G",
+            "5.G",
+            "1.2.3G",
+            "99999999999999999999",
+            "16777216T",
+            "１０",
+            "1e18",
+            "99999999999999999999999999999999999999999999G",
+            "-80M",
+        ] {
+            assert_eq!(size(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_exact_beyond_2_to_the_53() {
+        assert_eq!(bytes("18446744073709551615"), Some(u64::MAX));
+        assert_eq!(bytes("18446744073709551615B"), Some(u64::MAX));
+        assert_eq!(bytes("18446744073709551616"), None);
+        assert_eq!(bytes("9007199254740993"), Some((1 << 53) + 1));
+        assert_eq!(bytes("18014398509481983K"), Some(u64::MAX - 1023));
+        assert_eq!(bytes("18014398509481984K"), None);
+        assert_eq!(bytes("0.1K"), Some(102));
+        assert_eq!(bytes("1.5"), None, "half a byte");
+    }
+
+    #[test]
+    fn durations_need_a_unit() {
+        assert_eq!(span_us("500ms"), Some(500_000));
+        assert_eq!(span_us("1.5s"), Some(1_500_000));
+        assert_eq!(span_us("5 m"), Some(300_000_000));
+        assert_eq!(span_us("2h"), Some(7_200_000_000));
+        assert_eq!(span_us("0s"), Some(0));
+        for text in ["30", "", "s", "-1s", "nans", "infs", "1e3s", "87840h", "1m30s", "1d", "1.s", "30S s"] {
+            assert_eq!(span_us(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn rates_are_per_second_and_above_zero() {
+        assert_eq!("5000/s".parse(), Ok(Rate(5_000.0)));
+        assert_eq!("0.5 /s".parse(), Ok(Rate(0.5)));
+        for text in
+            ["5000", "0/s", "0.0/s", "-1/s", "nan/s", "inf/s", "1e3/s", "/s", "1000000000000/s", "5/m"]
+        {
+            assert!(text.parse::<Rate>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_text_and_what_is_allowed() {
+        let error = "80Q".parse::<Size>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "\"80Q\" is not a size: write blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_round_trip(exact: u64, shift in 0u32..64) {
+            for bytes in [Bytes(exact), Bytes(exact >> shift), Bytes(exact >> shift << shift)] {
+                prop_assert_eq!(bytes.to_string().parse(), Ok(bytes));
+                prop_assert_eq!(Size::Bytes(bytes).to_string().parse(), Ok(Size::Bytes(bytes)));
+                let blocks = Size::Blocks(Blocks(bytes.0));
+                prop_assert_eq!(blocks.to_string().parse(), Ok(blocks));
+            }
+        }
+
+        #[test]
+        fn spans_round_trip(ns in 0u64..SPAN_NS_END as u64, unit in 0usize..TIMES.len()) {
+            let whole_units = ns - ns % TIMES[unit].1;
+            for span in [ns, whole_units].map(|ns| Span(Duration::from_nanos(ns))) {
+                prop_assert_eq!(span.to_string().parse(), Ok(span));
+            }
+        }
+
+        #[test]
+        fn rates_round_trip(bits: u64) {
+            let rate = Rate(f64::from_bits(bits));
+            if rate.0 > 0.0 && rate.0 < 1e12 {
+                prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in ".*", number in "[0-9.]{0,50}", unit in "(B|K|KiB|T|blocks|ns|ms|s|h|/s)?") {
+            for text in [text, format!("{number}{unit}")] {
+                let _ = text.parse::<Bytes>();
+                let _ = text.parse::<Size>();
+                let _ = text.parse::<Rate>();
+                let _ = text.parse::<Span>();
+            }
         }
     }
 }
