@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Data;
 use crate::units::{Blocks, Bytes, Size};
 
+/// The most rows over all schemas and tables: above it, sums of bytes and of keys could leave 64 bits.
+pub const TOTAL_ROWS_MAX: u64 = 1_000_000_000_000;
+
 /// The data as loaded: a plan's `[data]` section with sizes resolved by the target's block size.
 ///
 /// Two specs that are equal describe the same rows, byte for byte.
@@ -40,8 +43,73 @@ impl DataSpec {
 
     /// Rows over all schemas and both kinds of table.
     pub fn total_rows(&self) -> u64 {
-        u64::from(self.schemas) * (self.rows + self.scan_rows)
+        u64::from(self.schemas).saturating_mul(self.rows.saturating_add(self.scan_rows))
     }
+
+    /// Checks what can only be known with the block size: that operations of `work_unit` blocks fit into the rows.
+    ///
+    /// # Errors
+    /// The first of: no row at all, fewer rows than one operation touches, a scan table that was asked for but has
+    /// no row, more rows than [`TOTAL_ROWS_MAX`].
+    pub fn validate(&self, data: &Data, work_unit: u32) -> Result<(), DataError> {
+        let Self { block_size, rows, .. } = *self;
+        if rows == 0 {
+            return Err(DataError::NoRows { scale: data.scale, block_size });
+        }
+        if rows < u64::from(work_unit) {
+            return Err(DataError::WorkUnit { rows, work_unit });
+        }
+        if self.scan_rows == 0 && data.scan_scale.blocks(Bytes(1)).0 > 0 {
+            return Err(DataError::NoScanRows { scan_scale: data.scan_scale, block_size });
+        }
+        if self.total_rows() > TOTAL_ROWS_MAX {
+            return Err(DataError::TooManyRows { rows: self.total_rows() });
+        }
+        Ok(())
+    }
+}
+
+/// A plan's `[data]` section that does not work out with the target's block size; each says the way out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DataError {
+    /// The scale is less than one block.
+    #[error(
+        "data.scale {scale} is less than one block of {block_size} bytes: write more, or a number of blocks"
+    )]
+    NoRows {
+        /// The scale as planned.
+        scale: Size,
+        /// The target's block size in bytes.
+        block_size: u64,
+    },
+    /// An operation touches more rows than there are.
+    #[error(
+        "workload.work_unit {work_unit} is more than the {rows} rows of each schema: lower it, or raise data.scale"
+    )]
+    WorkUnit {
+        /// Rows of each schema.
+        rows: u64,
+        /// Rows that one operation touches.
+        work_unit: u32,
+    },
+    /// The scan table is less than one block.
+    #[error(
+        "data.scan_scale {scan_scale} is less than one block of {block_size} bytes: write more, or 0 blocks"
+    )]
+    NoScanRows {
+        /// The scale as planned.
+        scan_scale: Size,
+        /// The target's block size in bytes.
+        block_size: u64,
+    },
+    /// The tables are larger than any that Dyno counts.
+    #[error(
+        "the data has {rows} rows over all schemas, more than {TOTAL_ROWS_MAX}: lower data.schemas, data.scale or data.scan_scale"
+    )]
+    TooManyRows {
+        /// Rows over all schemas and tables.
+        rows: u64,
+    },
 }
 
 impl Size {
@@ -51,5 +119,50 @@ impl Size {
             Self::Blocks(blocks) => blocks,
             Self::Bytes(bytes) => Blocks(bytes.0 / block_size.0.max(1)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(scale: &str, scan_scale: &str, schemas: u32, work_unit: u32) -> Result<(), String> {
+        let data = Data {
+            schemas,
+            scale: scale.parse().unwrap(),
+            scan_scale: scan_scale.parse().unwrap(),
+            block_size: None,
+            compressible: 0,
+            seed: 1,
+            load_parallel: 1,
+        };
+        let spec = DataSpec::resolve(&data, Bytes(8192));
+        spec.validate(&data, work_unit).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_size_is_divided_by_the_block_size_and_rounded_down() {
+        let size = |text: &str| text.parse::<Size>().unwrap().blocks(Bytes(8192)).0;
+        assert_eq!((size("80M"), size("81919B"), size("77 blocks")), (10_240, 9, 77));
+    }
+
+    #[test]
+    fn operations_must_fit_into_the_rows() {
+        assert_eq!(check("512K", "0 blocks", 1, 64), Ok(()));
+        assert!(
+            check("511K", "0 blocks", 1, 64).unwrap_err().contains("work_unit 64 is more than the 63 rows")
+        );
+        assert!(
+            check("8191B", "0 blocks", 1, 1).unwrap_err().contains("data.scale 8191B is less than one block")
+        );
+        assert!(check("1M", "1K", 1, 64).unwrap_err().contains("data.scan_scale 1K is less than one block"));
+        assert_eq!(check("1M", "0K", 1, 64), Ok(()));
+    }
+
+    #[test]
+    fn totals_stay_within_64_bits() {
+        assert_eq!(check("100000000 blocks", "0 blocks", 10_000, 64), Ok(()));
+        assert!(check("100000000 blocks", "1 block", 10_000, 64).is_err());
+        assert!(check("18446744073709551615 blocks", "18446744073709551615 blocks", 10_000, 64).is_err());
     }
 }

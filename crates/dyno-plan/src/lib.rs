@@ -5,11 +5,12 @@
 //! everything after it trusts the [`Plan`] and checks nothing again.
 
 pub mod data;
+mod escape;
 pub mod plan;
 pub mod units;
 pub mod url;
 
-pub use data::DataSpec;
+pub use data::{DataError, DataSpec};
 pub use plan::{
     Arrivals, Data, Drive, Length, Observe, PLAN_VERSION, Plan, Redo, Run, SessionCount, Target, Workload,
 };

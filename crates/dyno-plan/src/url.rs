@@ -5,11 +5,17 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::escape::{decode, encode};
+
+/// The schemes of URLs that name an engine of Dyno; `postgresql` is read as `postgres`.
+pub const SCHEMES: [&str; 3] = ["sqlite", "postgres", "postgresql"];
+
 /// A target's URL: `scheme:rest`, such as `sqlite:/data/dyno.db?journal=wal` or
 /// `postgres://dyno@db1:5432/bench?sslmode=verify-full`.
 ///
 /// It cannot hold a password: a URL with one is refused when it is read, so that none can reach a record, a log or a
-/// process title. [`TargetUrl::user`], `host`, `port`, `path` and parameters are percent-decoded.
+/// process title. `user`, `host`, `path` and parameters are percent-decoded; showing the URL encodes them again, and
+/// what is shown reads back as the same URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -18,7 +24,7 @@ pub struct TargetUrl {
     pub scheme: String,
     /// The user name, if the URL names one.
     pub user: Option<String>,
-    /// The host: a name, an address, or none.
+    /// The host: a name, an address (IPv6 without brackets), the directory of a Unix socket, or none.
     pub host: Option<String>,
     /// The port, if given.
     pub port: Option<u16>,
@@ -28,26 +34,34 @@ pub struct TargetUrl {
     pub params: Vec<(String, String)>,
 }
 
-/// A URL that cannot be used; never repeats a password.
+/// A URL that cannot be used. Repeats nothing of the URL but its scheme and names of parameters, because in a
+/// misspelt URL a password can stand anywhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// There is no `scheme:`.
-    #[error("{0:?} has no engine: write sqlite:PATH or postgres://USER@HOST/DATABASE")]
-    NoScheme(String),
+    #[error("the URL names no engine: write sqlite:PATH or postgres://USER@HOST/DATABASE")]
+    NoScheme,
     /// The URL holds a password.
     #[error(
         "the URL holds a password: take it out and give it by target.password_env, target.password_file or the prompt"
     )]
     Password,
     /// A part cannot be read.
-    #[error("{part} {text:?} cannot be read in the URL")]
+    #[error("{part} of the URL cannot be read: {allowed}")]
     Part {
-        /// Which part.
+        /// Which part: `the port`.
         part: &'static str,
-        /// Its text.
-        text: String,
+        /// What is allowed there.
+        allowed: &'static str,
     },
 }
+
+const ENCODING: &str =
+    "write % as %25, and other characters as they are or as %XX of their UTF-8 bytes, none zero";
+const PORT: &str = "write a whole number from 1 to 65535";
+const SERVER: &str = "write SCHEME://USER@HOST:PORT/DATABASE?NAME=VALUE, with @ in any other place as %40";
+const HOST: &str = "write one name or address; an IPv6 address in brackets, such as [::1]:5432";
+const FILE: &str = "write sqlite:PATH, sqlite:///ABSOLUTE/PATH or sqlite::memory:";
 
 impl TargetUrl {
     /// The value of parameter `name`, the last one if given twice.
@@ -56,75 +70,129 @@ impl TargetUrl {
     }
 }
 
-fn decode(part: &'static str, text: &str) -> Result<String, UrlError> {
-    let wrong = || UrlError::Part { part, text: text.to_owned() };
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        if *first != b'%' {
-            bytes.push(*first);
-            rest = tail;
-            continue;
-        }
-        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok()).ok_or_else(wrong)?;
-        bytes.push(u8::from_str_radix(hex, 16).map_err(|_| wrong())?);
-        rest = &tail[2..];
+impl UrlError {
+    fn part(part: &'static str, allowed: &'static str) -> Self {
+        Self::Part { part, allowed }
     }
-    String::from_utf8(bytes).map_err(|_| wrong())
 }
 
-fn encode(text: &str, keep: &[u8]) -> String {
-    let mut out = String::with_capacity(text.len());
-    for &byte in text.as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || keep.contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
+/// What follows the scheme and the parameters, taken apart.
+type Place = (Option<String>, Option<String>, Option<u16>, String);
+
+/// Percent-decodes one part.
+fn decoded(part: &'static str, text: &str) -> Result<String, UrlError> {
+    decode(text).ok_or_else(|| UrlError::part(part, ENCODING))
+}
+
+/// Whether a parameter of this name would hold a secret in its value.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["password", "passwd", "pwd", "secret"].iter().any(|word| name.contains(word)) || name == "pass"
+}
+
+fn read_params(query: &str) -> Result<Vec<(String, String)>, UrlError> {
+    let mut params = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let name = decoded("a parameter", name)?;
+        if is_secret(&name) {
+            return Err(UrlError::Password);
         }
+        params.push((name, decoded("a parameter", value)?));
     }
-    out
+    Ok(params)
+}
+
+/// Reads the file after `sqlite:`. Two slashes would announce a host, so they come only as the first of three.
+fn read_file(rest: &str) -> Result<Place, UrlError> {
+    let path = match rest.strip_prefix("//") {
+        Some(absolute) if absolute.starts_with('/') => absolute,
+        Some(_) => return Err(UrlError::part("the file", FILE)),
+        None => rest,
+    };
+    if path.is_empty() {
+        return Err(UrlError::part("the file", FILE));
+    }
+    Ok((None, None, None, decoded("the file", path)?))
+}
+
+/// Reads `USER@HOST:PORT/DATABASE`.
+fn read_server(place: &str) -> Result<Place, UrlError> {
+    let (authority, path) = place.split_once('/').unwrap_or((place, ""));
+    if path.contains('@') {
+        // An unescaped `/` in a password would put the rest of it into the database's name.
+        return Err(if authority.contains(':') {
+            UrlError::Password
+        } else {
+            UrlError::part("the server", SERVER)
+        });
+    }
+    let (user, address) = match authority.rsplit_once('@') {
+        Some((user, _)) if user.contains(':') => return Err(UrlError::Password),
+        Some((user, address)) => (Some(decoded("the user", user)?).filter(|user| !user.is_empty()), address),
+        None => (None, authority),
+    };
+    let (host, port) = read_address(address)?;
+    Ok((user, host, port, decoded("the database", path)?))
+}
+
+/// Reads `HOST:PORT`, `[IPV6]:PORT`, or either part of it.
+fn read_address(address: &str) -> Result<(Option<String>, Option<u16>), UrlError> {
+    let wrong_host = || UrlError::part("the host", HOST);
+    let (host, port) = match address.strip_prefix('[') {
+        Some(bracketed) => {
+            let (host, behind) = bracketed.split_once(']').ok_or_else(wrong_host)?;
+            let port = behind.strip_prefix(':').or(behind.is_empty().then_some("")).ok_or_else(wrong_host)?;
+            if host.is_empty() {
+                return Err(wrong_host());
+            }
+            (host, port)
+        }
+        None => address.split_once(':').unwrap_or((address, "")),
+    };
+    if host.contains([',', '[', ']']) || port.contains(':') {
+        return Err(wrong_host());
+    }
+    let port = match port {
+        "" => None,
+        digits => {
+            let number = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+            Some(number.filter(|&port: &u16| port > 0).ok_or_else(|| UrlError::part("the port", PORT))?)
+        }
+    };
+    let host = decoded("the host", host)?;
+    Ok(((!host.is_empty()).then_some(host), port))
 }
 
 impl std::str::FromStr for TargetUrl {
     type Err = UrlError;
 
     fn from_str(text: &str) -> Result<Self, UrlError> {
-        let (scheme, rest) = text.split_once(':').ok_or_else(|| UrlError::NoScheme(text.to_owned()))?;
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let params = query
-            .split('&')
-            .filter(|pair| !pair.is_empty())
-            .map(|pair| {
-                let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-                Ok((decode("parameter", key)?, decode("parameter", value)?))
-            })
-            .collect::<Result<Vec<_>, UrlError>>()?;
-        if params
-            .iter()
-            .any(|(key, _)| key.eq_ignore_ascii_case("password") || key.eq_ignore_ascii_case("sslpassword"))
-        {
-            return Err(UrlError::Password);
+        let (scheme, rest) = text.trim().split_once(':').ok_or(UrlError::NoScheme)?;
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
+        if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.bytes().all(plain) {
+            return Err(UrlError::NoScheme);
         }
-        let Some(authority_path) = rest.strip_prefix("//").filter(|_| scheme != "sqlite") else {
-            let path = decode("path", rest)?;
-            return Ok(Self { scheme: scheme.to_owned(), user: None, host: None, port: None, path, params });
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "postgresql" => "postgres".to_owned(),
+            other => other.to_owned(),
         };
-        let (authority, path) = authority_path.split_once('/').unwrap_or((authority_path, ""));
-        let (user, host_port) = match authority.rsplit_once('@') {
-            Some((user, _)) if user.contains(':') => return Err(UrlError::Password),
-            Some((user, host_port)) => (Some(decode("user", user)?), host_port),
-            None => (None, authority),
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (user, host, port, path) = if scheme == "sqlite" {
+            read_file(place)?
+        } else if rest.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
+            return Err(UrlError::Password);
+        } else if query.contains('@') {
+            // An unescaped `?` in a password would put the rest of it, and the host, into the parameters.
+            return Err(UrlError::part("the server", SERVER));
+        } else if let Some(place) = place.strip_prefix("//") {
+            read_server(place)?
+        } else if SCHEMES.contains(&scheme.as_str()) {
+            return Err(UrlError::part("the server", SERVER));
+        } else {
+            (None, None, None, decoded("the path", place)?)
         };
-        let (host, port) = match host_port.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, Some(port)),
-            _ => (host_port, None),
-        };
-        let port = port
-            .map(|port| port.parse().map_err(|_| UrlError::Part { part: "port", text: port.to_owned() }))
-            .transpose()?;
-        let host = decode("host", host.trim_start_matches('[').trim_end_matches(']'))?;
-        let host = (!host.is_empty()).then_some(host);
-        Ok(Self { scheme: scheme.to_owned(), user, host, port, path: decode("database", path)?, params })
+        Ok(Self { scheme, user, host, port, path, params: read_params(query)? })
     }
 }
 
@@ -132,14 +200,16 @@ impl fmt::Display for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
         if self.scheme == "sqlite" {
-            write!(f, "{}", encode(&self.path, b"/:"))?;
+            // A path that begins with two slashes would read as a host.
+            let slashes = if self.path.starts_with("//") { "//" } else { "" };
+            write!(f, "{slashes}{}", encode(&self.path, b"/:"))?;
         } else {
             write!(f, "//")?;
             if let Some(user) = &self.user {
                 write!(f, "{}@", encode(user, b""))?;
             }
             match &self.host {
-                Some(host) if host.contains(':') => write!(f, "[{host}]")?,
+                Some(host) if host.contains(':') => write!(f, "[{}]", encode(host, b":"))?,
                 Some(host) => write!(f, "{}", encode(host, b""))?,
                 None => {}
             }
@@ -148,9 +218,9 @@ impl fmt::Display for TargetUrl {
             }
             write!(f, "/{}", encode(&self.path, b""))?;
         }
-        for (i, (key, value)) in self.params.iter().enumerate() {
+        for (i, (name, value)) in self.params.iter().enumerate() {
             let mark = if i == 0 { '?' } else { '&' };
-            write!(f, "{mark}{}={}", encode(key, b""), encode(value, b"/:"))?;
+            write!(f, "{mark}{}={}", encode(name, b""), encode(value, b"/:"))?;
         }
         Ok(())
     }
@@ -169,3 +239,6 @@ impl From<TargetUrl> for String {
         url.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests;
