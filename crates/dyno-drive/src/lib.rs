@@ -1,1 +1,27 @@
-//! drive
+//! The hot path: sessions that start together, work at their pace, and are measured inside one window.
+//!
+//! [`run`] takes a plan and a target and returns a run record. The parts are: the gate and the phases that sessions and
+//! coordinator share, one thread per session ([`draw`] says what to do next, [`pace`] when), recorders that count without
+//! a lock, observers that cannot hang the run, and the assembly of the record.
+
+mod assemble;
+mod collector;
+mod crew;
+pub mod draw;
+mod metrics;
+mod observe;
+pub mod pace;
+mod recorder;
+mod run;
+pub mod scripted;
+mod shared;
+mod slices;
+mod tally;
+#[cfg(test)]
+mod testing;
+mod watch;
+mod worker;
+
+pub use observe::OWN_COMMITS;
+pub use run::{Job, run};
+pub use watch::{Event, Live, Unwatched, Watch};

@@ -38,6 +38,11 @@ impl Histogram {
         self.0.saturating_record(latency_ns.max(1));
     }
 
+    /// Counts `count` latencies of the same length.
+    pub fn record_n_ns(&mut self, latency_ns: u64, count: u64) {
+        self.0.saturating_record_n(latency_ns.max(1), count);
+    }
+
     /// Adds a histogram of any counter width, such as the narrow ones of the hot path.
     pub fn add<C: hdrhistogram::Counter>(&mut self, other: &hdrhistogram::Histogram<C>) {
         for bucket in other.iter_recorded() {

@@ -1,0 +1,210 @@
+//! The series: sessions' intervals added up, with the counters of the same time beside them.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender};
+
+use dyno_record::{Series, SeriesPoint};
+
+use crate::recorder::Interval;
+use crate::tally::Tally;
+
+/// Intervals of a series at most; a longer run keeps counting in its totals, and its series ends here.
+const POINTS_MAX: u64 = 1_000_000;
+
+/// Adds up sessions' intervals.
+pub(crate) struct Collector {
+    full: Receiver<Box<Interval>>,
+    /// Where used intervals go back to, by session; a session takes them from there.
+    empty: Vec<Sender<Box<Interval>>>,
+    next_empty: usize,
+    points: Vec<Point>,
+    spare: Vec<Tally>,
+    /// The first interval whose percentiles are not final yet.
+    open_from: usize,
+}
+
+/// One interval of all sessions.
+#[derive(Default)]
+struct Point {
+    ops: u64,
+    errors: u64,
+    latency: Option<Tally>,
+    p50_us: Option<f64>,
+    p99_us: Option<f64>,
+    max_us: Option<f64>,
+    metrics: BTreeMap<String, f64>,
+}
+
+/// Intervals that stay open for sessions that report late (in a long operation) before their tallies are given back.
+const OPEN_INTERVALS: usize = 64;
+
+impl Collector {
+    pub(crate) fn new(full: Receiver<Box<Interval>>, empty: Vec<Sender<Box<Interval>>>) -> Self {
+        Self { full, empty, next_empty: 0, points: Vec::new(), spare: Vec::new(), open_from: 0 }
+    }
+
+    /// Takes in everything that sessions have sent so far.
+    pub(crate) fn drain(&mut self) {
+        while let Ok(mut interval) = self.full.try_recv() {
+            if interval.index < POINTS_MAX {
+                self.add(&interval);
+            }
+            interval.clear();
+            if !self.empty.is_empty() {
+                self.next_empty = (self.next_empty + 1) % self.empty.len();
+                // A session that has ended takes none back.
+                let _ = self.empty[self.next_empty].send(interval);
+            }
+        }
+    }
+
+    fn add(&mut self, interval: &Interval) {
+        let index = interval.index as usize;
+        self.extend_to(index);
+        let point = &mut self.points[index];
+        point.ops += interval.ops;
+        point.errors += interval.errors;
+        if interval.latency.len() > 0 {
+            let spare = &mut self.spare;
+            let tally = point.latency.get_or_insert_with(|| spare.pop().unwrap_or_else(Tally::coarse));
+            tally.add(&interval.latency);
+            point.summarise();
+        }
+        while self.points.len() > self.open_from + OPEN_INTERVALS {
+            if let Some(mut tally) = self.points[self.open_from].latency.take() {
+                tally.clear();
+                self.spare.push(tally);
+            }
+            self.open_from += 1;
+        }
+    }
+
+    fn extend_to(&mut self, index: usize) {
+        if self.points.len() <= index {
+            self.points.resize_with(index + 1, Point::default);
+        }
+    }
+
+    /// Notes rates of database and host in interval `index`.
+    pub(crate) fn note_metrics(&mut self, index: usize, metrics: BTreeMap<String, f64>) {
+        if (index as u64) < POINTS_MAX {
+            self.extend_to(index);
+            self.points[index].metrics = metrics;
+        }
+    }
+
+    /// What is known so far of interval `index`: operations, median and 99th percentile in µs.
+    pub(crate) fn peek(&self, index: usize) -> (u64, Option<f64>, Option<f64>) {
+        self.points.get(index).map_or((0, None, None), |p| (p.ops, p.p50_us, p.p99_us))
+    }
+
+    /// Failed operations so far.
+    pub(crate) fn errors(&self) -> u64 {
+        self.points.iter().map(|point| point.errors).sum()
+    }
+
+    /// The series of a window that lasted `seconds`.
+    pub(crate) fn finish(mut self, interval_s: f64, seconds: f64) -> Series {
+        self.drain();
+        let wanted = (seconds / interval_s).ceil().max(1.0).min(POINTS_MAX as f64) as usize;
+        self.extend_to(wanted - 1);
+        // What ended a moment after the last full interval belongs to the last point: sessions cross the edge one by one.
+        while self.points.len() > wanted {
+            let Some(extra) = self.points.pop() else { break };
+            self.points[wanted - 1].absorb(extra);
+        }
+        let points = self.points.into_iter().enumerate().map(|(i, point)| {
+            let at_s = i as f64 * interval_s;
+            let length_s = (seconds - at_s).min(interval_s);
+            point.into_series(at_s, length_s)
+        });
+        Series { interval_s, points: points.collect() }
+    }
+}
+
+impl Point {
+    fn summarise(&mut self) {
+        if let Some(tally) = &self.latency {
+            let us = |quantile| tally.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
+            (self.p50_us, self.p99_us, self.max_us) = (us(0.5), us(0.99), us(1.0));
+        }
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.ops += other.ops;
+        self.errors += other.errors;
+        match (&mut self.latency, other.latency) {
+            (Some(own), Some(tally)) => own.add(&tally),
+            (own @ None, Some(tally)) if self.ops == other.ops => *own = Some(tally),
+            _ => {}
+        }
+        self.summarise();
+    }
+
+    fn into_series(self, at_s: f64, seconds: f64) -> SeriesPoint {
+        SeriesPoint {
+            at_s,
+            seconds,
+            ops: self.ops,
+            errors: self.errors,
+            p50_us: self.p50_us,
+            p99_us: self.p99_us,
+            max_us: self.max_us,
+            metrics: self.metrics,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    fn interval(index: u64, latencies_ns: &[u64]) -> Box<Interval> {
+        let mut interval = Interval::new();
+        interval.index = index;
+        for &latency in latencies_ns {
+            interval.ops += 1;
+            interval.latency.record(latency);
+        }
+        Box::new(interval)
+    }
+
+    #[test]
+    fn sessions_add_up_and_empty_intervals_are_points_too() {
+        let (send, full) = channel();
+        let mut collector = Collector::new(full, Vec::new());
+        send.send(interval(0, &[1_000, 2_000])).unwrap();
+        send.send(interval(0, &[3_000])).unwrap();
+        send.send(interval(3, &[5_000])).unwrap();
+        collector.drain();
+        let series = collector.finish(1.0, 4.5);
+        let ops: Vec<_> = series.points.iter().map(|p| p.ops).collect();
+        assert_eq!(ops, [3, 0, 0, 1, 0]);
+        assert_eq!(series.points[0].p50_us, Some(2.0));
+        assert!((series.points[4].seconds - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_ends_after_the_last_interval_is_not_lost() {
+        let (send, full) = channel();
+        let mut collector = Collector::new(full, Vec::new());
+        send.send(interval(0, &[1_000])).unwrap();
+        send.send(interval(2, &[2_000, 2_000])).unwrap();
+        collector.drain();
+        let series = collector.finish(1.0, 2.0);
+        assert_eq!(series.points.iter().map(|p| p.ops).sum::<u64>(), 3);
+        assert_eq!(series.points.len(), 2);
+    }
+
+    #[test]
+    fn used_intervals_go_back_empty() {
+        let (send, full) = channel();
+        let (back, empty) = channel();
+        let mut collector = Collector::new(full, vec![back]);
+        send.send(interval(0, &[1_000])).unwrap();
+        collector.drain();
+        let used = empty.try_recv().unwrap();
+        assert_eq!((used.ops, used.latency.len()), (0, 0));
+    }
+}

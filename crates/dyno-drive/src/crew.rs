@@ -1,0 +1,169 @@
+//! The sessions' threads, seen from the coordinator: hired together, woken together, and never waited for without end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::Thread;
+use std::time::Duration;
+
+use dyno_plan::Length;
+use dyno_target::{Interrupter, SessionSetup};
+
+use crate::collector::Collector;
+use crate::draw::Draw;
+use crate::pace::Pace;
+use crate::recorder::Recorder;
+use crate::run::Job;
+use crate::shared::{Phase, Shared};
+use crate::worker::{Report, Worker};
+
+/// Stack of a session's thread. The loop needs little; drivers and TLS some more.
+const STACK_BYTES: usize = 512 * 1024;
+/// How long a session that was broken off may take to notice.
+const BROKEN_OFF_S_MAX: f64 = 5.0;
+
+/// All sessions of a run.
+pub(crate) struct Crew {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) sessions: u32,
+    threads: Vec<Thread>,
+    reports: Receiver<Report>,
+    interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
+    ended: BTreeMap<u32, Box<Recorder>>,
+}
+
+impl Crew {
+    /// Starts every session's thread; they connect, prepare and wait at the gate.
+    pub(crate) fn hire(job: &Job<'_>) -> std::io::Result<(Self, Collector)> {
+        let plan = job.plan;
+        let sessions = plan.sessions();
+        let shared = Arc::new(Shared::new());
+        let (report, reports) = channel();
+        let (full, filled) = channel();
+        let interval_ns = plan.observe.interval.0.as_nanos() as u64;
+        let mut crew = Self {
+            shared: Arc::clone(&shared),
+            sessions,
+            threads: Vec::with_capacity(sessions as usize),
+            reports,
+            interrupters: BTreeMap::new(),
+            ended: BTreeMap::new(),
+        };
+        let mut empties = Vec::with_capacity(sessions as usize);
+        for number in 0..sessions {
+            let (empty, emptied) = channel();
+            empties.push(empty);
+            let worker = Worker {
+                target: Arc::clone(&job.target),
+                setup: SessionSetup {
+                    number,
+                    schema: number / plan.run.sessions_per_schema + 1,
+                    spec: job.spec.clone(),
+                    work_unit: plan.workload.work_unit,
+                    redo: plan.workload.redo,
+                    drive: plan.workload.drive,
+                    seed: plan.workload.seed,
+                    run_stamp: job.run_stamp,
+                    clock: Arc::clone(&job.clock),
+                },
+                sessions,
+                draw: Draw::new(&plan.workload, &job.spec, number),
+                pace: Pace::new(&plan.workload, number, sessions),
+                ops_wanted: match plan.run.length() {
+                    Length::Ops(ops) => Some(ops),
+                    Length::Time(_) => None,
+                },
+                recorder: Box::new(Recorder::new(
+                    plan.workload.rate.is_some(),
+                    interval_ns,
+                    full.clone(),
+                    emptied,
+                )),
+                shared: Arc::clone(&shared),
+                clock: Arc::clone(&job.clock),
+                reports: report.clone(),
+            };
+            let spawned = std::thread::Builder::new()
+                .name(format!("dyno-{number}"))
+                .stack_size(STACK_BYTES)
+                .spawn(move || worker.run());
+            match spawned {
+                Ok(handle) => crew.threads.push(handle.thread().clone()),
+                Err(error) => {
+                    // Those that are there already must not wait at a gate that never opens.
+                    shared.enter(Phase::Stop);
+                    shared.close_gate();
+                    return Err(error);
+                }
+            }
+        }
+        Ok((crew, Collector::new(filled, empties)))
+    }
+
+    /// Takes in what sessions report, for up to `patience` or until one has reported.
+    pub(crate) fn listen(&mut self, patience: Duration) {
+        match self.reports.recv_timeout(patience) {
+            Ok(report) => self.note(report),
+            Err(RecvTimeoutError::Timeout) => return,
+            // All threads have ended; without this pause a waiting loop would spin.
+            Err(RecvTimeoutError::Disconnected) => std::thread::park_timeout(patience),
+        }
+        while let Ok(report) = self.reports.try_recv() {
+            self.note(report);
+        }
+    }
+
+    fn note(&mut self, report: Report) {
+        match report {
+            Report::Connected(number, interrupter) => {
+                self.interrupters.insert(number, interrupter);
+            }
+            Report::Ended(number, recorder) => {
+                self.ended.insert(number, recorder);
+            }
+        }
+    }
+
+    /// Wakes sessions that sleep until their next operation is due.
+    pub(crate) fn wake(&self) {
+        for thread in &self.threads {
+            thread.unpark();
+        }
+    }
+
+    /// Sessions that have ended.
+    pub(crate) fn ended(&self) -> u32 {
+        self.ended.len() as u32
+    }
+
+    /// Stops every session: waits `drain` for operations under way, then breaks off what is left. Returns the numbers of
+    /// sessions that had to be broken off.
+    pub(crate) fn stop(&mut self, drain: Duration, now_s: &dyn Fn() -> f64) -> Vec<u32> {
+        self.shared.enter(Phase::Stop);
+        self.shared.close_gate();
+        self.wake();
+        self.wait_ended(now_s() + drain.as_secs_f64(), now_s);
+        let hanging: Vec<u32> = (0..self.sessions).filter(|n| !self.ended.contains_key(n)).collect();
+        for number in &hanging {
+            if let Some(interrupter) = self.interrupters.get(number) {
+                interrupter.interrupt();
+            }
+        }
+        self.wake();
+        if !hanging.is_empty() {
+            self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s);
+        }
+        hanging
+    }
+
+    fn wait_ended(&mut self, until_s: f64, now_s: &dyn Fn() -> f64) {
+        while self.ended() < self.sessions && now_s() < until_s {
+            self.listen(Duration::from_millis(20));
+        }
+    }
+
+    /// What the sessions measured; those that never answered are missing.
+    pub(crate) fn into_recorders(self) -> Vec<Box<Recorder>> {
+        self.ended.into_values().collect()
+    }
+}

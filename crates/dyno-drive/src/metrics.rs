@@ -1,0 +1,136 @@
+//! Figures of an interval from the counters of database and host at its two ends.
+//!
+//! Every rate divides by the time between the snapshots' own timestamps. What has no counter is absent with the
+//! counter's own reason.
+
+use std::collections::BTreeMap;
+
+use dyno_host::HostDelta;
+use dyno_record::{Counter, Counters, Metric, Unit, Waits};
+
+use crate::observe::Taken;
+
+/// Bytes in a megabyte of a rate (10⁶, as storage is sold and as networks count).
+const MEGABYTE: f64 = 1e6;
+
+type Metrics = BTreeMap<String, Metric>;
+
+fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
+    let metric = match value.is_finite() {
+        true => Metric::Value { value, unit },
+        false => Metric::Absent { absent: "it would be a division by zero".into() },
+    };
+    metrics.insert(name.to_owned(), metric);
+}
+
+fn absent(metrics: &mut Metrics, name: &str, reason: &str) {
+    metrics.insert(name.to_owned(), Metric::Absent { absent: reason.to_owned() });
+}
+
+/// Name and unit of the rate of a counter, and what to divide its sum by beside the seconds.
+fn rate_of(counter: Counter) -> Option<(&'static str, Unit, f64)> {
+    let rate = match counter {
+        Counter::LogicalReads => ("logical_reads_per_s", Unit::BlocksPerSecond, 1.0),
+        Counter::PhysicalReads => ("physical_reads_per_s", Unit::BlocksPerSecond, 1.0),
+        Counter::PhysicalReadRequests => ("physical_read_requests_per_s", Unit::PerSecond, 1.0),
+        Counter::PhysicalReadBytes => ("physical_read_mb_per_s", Unit::MegabytesPerSecond, MEGABYTE),
+        Counter::PhysicalWrites => ("physical_writes_per_s", Unit::BlocksPerSecond, 1.0),
+        Counter::PhysicalWriteRequests => ("physical_write_requests_per_s", Unit::PerSecond, 1.0),
+        Counter::PhysicalWriteBytes => ("physical_write_mb_per_s", Unit::MegabytesPerSecond, MEGABYTE),
+        Counter::RedoBytes => ("redo_bytes_per_s", Unit::BytesPerSecond, 1.0),
+        Counter::RedoWrites => ("redo_writes_per_s", Unit::PerSecond, 1.0),
+        Counter::RedoSyncs => ("redo_syncs_per_s", Unit::PerSecond, 1.0),
+        Counter::Commits => ("commits_per_s", Unit::PerSecond, 1.0),
+        Counter::Rollbacks => ("rollbacks_per_s", Unit::PerSecond, 1.0),
+        Counter::Executions => ("executions_per_s", Unit::PerSecond, 1.0),
+        Counter::RowsRead => ("rows_read_per_s", Unit::RowsPerSecond, 1.0),
+        Counter::RowsWritten => ("rows_written_per_s", Unit::RowsPerSecond, 1.0),
+        Counter::DbTime => ("database_active_sessions", Unit::Sessions, 1e6),
+        Counter::CpuTime => ("database_cpus", Unit::Sessions, 1e6),
+        Counter::PhysicalReadTime | Counter::PhysicalWriteTime | Counter::RedoSyncTime => return None,
+    };
+    Some(rate)
+}
+
+/// Figures of the database over an interval of `seconds`.
+pub(crate) fn of_database(counters: &Counters, seconds: f64) -> Metrics {
+    let mut metrics = Metrics::new();
+    for counter in Counter::ALL {
+        let Some((name, unit, divisor)) = rate_of(counter) else { continue };
+        match counters.get(counter) {
+            Ok(delta) => put(&mut metrics, name, delta as f64 / divisor / seconds, unit),
+            Err(reason) => absent(&mut metrics, name, reason),
+        }
+    }
+    match counters.get(Counter::RedoBytes) {
+        Ok(bytes) => {
+            put(&mut metrics, "redo_mb_per_s", bytes as f64 / MEGABYTE / seconds, Unit::MegabytesPerSecond)
+        }
+        Err(reason) => absent(&mut metrics, "redo_mb_per_s", reason),
+    }
+    latency(
+        &mut metrics,
+        counters,
+        "physical_read_latency_us",
+        Counter::PhysicalReadTime,
+        Counter::PhysicalReadRequests,
+    );
+    latency(
+        &mut metrics,
+        counters,
+        "physical_write_latency_us",
+        Counter::PhysicalWriteTime,
+        Counter::PhysicalWriteRequests,
+    );
+    latency(&mut metrics, counters, "redo_sync_latency_us", Counter::RedoSyncTime, Counter::RedoSyncs);
+    match (counters.get(Counter::LogicalReads), counters.get(Counter::PhysicalReads)) {
+        (Ok(0), Ok(_)) => absent(&mut metrics, "buffer_hit_pct", "there were no logical reads"),
+        (Ok(logical), Ok(physical)) => {
+            let hit_pct = 100.0 * (1.0 - physical as f64 / logical as f64);
+            put(&mut metrics, "buffer_hit_pct", hit_pct.clamp(0.0, 100.0), Unit::Percent);
+        }
+        (Err(reason), _) | (_, Err(reason)) => absent(&mut metrics, "buffer_hit_pct", reason),
+    }
+    metrics
+}
+
+/// Mean time of one request, where both time and requests are known.
+fn latency(metrics: &mut Metrics, counters: &Counters, name: &str, time: Counter, requests: Counter) {
+    match (counters.get(time), counters.get(requests)) {
+        (Ok(_), Ok(0)) => absent(metrics, name, "there were no requests"),
+        (Ok(time_us), Ok(count)) => put(metrics, name, time_us as f64 / count as f64, Unit::Microseconds),
+        (Err(reason), _) | (_, Err(reason)) => absent(metrics, name, reason),
+    }
+}
+
+/// Figures of what was done: operations, rows, and the client's own processor time.
+pub(crate) fn of_work(metrics: &mut Metrics, ops: u64, rows: u64, seconds: f64) {
+    put(metrics, "ops_per_s", ops as f64 / seconds, Unit::PerSecond);
+    put(metrics, "rows_per_s", rows as f64 / seconds, Unit::RowsPerSecond);
+}
+
+/// Average active sessions, from samples.
+pub(crate) fn of_waits(metrics: &mut Metrics, waits: &Waits) {
+    match waits {
+        Waits::Sampled { average_active_sessions, .. } => {
+            put(metrics, "average_active_sessions", *average_active_sessions, Unit::Sessions);
+        }
+        Waits::Absent { absent: reason } => absent(metrics, "average_active_sessions", reason),
+    }
+}
+
+/// Whether nothing moved between two looks but what looking itself adds.
+pub(crate) fn stands_still(moved: &Counters) -> bool {
+    let own_commits = moved.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0) as i64;
+    let delta = |counter| moved.get(counter).unwrap_or(0);
+    delta(Counter::Commits) <= own_commits && delta(Counter::RowsWritten) == 0
+}
+
+/// Rates of one interval of the series, by metric name.
+pub(crate) fn of_interval(begin: &Taken, end: &Taken) -> BTreeMap<String, f64> {
+    let seconds = (end.at_ns() - begin.at_ns()) as f64 / 1e9;
+    let counters = Counters::between(&begin.database, &end.database);
+    let mut metrics = of_database(&counters, seconds);
+    of_host(&mut metrics, &HostDelta::between(&begin.host, &end.host, seconds), 0, true);
+    metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()
+}

@@ -1,0 +1,221 @@
+//! The observing side: one thread that reads counters of database and host, one that samples waits.
+//!
+//! Both talk to a server that may hang or die, so the coordinator never calls them itself: it asks, waits for a bounded
+//! time, and goes on without an answer.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use dyno_host::{HostObserver, HostSnapshot};
+use dyno_record::{Snapshot, WaitTime, Waits};
+use dyno_target::{Clock, Observer, Sampler, TargetError, WaitSample};
+
+/// Transactions of observer and sampler, beside the native counters.
+pub const OWN_COMMITS: &str = "dyno.own_commits";
+
+/// Counters of database and host, read at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Taken {
+    pub(crate) database: Snapshot,
+    pub(crate) host: HostSnapshot,
+    pub(crate) began_ns: u64,
+    pub(crate) ended_ns: u64,
+}
+
+impl Taken {
+    /// The snapshot's own timestamp: the middle of the time that reading took.
+    pub(crate) fn at_ns(&self) -> u64 {
+        self.began_ns + (self.ended_ns - self.began_ns) / 2
+    }
+}
+
+/// The thread that reads counters, seen from the coordinator.
+pub(crate) struct ObserverThread {
+    ask: Sender<()>,
+    answers: Receiver<Result<Taken, TargetError>>,
+}
+
+impl ObserverThread {
+    /// Starts it. `sampler_commits` is what the sampler adds to the target's transactions.
+    pub(crate) fn start(
+        mut observer: Box<dyn Observer>,
+        host_paths: Vec<PathBuf>,
+        clock: Arc<dyn Clock>,
+        sampler_commits: Arc<AtomicU64>,
+    ) -> std::io::Result<Self> {
+        let (ask, asked) = channel::<()>();
+        let (answer, answers) = channel();
+        std::thread::Builder::new().name("dyno-observer".into()).spawn(move || {
+            let paths: Vec<_> = host_paths.iter().map(PathBuf::as_path).collect();
+            let mut host = HostObserver::new(&paths);
+            while asked.recv().is_ok() {
+                let began_ns = clock.now_ns();
+                let outcome = observer.snapshot().map(|mut database| {
+                    let own = observer.own_commits() + sampler_commits.load(Ordering::Acquire);
+                    database.native.insert(OWN_COMMITS.to_owned(), own as f64);
+                    let ended_ns = clock.now_ns();
+                    Taken { database, host: host.snapshot(), began_ns, ended_ns }
+                });
+                if answer.send(outcome).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { ask, answers })
+    }
+
+    /// Asks for a snapshot; [`ObserverThread::answer`] gets it.
+    pub(crate) fn request(&self) {
+        // A thread that is gone shows in the answer.
+        let _ = self.ask.send(());
+    }
+
+    /// The answer, if it comes within `patience`.
+    pub(crate) fn answer(&self, patience: Duration) -> Answer {
+        match self.answers.recv_timeout(patience) {
+            Ok(Ok(taken)) => Answer::Taken(Box::new(taken)),
+            Ok(Err(error)) => Answer::Failed(error.to_string()),
+            Err(RecvTimeoutError::Timeout) => Answer::NotYet,
+            Err(RecvTimeoutError::Disconnected) => Answer::Failed("the observer's thread has ended".into()),
+        }
+    }
+}
+
+/// What came of asking for a snapshot.
+pub(crate) enum Answer {
+    /// A snapshot.
+    Taken(Box<Taken>),
+    /// Nothing so far.
+    NotYet,
+    /// An error in words.
+    Failed(String),
+}
+
+/// The thread that samples waits, seen from the coordinator.
+pub(crate) struct SamplerThread {
+    on: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+    done: Receiver<Samples>,
+    asked_per_s: f64,
+    thread: std::thread::Thread,
+}
+
+/// What a sampler saw.
+#[derive(Debug, Default)]
+struct Samples {
+    count: u64,
+    active: u64,
+    events: BTreeMap<WaitSample, u64>,
+    error: Option<String>,
+}
+
+impl SamplerThread {
+    /// Starts it; it samples `per_s` times a second while it is switched on.
+    pub(crate) fn start(
+        sampler: Box<dyn Sampler>,
+        per_s: f64,
+        clock: Arc<dyn Clock>,
+        commits: Arc<AtomicU64>,
+    ) -> std::io::Result<Self> {
+        let (on, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (send, done) = channel();
+        let (its_on, its_stop) = (Arc::clone(&on), Arc::clone(&stop));
+        let handle = std::thread::Builder::new().name("dyno-sampler".into()).spawn(move || {
+            let samples = sample_loop(sampler, per_s, clock.as_ref(), &commits, &its_on, &its_stop);
+            let _ = send.send(samples);
+        })?;
+        Ok(Self { on, stop, done, asked_per_s: per_s, thread: handle.thread().clone() })
+    }
+
+    /// Switches sampling on or off.
+    pub(crate) fn switch(&self, on: bool) {
+        self.on.store(on, Ordering::Release);
+        self.thread.unpark();
+    }
+
+    /// Ends it and says what it saw.
+    pub(crate) fn finish(self, patience: Duration) -> Waits {
+        self.stop.store(true, Ordering::Release);
+        self.thread.unpark();
+        match self.done.recv_timeout(patience) {
+            Ok(samples) => samples.into_waits(self.asked_per_s),
+            Err(_) => {
+                Waits::Absent { absent: "the sampler of waits did not answer at the end of the run".into() }
+            }
+        }
+    }
+}
+
+fn sample_loop(
+    mut sampler: Box<dyn Sampler>,
+    per_s: f64,
+    clock: &dyn Clock,
+    commits: &AtomicU64,
+    on: &AtomicBool,
+    stop: &AtomicBool,
+) -> Samples {
+    let gap_ns = (1e9 / per_s) as u64;
+    let mut samples = Samples::default();
+    let mut seen = Vec::new();
+    let mut next_ns = clock.now_ns();
+    commits.store(sampler.own_commits(), Ordering::Release);
+    while !stop.load(Ordering::Acquire) {
+        let now_ns = clock.now_ns();
+        if now_ns < next_ns {
+            clock.park_until(next_ns);
+            continue;
+        }
+        // A sample that comes late is taken once, not made up for: samples are of moments, not of work.
+        next_ns = now_ns + gap_ns;
+        if !on.load(Ordering::Acquire) {
+            continue;
+        }
+        seen.clear();
+        let outcome = sampler.sample(&mut seen);
+        commits.store(sampler.own_commits(), Ordering::Release);
+        if let Err(error) = outcome {
+            samples.error = Some(error.to_string());
+            break;
+        }
+        samples.count += 1;
+        samples.active += seen.len() as u64;
+        for wait in seen.drain(..) {
+            *samples.events.entry(wait).or_default() += 1;
+        }
+    }
+    samples
+}
+
+impl Samples {
+    fn into_waits(self, asked_per_s: f64) -> Waits {
+        if self.count == 0 {
+            let absent = self.error.unwrap_or_else(|| "the window was too short for a sample".into());
+            return Waits::Absent { absent };
+        }
+        let samples = self.count as f64;
+        let active = self.active.max(1) as f64;
+        let mut events: Vec<_> = self
+            .events
+            .into_iter()
+            .map(|(wait, seen)| WaitTime {
+                class: wait.class,
+                event: wait.event,
+                average_sessions: seen as f64 / samples,
+                share_pct: 100.0 * seen as f64 / active,
+            })
+            .collect();
+        events.sort_by(|a, b| {
+            b.average_sessions.total_cmp(&a.average_sessions).then_with(|| a.event.cmp(&b.event))
+        });
+        Waits::Sampled {
+            samples: self.count,
+            asked_per_s,
+            average_active_sessions: self.active as f64 / samples,
+            events,
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What one session has measured: totals of the window, and intervals on their way to the series.
+//!
+//! Everything is made before the start; recording allocates nothing but a class's tally at its first operation.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use dyno_record::OpClass;
+use dyno_target::{ErrorClass, OpError};
+
+use crate::tally::Tally;
+
+/// Classes of operations.
+pub(crate) const CLASSES: usize = OpClass::ALL.len();
+
+/// One class's figures of one session.
+#[derive(Debug, Default)]
+pub(crate) struct ClassTotals {
+    pub(crate) count: u64,
+    pub(crate) errors: u64,
+    pub(crate) rows: u64,
+    pub(crate) service: Option<Tally>,
+    pub(crate) response: Option<Tally>,
+}
+
+/// One session's part of one interval of the series.
+#[derive(Debug)]
+pub(crate) struct Interval {
+    pub(crate) index: u64,
+    pub(crate) ops: u64,
+    pub(crate) errors: u64,
+    pub(crate) latency: Tally,
+}
+
+impl Interval {
+    pub(crate) fn new() -> Self {
+        Self { index: 0, ops: 0, errors: 0, latency: Tally::coarse() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ops == 0 && self.errors == 0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ops = 0;
+        self.errors = 0;
+        self.latency.clear();
+    }
+}
+
+/// Counts of a session's whole life.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Life {
+    pub(crate) ops: [u64; CLASSES],
+    pub(crate) rows_read: u64,
+    pub(crate) rows_updated: u64,
+    pub(crate) commits: u64,
+    pub(crate) errors: u64,
+    pub(crate) verified: (u64, u64),
+    pub(crate) overhead_commits: u64,
+}
+
+/// Errors of one kind in one session.
+#[derive(Debug, Clone)]
+pub(crate) struct Tallied {
+    pub(crate) error: OpError,
+    pub(crate) count: u64,
+    pub(crate) reconnects: u64,
+}
+
+/// The session's own moments, on the run's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moments {
+    /// Just before the first operation (closed loop), or when the schedule began (open loop).
+    pub(crate) start_ns: Option<u64>,
+    pub(crate) edge_ns: [Option<u64>; 2],
+    pub(crate) late_ns_max: u64,
+    pub(crate) busy_ns: u64,
+}
+
+/// Everything one session measures.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) totals: [ClassTotals; CLASSES],
+    pub(crate) life: Life,
+    pub(crate) errors: Vec<Tallied>,
+    pub(crate) moments: Moments,
+    /// Transactions that were no operations, at the window's two ends.
+    pub(crate) overhead_at_edge: [u64; 2],
+    pub(crate) window_ops: u64,
+    open_loop: bool,
+    counting: bool,
+    interval: Box<Interval>,
+    interval_ns: u64,
+    interval_end_ns: u64,
+    origin_ns: u64,
+    full: Sender<Box<Interval>>,
+    empty: Receiver<Box<Interval>>,
+}
+
+/// The clock's readings around one operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timing {
+    pub(crate) due_ns: u64,
+    pub(crate) began_ns: u64,
+    pub(crate) ended_ns: u64,
+}
+
+impl Recorder {
+    pub(crate) fn new(
+        open_loop: bool,
+        interval_ns: u64,
+        full: Sender<Box<Interval>>,
+        empty: Receiver<Box<Interval>>,
+    ) -> Self {
+        Self {
+            totals: Default::default(),
+            life: Life::default(),
+            errors: Vec::new(),
+            moments: Moments::default(),
+            overhead_at_edge: [0; 2],
+            window_ops: 0,
+            open_loop,
+            counting: false,
+            interval: Box::new(Interval::new()),
+            interval_ns,
+            interval_end_ns: u64::MAX,
+            origin_ns: 0,
+            full,
+            empty,
+        }
+    }
+
+    /// From now on operations count; `origin_ns` is where the series begins.
+    pub(crate) fn begin(&mut self, origin_ns: u64, now_ns: u64) {
+        self.counting = true;
+        self.origin_ns = origin_ns;
+        self.aim_interval(now_ns);
+    }
+
+    /// From now on operations do not count.
+    pub(crate) fn end(&mut self) {
+        self.counting = false;
+        self.flush();
+    }
+
+    fn aim_interval(&mut self, now_ns: u64) {
+        self.interval.index = now_ns.saturating_sub(self.origin_ns) / self.interval_ns;
+        self.interval_end_ns = self.origin_ns + (self.interval.index + 1) * self.interval_ns;
+    }
+
+    /// Sends the current interval on its way and takes an empty one, a used one if there is.
+    fn flush(&mut self) {
+        if self.interval.is_empty() {
+            return;
+        }
+        let next = self.empty.try_recv().unwrap_or_else(|_| Box::new(Interval::new()));
+        let full = std::mem::replace(&mut self.interval, next);
+        // The collector is gone only when the run is over; nobody reads the series then.
+        let _ = self.full.send(full);
+    }
+
+    /// Counts an operation that ended well.
+    #[inline]
+    pub(crate) fn done(&mut self, class: OpClass, timing: Timing, rows: u64) {
+        self.life.ops[class as usize] += 1;
+        if class == OpClass::Update {
+            self.life.rows_updated += rows;
+        } else {
+            self.life.rows_read += rows;
+        }
+        if !self.counting {
+            return;
+        }
+        let service_ns = timing.ended_ns - timing.began_ns;
+        let response_ns = timing.ended_ns - timing.due_ns;
+        self.moments.busy_ns += service_ns;
+        self.window_ops += 1;
+        let totals = &mut self.totals[class as usize];
+        totals.count += 1;
+        totals.rows += rows;
+        totals.service.get_or_insert_with(Tally::precise).record(service_ns);
+        if self.open_loop {
+            totals.response.get_or_insert_with(Tally::precise).record(response_ns);
+            self.moments.late_ns_max = self.moments.late_ns_max.max(timing.began_ns - timing.due_ns);
+        }
+        if timing.ended_ns >= self.interval_end_ns {
+            self.flush();
+            self.aim_interval(timing.ended_ns);
+        }
+        self.interval.ops += 1;
+        self.interval.latency.record(response_ns);
+    }
+
+    /// Counts the commit inside an update that ended well; its time is known if the boundary was seen.
+    #[inline]
+    pub(crate) fn commit(&mut self, latency_ns: Option<u64>) {
+        self.life.commits += 1;
+        if self.counting {
+            let totals = &mut self.totals[OpClass::Commit as usize];
+            totals.count += 1;
+            if let Some(latency_ns) = latency_ns {
+                totals.service.get_or_insert_with(Tally::precise).record(latency_ns);
+            }
+        }
+    }
+
+    /// Counts a slice and the operations in it: `(class, operations, rows)`.
+    pub(crate) fn slice(&mut self, timing: Timing, parts: &[(OpClass, u64, u64)], commits: u64) {
+        self.life.commits += commits;
+        self.life.ops[OpClass::Slice as usize] += 1;
+        for &(class, ops, rows) in parts {
+            self.life.ops[class as usize] += ops;
+            match class {
+                OpClass::Update => self.life.rows_updated += rows,
+                _ => self.life.rows_read += rows,
+            }
+        }
+        if !self.counting {
+            return;
+        }
+        let service_ns = timing.ended_ns - timing.began_ns;
+        self.moments.busy_ns += service_ns;
+        let slice = &mut self.totals[OpClass::Slice as usize];
+        slice.count += 1;
+        slice.service.get_or_insert_with(Tally::precise).record(service_ns);
+        self.totals[OpClass::Commit as usize].count += commits;
+        if timing.ended_ns >= self.interval_end_ns {
+            self.flush();
+            self.aim_interval(timing.ended_ns);
+        }
+        for &(class, ops, rows) in parts {
+            self.window_ops += ops;
+            self.interval.ops += ops;
+            self.totals[class as usize].count += ops;
+            self.totals[class as usize].rows += rows;
+        }
+    }
+
+    /// Counts an operation that failed.
+    pub(crate) fn failed(&mut self, class: OpClass, error: &OpError, now_ns: u64) {
+        self.life.errors += 1;
+        match self.errors.iter_mut().find(|t| t.error.code == error.code && t.error.class == error.class) {
+            Some(tallied) => tallied.count += 1,
+            None => self.errors.push(Tallied { error: error.clone(), count: 1, reconnects: 0 }),
+        }
+        if self.counting {
+            self.totals[class as usize].errors += 1;
+            if now_ns >= self.interval_end_ns {
+                self.flush();
+                self.aim_interval(now_ns);
+            }
+            self.interval.errors += 1;
+        }
+    }
+
+    /// Counts a connection that was opened anew.
+    pub(crate) fn reconnected(&mut self) {
+        let lost = self.errors.iter_mut().rev().find(|t| t.error.class == ErrorClass::Connection);
+        if let Some(tallied) = lost {
+            tallied.reconnects += 1;
+        }
+    }
+}

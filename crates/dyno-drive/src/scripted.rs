@@ -1,0 +1,291 @@
+//! A scripted database in memory: every operation's time and every counter is known beforehand.
+//!
+//! It is how gate, pacing, window, series and audit are proved right without a database, on a clock that the script moves.
+//! Like real servers, it shows what a session did only when the session publishes it (at its edges and its end).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Counter, Identity, Snapshot};
+use dyno_target::{
+    Cancel, Capabilities, Clock, DataState, Done, DropItem, Interrupter, LoadOptions, LoadReport, Observer,
+    Op, OpError, Progress, Sampler, Session, SessionSetup, SliceDone, Target, TargetError, TargetErrorKind,
+};
+
+/// A clock that moves only when a script moves it, or when somebody sleeps on it.
+#[derive(Debug, Default)]
+pub struct ScriptedClock(AtomicU64);
+
+impl ScriptedClock {
+    /// Moves time on by `ns`.
+    pub fn advance(&self, ns: u64) {
+        self.0.fetch_add(ns, Ordering::AcqRel);
+    }
+}
+
+impl Clock for ScriptedClock {
+    fn now_ns(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn park_until(&self, deadline_ns: u64) {
+        self.0.fetch_max(deadline_ns, Ordering::AcqRel);
+    }
+}
+
+/// What the next operation of a session will do: its number (from 0 over the session's life) and itself come in.
+pub type Script = dyn Fn(u32, u64, Op) -> Act + Send + Sync;
+
+/// How one operation ends.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Well, after so many nanoseconds.
+    Take(u64),
+    /// With an error.
+    Fail(OpError),
+    /// Never, until it is broken off.
+    Hang,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Books {
+    logical_reads: u64,
+    commits: u64,
+    rows_written: u64,
+    redo_bytes: u64,
+}
+
+/// The scripted database.
+pub struct ScriptedTarget {
+    script: Arc<Script>,
+    /// Moves the clock on by an operation's time.
+    pass: Arc<dyn Fn(u64) + Send + Sync>,
+    books: Arc<Mutex<Books>>,
+}
+
+/// Bytes of redo that the script books for each updated row.
+const REDO_BYTES_PER_ROW: u64 = 300;
+
+impl ScriptedTarget {
+    /// A database whose operations do what `script` says; `pass` lets an operation's time go by.
+    pub fn new(script: Arc<Script>, pass: Arc<dyn Fn(u64) + Send + Sync>) -> Self {
+        Self { script, pass, books: Arc::default() }
+    }
+}
+
+fn unsupported<T>() -> Result<T, TargetError> {
+    Err(TargetError::new(TargetErrorKind::Unsupported, "the scripted database holds no data"))
+}
+
+impl Target for ScriptedTarget {
+    fn engine(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn url(&self) -> String {
+        "scripted:".to_owned()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { server_drive: true, ephemeral: true, load_parallel_max: 1 }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        Ok(Identity { product: "scripted".into(), same_host: true, block_size: 8192, ..Identity::default() })
+    }
+
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        Ok(wish.unwrap_or(Bytes(8192)))
+    }
+
+    fn preflight(&self, _: &Plan) -> Result<Vec<Advice>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        Ok(DataState::Empty)
+    }
+
+    fn load(
+        &self,
+        _: &DataSpec,
+        _: &LoadOptions,
+        _: &dyn Progress,
+        _: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        unsupported()
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(ScriptedSession {
+            number: setup.number,
+            work_unit: u64::from(setup.work_unit),
+            scan_rows: setup.spec.scan_rows,
+            ops: 0,
+            script: Arc::clone(&self.script),
+            pass: Arc::clone(&self.pass),
+            clock: Arc::clone(&setup.clock),
+            own: Books::default(),
+            books: Arc::clone(&self.books),
+            broken: Arc::default(),
+        }))
+    }
+
+    fn observer(&self, _: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(ScriptedObserver(Arc::clone(&self.books))))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Err(TargetError::new(TargetErrorKind::Unsupported, "the scripted database has no waits"))
+    }
+}
+
+struct ScriptedObserver(Arc<Mutex<Books>>);
+
+impl Observer for ScriptedObserver {
+    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+        let books = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshot = Snapshot::default();
+        for counter in Counter::ALL {
+            snapshot.set_absent(counter, "the scripted database does not keep it");
+        }
+        snapshot.set(Counter::LogicalReads, books.logical_reads);
+        snapshot.set(Counter::PhysicalReads, 0);
+        snapshot.set(Counter::Commits, books.commits);
+        snapshot.set(Counter::RowsWritten, books.rows_written);
+        snapshot.set(Counter::RedoBytes, books.redo_bytes);
+        Ok(snapshot)
+    }
+
+    fn own_commits(&self) -> u64 {
+        0
+    }
+}
+
+/// Whether a session was broken off.
+#[derive(Default)]
+struct Broken(Mutex<bool>, std::sync::Condvar);
+
+impl Interrupter for Broken {
+    fn interrupt(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.1.notify_all();
+    }
+}
+
+impl Broken {
+    fn wait(&self) {
+        let mut broken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*broken {
+            broken = self.1.wait(broken).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+struct ScriptedSession {
+    number: u32,
+    work_unit: u64,
+    scan_rows: u64,
+    ops: u64,
+    script: Arc<Script>,
+    pass: Arc<dyn Fn(u64) + Send + Sync>,
+    clock: Arc<dyn Clock>,
+    own: Books,
+    books: Arc<Mutex<Books>>,
+    broken: Arc<Broken>,
+}
+
+impl ScriptedSession {
+    fn publish(&mut self) {
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = std::mem::take(&mut self.own);
+        books.logical_reads += own.logical_reads;
+        books.commits += own.commits;
+        books.rows_written += own.rows_written;
+        books.redo_bytes += own.redo_bytes;
+    }
+}
+
+impl Session for ScriptedSession {
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        let act = (self.script)(self.number, self.ops, op);
+        self.ops += 1;
+        let ns = match act {
+            Act::Take(ns) => ns,
+            Act::Fail(error) => return Err(Box::new(error)),
+            Act::Hang => {
+                self.broken.wait();
+                return Err(Box::new(OpError {
+                    class: dyno_target::ErrorClass::Connection,
+                    code: "io".into(),
+                    message: "broken off".into(),
+                }));
+            }
+        };
+        let rows = match op {
+            Op::Select { .. } | Op::Update { .. } => self.work_unit,
+            Op::Lookup { .. } => 1,
+            Op::Scan => self.scan_rows,
+        };
+        self.own.logical_reads += rows;
+        let mut commit_began_ns = None;
+        if matches!(op, Op::Update { .. }) {
+            (self.pass)(ns / 2);
+            commit_began_ns = Some(self.clock.now_ns());
+            (self.pass)(ns - ns / 2);
+            self.own.commits += 1;
+            self.own.rows_written += rows;
+            self.own.redo_bytes += rows * REDO_BYTES_PER_ROW;
+        } else {
+            (self.pass)(ns);
+        }
+        Ok(Done { rows, commit_began_ns })
+    }
+
+    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
+        let mut slice = SliceDone::default();
+        for &op in ops {
+            let done = self.execute(op)?;
+            match op {
+                Op::Select { .. } => slice.rows_read[0] += done.rows,
+                Op::Lookup { .. } => slice.rows_read[1] += done.rows,
+                Op::Scan => slice.rows_read[2] += done.rows,
+                Op::Update { .. } => {
+                    slice.rows_updated += done.rows;
+                    slice.commits += 1;
+                }
+            }
+        }
+        Ok(slice)
+    }
+
+    fn edge(&mut self) -> Result<(), Box<OpError>> {
+        self.publish();
+        Ok(())
+    }
+
+    fn reconnect(&mut self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
+        Ok(Some((self.work_unit, self.work_unit)))
+    }
+
+    fn interrupter(&self) -> Arc<dyn Interrupter> {
+        Arc::clone(&self.broken) as Arc<dyn Interrupter>
+    }
+
+    fn close(mut self: Box<Self>) {
+        self.publish();
+    }
+}

@@ -1,0 +1,228 @@
+//! What the sessions and their coordinator share: the phase, the gate, the edges of the window, and failure.
+//!
+//! Sessions look at one atomic per operation and at nothing else until it changes.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Where a run is. Only ever moves forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Sessions work, and nothing counts.
+    Warmup,
+    /// The window: what is done counts.
+    Window,
+    /// The end snapshot is being taken; sessions go on working, and nothing counts.
+    After,
+    /// Sessions end after the operation they are in.
+    Stop,
+}
+
+/// One run's shared state.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    phase: AtomicU8,
+    gate: Mutex<Gate>,
+    gate_moved: Condvar,
+    started: AtomicU32,
+    at_edge: [AtomicU32; 2],
+    reached_ops: AtomicU32,
+    origin_ns: AtomicU64,
+    failure: Mutex<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Gate {
+    ready: u32,
+    gone: u32,
+    connecting: u32,
+    opens_ns: Option<u64>,
+    closed: bool,
+}
+
+/// Sessions that connect at the same time; more would measure the listen queue.
+const CONNECTING_MAX: u32 = 32;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A thread that panicked while it held one of these locks left plain counters behind, which stay usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(crate) fn new() -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Warmup as u8),
+            gate: Mutex::default(),
+            gate_moved: Condvar::new(),
+            started: AtomicU32::new(0),
+            at_edge: [AtomicU32::new(0), AtomicU32::new(0)],
+            reached_ops: AtomicU32::new(0),
+            origin_ns: AtomicU64::new(0),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// The phase now.
+    #[inline]
+    pub(crate) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Warmup,
+            1 => Phase::Window,
+            2 => Phase::After,
+            _ => Phase::Stop,
+        }
+    }
+
+    /// Moves on to `phase`.
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.phase.fetch_max(phase as u8, Ordering::AcqRel);
+    }
+
+    /// Opens the window's time scale at `now_ns`, just before the phase moves to [`Phase::Window`].
+    pub(crate) fn set_origin(&self, now_ns: u64) {
+        self.origin_ns.store(now_ns, Ordering::Release);
+    }
+
+    /// The origin of the window's intervals.
+    pub(crate) fn origin_ns(&self) -> u64 {
+        self.origin_ns.load(Ordering::Acquire)
+    }
+
+    /// A session waits for its turn to connect; false if the run has ended meanwhile.
+    pub(crate) fn begin_connect(&self) -> bool {
+        let mut gate = lock(&self.gate);
+        while gate.connecting >= CONNECTING_MAX && !gate.closed {
+            gate = self.gate_moved.wait(gate).unwrap_or_else(PoisonError::into_inner);
+        }
+        gate.connecting += 1;
+        !gate.closed
+    }
+
+    /// A session has connected and prepared, or failed to.
+    pub(crate) fn end_connect(&self, ready: bool) {
+        let mut gate = lock(&self.gate);
+        gate.connecting -= 1;
+        if ready {
+            gate.ready += 1;
+        } else {
+            gate.gone += 1;
+        }
+        self.gate_moved.notify_all();
+    }
+
+    /// Sessions that are ready, and sessions that failed to be.
+    pub(crate) fn readiness(&self) -> (u32, u32) {
+        let gate = lock(&self.gate);
+        (gate.ready, gate.gone)
+    }
+
+    /// Opens the gate: every session starts at `opens_ns`.
+    pub(crate) fn open_gate(&self, opens_ns: u64) {
+        lock(&self.gate).opens_ns = Some(opens_ns);
+        self.gate_moved.notify_all();
+    }
+
+    /// Ends the run for sessions that have not passed the gate.
+    pub(crate) fn close_gate(&self) {
+        lock(&self.gate).closed = true;
+        self.gate_moved.notify_all();
+    }
+
+    /// A session waits at the gate; returns the common start, or `None` if the run ended before it.
+    pub(crate) fn wait_gate(&self) -> Option<u64> {
+        let mut gate = lock(&self.gate);
+        loop {
+            if gate.closed {
+                return None;
+            }
+            if let Some(opens_ns) = gate.opens_ns {
+                return Some(opens_ns);
+            }
+            gate = self.gate_moved.wait(gate).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A session has started.
+    pub(crate) fn note_started(&self) {
+        self.started.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Sessions that have started.
+    pub(crate) fn started(&self) -> u32 {
+        self.started.load(Ordering::Acquire)
+    }
+
+    /// A session has reached the begin (0) or the end (1) of the window.
+    pub(crate) fn note_edge(&self, edge: usize) {
+        self.at_edge[edge].fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Sessions that have reached the begin (0) or the end (1) of the window.
+    pub(crate) fn at_edge(&self, edge: usize) -> u32 {
+        self.at_edge[edge].load(Ordering::Acquire)
+    }
+
+    /// A session has done the operations that the plan asks of each.
+    pub(crate) fn note_reached_ops(&self) {
+        self.reached_ops.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Sessions that have done the operations that the plan asks of each.
+    pub(crate) fn reached_ops(&self) -> u32 {
+        self.reached_ops.load(Ordering::Acquire)
+    }
+
+    /// Ends the run as failed; the first reason is kept.
+    pub(crate) fn fail(&self, reason: String) {
+        lock(&self.failure).get_or_insert(reason);
+    }
+
+    /// Why the run has failed, if it has.
+    pub(crate) fn failure(&self) -> Option<String> {
+        lock(&self.failure).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_only_move_forward() {
+        let shared = Shared::new();
+        shared.enter(Phase::Stop);
+        shared.enter(Phase::Window);
+        assert_eq!(shared.phase(), Phase::Stop);
+    }
+
+    #[test]
+    fn the_first_failure_is_the_reason() {
+        let shared = Shared::new();
+        shared.fail("first".into());
+        shared.fail("second".into());
+        assert_eq!(shared.failure().as_deref(), Some("first"));
+    }
+
+    #[test]
+    fn a_closed_gate_lets_nobody_through() {
+        let shared = Shared::new();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| shared.wait_gate());
+            shared.close_gate();
+            assert_eq!(waiter.join().unwrap(), None);
+        });
+    }
+
+    #[test]
+    fn an_open_gate_tells_everyone_the_same_start() {
+        let shared = Shared::new();
+        std::thread::scope(|scope| {
+            let waiters: Vec<_> = (0..8).map(|_| scope.spawn(|| shared.wait_gate())).collect();
+            shared.open_gate(77);
+            for waiter in waiters {
+                assert_eq!(waiter.join().unwrap(), Some(77));
+            }
+        });
+    }
+}

@@ -1,0 +1,57 @@
+//! Telling whoever watches how a run goes.
+
+/// What happens during a run, told on the coordinator's thread.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Sessions are being connected: ready so far, of how many.
+    Connecting {
+        /// Sessions that are ready.
+        ready: u32,
+        /// Sessions in all.
+        of: u32,
+    },
+    /// The gate is open: warm-up of so many seconds.
+    Warmup {
+        /// Length, s.
+        seconds: f64,
+    },
+    /// The window has begun.
+    Window,
+    /// An interval of the window is over.
+    Interval(Live),
+    /// The window is over; sessions end.
+    Draining,
+}
+
+/// Figures of the latest interval, and how far the run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Live {
+    /// Seconds since the window began.
+    pub elapsed_s: f64,
+    /// Length of the window, s; absent when it ends by operations.
+    pub total_s: Option<f64>,
+    /// Share of the window that is done, 0–1.
+    pub done: f64,
+    /// Operations per second in the interval.
+    pub ops_per_s: f64,
+    /// Median response time in the interval, µs.
+    pub p50_us: Option<f64>,
+    /// 99th percentile of response time in the interval, µs.
+    pub p99_us: Option<f64>,
+    /// Failed operations since the window began.
+    pub errors: u64,
+}
+
+/// Somebody who watches a run.
+pub trait Watch {
+    /// Something has happened.
+    fn event(&self, event: &Event);
+}
+
+/// Nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn event(&self, _: &Event) {}
+}

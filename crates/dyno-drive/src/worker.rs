@@ -1,0 +1,271 @@
+//! One session's thread: connect, gate, and the loop that is the hot path.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use dyno_plan::Drive;
+use dyno_record::OpClass;
+use dyno_target::{Clock, ErrorClass, Interrupter, Op, OpError, Session, SessionSetup, Target};
+
+use crate::draw::Draw;
+use crate::pace::Pace;
+use crate::recorder::{Recorder, Timing};
+use crate::shared::{Phase, Shared};
+use crate::slices::SliceLoop;
+
+/// How long a session whose connection was lost tries to get a new one.
+const RECONNECT_NS_MAX: u64 = 30_000_000_000;
+/// First and longest pause between two tries.
+const BACKOFF_NS: (u64, u64) = (50_000_000, 2_000_000_000);
+/// How long a session lets others go first after its own first operation, so that all start together even where there
+/// are more sessions than processors.
+const START_YIELD_NS_MAX: u64 = 5_000_000;
+
+/// What a session's thread tells its coordinator.
+pub(crate) enum Report {
+    /// It is connected and prepared; by this handle it can be broken off.
+    Connected(u32, Arc<dyn Interrupter>),
+    /// It has ended, with all that it measured.
+    Ended(u32, Box<Recorder>),
+}
+
+/// Everything one session's thread needs.
+pub(crate) struct Worker {
+    pub(crate) target: Arc<dyn Target>,
+    pub(crate) setup: SessionSetup,
+    pub(crate) sessions: u32,
+    pub(crate) draw: Draw,
+    pub(crate) pace: Pace,
+    pub(crate) ops_wanted: Option<u64>,
+    pub(crate) recorder: Box<Recorder>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) reports: Sender<Report>,
+}
+
+/// Why a session's loop ended before the run did.
+pub(crate) enum Ended {
+    /// The run is over.
+    Stop,
+    /// The session cannot go on.
+    Failed(String),
+}
+
+/// The class of an operation.
+pub(crate) fn class_of(op: Op) -> OpClass {
+    match op {
+        Op::Select { .. } => OpClass::Select,
+        Op::Lookup { .. } => OpClass::Lookup,
+        Op::Scan => OpClass::Scan,
+        Op::Update { .. } => OpClass::Update,
+    }
+}
+
+impl Worker {
+    /// The thread's body.
+    pub(crate) fn run(mut self) {
+        let number = self.setup.number;
+        if let Some(mut session) = self.connect() {
+            if let Some(opens_ns) = self.shared.wait_gate() {
+                if let Err(Ended::Failed(reason)) = self.work(session.as_mut(), opens_ns) {
+                    self.shared.fail(format!("session {number}: {reason}"));
+                }
+            }
+            self.finish(session);
+        }
+        // The coordinator has gone only when it no longer waits for anybody.
+        let _ = self.reports.send(Report::Ended(number, self.recorder));
+    }
+
+    fn connect(&mut self) -> Option<Box<dyn Session>> {
+        let session = match self.shared.begin_connect() {
+            true => Some(self.target.session(&self.setup)),
+            false => None,
+        };
+        match session {
+            Some(Ok(session)) => {
+                self.announce(session.as_ref());
+                self.shared.end_connect(true);
+                Some(session)
+            }
+            Some(Err(error)) => {
+                let hint =
+                    if error.hint.is_empty() { String::new() } else { format!(" (hint: {})", error.hint) };
+                self.shared.fail(format!("session {} cannot start: {error}{hint}", self.setup.number));
+                self.shared.end_connect(false);
+                None
+            }
+            None => {
+                self.shared.end_connect(false);
+                None
+            }
+        }
+    }
+
+    fn announce(&self, session: &dyn Session) {
+        let _ = self.reports.send(Report::Connected(self.setup.number, session.interrupter()));
+    }
+
+    fn work(&mut self, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
+        if matches!(self.pace, Pace::Open(_)) {
+            // Without this the kernel may wake us 50 µs late, which would be counted as response time.
+            let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        }
+        while self.clock.now_ns() < opens_ns {
+            self.clock.park_until(opens_ns);
+        }
+        self.recorder.moments.start_ns = Some(self.clock.now_ns());
+        let mut slices = (self.setup.drive == Drive::Server).then(SliceLoop::new);
+        let mut phase = Phase::Warmup;
+        let mut together = false;
+        if matches!(self.pace, Pace::Open(_)) {
+            together = true;
+            self.start_together(opens_ns);
+        }
+        loop {
+            let now = self.shared.phase();
+            if now != phase {
+                self.cross(session, phase, now)?;
+                phase = now;
+                if phase == Phase::Stop {
+                    return Ok(());
+                }
+            }
+            let due_ns = match &mut self.pace {
+                Pace::Closed => None,
+                Pace::Open(schedule) => {
+                    let due_ns = opens_ns + schedule.due_ns();
+                    if self.clock.now_ns() < due_ns {
+                        self.clock.park_until(due_ns);
+                        continue;
+                    }
+                    schedule.advance();
+                    Some(due_ns)
+                }
+            };
+            match &mut slices {
+                None => self.one_op(session, due_ns)?,
+                Some(slices) => {
+                    let outcome =
+                        slices.one(session, &mut self.draw, &mut self.recorder, self.clock.as_ref());
+                    if let Err(failed) = outcome {
+                        self.recover(session, OpClass::Slice, &failed)?;
+                    }
+                }
+            }
+            if !together {
+                together = true;
+                self.start_together(opens_ns);
+            }
+            if self.ops_wanted.is_some_and(|wanted| self.recorder.window_ops >= wanted) {
+                self.ops_wanted = None;
+                self.shared.note_reached_ops();
+            }
+        }
+    }
+
+    #[inline]
+    fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
+        let op = self.draw.next_op();
+        let began_ns = self.clock.now_ns();
+        let outcome = session.execute(op);
+        let ended_ns = self.clock.now_ns();
+        match outcome {
+            Ok(done) => {
+                let timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns };
+                let class = class_of(op);
+                self.recorder.done(class, timing, done.rows);
+                if class == OpClass::Update {
+                    self.recorder.commit(done.commit_began_ns.map(|at| ended_ns.saturating_sub(at)));
+                }
+                Ok(())
+            }
+            Err(error) => self.recover(session, class_of(op), &error),
+        }
+    }
+
+    /// Lets the other sessions have their first operation before this one has its second.
+    fn start_together(&self, opens_ns: u64) {
+        self.shared.note_started();
+        let until_ns = opens_ns + START_YIELD_NS_MAX;
+        while self.shared.started() < self.sessions && self.clock.now_ns() < until_ns {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Crosses the edges between two phases.
+    fn cross(&mut self, session: &mut dyn Session, from: Phase, to: Phase) -> Result<(), Ended> {
+        if from < Phase::Window && to == Phase::Window {
+            self.edge(session, 0)?;
+            let now_ns = self.clock.now_ns();
+            self.recorder.moments.edge_ns[0] = Some(now_ns);
+            self.recorder.begin(self.shared.origin_ns(), now_ns);
+            self.shared.note_edge(0);
+        }
+        if from == Phase::Window && to > Phase::Window {
+            self.recorder.end();
+            self.recorder.moments.edge_ns[1] = Some(self.clock.now_ns());
+            self.edge(session, 1)?;
+            self.shared.note_edge(1);
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, session: &mut dyn Session, edge: usize) -> Result<(), Ended> {
+        if let Err(error) = session.edge() {
+            self.recover(session, OpClass::Select, &error)?;
+        }
+        self.recorder.overhead_at_edge[edge] = session.overhead_commits();
+        Ok(())
+    }
+
+    /// Counts a failure and makes the session able to go on, if that can be.
+    fn recover(&mut self, session: &mut dyn Session, class: OpClass, error: &OpError) -> Result<(), Ended> {
+        self.recorder.failed(class, error, self.clock.now_ns());
+        match error.class {
+            ErrorClass::Retryable => Ok(()),
+            ErrorClass::Fatal => Err(Ended::Failed(error.to_string())),
+            ErrorClass::Connection => self.reconnect(session, error),
+        }
+    }
+
+    fn reconnect(&mut self, session: &mut dyn Session, lost: &OpError) -> Result<(), Ended> {
+        let until_ns = self.clock.now_ns() + RECONNECT_NS_MAX;
+        let mut backoff_ns = BACKOFF_NS.0;
+        loop {
+            if self.shared.phase() == Phase::Stop {
+                return Err(Ended::Stop);
+            }
+            let refused = match session.reconnect() {
+                Ok(()) => {
+                    self.recorder.reconnected();
+                    self.announce(session);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            let now_ns = self.clock.now_ns();
+            if now_ns >= until_ns {
+                let seconds = RECONNECT_NS_MAX / 1_000_000_000;
+                return Err(Ended::Failed(format!(
+                    "the connection was lost ({lost}) and could not be opened anew within {seconds} s: {refused}"
+                )));
+            }
+            self.clock.park_until(now_ns + backoff_ns);
+            backoff_ns = (backoff_ns * 2).min(BACKOFF_NS.1);
+        }
+    }
+
+    /// Reads back the last update, and ends the connection in order.
+    fn finish(&mut self, mut session: Box<dyn Session>) {
+        if self.recorder.life.rows_updated > 0 && self.shared.failure().is_none() {
+            match session.verify_last_update() {
+                Ok(Some((rows, new))) => self.recorder.life.verified = (rows, new),
+                Ok(None) => {}
+                Err(error) => self.recorder.failed(OpClass::Lookup, &error, self.clock.now_ns()),
+            }
+        }
+        self.recorder.life.overhead_commits = session.overhead_commits();
+        session.close();
+    }
+}

@@ -1,0 +1,298 @@
+//! Gate, pacing, window, series and failure, on a scripted database whose every operation is known.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dyno_drive::scripted::{Act, Script, ScriptedClock, ScriptedTarget};
+use dyno_drive::{Event, Job, OWN_COMMITS, Unwatched, Watch, run};
+use dyno_plan::{DataSpec, Drive, Plan, Rate, Span};
+use dyno_record::{Counter, RunRecord, Status};
+use dyno_target::{Cancel, Clock, ErrorClass, MonotonicClock, Op, OpError, Target};
+
+/// A short run on a scripted database, described the way one would say it.
+struct Scene {
+    plan: Plan,
+    script: Arc<Script>,
+    clock: Arc<dyn Clock>,
+    pass: Arc<dyn Fn(u64) + Send + Sync>,
+    cancel: Cancel,
+}
+
+impl Scene {
+    /// One session, closed loop, operations of no length on the machine's clock.
+    fn new() -> Self {
+        let plan = serde_json::from_value(serde_json::json!({
+            "version": 1,
+            "target": { "url": "sqlite::memory:", "connect_timeout": "1s" },
+            "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
+                      "load_parallel": 1 },
+            "workload": { "update_pct": 0, "scan_pct": 0, "lookup_pct": 0, "work_unit": 8, "redo": "lite",
+                          "drive": "client", "arrivals": "constant", "seed": 1 },
+            "run": { "sessions_per_schema": 1, "warmup": "0s", "time": "200ms", "drain": "500ms" },
+            "observe": { "interval": "50ms" }
+        }))
+        .unwrap();
+        Self {
+            plan,
+            script: Arc::new(|_, _, _| Act::Take(0)),
+            clock: Arc::new(MonotonicClock::default()),
+            // Some time must pass in every operation, or a test would count millions.
+            pass: Arc::new(|_| std::thread::yield_now()),
+            cancel: Cancel::default(),
+        }
+    }
+
+    fn sessions(mut self, sessions: u32) -> Self {
+        self.plan.run.sessions_per_schema = sessions;
+        self
+    }
+
+    fn updates(mut self, pct: u32) -> Self {
+        self.plan.workload.update_pct = pct;
+        self
+    }
+
+    fn script(mut self, script: impl Fn(u32, u64, Op) -> Act + Send + Sync + 'static) -> Self {
+        self.script = Arc::new(script);
+        self
+    }
+
+    /// Operations take exactly the scripted time, on a clock that nothing else moves.
+    fn scripted_time(mut self) -> Self {
+        let clock = Arc::new(ScriptedClock::default());
+        self.clock = Arc::clone(&clock) as Arc<dyn Clock>;
+        self.pass = Arc::new(move |ns| clock.advance(ns));
+        self
+    }
+
+    fn plan(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        change(&mut self.plan);
+        self
+    }
+
+    fn run(&self) -> RunRecord {
+        self.run_watched(&Unwatched)
+    }
+
+    fn run_watched(&self, watch: &dyn Watch) -> RunRecord {
+        let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass));
+        let job = Job {
+            run_id: "test".into(),
+            started_at: "2026-01-01T00:00:00Z".into(),
+            run_stamp: 7,
+            plan: &self.plan,
+            identity: target.identify().unwrap(),
+            target: Arc::new(target),
+            spec: DataSpec {
+                schemas: 1,
+                rows: 1_000,
+                scan_rows: 10,
+                block_size: 8192,
+                compressible: 0,
+                seed: 42,
+            },
+            host_paths: Vec::new(),
+            clock: Arc::clone(&self.clock),
+            cancel: self.cancel.clone(),
+            dyno_version: "test".into(),
+        };
+        run(&job, watch).unwrap()
+    }
+}
+
+fn error(class: ErrorClass) -> Act {
+    Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() })
+}
+
+#[test]
+fn what_is_counted_is_what_the_database_counted() {
+    let record = Scene::new().sessions(4).updates(30).run();
+    assert_eq!(record.status, Status::Valid, "{:?}", record.reasons);
+    let all = &record.ops["all"];
+    assert!(all.count > 0);
+    assert_eq!(record.counters.get(Counter::LogicalReads), Ok(all.rows as i64));
+    assert_eq!(record.counters.get(Counter::Commits), Ok(record.ops["commit"].count as i64));
+    assert_eq!(record.counters.get(Counter::RowsWritten), Ok(record.ops["update"].rows as i64));
+    let whole = record.whole.as_ref().unwrap();
+    assert_eq!(whole.counters.get(Counter::LogicalReads), Ok((whole.rows_read + whole.rows_updated) as i64));
+    assert_eq!(whole.counters.get(Counter::Commits), Ok(whole.commits as i64));
+    assert_eq!(whole.verified_rows, (32, 32));
+    assert!(whole.ops["select"] >= record.ops["select"].count);
+    assert_eq!(record.gate.sessions, 4);
+    assert!(record.counters.native.contains_key(OWN_COMMITS));
+}
+
+#[test]
+fn the_series_adds_up_to_the_window() {
+    let record = Scene::new().sessions(2).run();
+    let sum: u64 = record.series.points.iter().map(|p| p.ops).sum();
+    assert_eq!(sum, record.ops["all"].count);
+    let seconds: f64 = record.series.points.iter().map(|p| p.seconds).sum();
+    let window = record.window.unwrap();
+    assert!(seconds >= window.seconds * 0.9, "{seconds} s of series in a window of {} s", window.seconds);
+    assert!(record.series.points[0].metrics.contains_key("logical_reads_per_s"));
+}
+
+#[test]
+fn latencies_are_the_scripted_ones() {
+    let record = Scene::new()
+        .scripted_time()
+        .script(|_, number, _| Act::Take(if number % 100 == 0 { 50_000 } else { 1_000 }))
+        .plan(|plan| plan.run.ops_per_session = Some(10_000))
+        .run();
+    let latency = &record.ops["select"].service_us;
+    let near = |value: Option<f64>, expected: f64| {
+        let value = value.unwrap();
+        assert!((value / expected - 1.0).abs() < 1e-3, "{value} instead of {expected}");
+    };
+    near(latency.p50, 1.0);
+    near(latency.p95, 1.0);
+    near(latency.p999, 50.0);
+    near(latency.max, 50.0);
+    near(latency.mean, 1.49);
+    assert_eq!(latency, &record.ops["select"].response_us);
+}
+
+#[test]
+fn a_stall_is_seen_by_every_operation_that_it_delays() {
+    // 1,000 arrivals a second, each served in 10 µs, but one in 5,000 takes a whole second.
+    let record = Scene::new()
+        .scripted_time()
+        .script(|_, number, _| Act::Take(if number % 5_000 == 4_999 { 1_000_000_000 } else { 10_000 }))
+        .plan(|plan| {
+            plan.workload.rate = Some(Rate(1_000.0));
+            plan.run.ops_per_session = Some(10_000);
+            plan.observe.interval = Span(Duration::from_secs(3_600));
+        })
+        .run();
+    let select = &record.ops["select"];
+    assert!(select.service_us.p99.unwrap() < 10.1, "{:?}", select.service_us.p99);
+    assert!((select.service_us.max.unwrap() / 1e6 - 1.0).abs() < 1e-2);
+    // About a thousand arrivals came due during each stall and waited half a second on average.
+    assert!(select.response_us.p99.unwrap() > 100_000.0, "{:?}", select.response_us.p99);
+    assert!(record.window.unwrap().late_us_max.unwrap() > 900_000.0);
+}
+
+#[test]
+fn retryable_errors_are_counted_and_the_run_goes_on() {
+    let record = Scene::new()
+        .script(|_, number, _| if number % 10 == 9 { error(ErrorClass::Retryable) } else { Act::Take(0) })
+        .run();
+    assert_eq!(record.status, Status::Valid);
+    let select = &record.ops["select"];
+    assert!(select.errors > 0 && select.count > select.errors);
+    assert_eq!((record.errors[0].class.as_str(), record.errors[0].code.as_str()), ("retryable", "E1"));
+    assert_eq!(record.series.points.iter().map(|p| p.errors).sum::<u64>(), select.errors);
+}
+
+#[test]
+fn a_lost_connection_is_opened_anew_and_counted() {
+    let record = Scene::new()
+        .sessions(2)
+        .script(|session, number, _| match (session, number) {
+            (1, 5) => error(ErrorClass::Connection),
+            _ => Act::Take(0),
+        })
+        .run();
+    assert_eq!(record.status, Status::Valid);
+    assert_eq!((record.errors[0].count, record.errors[0].reconnects), (1, 1));
+}
+
+#[test]
+fn a_fatal_error_ends_the_run_and_keeps_what_was_measured() {
+    let record = Scene::new()
+        .plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))))
+        .script(|_, number, _| if number == 5_000 { error(ErrorClass::Fatal) } else { Act::Take(0) })
+        .run();
+    assert_eq!(record.status, Status::Failed);
+    assert!(
+        record.reasons[0].contains("session 0") && record.reasons[0].contains("E1"),
+        "{:?}",
+        record.reasons
+    );
+    assert!(record.errors.iter().any(|tally| tally.class == "fatal"));
+}
+
+#[test]
+fn a_session_that_hangs_is_broken_off_and_the_run_is_invalid() {
+    let record = Scene::new()
+        .sessions(2)
+        .script(|session, number, _| if session == 1 && number == 50 { Act::Hang } else { Act::Take(0) })
+        .run();
+    assert_eq!(record.status, Status::Invalid);
+    assert!(record.reasons[0].contains("broken off: 1"), "{:?}", record.reasons);
+    assert!(record.ops["all"].count > 0);
+}
+
+/// Cancels a run as soon as it has reached an event.
+struct CancelAt(Cancel, fn(&Event) -> bool);
+
+impl Watch for CancelAt {
+    fn event(&self, event: &Event) {
+        if self.1(event) {
+            self.0.cancel();
+        }
+    }
+}
+
+#[test]
+fn stopping_in_the_window_keeps_what_was_measured() {
+    let scene = Scene::new().plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))));
+    let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, Event::Interval(_)));
+    let record = scene.run_watched(&stop);
+    assert_eq!(record.status, Status::Interrupted);
+    let all = &record.ops["all"];
+    assert!(all.count > 0);
+    assert_eq!(record.counters.get(Counter::LogicalReads), Ok(all.rows as i64));
+    assert!(record.window.unwrap().seconds < 60.0);
+}
+
+#[test]
+fn stopping_before_the_window_is_a_record_without_one() {
+    let scene = Scene::new().plan(|plan| plan.run.warmup = Span(Duration::from_secs(60)));
+    let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, Event::Warmup { .. }));
+    let record = scene.run_watched(&stop);
+    assert_eq!((record.status, record.window.is_none(), record.ops.len()), (Status::Interrupted, true, 0));
+}
+
+#[test]
+fn a_window_by_operations_ends_when_every_session_has_done_them() {
+    let record = Scene::new()
+        .sessions(3)
+        .plan(|plan| {
+            plan.run.ops_per_session = Some(500);
+            plan.run.time = None;
+        })
+        .run();
+    assert_eq!(record.status, Status::Valid);
+    assert!(record.ops["all"].count >= 1_500, "{}", record.ops["all"].count);
+}
+
+#[test]
+fn slices_count_what_runs_inside_the_database() {
+    let record = Scene::new().sessions(2).updates(50).plan(|plan| plan.workload.drive = Drive::Server).run();
+    assert_eq!(record.status, Status::Valid);
+    let all = &record.ops["all"];
+    assert_eq!(record.counters.get(Counter::LogicalReads), Ok(all.rows as i64));
+    assert_eq!(record.counters.get(Counter::Commits), Ok(record.ops["update"].count as i64));
+    assert!(record.ops["slice"].count > 0 && record.ops["slice"].service_us.p50.is_some());
+    assert!(all.untimed.is_some() && all.service_us.p50.is_none() && all.service_us.mean.is_some());
+    assert_eq!(record.series.points.iter().map(|p| p.ops).sum::<u64>(), all.count);
+}
+
+#[test]
+fn warm_up_is_driven_but_not_counted() {
+    let ops = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&ops);
+    let record = Scene::new()
+        .plan(|plan| plan.run.warmup = Span(Duration::from_millis(100)))
+        .script(move |_, _, _| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            Act::Take(0)
+        })
+        .run();
+    let whole = record.whole.unwrap();
+    assert_eq!(whole.ops["select"], ops.load(Ordering::Relaxed));
+    assert!(record.ops["all"].count < whole.ops["select"]);
+}
