@@ -1,1 +1,12 @@
-//! analyze
+//! From records to findings.
+//!
+//! Everything here is a pure function of a [`RunRecord`](dyno_record::RunRecord): whoever made the record, on whatever
+//! host, gets the same findings. [`audit()`] asks whether a run's numbers agree with each other; [`judge`] turns its
+//! answer into the run's status.
+
+pub mod audit;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+pub mod number;
+
+pub use audit::{audit, check_names, judge};

@@ -1,0 +1,135 @@
+//! The client: errors it met, arrivals it owed, and whether it was itself the limit.
+
+use dyno_plan::Arrivals;
+use dyno_record::CheckStatus;
+
+use super::facts::{Engine, Facts};
+use super::finding::{Verdict, found, skip};
+use crate::number::{count, figure, fixed, percent, time_us};
+
+/// Share of failed operations, %, that is worth a word; deadlocks and serialization failures of a contended load are few.
+const ERRORS_WARN_PCT: f64 = 1.0;
+
+/// Share of failed operations, %, with which rate and latency describe failing rather than working.
+const ERRORS_FAIL_PCT: f64 = 10.0;
+
+/// Share of the rate asked for below which it was not reached.
+const RATE_SHARE_MIN: f64 = 0.95;
+
+/// Distance of a Poisson count from its mean, in standard deviations, that chance still explains.
+const POISSON_SIGMAS: f64 = 4.0;
+
+/// Delay of a start behind its due moment that is worth a word, µs: above it response time is mostly waiting.
+const LATE_US: f64 = 100_000.0;
+
+/// Share of a shared host's processors, %, above which the client takes what it means to measure.
+const SHARED_CPU_PCT: f64 = 50.0;
+
+/// Share of its own processors, %, above which the client is the limit.
+const OWN_CPU_PCT: f64 = 80.0;
+
+/// Failed operations and lost connections.
+pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
+    let (done, failed) = (facts.op_count(), facts.error_count());
+    let tallies = &facts.record.errors;
+    let sum =
+        |part: fn(&dyno_record::ErrorTally) -> u64| tallies.iter().map(part).fold(0u64, u64::saturating_add);
+    let (all, reconnects) = (sum(|tally| tally.count), sum(|tally| tally.reconnects));
+    let hard = tallies.iter().find(|tally| tally.class != "retryable" && tally.count > 0);
+    if failed == 0 && all == 0 && reconnects == 0 {
+        return found(CheckStatus::Pass, "0", "0", "none");
+    }
+    let attempts = done.saturating_add(failed);
+    let share_pct = if attempts == 0 { 0.0 } else { failed as f64 * 100.0 / attempts as f64 };
+    let most = tallies.iter().max_by_key(|tally| tally.count);
+    let example =
+        most.map_or(String::new(), |tally| format!("; most often {} ({})", tally.code, tally.message));
+    let words = format!(
+        "{} of {} operations in the window failed ({} %), {} with warm-up and drain{example}",
+        count(failed),
+        count(attempts),
+        percent(share_pct),
+        count(all)
+    );
+    let observed = count(failed);
+    if share_pct > ERRORS_FAIL_PCT {
+        let detail = format!("{words}: the figures describe failing, not working");
+        return found(CheckStatus::Fail, "0", observed, detail);
+    }
+    if reconnects > 0 || hard.is_some() {
+        let detail = format!("{words}; {} connections were opened anew", count(reconnects));
+        return found(CheckStatus::Warn, "0", observed, detail);
+    }
+    let status = if share_pct > ERRORS_WARN_PCT { CheckStatus::Warn } else { CheckStatus::Pass };
+    found(status, "0", observed, format!("{words}; all were done anew"))
+}
+
+/// Whether an open loop reached its rate.
+pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let Some(asked) = facts.record.plan.workload.rate else {
+        return skip("closed loop: each operation starts when the last has ended");
+    };
+    let done = facts.op_count().saturating_add(facts.error_count());
+    let achieved = done as f64 / window.seconds;
+    let due = asked.0 * window.seconds;
+    let chance = match facts.record.plan.workload.arrivals {
+        Arrivals::Constant => 0.0,
+        Arrivals::Poisson => POISSON_SIGMAS * due.max(0.0).sqrt(),
+    };
+    let least = ((due - chance - f64::from(facts.sessions())) / window.seconds).min(asked.0 * RATE_SHARE_MIN);
+    let late = window.late_us_max.filter(|late| late.is_finite());
+    let lateness =
+        late.map_or(String::new(), |late| format!(", the latest start {} after it was due", time_us(late)));
+    let words = format!("{}/s asked for, {}/s done{lateness}", figure(asked.0), figure(achieved));
+    let (expected, observed) = (format!("{}/s", figure(asked.0)), format!("{}/s", figure(achieved)));
+    if achieved < least {
+        let detail = format!("{words}: platform or client is saturated below the rate");
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    if late.is_some_and(|late| late > LATE_US) {
+        let detail = format!("{words}: response times contain that waiting, as users would feel it");
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    found(CheckStatus::Pass, expected, observed, words)
+}
+
+/// Whether the client was itself the limit.
+pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    if facts.engine == Engine::Sqlite {
+        return skip("the database runs inside this process, so its processor time is the database's too");
+    }
+    let Some(cpu_s) = facts.record.host_counters.get("process.cpu_s").copied().filter(|s| s.is_finite())
+    else {
+        return skip("the client's own processor time is not known");
+    };
+    let host = &facts.record.host;
+    let same_host = facts.target().is_some_and(|target| target.identity.same_host);
+    let (cpus, limit_pct, whose) = if same_host {
+        (host.cpus, SHARED_CPU_PCT, "the processors that it shares with the database")
+    } else {
+        (host.cpus_allowed, OWN_CPU_PCT, "its own processors")
+    };
+    if cpus == 0 {
+        return skip("the number of processors is not known");
+    }
+    let share_pct = cpu_s * 100.0 / (f64::from(cpus) * window.seconds);
+    let per_op = match facts.op_count() {
+        0 => String::new(),
+        ops => format!("{} of processor time per operation, ", time_us(cpu_s * 1e6 / ops as f64)),
+    };
+    let words = format!("the client took {per_op}{} % of {whose}", percent(share_pct));
+    let (expected, observed) = (format!("≤ {} %", fixed(limit_pct, 0)), format!("{} %", percent(share_pct)));
+    if share_pct <= limit_pct {
+        return found(CheckStatus::Pass, expected, observed, words);
+    }
+    let detail = if same_host {
+        format!("{words}: drive from another host, or with workload.drive = \"server\"")
+    } else {
+        format!(
+            "{words}: the client is the limit; give it more processors or use workload.drive = \"server\""
+        )
+    };
+    found(CheckStatus::Warn, expected, observed, detail)
+}

@@ -1,0 +1,151 @@
+//! Commits acknowledged to the client against commits that the database counted, and whether they waited for storage.
+
+use dyno_record::{CheckStatus, Counter};
+
+use super::compare::Tolerance;
+use super::facts::{Engine, Facts, Interval};
+use super::finding::{Skip, Verdict, found, skip};
+use crate::number::count;
+
+/// The observer's and the sampler's own transactions, as the drive notes them.
+const OWN_COMMITS: &str = "dyno.own_commits";
+
+/// Transactions that a session itself may add inside the window: the statement that flushes its statistics at each edge.
+const SESSION_OWN_IN_WINDOW: u64 = 2;
+
+/// Transactions that a session itself may add in its whole life: the server's own at connection start (one, on
+/// PostgreSQL 15), settings, preparing each statement, edges, reading back the last update; a few reconnects.
+const SESSION_OWN_IN_WHOLE: u64 = 24;
+
+/// Transactions of background workers (autovacuum), at most: one round vacuums and analyses each of our tables in a
+/// handful of transactions.
+const BACKGROUND_PER_S: f64 = 2.0;
+const BACKGROUND_AT_LEAST: u64 = 20;
+
+/// Share of the syncs that arithmetic demands below which commits cannot have waited for them. A sync serves at most one
+/// commit of each session, so there are at least commits ÷ sessions; half of it leaves room for syncs that are booked late.
+const SYNC_SHARE_MIN: f64 = 0.5;
+
+/// Fewer commits than this say nothing about syncs.
+const COMMITS_MIN: u64 = 20;
+
+/// Commits of the window.
+pub(super) fn window(facts: &Facts<'_>) -> Verdict {
+    let interval = facts.window_interval()?;
+    check(facts, &interval, SESSION_OWN_IN_WINDOW)
+}
+
+/// Commits of the sessions' whole life.
+pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
+    let interval = facts.whole_interval()?;
+    check(facts, &interval, SESSION_OWN_IN_WHOLE)
+}
+
+/// How many transactions the database must have counted, and how that number comes about.
+fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, String), Skip> {
+    let commits = interval.commits;
+    match facts.engine {
+        Engine::Sqlite => Ok((commits, format!("{} acknowledged", count(commits)))),
+        Engine::Postgres if facts.server_drive() => {
+            let sum = interval.slices.saturating_add(commits);
+            let parts =
+                format!("{} slices and {} commits inside them", count(interval.slices), count(commits));
+            Ok((sum, format!("{} acknowledged ({parts})", count(sum))))
+        }
+        Engine::Postgres => {
+            let sum = interval.reads.saturating_add(commits);
+            let parts = if interval.reads == 0 {
+                String::new()
+            } else {
+                let (reads, commits) = (count(interval.reads), count(commits));
+                format!(" ({reads} reads and {commits} updates, each a transaction)")
+            };
+            Ok((sum, format!("{} acknowledged{parts}", count(sum))))
+        }
+        Engine::Other => Err(Skip("how this engine counts commits is not known".into())),
+    }
+}
+
+/// What others than the operations may add to the database's count.
+fn allowance(facts: &Facts<'_>, interval: &Interval<'_>, per_session: u64) -> u64 {
+    if facts.engine == Engine::Sqlite {
+        return 0; // Only Dyno's own commits of changes are counted, inside this process.
+    }
+    let background =
+        ((interval.seconds.max(0.0) * BACKGROUND_PER_S) as u64).saturating_add(BACKGROUND_AT_LEAST);
+    let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
+    let lives = u64::from(facts.sessions()).saturating_add(reconnects);
+    lives.saturating_mul(per_session).saturating_add(background)
+}
+
+fn check(facts: &Facts<'_>, interval: &Interval<'_>, per_session: u64) -> Verdict {
+    let counted = interval.counter(Counter::Commits)?;
+    let (expected, words) = transactions(facts, interval)?;
+    let own = interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.max(0.0).round() as u64);
+    let database = counted.saturating_sub(own);
+    // A slice that failed may have committed each of its operations.
+    let per_error = match interval.slices {
+        0 => 1,
+        slices => interval.operations().div_ceil(slices).saturating_add(1),
+    };
+    let mut tolerance = Tolerance::of(interval, expected, per_error);
+    tolerance.more = tolerance.more.saturating_add(allowance(facts, interval, per_session));
+    let difference = tolerance.compare(expected, database);
+    let left_out =
+        if own > 0 { format!(" ({} of the observer's left out)", count(own)) } else { String::new() };
+    let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
+    let verdict = match (difference.by, difference.status) {
+        (0, _) => String::new(),
+        (by, CheckStatus::Pass) if by > 0 && interval.errors == 0 && interval.blur == 0.0 => {
+            format!("; {gap} more are within what connecting, flushing and background work add")
+        }
+        (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
+        (by, _) if by > 0 => {
+            format!(
+                "; {gap} more: others commit in this database too, so its counters are not this run's alone"
+            )
+        }
+        _ => format!("; {gap} are missing: acknowledged, but not counted"),
+    };
+    let detail = format!("{words}, database counted {}{left_out}{verdict}", count(database));
+    found(difference.status, count(expected), count(database), detail)
+}
+
+/// Whether each commit waited for its redo to reach storage.
+pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
+    let interval = facts.window_interval()?;
+    if interval.commits < COMMITS_MIN {
+        return skip(format!("{} commits in the window are too few to tell", count(interval.commits)));
+    }
+    let syncs = interval.counter(Counter::RedoSyncs)?;
+    let least = interval.commits.div_ceil(u64::from(facts.sessions().max(1)));
+    let settings: Vec<String> =
+        ["fsync", "synchronous_commit", "synchronous", "journal_mode", "wal_sync_method"]
+            .iter()
+            .filter_map(|&name| Some(format!("{name}={}", facts.target()?.identity.settings.get(name)?)))
+            .collect();
+    let why = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+    let words = format!("{} commits, {} syncs of redo", count(interval.commits), count(syncs));
+    let (expected, observed) = (format!("≥ {}", count(least)), count(syncs));
+    if (syncs as f64) < least as f64 * SYNC_SHARE_MIN {
+        let detail = format!("{words}: commits were acknowledged before their redo was on storage{why}");
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    let shared = interval.commits as f64 / syncs.max(1) as f64;
+    let detail = if shared > 1.05 { format!("{words}: {shared:.1} commits share a sync") } else { words };
+    found(CheckStatus::Pass, expected, observed, detail)
+}
+
+impl Interval<'_> {
+    /// Why counts of this interval may differ.
+    pub(super) fn uncertainty(&self) -> String {
+        match (self.errors, self.blur > 0.0) {
+            (0, true) => {
+                "because sessions' statistics reach the counters up to a second late at its ends".into()
+            }
+            (errors, _) => {
+                format!("within what {} failed operations leave open", count(errors))
+            }
+        }
+    }
+}

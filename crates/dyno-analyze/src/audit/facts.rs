@@ -1,0 +1,236 @@
+//! What the checks need to know of a record, worked out once.
+
+use dyno_plan::Drive;
+use dyno_record::{Counter, Counters, OpClass, OpStats, RunRecord, TargetFacts, Window};
+
+use super::finding::Skip;
+
+/// The first version of PostgreSQL whose sessions can be asked to flush their statistics (`pg_stat_force_next_flush`).
+const POSTGRES_FLUSHES_FROM: u32 = 15;
+
+/// Longest time that statistics of a PostgreSQL session stay unseen where it cannot be asked to flush them, s: 500 ms
+/// until they are sent (`PGSTAT_STAT_INTERVAL`), as long again until the collector has written them.
+pub(super) const STATISTICS_LAG_S: f64 = 1.0;
+
+/// The engine, as far as its way of counting matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Engine {
+    /// Every statement outside a transaction block is a transaction, reads included.
+    Postgres,
+    /// Only commits of changes count; the database runs inside the driving process.
+    Sqlite,
+    /// Nothing is known.
+    Other,
+}
+
+/// A record seen by the checks.
+pub(super) struct Facts<'a> {
+    pub(super) record: &'a RunRecord,
+    pub(super) engine: Engine,
+    /// Whether sessions can make their work visible to the counters when asked.
+    pub(super) flushes: bool,
+}
+
+/// What the client did in one interval, and the counters of the same interval.
+pub(super) struct Interval<'a> {
+    /// `window` or `whole run`.
+    pub(super) name: &'static str,
+    /// Reads that ended well: selects, lookups, scans.
+    pub(super) reads: u64,
+    /// Updates that ended well.
+    pub(super) updates: u64,
+    /// Full scans among the reads.
+    pub(super) scans: u64,
+    /// Slices that ended well.
+    pub(super) slices: u64,
+    /// Commits acknowledged.
+    pub(super) commits: u64,
+    /// Rows read, scans included.
+    pub(super) rows_read: u64,
+    /// Rows updated.
+    pub(super) rows_updated: u64,
+    /// Operations that failed; what the database did for them is unknown.
+    pub(super) errors: u64,
+    /// Share of the interval's work that may lie on the wrong side of its ends, 0..=1.
+    pub(super) blur: f64,
+    /// Length in seconds, as far as it matters for what others do meanwhile.
+    pub(super) seconds: f64,
+    /// The database's counters.
+    pub(super) counters: &'a Counters,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(record: &'a RunRecord) -> Self {
+        let target = record.targets.first();
+        let engine = match target.map(|t| t.engine.as_str()) {
+            Some("postgres") => Engine::Postgres,
+            Some("sqlite") => Engine::Sqlite,
+            _ => Engine::Other,
+        };
+        let flushes = match engine {
+            Engine::Postgres => major_version(target).is_some_and(|major| major >= POSTGRES_FLUSHES_FROM),
+            Engine::Sqlite => true,
+            Engine::Other => false,
+        };
+        Self { record, engine, flushes }
+    }
+
+    pub(super) fn target(&self) -> Option<&'a TargetFacts> {
+        self.record.targets.first()
+    }
+
+    /// The window, if it has a length that rates can be divided by.
+    pub(super) fn window(&self) -> Result<&'a Window, Skip> {
+        let window = self
+            .record
+            .window
+            .as_ref()
+            .ok_or_else(|| Skip("the run ended before its window began".into()))?;
+        if window.seconds.is_finite() && window.seconds > 0.0 {
+            Ok(window)
+        } else {
+            Err(Skip(format!("the window is {} s long", window.seconds)))
+        }
+    }
+
+    /// What one class did inside the window.
+    pub(super) fn ops(&self, class: OpClass) -> Option<&'a OpStats> {
+        self.record.ops.get(class.name())
+    }
+
+    /// All operations inside the window.
+    pub(super) fn all(&self) -> Option<&'a OpStats> {
+        self.record.ops.get("all")
+    }
+
+    /// Operations that ended well inside the window.
+    pub(super) fn op_count(&self) -> u64 {
+        self.all().map_or(0, |all| all.count)
+    }
+
+    /// Operations that failed inside the window.
+    pub(super) fn error_count(&self) -> u64 {
+        let classes = self.record.ops.values().map(|ops| ops.errors).max().unwrap_or(0);
+        self.all().map_or(0, |all| all.errors).max(classes)
+    }
+
+    pub(super) fn server_drive(&self) -> bool {
+        self.record.plan.workload.drive == Drive::Server
+    }
+
+    /// Sessions that worked.
+    pub(super) fn sessions(&self) -> u32 {
+        self.record.gate.sessions
+    }
+
+    /// The window as an interval.
+    pub(super) fn window_interval(&self) -> Result<Interval<'a>, Skip> {
+        let window = self.window()?;
+        let sum = |classes: &[OpClass], part: fn(&OpStats) -> u64| {
+            let parts = classes.iter().filter_map(|&class| self.ops(class)).map(part);
+            parts.fold(0u64, u64::saturating_add)
+        };
+        let reads = [OpClass::Select, OpClass::Lookup, OpClass::Scan];
+        let updates = sum(&[OpClass::Update], |ops| ops.count);
+        // Where the end of an update and its commit cannot be told apart there is no commit class, and each update is one.
+        let commits = match self.ops(OpClass::Commit).map_or(0, |ops| ops.count) {
+            0 => updates,
+            commits => commits,
+        };
+        Ok(Interval {
+            name: "window",
+            reads: sum(&reads, |ops| ops.count),
+            updates,
+            scans: sum(&[OpClass::Scan], |ops| ops.count),
+            slices: sum(&[OpClass::Slice], |ops| ops.count),
+            commits,
+            rows_read: sum(&reads, |ops| ops.rows),
+            rows_updated: sum(&[OpClass::Update], |ops| ops.rows),
+            errors: self.error_count(),
+            blur: self.window_blur(window),
+            seconds: window.seconds,
+            counters: &self.record.counters,
+        })
+    }
+
+    /// Share of the window's work that the database may have booked before its begin or after its end: none where every
+    /// session could be asked to flush and reached the edge in time.
+    fn window_blur(&self, window: &Window) -> f64 {
+        let sessions = f64::from(self.sessions().max(1));
+        let (begin, end) = window.edge_late;
+        let late_share = f64::from(begin.max(end)) / sessions;
+        let lag = if self.flushes { late_share } else { 1.0 };
+        // A late session flushes at most a statistics lag later, or when the long operation it is in ends.
+        (lag * STATISTICS_LAG_S / window.seconds).min(1.0)
+    }
+
+    /// The sessions' whole life as an interval.
+    pub(super) fn whole_interval(&self) -> Result<Interval<'a>, Skip> {
+        let whole = self
+            .record
+            .whole
+            .as_ref()
+            .ok_or_else(|| Skip("the record does not hold the sessions' whole life".into()))?;
+        if let Some(mark) = whole.counters.epoch_changes.keys().next() {
+            return Err(Skip(format!("the counters started anew ({mark}) while the sessions were there")));
+        }
+        let count = |class: OpClass| whole.ops.get(class.name()).copied().unwrap_or(0);
+        let reads = [OpClass::Select, OpClass::Lookup, OpClass::Scan];
+        let planned = self.record.plan.run.time.map_or(0.0, |time| time.0.as_secs_f64());
+        let measured = self.record.window.as_ref().map_or(0.0, |window| window.seconds);
+        let seconds = planned.max(if measured.is_finite() { measured } else { 0.0 })
+            + self.record.plan.run.warmup.0.as_secs_f64()
+            + self.record.plan.run.drain.0.as_secs_f64();
+        Ok(Interval {
+            name: "whole run",
+            reads: reads.iter().fold(0u64, |sum, &class| sum.saturating_add(count(class))),
+            updates: count(OpClass::Update),
+            scans: count(OpClass::Scan),
+            slices: count(OpClass::Slice),
+            commits: whole.commits,
+            rows_read: whole.rows_read,
+            rows_updated: whole.rows_updated,
+            errors: whole.errors,
+            blur: if self.flushes || seconds <= 0.0 { 0.0 } else { (STATISTICS_LAG_S / seconds).min(1.0) },
+            seconds,
+            counters: &whole.counters,
+        })
+    }
+}
+
+impl Interval<'_> {
+    /// How far a portable counter moved; a counter that went backwards has its own check.
+    pub(super) fn counter(&self, counter: Counter) -> Result<u64, Skip> {
+        let delta = self
+            .counters
+            .get(counter)
+            .map_err(|reason| Skip(format!("the database does not tell {}: {reason}", counter.name())))?;
+        u64::try_from(delta).map_err(|_| Skip(format!("{} went backwards", counter.name())))
+    }
+
+    /// How far a native counter moved. One that did not move is not in the record, so it is 0 if any of its kin is there.
+    pub(super) fn native(&self, name: &str) -> Option<u64> {
+        let family = name.rsplit_once('.').map_or(name, |(family, _)| family);
+        match self.counters.native.get(name) {
+            Some(moved) => Some(moved.max(0.0).round() as u64),
+            None => self.counters.native.keys().any(|key| key.starts_with(family)).then_some(0),
+        }
+    }
+
+    /// Reads and updates that ended well.
+    pub(super) fn operations(&self) -> u64 {
+        self.reads.saturating_add(self.updates)
+    }
+
+    /// Rows read and updated.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows_read.saturating_add(self.rows_updated)
+    }
+}
+
+/// The first number in a version: 15 of `15.10 (Debian 15.10-1)`.
+fn major_version(target: Option<&TargetFacts>) -> Option<u32> {
+    let version = &target?.identity.version;
+    let digits = version.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty())?;
+    digits.parse().ok()
+}

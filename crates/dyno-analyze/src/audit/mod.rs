@@ -1,0 +1,95 @@
+//! The audit: whether a run's numbers agree with each other.
+//!
+//! A benchmark's figures come from three witnesses: the client that did the operations, the database that counted them,
+//! and the host beneath. Each check lets two of them speak about the same thing, says what both said, and what follows.
+//! A check that fails makes the run invalid; one that cannot be made says why. One file per family of checks, thresholds
+//! as named constants with their justification.
+
+mod client;
+mod commits;
+mod compare;
+mod counters;
+mod facts;
+mod finding;
+mod physical;
+mod reads;
+mod time;
+mod updates;
+mod window;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
+
+use facts::Facts;
+use finding::Verdict;
+
+/// One check: its stable name and its function.
+type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
+
+/// Every check, in the order of the record: first whether there is anything to judge, then the counts, then the times.
+const CHECKS: [Check; 32] = [
+    ("operations", work::operations),
+    ("sessions", window::sessions),
+    ("counters_epoch", counters::epoch),
+    ("counters_monotone", counters::monotone),
+    ("counters_known", counters::known),
+    ("errors", client::errors),
+    ("work_unit", work::work_unit),
+    ("mix", work::mix),
+    ("series_sum", work::series_sum),
+    ("untimed", work::untimed),
+    ("logical_reads", reads::window),
+    ("logical_reads_whole", reads::whole),
+    ("heap_reads", reads::heap_window),
+    ("heap_reads_whole", reads::heap_whole),
+    ("commits", commits::window),
+    ("commits_whole", commits::whole),
+    ("durable_commits", commits::durable),
+    ("rows_updated", updates::window),
+    ("rows_updated_whole", updates::whole),
+    ("update_values", updates::values),
+    ("redo_grew", updates::redo_grew),
+    ("physical_reads", physical::reads),
+    ("littles_law", time::littles_law),
+    ("service_time", time::service_time),
+    ("db_time", time::db_time),
+    ("active_sessions", time::active_sessions),
+    ("window_length", window::length),
+    ("edges", window::edges),
+    ("gate_skew", window::gate_skew),
+    ("stalls", window::stalls),
+    ("open_loop", client::open_loop),
+    ("client_cost", client::cost),
+];
+
+/// The stable names of all checks, in the order of the audit.
+pub fn check_names() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().map(|&(name, _)| name)
+}
+
+/// Holds a record's numbers against each other: one finding for each check, always all of them.
+///
+/// Looks at what was measured only, never at the record's status, reasons or former audit.
+pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
+    let facts = Facts::of(record);
+    CHECKS.iter().map(|&(name, check)| finding::named(name, check(&facts))).collect()
+}
+
+/// Fills the record's audit, and makes a valid run with a failed check `invalid`, with the reasons.
+///
+/// A run that has already failed or was interrupted keeps its status: its audit is there to read, not to excuse it.
+pub fn judge(record: &mut RunRecord) {
+    record.audit = audit(record);
+    if record.status != Status::Valid {
+        return;
+    }
+    let failed = record.audit.iter().filter(|check| check.status == CheckStatus::Fail);
+    let reasons: Vec<String> = failed.map(|check| format!("{}: {}", check.check, check.detail)).collect();
+    if !reasons.is_empty() {
+        record.status = Status::Invalid;
+        record.reasons.extend(reasons);
+    }
+}

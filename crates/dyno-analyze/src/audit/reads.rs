@@ -1,0 +1,137 @@
+//! Rows touched by the client against logical reads that the database counted.
+//!
+//! One row is one block, so a database that counts fewer blocks than rows were touched has not done the work, or has not
+//! counted it; the index, the catalog and the root of every tree come on top.
+
+use dyno_record::{CheckStatus, Counter};
+
+use super::compare::share_of;
+use super::facts::{Engine, Facts, Interval};
+use super::finding::{Verdict, found, skip};
+use crate::number::{count, fixed};
+
+/// Share of the rows touched that logical reads must reach. 2 % leaves room for what a block that is still pinned saves:
+/// two neighbours in key order that happen to share a block.
+const READ_SHARE_MIN: f64 = 0.98;
+
+/// Blocks that one row may cost before it is worth a word: the row's own and the tree above it.
+const BLOCKS_PER_ROW_READ: u64 = 4;
+
+/// The same for a row updated: find it, write it, its index entries, free space and visibility maps.
+const BLOCKS_PER_ROW_UPDATED: u64 = 12;
+
+/// Blocks that one operation may cost besides its rows: descents of index and table, the catalog.
+const BLOCKS_PER_OPERATION: u64 = 12;
+
+/// Blocks that observing and background work may read per second: a snapshot reads several hundred blocks of the catalog.
+const BLOCKS_OF_OTHERS_PER_S: f64 = 10_000.0;
+
+/// Heap blocks per row read above which dead row versions, or rows across several blocks, distort the work unit.
+const HEAP_PER_ROW_READ_MAX: f64 = 1.1;
+
+/// Logical reads of the window.
+pub(super) fn window(facts: &Facts<'_>) -> Verdict {
+    check(&facts.window_interval()?)
+}
+
+/// Logical reads of the sessions' whole life.
+pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
+    check(&facts.whole_interval()?)
+}
+
+/// Fewest blocks that `rows` must have cost.
+fn lowest(interval: &Interval<'_>, rows: u64) -> u64 {
+    let sure = share_of(rows, READ_SHARE_MIN * (1.0 - interval.blur));
+    // A rounding up must not ask for more than the rows themselves.
+    sure.min(rows)
+}
+
+fn check(interval: &Interval<'_>) -> Verdict {
+    let reads = interval.counter(Counter::LogicalReads)?;
+    let rows = interval.rows();
+    if rows == 0 {
+        return skip(format!("no rows were touched in the {}", interval.name));
+    }
+    let ratio = reads as f64 / rows as f64;
+    let words = format!(
+        "{} rows of one block each touched, database counted {} logical reads, {} per row",
+        count(rows),
+        count(reads),
+        fixed(ratio, 2)
+    );
+    let (expected, observed) = (format!("≥ {}", count(rows)), count(reads));
+    if reads < lowest(interval, rows) {
+        let detail = format!("{words}: fewer than the rows, so work was not done or not counted");
+        return found(CheckStatus::Fail, expected, observed, detail);
+    }
+    if reads > highest(interval) {
+        let detail = format!(
+            "{words}: more than index and catalog explain; others may work in this database, or rows have old versions"
+        );
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    let detail = if ratio > 1.005 { format!("{words}: the rest is index and catalog") } else { words };
+    found(CheckStatus::Pass, expected, observed, detail)
+}
+
+/// Most blocks that rows, operations and observing explain.
+fn highest(interval: &Interval<'_>) -> u64 {
+    let parts = [
+        interval.rows_read.saturating_mul(BLOCKS_PER_ROW_READ),
+        interval.rows_updated.saturating_mul(BLOCKS_PER_ROW_UPDATED),
+        interval.operations().saturating_mul(BLOCKS_PER_OPERATION),
+        ((interval.seconds.max(0.0) + 1.0) * BLOCKS_OF_OTHERS_PER_S) as u64,
+    ];
+    parts.into_iter().fold(0u64, u64::saturating_add)
+}
+
+/// Blocks of the tables themselves in the window.
+pub(super) fn heap_window(facts: &Facts<'_>) -> Verdict {
+    heap(facts, &facts.window_interval()?)
+}
+
+/// Blocks of the tables themselves in the sessions' whole life.
+pub(super) fn heap_whole(facts: &Facts<'_>) -> Verdict {
+    heap(facts, &facts.whole_interval()?)
+}
+
+/// On engines that count each table's blocks the comparison needs no room for index and catalog.
+fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+    if facts.engine != Engine::Postgres {
+        return skip("the engine does not count blocks per table; logical_reads compares the total");
+    }
+    let Some(heap) = interval.native("dyno.rows.heap_blks") else {
+        return skip("the observer does not tell blocks per table; logical_reads compares the total");
+    };
+    let scanned = scanned_rows(facts, interval);
+    let rows = interval.rows().saturating_sub(scanned);
+    if rows == 0 {
+        return skip(format!("no rows were touched by key in the {}", interval.name));
+    }
+    let ratio = heap as f64 / rows as f64;
+    let words = format!(
+        "{} rows touched by key, database counted {} blocks of their tables, {} per row",
+        count(rows),
+        count(heap),
+        fixed(ratio, 2)
+    );
+    let (expected, observed) = (count(rows), count(heap));
+    if heap < lowest(interval, rows) {
+        let detail = format!("{words}: fewer than the rows, so work was not done or not counted");
+        return found(CheckStatus::Fail, expected, observed, detail);
+    }
+    let read_only = interval.rows_updated == 0 && interval.errors == 0 && interval.blur == 0.0;
+    if read_only && ratio > HEAP_PER_ROW_READ_MAX {
+        let detail = format!(
+            "{words}: rows have dead versions or others read these tables; vacuum them or load anew for exact work units"
+        );
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    found(CheckStatus::Pass, expected, observed, words)
+}
+
+/// Rows that full scans read, which are in another table.
+fn scanned_rows(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
+    let per_scan = facts.target().and_then(|t| t.data.as_ref()).map_or(0, |data| data.scan_rows);
+    interval.scans.saturating_mul(per_scan)
+}

@@ -1,0 +1,188 @@
+//! Times against each other: sessions, throughput and response time (Little's law), the database's own clock, samples.
+
+use dyno_record::{CheckStatus, Counter, OpStats, Waits, Window};
+
+use super::facts::Facts;
+use super::finding::{Verdict, found, skip};
+use crate::number::{count, figure, fixed, percent, time_us};
+
+/// Share of the time that sessions of a closed loop should spend in operations; what is less, the client spent itself.
+const BUSY_SHARE_MIN: f64 = 0.90;
+
+/// Share above which sessions would have been busy longer than there was time: a fault of clocks or counts.
+const BUSY_SHARE_MAX: f64 = 1.01;
+
+/// Share by which mean × count may differ from the time measured around the operations: a histogram of three digits is
+/// off by 0.1 % at most.
+const SUM_SLIP_WARN: f64 = 0.02;
+const SUM_SLIP_FAIL: f64 = 0.20;
+
+/// Fewest operations for which a sum of their times is compared.
+const OPS_MIN: u64 = 20;
+
+/// Database time per wall clock × sessions above which others are in it. The observer's and the sampler's two sessions are
+/// allowed on top.
+const DB_TIME_SHARE_MAX: f64 = 1.05;
+const OBSERVING_SESSIONS: f64 = 2.0;
+
+/// Samples below which an average over them says little: its standard error is then above a tenth of a session.
+const SAMPLES_MIN: u64 = 30;
+
+/// Share of the samples asked for below which the sampler was held up.
+const SAMPLES_SHARE_MIN: f64 = 0.5;
+
+/// Share of `seconds × sessions` by which sessions' own windows may be longer than the time between the snapshots.
+fn edge_share(window: &Window) -> f64 {
+    let (begin, end) = window.edge_us_max;
+    let edges_s = (begin.max(0.0) + end.max(0.0)) / 1e6;
+    if edges_s.is_finite() { edges_s / window.seconds } else { 0.0 }
+}
+
+/// The operations whose times were taken: slices where the loop runs inside the database.
+fn timed<'a>(facts: &Facts<'a>) -> Option<&'a OpStats> {
+    let name = if facts.server_drive() { "slice" } else { "all" };
+    facts.record.ops.get(name).filter(|ops| ops.service_us.count > 0)
+}
+
+/// Sessions ≈ throughput × response time: the share of the time that sessions were busy.
+pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let sessions = f64::from(facts.sessions());
+    if sessions == 0.0 {
+        return skip("no session worked");
+    }
+    if !window.busy_s.is_finite() {
+        return skip("the time spent in operations is not known");
+    }
+    let busy_sessions = window.busy_s / window.seconds;
+    let share = busy_sessions / sessions;
+    let words = format!(
+        "{} of {} sessions busy on average ({} % of the time)",
+        fixed(busy_sessions, 2),
+        fixed(sessions, 0),
+        percent(share * 100.0)
+    );
+    let (expected, observed) = (fixed(sessions, 0), fixed(busy_sessions, 2));
+    if share > BUSY_SHARE_MAX + edge_share(window) {
+        // A session in a long operation at the edge carries time of before or after the window.
+        let late = window.edge_late.0 > 0 || window.edge_late.1 > 0;
+        let status = if late { CheckStatus::Warn } else { CheckStatus::Fail };
+        return found(status, expected, observed, format!("{words}: more than there was time for"));
+    }
+    if facts.record.plan.workload.rate.is_some() {
+        let detail = format!("{words}; with a rate given, sessions wait for work in between");
+        return found(CheckStatus::Pass, expected, observed, detail);
+    }
+    if share < BUSY_SHARE_MIN {
+        let detail = format!("{words}: {}", idle_words(facts, window, sessions));
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    found(CheckStatus::Pass, expected, observed, words)
+}
+
+/// What eats the time between operations.
+fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
+    let idle_s = (window.seconds * sessions - window.busy_s).max(0.0);
+    let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
+    if reconnects > 0 {
+        return format!("{} lost connections and the waits before opening them anew", count(reconnects));
+    }
+    match facts.op_count() {
+        0 => "nothing ended well in it".into(),
+        ops => format!(
+            "{} between two operations go to the client itself or to waiting for a processor; the database could have done more",
+            time_us(idle_s * 1e6 / ops as f64)
+        ),
+    }
+}
+
+/// Whether the recorded times add up to the time spent.
+pub(super) fn service_time(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let Some(ops) = timed(facts) else {
+        return skip("no operation was timed");
+    };
+    let (Some(mean_us), true) = (ops.service_us.mean, ops.service_us.count >= OPS_MIN) else {
+        return skip(format!("{} timed operations are too few to tell", count(ops.service_us.count)));
+    };
+    if facts.error_count() > 0 {
+        return skip("failed operations took time that no histogram holds");
+    }
+    let sum_s = mean_us * ops.service_us.count as f64 / 1e6;
+    let gap = (sum_s - window.busy_s).abs() / window.busy_s.max(1e-9);
+    let words = format!(
+        "{} × {} on average = {} s, time spent in operations {} s",
+        count(ops.service_us.count),
+        time_us(mean_us),
+        fixed(sum_s, 2),
+        fixed(window.busy_s, 2)
+    );
+    let late = window.edge_late.0 > 0 || window.edge_late.1 > 0;
+    let status = match gap {
+        gap if gap <= SUM_SLIP_WARN + edge_share(window) => CheckStatus::Pass,
+        gap if gap > SUM_SLIP_FAIL + edge_share(window) && !late => CheckStatus::Fail,
+        _ => CheckStatus::Warn,
+    };
+    let detail = match status {
+        CheckStatus::Pass => words,
+        _ => format!("{words}: {} % apart, operations are missing or counted twice", percent(gap * 100.0)),
+    };
+    found(status, format!("{} s", fixed(window.busy_s, 2)), format!("{} s", fixed(sum_s, 2)), detail)
+}
+
+/// The database's own time against wall clock × sessions.
+pub(super) fn db_time(facts: &Facts<'_>) -> Verdict {
+    let interval = facts.window_interval()?;
+    let window = facts.window()?;
+    let db_s = interval.counter(Counter::DbTime)? as f64 / 1e6;
+    let sessions = f64::from(facts.sessions());
+    let wall_s = window.seconds * sessions;
+    let most = wall_s * (DB_TIME_SHARE_MAX + interval.blur + edge_share(window))
+        + window.seconds * OBSERVING_SESSIONS;
+    let share = if window.busy_s > 0.0 { db_s / window.busy_s * 100.0 } else { 0.0 };
+    let words =
+        format!("{} s in the database, {} s of wall clock × sessions", fixed(db_s, 2), fixed(wall_s, 2));
+    let (expected, observed) = (format!("≤ {} s", fixed(wall_s, 2)), format!("{} s", fixed(db_s, 2)));
+    if db_s > most {
+        let detail = format!("{words}: other sessions or parallel workers are in it");
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    let detail = format!("{words}; {} % of the time that sessions waited for it", percent(share));
+    found(CheckStatus::Pass, expected, observed, detail)
+}
+
+/// Sampled active sessions against sessions and the time they were busy.
+pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let (samples, asked_per_s, active) = match &facts.record.waits {
+        Waits::Absent { absent } => return skip(format!("waits were not sampled: {absent}")),
+        Waits::Sampled { samples, asked_per_s, average_active_sessions, .. } => {
+            (*samples, *asked_per_s, *average_active_sessions)
+        }
+    };
+    let sessions = f64::from(facts.sessions());
+    let busy = window.busy_s / window.seconds;
+    let words = format!(
+        "{} active in {} samples, {} busy as seen by the client",
+        figure(active),
+        count(samples),
+        figure(busy)
+    );
+    let (expected, observed) = (format!("≤ {}", figure(busy)), figure(active));
+    if samples < SAMPLES_MIN {
+        return skip(format!("{} samples are too few to tell", count(samples)));
+    }
+    if active > sessions * BUSY_SHARE_MAX {
+        let detail = format!("{words}: more than the {} sessions there were", fixed(sessions, 0));
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    let due = asked_per_s * window.seconds;
+    if (samples as f64) < due * SAMPLES_SHARE_MIN {
+        let detail = format!(
+            "{words}: {} samples were asked for; the database answered too slowly for that",
+            fixed(due, 0)
+        );
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    found(CheckStatus::Pass, expected, observed, words)
+}

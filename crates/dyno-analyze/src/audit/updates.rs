@@ -1,0 +1,117 @@
+//! Updates: rows counted on both sides, values really changed, redo really written.
+
+use dyno_plan::{Drive, Redo};
+use dyno_record::{CheckStatus, Counter};
+
+use super::compare::Tolerance;
+use super::facts::{Engine, Facts, Interval};
+use super::finding::{Verdict, found, skip};
+use crate::number::{bytes, count, fixed};
+
+/// Columns that an update sets.
+const COLUMNS_LITE: u64 = 2;
+const COLUMNS_HEAVY: u64 = 19;
+
+/// Bytes of every new value that no compression of redo takes away: the stamp of run, session and operation in front of
+/// it. Engines that log less than whole rows still log from the first changed byte to the last.
+const STAMP_BYTES: u64 = 41;
+
+/// Rows updated in the window.
+pub(super) fn window(facts: &Facts<'_>) -> Verdict {
+    check(facts, &facts.window_interval()?)
+}
+
+/// Rows updated in the sessions' whole life.
+pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
+    check(facts, &facts.whole_interval()?)
+}
+
+fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+    let updated = interval.rows_updated;
+    // PostgreSQL counts updates of our tables; what others write elsewhere does not blur it.
+    let native = (facts.engine == Engine::Postgres).then(|| interval.native("dyno.rows.n_tup_upd")).flatten();
+    let database = match native {
+        Some(rows) => rows,
+        None => interval.counter(Counter::RowsWritten)?,
+    };
+    if updated == 0 && database == 0 {
+        return found(CheckStatus::Pass, "0", "0", "none, and the database counted none");
+    }
+    let difference =
+        Tolerance::of(interval, updated, rows_per_error(facts, interval)).compare(updated, database);
+    let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
+    let verdict = match (difference.by, difference.status) {
+        (0, _) => String::new(),
+        (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
+        (by, _) if by > 0 => {
+            format!("; {gap} more: others write too, so the counters are not this run's alone")
+        }
+        _ => format!("; {gap} are missing: acknowledged, but not counted"),
+    };
+    let detail = format!("{} acknowledged, database counted {}{verdict}", count(updated), count(database));
+    found(difference.status, count(updated), count(database), detail)
+}
+
+/// Most rows that one failed operation may have updated all the same.
+fn rows_per_error(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
+    let work_unit = u64::from(facts.record.plan.workload.work_unit);
+    match (facts.record.plan.workload.drive, interval.slices) {
+        (Drive::Client, _) => work_unit,
+        // A lost slice may have been any; with none that ended well its length is unknown.
+        (Drive::Server, 0) => u64::MAX,
+        (Drive::Server, slices) => interval.operations().div_ceil(slices).saturating_mul(work_unit),
+    }
+}
+
+/// Whether the rows hold the new values when they are read back.
+pub(super) fn values(facts: &Facts<'_>) -> Verdict {
+    let Some(whole) = &facts.record.whole else {
+        return skip("the record does not hold the sessions' whole life");
+    };
+    let (rows, held) = whole.verified_rows;
+    if whole.rows_updated == 0 {
+        return skip("nothing was updated");
+    }
+    if rows == 0 {
+        let detail =
+            format!("{} rows were updated, but none was read back afterwards", count(whole.rows_updated));
+        return found(CheckStatus::Warn, "> 0", "0", detail);
+    }
+    let detail = format!(
+        "{} rows of the last updates read back, {} hold a value of this run",
+        count(rows),
+        count(held)
+    );
+    let status = if held == rows { CheckStatus::Pass } else { CheckStatus::Fail };
+    found(status, count(rows), count(held), detail)
+}
+
+/// Whether the database wrote redo for what was updated.
+pub(super) fn redo_grew(facts: &Facts<'_>) -> Verdict {
+    let interval = facts.window_interval()?;
+    let rows = interval.rows_updated;
+    if rows == 0 {
+        return skip("nothing was updated in the window");
+    }
+    let redo = interval.counter(Counter::RedoBytes)?;
+    let columns = match facts.record.plan.workload.redo {
+        Redo::Lite => COLUMNS_LITE,
+        Redo::Heavy => COLUMNS_HEAVY,
+    };
+    let sure = (rows as f64 * (1.0 - interval.blur)) as u64;
+    let least = sure.saturating_mul(columns * STAMP_BYTES);
+    let words = format!(
+        "{} of redo for {} rows updated, {} bytes per row",
+        bytes(redo),
+        count(rows),
+        fixed(redo as f64 / rows as f64, 0)
+    );
+    let (expected, observed) = (format!("≥ {}", bytes(least)), bytes(redo));
+    if redo == 0 || redo < least {
+        let detail = format!(
+            "{words}: less than the new values themselves; the tables are not logged, or redo is not counted"
+        );
+        return found(CheckStatus::Fail, expected, observed, detail);
+    }
+    found(CheckStatus::Pass, expected, observed, words)
+}

@@ -1,0 +1,143 @@
+//! The window itself: all sessions there, started together, ended together, and nobody asleep.
+
+use dyno_plan::Length;
+use dyno_record::CheckStatus;
+
+use super::facts::Facts;
+use super::finding::{Verdict, found, skip};
+use crate::number::{count, fixed, time_us};
+
+/// Distance between first operations that needs no explanation, µs: a few wake-ups of threads.
+const SKEW_FREE_US: f64 = 2_000.0;
+
+/// Time for which the scheduler of the operating system may keep a thread waiting behind each other one on the same
+/// processor, µs: one time slice of Linux.
+const SLICE_US: f64 = 4_000.0;
+
+/// Share of the window below which neither skew nor edges nor snapshots can move a rate visibly.
+const SHARE_FREE: f64 = 0.001;
+
+/// Share of the window above which its ends are blurred enough to say so: half of what repeated runs differ by.
+const SHARE_BLURRED: f64 = 0.01;
+
+/// Share of the planned length by which the window may differ, and seconds that it always may.
+const LENGTH_SHARE: f64 = 0.05;
+const LENGTH_FREE_S: f64 = 0.25;
+
+/// A stall that is worth a word, µs, and one with which nothing is a measurement any more: a suspended machine or a
+/// process that was stopped. Between them lies what a starved virtual machine does.
+const STALL_WARN_US: f64 = 500_000.0;
+const STALL_FAIL_US: f64 = 2_000_000.0;
+
+/// Whether every session of the plan was there.
+pub(super) fn sessions(facts: &Facts<'_>) -> Verdict {
+    let (planned, there) = (facts.record.plan.sessions(), facts.sessions());
+    let words = format!("{} planned, {} passed the gate", count(planned.into()), count(there.into()));
+    let status = if planned == there { CheckStatus::Pass } else { CheckStatus::Fail };
+    found(status, count(planned.into()), count(there.into()), words)
+}
+
+/// Whether the window is as long as planned.
+pub(super) fn length(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    // `Run::length` would panic on a hand-made plan that has neither.
+    if facts.record.plan.run.time.is_none() && facts.record.plan.run.ops_per_session.is_none() {
+        return skip("the plan gives no length");
+    }
+    let planned_s = match facts.record.plan.run.length() {
+        Length::Time(span) => span.0.as_secs_f64(),
+        Length::Ops(ops) => {
+            let detail = format!(
+                "{} s until each session had done {} operations",
+                fixed(window.seconds, 2),
+                count(ops)
+            );
+            return found(CheckStatus::Pass, format!("{} operations", count(ops)), detail.clone(), detail);
+        }
+    };
+    let (expected, observed) =
+        (format!("{} s", fixed(planned_s, 2)), format!("{} s", fixed(window.seconds, 2)));
+    let words = format!("{expected} planned, {observed} measured");
+    let gap_s = (window.seconds - planned_s).abs();
+    if gap_s <= planned_s * LENGTH_SHARE + LENGTH_FREE_S {
+        return found(CheckStatus::Pass, expected, observed, words);
+    }
+    let detail = format!("{words}: the end came at another time; rates divide by what was measured");
+    found(CheckStatus::Warn, expected, observed, detail)
+}
+
+/// How sharp the ends of the window are.
+pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let window_us = window.seconds * 1e6;
+    let edge_us = window.edge_us_max.0.max(0.0) + window.edge_us_max.1.max(0.0);
+    let snapshot_us = window.snapshot_us.0.max(window.snapshot_us.1).max(0.0);
+    let (late_begin, late_end) = window.edge_late;
+    let words = format!(
+        "sessions began within {} and ended within {} of the snapshots",
+        time_us(window.edge_us_max.0),
+        time_us(window.edge_us_max.1)
+    );
+    let (expected, observed) = ("0 late".to_owned(), format!("{late_begin} and {late_end} late"));
+    if late_begin > 0 || late_end > 0 {
+        let detail = format!(
+            "{words}; {late_begin} at the begin and {late_end} at the end were still in a long operation: counts of client and database are approximate"
+        );
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    if edge_us > window_us * SHARE_BLURRED {
+        let detail = format!("{words}: more than a hundredth of the window, a longer run.time is sharper");
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    if snapshot_us > window_us * SHARE_BLURRED {
+        let detail = format!(
+            "{words}; reading the counters took {}: more than a hundredth of the window, a longer run.time is sharper",
+            time_us(snapshot_us)
+        );
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
+    found(CheckStatus::Pass, expected, observed, words)
+}
+
+/// How far apart the sessions' first operations were.
+pub(super) fn gate_skew(facts: &Facts<'_>) -> Verdict {
+    let skew_us = facts.record.gate.skew_us_max;
+    if !skew_us.is_finite() {
+        return skip("the skew is not known");
+    }
+    let window_us = facts.window().map_or(0.0, |window| window.seconds * 1e6);
+    let host = &facts.record.host;
+    let cpus = f64::from(if host.cpus_allowed > 0 { host.cpus_allowed } else { host.cpus }.max(1));
+    let queue_us = (f64::from(facts.sessions()) / cpus - 1.0).max(0.0) * SLICE_US;
+    let free_us = (SKEW_FREE_US + queue_us).max(window_us * SHARE_FREE);
+    let words = format!("sessions' first operations began within {}", time_us(skew_us));
+    let (expected, observed) = (format!("≤ {}", time_us(free_us)), time_us(skew_us));
+    if skew_us <= free_us {
+        return found(CheckStatus::Pass, expected, observed, words);
+    }
+    let warmup = facts.record.plan.run.warmup.0;
+    let detail = if warmup.as_secs_f64() * 1e6 > skew_us {
+        format!("{words}: the client is short of processors; the warm-up keeps it out of the window")
+    } else {
+        format!("{words}: the client is short of processors; a longer run.warmup keeps it out of the window")
+    };
+    found(CheckStatus::Warn, expected, observed, detail)
+}
+
+/// Whether time passed for everybody.
+pub(super) fn stalls(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let stall_us = window.stall_us_max;
+    let words = format!("the longest time in which nothing of the client ran was {}", time_us(stall_us));
+    let (expected, observed) = (format!("≤ {}", time_us(STALL_WARN_US)), time_us(stall_us));
+    let (status, detail) = match stall_us {
+        us if us > STALL_FAIL_US => {
+            (CheckStatus::Fail, format!("{words}: the machine or the process was suspended"))
+        }
+        us if us > STALL_WARN_US => {
+            (CheckStatus::Warn, format!("{words}: the machine is starved of processor or memory"))
+        }
+        _ => (CheckStatus::Pass, words),
+    };
+    found(status, expected, observed, detail)
+}

@@ -1,0 +1,193 @@
+//! The work itself: that there was any, that each operation did its whole work unit, in the mix that was asked for.
+
+use dyno_record::{CheckStatus, OpClass};
+
+use super::facts::Facts;
+use super::finding::{Verdict, found, skip};
+use crate::number::{count, fixed, percent};
+
+/// Distance from a binomial share, in standard deviations, that is no chance any more: one in two million.
+const SIGMAS: f64 = 5.0;
+
+/// Share of the operations by which a mix may differ besides chance: operations under way at the ends of the window.
+const MIX_SLACK: f64 = 0.005;
+
+/// Expected operations of a class above which seeing none cannot be chance (e⁻³⁰).
+const CERTAIN: f64 = 30.0;
+
+/// Share of operations by which series and totals may differ before the series cannot be the same window's.
+const SERIES_SLIP: f64 = 0.001;
+
+/// Whether anything was done.
+pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let (done, failed) = (facts.op_count(), facts.error_count());
+    if done == 0 {
+        let detail = format!(
+            "none ended well in {} s ({} failed): lengthen run.time or shorten the operation (workload.work_unit, data.scan_scale)",
+            fixed(window.seconds, 1),
+            count(failed)
+        );
+        return found(CheckStatus::Fail, "> 0", "0", detail);
+    }
+    let detail = format!("{} ended well in {} s", count(done), fixed(window.seconds, 1));
+    found(CheckStatus::Pass, "> 0", count(done), detail)
+}
+
+/// Rows that one operation of `class` must touch.
+fn rows_per_op(facts: &Facts<'_>, class: OpClass) -> Option<u64> {
+    match class {
+        OpClass::Select | OpClass::Update => Some(u64::from(facts.record.plan.workload.work_unit)),
+        OpClass::Lookup => Some(1),
+        OpClass::Scan => facts.target()?.data.as_ref().map(|data| data.scan_rows),
+        OpClass::Commit | OpClass::Slice => None,
+    }
+}
+
+/// Whether every operation found all its rows: data that is missing would make operations look fast.
+pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
+    facts.window()?;
+    let (mut parts, mut wrong, mut expected_sum, mut observed_sum) = (Vec::new(), Vec::new(), 0u64, 0u64);
+    for class in OpClass::ALL {
+        let Some(ops) = facts.ops(class).filter(|ops| ops.count > 0 || ops.rows > 0) else { continue };
+        let Some(per_op) = rows_per_op(facts, class) else { continue };
+        let expected = ops.count.saturating_mul(per_op);
+        expected_sum = expected_sum.saturating_add(expected);
+        observed_sum = observed_sum.saturating_add(ops.rows);
+        let part =
+            format!("{} {}s × {} = {} rows", count(ops.count), class.name(), count(per_op), count(expected));
+        if ops.rows == expected {
+            parts.push(part);
+        } else {
+            wrong.push(format!("{part}, but {} were touched", count(ops.rows)));
+        }
+    }
+    if parts.is_empty() && wrong.is_empty() {
+        return skip("no operation with a known number of rows ended well");
+    }
+    let (expected, observed) = (count(expected_sum), count(observed_sum));
+    if wrong.is_empty() {
+        return found(CheckStatus::Pass, expected, observed, format!("{}: all touched", parts.join(", ")));
+    }
+    let detail = format!("{}: rows are missing or doubled; load the data anew", wrong.join(", "));
+    found(CheckStatus::Fail, expected, observed, detail)
+}
+
+/// One share of the mix: what, of how many, how many there were, percent asked for.
+struct Share {
+    what: &'static str,
+    of: u64,
+    seen: u64,
+    asked_pct: u32,
+}
+
+impl Share {
+    fn status(&self, sessions: f64) -> CheckStatus {
+        let (of, seen, share) =
+            (self.of as f64, self.seen as f64, f64::from(self.asked_pct.min(100)) / 100.0);
+        let expected = of * share;
+        let impossible =
+            (self.asked_pct == 0 && self.seen > 0) || (self.asked_pct >= 100 && self.seen < self.of);
+        let all_missing = (self.seen == 0 && expected > CERTAIN)
+            || (self.seen == self.of && of - expected > CERTAIN && self.asked_pct < 100);
+        let slack = SIGMAS * (expected * (1.0 - share)).sqrt() + sessions + of * MIX_SLACK;
+        match (impossible || all_missing, (seen - expected).abs() <= slack) {
+            (true, _) => CheckStatus::Fail,
+            (false, true) => CheckStatus::Pass,
+            // Failed operations are drawn anew, which moves the mix; so it is a reservation only.
+            (false, false) => CheckStatus::Warn,
+        }
+    }
+}
+
+/// Whether the mix of operations is the one the plan asks for.
+pub(super) fn mix(facts: &Facts<'_>) -> Verdict {
+    let interval = facts.window_interval()?;
+    let plan = &facts.record.plan.workload;
+    let lookups = facts.ops(OpClass::Lookup).map_or(0, |ops| ops.count);
+    let operations = interval.operations();
+    if operations == 0 {
+        return skip("no operation ended well");
+    }
+    let shares = [
+        Share { what: "updates", of: operations, seen: interval.updates, asked_pct: plan.update_pct },
+        Share { what: "scans", of: interval.reads, seen: interval.scans, asked_pct: plan.scan_pct },
+        Share { what: "lookups", of: interval.reads, seen: lookups, asked_pct: plan.lookup_pct },
+    ];
+    let sessions = f64::from(facts.sessions());
+    let shown: Vec<&Share> = shares
+        .iter()
+        .filter(|s| s.of > 0 && (s.asked_pct > 0 || s.seen > 0 || s.what == "updates"))
+        .collect();
+    let status = shown.iter().map(|share| share.status(sessions)).max().unwrap_or(CheckStatus::Pass);
+    let seen_pct = |share: &Share| percent(share.seen as f64 * 100.0 / share.of.max(1) as f64);
+    let each = |text: fn(&Share, String) -> String| {
+        shown.iter().map(|share| text(share, seen_pct(share))).collect::<Vec<_>>().join(", ")
+    };
+    let asked = each(|share, _| format!("{} % {}", share.asked_pct, share.what));
+    let seen = each(|share, seen| format!("{seen} % {}", share.what));
+    let detail = match status {
+        CheckStatus::Pass => format!("asked for {asked}; done {seen}"),
+        _ => format!("asked for {asked}, but done {seen}: more than chance explains"),
+    };
+    found(status, asked, seen, detail)
+}
+
+/// Whether the series is a partition of the window.
+pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
+    let window = facts.window()?;
+    let series = &facts.record.series;
+    if series.points.is_empty() {
+        return skip("the record has no series");
+    }
+    let total = facts.op_count();
+    let sum = series.points.iter().fold(0u64, |sum, point| sum.saturating_add(point.ops));
+    let seconds: f64 = series.points.iter().map(|point| point.seconds).sum();
+    let words = format!(
+        "{} operations in {} intervals, {} in the window",
+        count(sum),
+        count(series.points.len() as u64),
+        count(total)
+    );
+    let gap = sum.abs_diff(total);
+    // Each session may have an operation that ended between the last interval and the edge.
+    let slip = u64::from(facts.sessions()).saturating_add((total as f64 * SERIES_SLIP) as u64);
+    let length_gap_s = (seconds - window.seconds).abs();
+    let status = match gap {
+        0 if length_gap_s <= series.interval_s.max(0.0) + 0.01 * window.seconds => CheckStatus::Pass,
+        gap if gap <= slip => CheckStatus::Warn,
+        _ => CheckStatus::Fail,
+    };
+    let detail = match status {
+        CheckStatus::Pass => words,
+        _ => format!(
+            "{words}; intervals cover {} s of {} s: an interval is missing or counted twice",
+            fixed(seconds, 2),
+            fixed(window.seconds, 2)
+        ),
+    };
+    found(status, count(total), count(sum), detail)
+}
+
+/// Classes whose operations have no time of their own.
+pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
+    facts.window()?;
+    let untimed: Vec<String> = facts
+        .record
+        .ops
+        .iter()
+        .filter(|(_, ops)| ops.count > 0)
+        .filter_map(|(class, ops)| Some(format!("{} {class}: {}", count(ops.count), ops.untimed.as_deref()?)))
+        .collect();
+    if untimed.is_empty() {
+        return found(CheckStatus::Pass, "0", "0", "every operation has its own time");
+    }
+    // Inside the database nobody times an operation: that is what was asked for, and it is said, not held against the run.
+    let status = if facts.server_drive() { CheckStatus::Pass } else { CheckStatus::Warn };
+    found(
+        status,
+        "0",
+        count(untimed.len() as u64),
+        format!("without a time of their own: {}", untimed.join("; ")),
+    )
+}

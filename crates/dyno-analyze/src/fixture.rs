@@ -1,0 +1,327 @@
+//! Hand-made records whose numbers agree, for tests here and in crates that show records.
+//!
+//! Both describe ten seconds of four sessions; every figure follows from the few at the top, so that a test can spoil
+//! one and know that nothing else is wrong.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dyno_plan::{
+    Arrivals, Blocks, Data, DataSpec, Drive, Observe, PLAN_VERSION, Plan, Rate, Redo, Run, Size, Span,
+    Target, Workload,
+};
+use dyno_record::record::Whole;
+use dyno_record::{
+    Counter, CounterDelta, Counters, Gate, Histogram, HostFacts, Identity, Metric, OpStats, RunRecord,
+    SCHEMA_VERSION, Series, SeriesPoint, Status, TargetFacts, Unit, WaitTime, Waits, Window,
+};
+
+/// Seconds of the window.
+pub const SECONDS: u64 = 10;
+/// Sessions, in one schema.
+pub const SESSIONS: u32 = 4;
+/// Rows per `select` and `update`.
+pub const WORK_UNIT: u64 = 64;
+/// Selects in the window.
+pub const SELECTS: u64 = 8_000;
+/// Updates in the window.
+pub const UPDATES: u64 = 2_000;
+/// Service time of each operation, µs: all sessions are busy all the time but 2 %.
+pub const SERVICE_US: u64 = 3_920;
+/// What warm-up and drain add to the whole life, as a multiple of the window.
+const WHOLE_FACTOR: u64 = 2;
+
+fn span(seconds: u64) -> Span {
+    Span(Duration::from_secs(seconds))
+}
+
+/// The plan of both records.
+pub fn plan(url: &str) -> Plan {
+    Plan {
+        version: PLAN_VERSION,
+        target: Target {
+            url: url.to_owned().try_into().expect("the fixture's URL is well formed"),
+            password_env: None,
+            password_file: None,
+            connect_timeout: span(10),
+        },
+        data: Data {
+            schemas: 1,
+            scale: Size::Blocks(Blocks(10_000)),
+            scan_scale: Size::Blocks(Blocks(500)),
+            block_size: None,
+            compressible: 0,
+            seed: 1,
+            load_parallel: 2,
+        },
+        workload: Workload {
+            update_pct: 20,
+            scan_pct: 0,
+            lookup_pct: 0,
+            work_unit: 64,
+            redo: Redo::Lite,
+            drive: Drive::Client,
+            rate: None,
+            arrivals: Arrivals::Constant,
+            seed: 1,
+        },
+        run: Run {
+            sessions_per_schema: SESSIONS,
+            warmup: span(2),
+            time: Some(span(SECONDS)),
+            ops_per_session: None,
+            drain: span(10),
+        },
+        observe: Observe { interval: span(1), waits: Some(Rate(10.0)) },
+    }
+}
+
+fn op_stats(count: u64, rows: u64, service_us: u64) -> OpStats {
+    let mut histogram = Histogram::new();
+    for i in 0..count {
+        // A spread of ± 50 % around the mean, so that percentiles differ.
+        let per_mille = 500 + (i * 1_000) / count.max(2).saturating_sub(1);
+        histogram.record_ns(service_us * per_mille);
+    }
+    let service = histogram.summary();
+    OpStats {
+        count,
+        errors: 0,
+        rate_per_s: count as f64 / SECONDS as f64,
+        rows,
+        response_us: service.clone(),
+        service_us: service,
+        untimed: None,
+    }
+}
+
+/// A counter that moved by `delta`.
+pub fn moved(counter: Counter, delta: u64) -> CounterDelta {
+    CounterDelta::Moved { begin: 1_000, end: 1_000 + delta, delta: delta as i64, unit: counter.unit() }
+}
+
+/// Every portable counter, those in `told` moved, the others absent with a reason.
+fn portable(told: &[(Counter, u64)]) -> BTreeMap<Counter, CounterDelta> {
+    let mut counters: BTreeMap<_, _> = Counter::ALL
+        .into_iter()
+        .map(|c| (c, CounterDelta::Absent { absent: "this version does not count it".into() }))
+        .collect();
+    counters.extend(told.iter().map(|&(counter, delta)| (counter, moved(counter, delta))));
+    counters
+}
+
+fn postgres_counters(factor: u64) -> Counters {
+    let (selects, updates) = (SELECTS * factor, UPDATES * factor);
+    let rows = (selects + updates) * WORK_UNIT;
+    let portable = portable(&[
+        (Counter::LogicalReads, rows + rows / 10),
+        (Counter::PhysicalReads, 20_000 * factor),
+        (Counter::PhysicalReadBytes, 20_000 * 8_192 * factor),
+        (Counter::RedoBytes, updates * WORK_UNIT * 400),
+        (Counter::RedoSyncs, updates / 2),
+        // Three of the observer's.
+        (Counter::Commits, selects + updates + 3),
+        (Counter::RowsWritten, updates * WORK_UNIT),
+        (Counter::DbTime, SECONDS * 3_000_000 * factor),
+    ]);
+    let native = BTreeMap::from([
+        ("dyno.own_commits".to_owned(), 3.0),
+        ("dyno.rows.heap_blks".to_owned(), rows as f64),
+        ("dyno.rows.n_tup_upd".to_owned(), (updates * WORK_UNIT) as f64),
+    ]);
+    Counters { portable, native, ..Counters::default() }
+}
+
+fn sqlite_counters(factor: u64) -> Counters {
+    let updates = UPDATES * factor;
+    let rows = (SELECTS * factor + updates) * WORK_UNIT;
+    let portable = portable(&[
+        (Counter::LogicalReads, rows * 2),
+        (Counter::PhysicalReads, 20_000 * factor),
+        (Counter::PhysicalReadRequests, 20_000 * factor),
+        (Counter::RedoBytes, updates * WORK_UNIT * 4_120),
+        (Counter::RedoSyncs, updates),
+        (Counter::Commits, updates),
+        (Counter::RowsWritten, updates * WORK_UNIT),
+    ]);
+    Counters { portable, ..Counters::default() }
+}
+
+fn metrics() -> BTreeMap<String, Metric> {
+    let seconds = SECONDS as f64;
+    let rows = (SELECTS + UPDATES) * WORK_UNIT;
+    let values = [
+        ("ops_per_s", (SELECTS + UPDATES) as f64 / seconds, Unit::PerSecond),
+        ("rows_per_s", rows as f64 / seconds, Unit::RowsPerSecond),
+        ("logical_reads_per_s", rows as f64 * 1.1 / seconds, Unit::BlocksPerSecond),
+        ("physical_reads_per_s", 2_000.0, Unit::BlocksPerSecond),
+        ("physical_read_mb_per_s", 16.384, Unit::MegabytesPerSecond),
+        ("redo_mb_per_s", 5.12, Unit::MegabytesPerSecond),
+        ("redo_syncs_per_s", 100.0, Unit::PerSecond),
+        ("commits_per_s", 1_000.0, Unit::PerSecond),
+        ("buffer_hit_pct", 97.2, Unit::Percent),
+        ("cpu_busy_pct", 61.5, Unit::Percent),
+        ("cpu_user_pct", 41.0, Unit::Percent),
+        ("cpu_sys_pct", 18.0, Unit::Percent),
+        ("cpu_iowait_pct", 7.5, Unit::Percent),
+    ];
+    let mut metrics: BTreeMap<_, _> = values
+        .into_iter()
+        .map(|(name, value, unit)| (name.to_owned(), Metric::Value { value, unit }))
+        .collect();
+    let absent = Metric::Absent { absent: "version 15 does not count read requests".into() };
+    metrics.insert("physical_read_requests_per_s".into(), absent);
+    metrics
+}
+
+fn series() -> Series {
+    let ops = (SELECTS + UPDATES) / SECONDS;
+    let point = |second: u64| SeriesPoint {
+        at_s: second as f64,
+        seconds: 1.0,
+        ops,
+        errors: 0,
+        p50_us: Some(3_900.0),
+        p99_us: Some(5_800.0 + 100.0 * second as f64),
+        max_us: Some(7_000.0),
+        metrics: BTreeMap::new(),
+    };
+    Series { interval_s: 1.0, points: (0..SECONDS).map(point).collect() }
+}
+
+fn host() -> HostFacts {
+    HostFacts {
+        name: "db1".into(),
+        role: "client and database".into(),
+        kernel: "Linux 6.1.0 x86_64".into(),
+        os: "Debian GNU/Linux 12 (bookworm)".into(),
+        cpu_model: "A Processor @ 2.10GHz".into(),
+        cpus: 8,
+        cpus_allowed: 8,
+        numa_nodes: 1,
+        memory_bytes: 16 << 30,
+        facts: BTreeMap::from([
+            ("device.data".into(), "vda".into()),
+            ("sysctl.vm.swappiness".into(), "60".into()),
+        ]),
+        mounts: BTreeMap::from([("/data".into(), "/dev/vda1 ext4 rw,relatime".into())]),
+    }
+}
+
+fn whole(counters: Counters) -> Whole {
+    let (selects, updates) = (SELECTS * WHOLE_FACTOR, UPDATES * WHOLE_FACTOR);
+    Whole {
+        ops: BTreeMap::from([("select".into(), selects), ("update".into(), updates)]),
+        rows_read: selects * WORK_UNIT,
+        rows_updated: updates * WORK_UNIT,
+        commits: updates,
+        errors: 0,
+        verified_rows: (u64::from(SESSIONS) * WORK_UNIT, u64::from(SESSIONS) * WORK_UNIT),
+        counters,
+    }
+}
+
+fn record(
+    url: &str,
+    engine: &str,
+    identity: Identity,
+    block_size: u64,
+    counters: [Counters; 2],
+) -> RunRecord {
+    let [in_window, in_whole] = counters;
+    let data = DataSpec { schemas: 1, rows: 10_000, scan_rows: 500, block_size, compressible: 0, seed: 1 };
+    let operations = SELECTS + UPDATES;
+    let ops = [
+        ("all", op_stats(operations, operations * WORK_UNIT, SERVICE_US)),
+        ("select", op_stats(SELECTS, SELECTS * WORK_UNIT, SERVICE_US)),
+        ("update", op_stats(UPDATES, UPDATES * WORK_UNIT, SERVICE_US)),
+        ("commit", op_stats(UPDATES, 0, 300)),
+    ];
+    RunRecord {
+        schema_version: SCHEMA_VERSION,
+        id: "20260321-142501-7f3a".into(),
+        started_at: "2026-03-21T14:25:01Z".into(),
+        ended_at: "2026-03-21T14:25:14Z".into(),
+        dyno_version: "0.1.0".into(),
+        status: Status::Valid,
+        reasons: Vec::new(),
+        plan: plan(url),
+        targets: vec![TargetFacts { url: url.into(), engine: engine.into(), identity, data: Some(data) }],
+        host: host(),
+        gate: Gate { sessions: SESSIONS, skew_us_max: 140.0, connect_s: 0.05 },
+        window: Some(Window {
+            seconds: SECONDS as f64,
+            begin: "2026-03-21T14:25:03Z".into(),
+            end: "2026-03-21T14:25:13Z".into(),
+            snapshot_us: (900.0, 1_100.0),
+            edge_us_max: (4_000.0, 3_800.0),
+            edge_late: (0, 0),
+            busy_s: operations as f64 * SERVICE_US as f64 / 1e6,
+            stall_us_max: 1_200.0,
+            late_us_max: None,
+        }),
+        ops: ops.into_iter().map(|(name, stats)| (name.to_owned(), stats)).collect(),
+        metrics: metrics(),
+        counters: in_window,
+        whole: Some(whole(in_whole)),
+        host_counters: BTreeMap::from([
+            ("device.vda.reads".into(), 20_100.0),
+            ("device.vda.read_bytes".into(), 20_100.0 * block_size as f64),
+            ("process.cpu_s".into(), 0.9),
+        ]),
+        waits: Waits::Sampled {
+            samples: 100,
+            asked_per_s: 10.0,
+            average_active_sessions: 3.1,
+            events: vec![
+                WaitTime { class: "CPU".into(), event: "CPU".into(), average_sessions: 2.0, share_pct: 64.5 },
+                WaitTime {
+                    class: "IO".into(),
+                    event: "DataFileRead".into(),
+                    average_sessions: 1.1,
+                    share_pct: 35.5,
+                },
+            ],
+        },
+        series: series(),
+        errors: Vec::new(),
+        audit: Vec::new(),
+    }
+}
+
+/// A valid run on PostgreSQL 15 on the driving host, 20 % updates.
+pub fn postgres() -> RunRecord {
+    let identity = Identity {
+        product: "PostgreSQL".into(),
+        version: "15.10 (Debian 15.10-0+deb12u1)".into(),
+        block_size: 8_192,
+        settings: BTreeMap::from([
+            ("fsync".into(), "on".into()),
+            ("shared_buffers".into(), "128MB".into()),
+            ("synchronous_commit".into(), "on".into()),
+        ]),
+        non_default: vec!["shared_buffers".into()],
+        data_path: Some("/data/pg".into()),
+        redo_path: None,
+        same_host: true,
+    };
+    let counters = [postgres_counters(1), postgres_counters(WHOLE_FACTOR)];
+    record("postgres://dyno@db1/bench", "postgres", identity, 8_192, counters)
+}
+
+/// A valid run on SQLite, 20 % updates.
+pub fn sqlite() -> RunRecord {
+    let identity = Identity {
+        product: "SQLite".into(),
+        version: "3.50.2".into(),
+        settings: BTreeMap::from([
+            ("journal_mode".into(), "wal".into()),
+            ("synchronous".into(), "full".into()),
+        ]),
+        data_path: Some("/data/dyno.db".into()),
+        same_host: true,
+        ..Identity::default()
+    };
+    let counters = [sqlite_counters(1), sqlite_counters(WHOLE_FACTOR)];
+    record("sqlite:/data/dyno.db", "sqlite", identity, 4_096, counters)
+}

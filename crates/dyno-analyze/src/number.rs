@@ -1,0 +1,192 @@
+//! Numbers as people read them: the one formatter of all findings and reports.
+//!
+//! It lives here, at the bottom of everything that speaks, because a finding is a sentence with numbers in it and a
+//! report must not print the same figure in another spelling. Thousands are separated by commas, digits follow the
+//! magnitude (what a benchmark can tell apart, not what a float holds), and what is not there is [`ABSENT`].
+
+/// What stands where there is no figure.
+pub const ABSENT: &str = "–";
+
+/// Largest magnitude that is written out; above it every figure of a database is a slip and gets an exponent.
+const WRITTEN_OUT_MAX: f64 = 1e15;
+
+/// Puts a comma between groups of three digits; `digits` are ASCII digits only.
+fn group(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A whole number: `6,029,701`.
+pub fn count(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// A whole number that may be negative: `-1,204`.
+pub fn signed(value: i128) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", group(&value.unsigned_abs().to_string()))
+}
+
+/// A figure with a fixed number of decimals: `31,204.5`.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return ABSENT.into();
+    }
+    if value.abs() >= WRITTEN_OUT_MAX {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let zero = text.bytes().all(|b| b == b'0' || b == b'.');
+    let sign = if value < 0.0 && !zero { "-" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}", group(whole))
+}
+
+/// A figure with digits by its magnitude: `31,204`, `61.3`, `7.42`, `0.815`, `0.0031`, `0`.
+pub fn figure(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v == 0.0 || v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.9995 => 2,
+        v if v >= 0.0995 => 3,
+        _ => 4,
+    };
+    fixed(value, decimals)
+}
+
+/// [`figure`], or [`ABSENT`].
+pub fn optional(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.into(), figure)
+}
+
+/// A figure in few characters, for places that are narrow: as [`figure`] below a million, then `6.03M`, `68.9M`, `1.00G`.
+pub fn compact(value: f64) -> String {
+    for (suffix, size) in [("T", 1e12), ("G", 1e9), ("M", 1e6)] {
+        // The same value that `figure` would round up to the next suffix gets it here.
+        if value.is_finite() && value.abs() >= size * 0.9995 && value.abs() < WRITTEN_OUT_MAX {
+            return format!("{}{suffix}", figure(value / size));
+        }
+    }
+    figure(value)
+}
+
+/// A share in percent, without the sign: `12.3`, `100`.
+pub fn percent(value: f64) -> String {
+    if value.abs() >= 99.95 || value == 0.0 { fixed(value, 0) } else { fixed(value, 1) }
+}
+
+/// A time given in microseconds, in the unit that suits it: `61.3 µs`, `1.24 ms`, `12.0 s`.
+pub fn time_us(value: f64) -> String {
+    match value.abs() {
+        v if v < 999.5 => format!("{} µs", figure(value)),
+        v if v < 999_500.0 => format!("{} ms", figure(value / 1e3)),
+        _ => format!("{} s", figure(value / 1e6)),
+    }
+}
+
+/// A length of time given in seconds: `0.42 s`, `48 s`, `3 min 20 s`, `2 h 05 min`.
+pub fn span_s(value: f64) -> String {
+    if !value.is_finite() {
+        return ABSENT.into();
+    }
+    let whole = value.max(0.0).round() as u64;
+    match whole {
+        0..=9 => format!("{} s", figure(value)),
+        10..=119 => format!("{whole} s"),
+        120..=7_199 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", count(whole / 3_600), whole % 3_600 / 60),
+    }
+}
+
+/// A number of bytes in binary units, as sizes of memory and tables are meant: `80.0 MiB`, `8 KiB`, `512 B`.
+pub fn bytes(value: u64) -> String {
+    for (suffix, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)] {
+        if value >> shift > 0 {
+            let scaled = value as f64 / (1u64 << shift) as f64;
+            let text = if scaled.fract() == 0.0 { fixed(scaled, 0) } else { figure(scaled) };
+            return format!("{text} {suffix}");
+        }
+    }
+    format!("{value} B")
+}
+
+/// A number of bytes in decimal megabytes, as transfer is counted: `937 MB`, `0.42 MB`.
+pub fn megabytes(value: f64) -> String {
+    format!("{} MB", figure(value / 1e6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn figures_have_the_digits_of_their_magnitude() {
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (0.000_01, "0.0000"),
+            (0.0031, "0.0031"),
+            (0.815_4, "0.815"),
+            (7.424, "7.42"),
+            (9.996, "10.0"),
+            (61.26, "61.3"),
+            (99.96, "100"),
+            (999.6, "1,000"),
+            (31_204.4, "31,204"),
+            (6_029_701.0, "6,029,701"),
+            (-1_204.0, "-1,204"),
+            (1e9, "1,000,000,000"),
+            (f64::NAN, "–"),
+            (f64::INFINITY, "–"),
+            (1e18, "1.000e18"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(figure(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn times_bytes_and_spans_choose_their_unit() {
+        assert_eq!(time_us(61.3), "61.3 µs");
+        assert_eq!(time_us(999.6), "1.00 ms");
+        assert_eq!(time_us(1_240.0), "1.24 ms");
+        assert_eq!(time_us(12_000_000.0), "12.0 s");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(8_192), "8 KiB");
+        assert_eq!(bytes(85_000_000), "81.1 MiB");
+        assert_eq!(span_s(0.42), "0.420 s");
+        assert_eq!(span_s(48.2), "48 s");
+        assert_eq!(span_s(200.0), "3 min 20 s");
+        assert_eq!(span_s(7_500.0), "2 h 05 min");
+        assert_eq!(compact(68_900_000.0), "68.9M");
+        assert_eq!(compact(999_999_999.0), "1.00G");
+        assert_eq!(compact(31_204.0), "31,204");
+        assert_eq!(signed(-1_234_567), "-1,234,567");
+    }
+
+    proptest! {
+        #[test]
+        fn counts_read_back(value: u64) {
+            prop_assert_eq!(count(value).replace(',', "").parse::<u64>().unwrap(), value);
+        }
+
+        #[test]
+        fn figures_stay_within_one_percent(value in 1e-2f64..1e14) {
+            let read: f64 = figure(value).replace(',', "").parse().unwrap();
+            prop_assert!((read - value).abs() <= value * 0.01, "{} is shown as {}", value, read);
+        }
+
+        #[test]
+        fn nothing_panics(value: f64, bytes_value: u64) {
+            let _ = (compact(value), time_us(value), span_s(value), percent(value), megabytes(value), bytes(bytes_value));
+        }
+    }
+}
