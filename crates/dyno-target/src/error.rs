@@ -11,6 +11,8 @@ pub enum TargetErrorKind {
     Unreachable,
     /// User name, password or TLS was refused.
     Denied,
+    /// A password is asked for, and none was given: a program may ask the user for one.
+    PasswordNeeded,
     /// A privilege is missing.
     Privilege,
     /// The loaded data is not what the plan describes, or there is none.

@@ -1,0 +1,87 @@
+//! Channel binding `tls-server-end-point` (RFC 5929): the hash of the server's certificate, which ties the password
+//! exchange to the TLS connection it runs in.
+//!
+//! The hash is the one that signed the certificate, with SHA-256 in place of MD5 and SHA-1. So the certificate's signature
+//! algorithm has to be found; that is the second element of a DER sequence, and no reason for an X.509 library.
+
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+const SEQUENCE: u8 = 0x30;
+const OBJECT_ID: u8 = 0x06;
+
+/// One DER element: its tag, its contents, and what follows it.
+fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (&tag, rest) = der.split_first()?;
+    let (&first, rest) = rest.split_first()?;
+    let (length, rest) = match first {
+        0..=0x7f => (usize::from(first), rest),
+        0x81..=0x84 => {
+            let (bytes, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            (bytes.iter().fold(0, |length, &byte| length << 8 | usize::from(byte)), rest)
+        }
+        _ => return None,
+    };
+    let (contents, rest) = rest.split_at_checked(length)?;
+    Some((tag, contents, rest))
+}
+
+/// The object identifier of the algorithm that signed `certificate`.
+fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
+    let (SEQUENCE, certificate, _) = element(certificate)? else { return None };
+    let (SEQUENCE, _to_be_signed, rest) = element(certificate)? else { return None };
+    let (SEQUENCE, algorithm, _) = element(rest)? else { return None };
+    let (OBJECT_ID, id, _) = element(algorithm)? else { return None };
+    Some(id)
+}
+
+/// The hash that binds to `certificate`; `None` where its signature has no one hash (Ed25519, RSA-PSS): then, as with
+/// libpq, there is no binding.
+pub(super) fn server_end_point(certificate: &[u8]) -> Option<Vec<u8>> {
+    // Identifiers of RFC 8017 (PKCS #1) and RFC 5758 (ECDSA), in DER.
+    const PKCS1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
+    const ECDSA_SHA1: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x01];
+    const ECDSA_SHA2: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03];
+    let id = signature_algorithm(certificate)?;
+    let (&last, family) = id.split_last()?;
+    match (family, last) {
+        // MD5, SHA-1, SHA-256 with RSA.
+        (PKCS1, 4 | 5 | 11) => Some(Sha256::digest(certificate).to_vec()),
+        (PKCS1, 12) => Some(Sha384::digest(certificate).to_vec()),
+        (PKCS1, 13) => Some(Sha512::digest(certificate).to_vec()),
+        _ if id == ECDSA_SHA1 => Some(Sha256::digest(certificate).to_vec()),
+        (ECDSA_SHA2, 2) => Some(Sha256::digest(certificate).to_vec()),
+        (ECDSA_SHA2, 3) => Some(Sha384::digest(certificate).to_vec()),
+        (ECDSA_SHA2, 4) => Some(Sha512::digest(certificate).to_vec()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519};
+
+    use super::*;
+
+    fn certificate(algorithm: &'static rcgen::SignatureAlgorithm) -> Vec<u8> {
+        let key = KeyPair::generate_for(algorithm).unwrap();
+        let params = CertificateParams::new(vec!["db.example".to_owned()]).unwrap();
+        params.self_signed(&key).unwrap().der().to_vec()
+    }
+
+    #[test]
+    fn the_hash_is_the_one_that_signed() {
+        let p256 = certificate(&PKCS_ECDSA_P256_SHA256);
+        assert_eq!(server_end_point(&p256), Some(Sha256::digest(&p256).to_vec()));
+        let p384 = certificate(&PKCS_ECDSA_P384_SHA384);
+        assert_eq!(server_end_point(&p384), Some(Sha384::digest(&p384).to_vec()));
+        assert_eq!(server_end_point(&certificate(&PKCS_ED25519)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(der: Vec<u8>) {
+            server_end_point(&der);
+        }
+    }
+}

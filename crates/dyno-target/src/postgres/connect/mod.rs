@@ -1,0 +1,19 @@
+//! From a URL to a connection that is ready: where the server is, TLS, who we are, the password.
+//!
+//! Names and defaults are those of libpq, so that what `psql` reaches, Dyno reaches with the same URL, environment and
+//! password file. What libpq has and this has not is refused by name instead of ignored.
+
+mod auth;
+mod binding;
+mod config;
+mod dial;
+mod environment;
+mod explain;
+mod passfile;
+mod sockopt;
+mod start;
+mod tls;
+mod verify;
+
+pub use config::{ChannelBinding, ConnectConfig, Endpoint, SslMode};
+pub(super) use start::{establish, reach};

@@ -1,0 +1,172 @@
+//! The blocking byte stream under the protocol: TCP or Unix socket, plain or inside TLS.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustls::{ClientConnection, StreamOwned};
+
+/// The system's socket.
+#[derive(Debug)]
+enum Kind {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// A connected socket. While it has a deadline, no read or write waits beyond it.
+#[derive(Debug)]
+pub(in crate::postgres) struct Socket {
+    kind: Kind,
+    deadline: Option<Instant>,
+}
+
+impl From<TcpStream> for Socket {
+    fn from(stream: TcpStream) -> Self {
+        Self { kind: Kind::Tcp(stream), deadline: None }
+    }
+}
+
+impl From<UnixStream> for Socket {
+    fn from(stream: UnixStream) -> Self {
+        Self { kind: Kind::Unix(stream), deadline: None }
+    }
+}
+
+impl Socket {
+    /// Sets the moment until which everything has to be done, or none.
+    pub(in crate::postgres) fn set_deadline(&mut self, deadline: Option<Instant>) -> io::Result<()> {
+        self.deadline = deadline;
+        if deadline.is_none() { self.set_timeout(None) } else { Ok(()) }
+    }
+
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match &self.kind {
+            Kind::Tcp(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+            Kind::Unix(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+        }
+    }
+
+    #[cold]
+    fn respect(&self, deadline: Instant) -> io::Result<()> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.set_timeout(Some(left))
+    }
+
+    /// A second handle on the same socket, for [`Socket::shut_down`] from another thread.
+    pub(in crate::postgres) fn handle(&self) -> io::Result<Self> {
+        let kind = match &self.kind {
+            Kind::Tcp(stream) => Kind::Tcp(stream.try_clone()?),
+            Kind::Unix(stream) => Kind::Unix(stream.try_clone()?),
+        };
+        Ok(Self { kind, deadline: None })
+    }
+
+    /// Ends both directions: whoever waits on the socket fails at once.
+    pub(in crate::postgres) fn shut_down(&self) {
+        // It fails only when the peer was faster; then there is nothing to break off.
+        let _ = match &self.kind {
+            Kind::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Kind::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl Read for Socket {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let Some(deadline) = self.deadline {
+            self.respect(deadline)?;
+        }
+        match &mut self.kind {
+            Kind::Tcp(stream) => stream.read(into),
+            Kind::Unix(stream) => stream.read(into),
+        }
+    }
+}
+
+impl Write for Socket {
+    #[inline]
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        if let Some(deadline) = self.deadline {
+            self.respect(deadline)?;
+        }
+        match &mut self.kind {
+            Kind::Tcp(stream) => stream.write(from),
+            Kind::Unix(stream) => stream.write(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The stream that the protocol runs on.
+pub(in crate::postgres) enum Stream {
+    /// As it is.
+    Plain(Socket),
+    /// Inside TLS.
+    Tls(Box<StreamOwned<ClientConnection, Socket>>),
+}
+
+impl Stream {
+    /// The socket below.
+    pub(in crate::postgres) fn socket(&mut self) -> &mut Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(tls) => &mut tls.sock,
+        }
+    }
+
+    /// The socket below, for looking at it.
+    pub(in crate::postgres) fn socket_ref(&self) -> &Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(tls) => &tls.sock,
+        }
+    }
+
+    /// Sends all of `bytes`.
+    #[inline]
+    pub(in crate::postgres) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.write_all(bytes),
+            Self::Tls(tls) => {
+                tls.write_all(bytes)?;
+                tls.flush()
+            }
+        }
+    }
+
+    /// Whether the connection is encrypted.
+    pub(in crate::postgres) fn is_tls(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
+}
+
+impl Read for Stream {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(socket) => socket.read(into),
+            Self::Tls(tls) => tls.read(into),
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({:?}, tls {})", self.socket_ref(), self.is_tls())
+    }
+}
