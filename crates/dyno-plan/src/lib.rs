@@ -1,18 +1,29 @@
 //! What to do: the plan of a run.
 //!
-//! A plan is what a user writes (TOML, `--set`, `--target`) turned into values that cannot be wrong: `read`
-//! is the way from text to a validated [`Plan`], `keys` is the one list of every key with its meaning, and
+//! A plan is what a user writes (TOML, `--set`, `--target`) turned into values that cannot be wrong: [`mod@read`]
+//! is the way from text to a validated [`Plan`], [`keys`] is the one list of every key with its meaning, and
 //! everything after it trusts the [`Plan`] and checks nothing again.
 
 pub mod data;
+pub mod engine;
+pub mod error;
 mod escape;
+pub mod keys;
 pub mod plan;
+pub mod read;
+pub mod reference;
+mod similar;
+pub mod template;
 pub mod units;
 pub mod url;
 
 pub use data::{DataError, DataSpec};
+pub use engine::Engine;
+pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use plan::{
     Arrivals, Data, Drive, Length, Observe, PLAN_VERSION, Plan, Redo, Run, SessionCount, Target, Workload,
 };
+pub use read::{PlanFile, PlanSource, read};
+pub use template::template;
 pub use units::{Blocks, Bytes, Rate, Size, Span};
 pub use url::TargetUrl;

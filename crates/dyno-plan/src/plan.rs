@@ -158,6 +158,36 @@ pub struct Observe {
     pub waits: Option<Rate>,
 }
 
+impl Redo {
+    /// The word in plans: `lite`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lite => "lite",
+            Self::Heavy => "heavy",
+        }
+    }
+}
+
+impl Drive {
+    /// The word in plans: `client`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+impl Arrivals {
+    /// The word in plans: `poisson`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+        }
+    }
+}
+
 impl Plan {
     /// Sessions over all schemas.
     pub fn sessions(&self) -> SessionCount {

@@ -74,6 +74,13 @@ impl UrlError {
     fn part(part: &'static str, allowed: &'static str) -> Self {
         Self::Part { part, allowed }
     }
+
+    /// What is wrong, and the way out; the error's text holds both.
+    pub(crate) fn problem_and_hint(&self) -> (String, String) {
+        let text = self.to_string();
+        let (problem, hint) = text.split_once(": ").unwrap_or((&text, ""));
+        (problem.to_owned(), hint.to_owned())
+    }
 }
 
 /// What follows the scheme and the parameters, taken apart.

@@ -1,0 +1,42 @@
+//! Keys of `[observe]`.
+
+use super::kind::{millis, seconds};
+use super::{Fallback, Key, Kind, Section, Shown};
+use crate::engine::Engine;
+use crate::units::Rate;
+
+pub(super) const SECTION: Section = Section {
+    name: "observe",
+    title: "what is watched",
+    doc: "What is read from the database and the host while the sessions work.",
+    keys: &[
+        Key {
+            path: "observe.interval",
+            kind: Kind::Span {
+                range: (millis(100), seconds(3_600)),
+                set: |plan, span| plan.observe.interval = span,
+            },
+            unit: "",
+            default: Fallback::Value("1s"),
+            doc: "Spacing of the series of operations, latencies and counters.",
+            more: "Not longer than `run.time`, which has at most 100,000 intervals.",
+            example: "100ms",
+            shown: Shown::Commented,
+            get: |plan| Some(plan.observe.interval.to_string()),
+        },
+        Key {
+            path: "observe.waits",
+            kind: Kind::Rate {
+                range: (Rate(0.1), Rate(1_000.0)),
+                set: |plan, rate| plan.observe.waits = rate,
+            },
+            unit: "",
+            default: Fallback::Value("10/s"),
+            doc: "Samples of wait events per second, on a connection of its own; or off.",
+            more: "",
+            example: "off",
+            shown: Shown::CommentedFor(Engine::Postgres),
+            get: |plan| Some(plan.observe.waits.map_or_else(|| "off".into(), |rate| rate.to_string())),
+        },
+    ],
+};

@@ -1,0 +1,148 @@
+//! A plan under construction: values so far, where each was written, and all errors.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown};
+use crate::keys::{self, Key, Raw};
+use crate::plan::{Arrivals, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Target, Workload};
+use crate::units::{Blocks, Size, Span};
+use crate::url::TargetUrl;
+
+/// A plan under construction.
+pub(super) struct Draft {
+    /// Defaults, overlaid with what was written and accepted.
+    pub(super) plan: Plan,
+    /// Where each key was written last.
+    marks: BTreeMap<&'static str, Mark>,
+    /// Keys of which a value was refused.
+    refused: BTreeSet<&'static str>,
+    errors: PlanErrors,
+}
+
+/// Where a value was written, and how.
+#[derive(Clone)]
+pub(super) struct Mark {
+    /// Where.
+    pub(super) origin: Origin,
+    /// The value as written.
+    pub(super) text: String,
+}
+
+impl Origin {
+    /// Which source wins: the higher one.
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Nowhere => 0,
+            Self::File { .. } => 1,
+            Self::Set => 2,
+            Self::Target => 3,
+        }
+    }
+}
+
+/// A plan in which nothing means anything yet; every key that has a value by default overwrites it.
+fn blank() -> Plan {
+    let span = Span(std::time::Duration::ZERO);
+    let size = Size::Blocks(Blocks(0));
+    let no_url = TargetUrl {
+        scheme: String::new(),
+        user: None,
+        host: None,
+        port: None,
+        path: String::new(),
+        params: Vec::new(),
+    };
+    Plan {
+        version: PLAN_VERSION,
+        target: Target { url: no_url, password_env: None, password_file: None, connect_timeout: span },
+        data: Data {
+            schemas: 0,
+            scale: size,
+            scan_scale: size,
+            block_size: None,
+            compressible: 0,
+            seed: 0,
+            load_parallel: 0,
+        },
+        workload: Workload {
+            update_pct: 0,
+            scan_pct: 0,
+            lookup_pct: 0,
+            work_unit: 0,
+            redo: Redo::Lite,
+            drive: Drive::Client,
+            rate: None,
+            arrivals: Arrivals::Poisson,
+            seed: 0,
+        },
+        run: Run { sessions_per_schema: 0, warmup: span, time: None, ops_per_session: None, drain: span },
+        observe: Observe { interval: span, waits: None },
+    }
+}
+
+impl Draft {
+    /// A plan of defaults.
+    pub(super) fn new() -> Self {
+        let mut plan = blank();
+        for key in keys::all() {
+            if let keys::Fallback::Value(text) = key.default {
+                key.kind.put(&mut plan, Raw::Text(text)).expect("defaults are valid: a test reads them all");
+            }
+        }
+        Self { plan, marks: BTreeMap::new(), refused: BTreeSet::new(), errors: PlanErrors::default() }
+    }
+
+    /// Takes `raw`, written as `text` at `origin`, as the value of `key`.
+    pub(super) fn accept(&mut self, key: &'static Key, raw: Raw<'_>, text: &str, origin: Origin) {
+        self.marks.insert(key.path, Mark { origin: origin.clone(), text: text.to_owned() });
+        if let Err(refused) = key.kind.put(&mut self.plan, raw) {
+            self.refused.insert(key.path);
+            let value = key.kind.may_show().then(|| shown(text));
+            let hint = refused.hint.unwrap_or_else(|| "allowed".into());
+            let hint = match hint.as_str() {
+                "allowed" => format!("allowed: {}", key.allowed()),
+                hint if hint.starts_with("did you mean") => format!("{hint} allowed: {}", key.allowed()),
+                _ => hint,
+            };
+            let key = Some(key.path.to_owned());
+            self.push(PlanError { kind: refused.kind, origin, key, value, problem: refused.problem, hint });
+        }
+    }
+
+    /// Notes an error.
+    pub(super) fn push(&mut self, error: PlanError) {
+        self.errors.push(error);
+    }
+
+    /// Notes an error about a key or section that does not exist, or is not what it should be.
+    pub(super) fn refuse_name(
+        &mut self,
+        kind: PlanErrorKind,
+        origin: Origin,
+        name: Option<&str>,
+        problem: &str,
+        hint: String,
+    ) {
+        let (key, problem) = (name.map(str::to_owned), problem.to_owned());
+        self.push(PlanError { kind, origin, key, value: None, problem, hint });
+    }
+
+    /// Where `path` was written last.
+    pub(super) fn mark(&self, path: &str) -> Option<&Mark> {
+        self.marks.get(path)
+    }
+
+    /// Whether a value of any of `paths` was refused, so that checks of them would be about other values.
+    pub(super) fn refused(&self, paths: &[&'static str]) -> bool {
+        paths.iter().any(|path| self.refused.contains(path))
+    }
+
+    /// The plan, if there is no error.
+    pub(super) fn finish(mut self) -> Result<Plan, PlanErrors> {
+        if self.errors.errors.is_empty() {
+            return Ok(self.plan);
+        }
+        self.errors.sort();
+        Err(self.errors)
+    }
+}

@@ -1,0 +1,139 @@
+//! The plan file: TOML with the place of every key and value.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::draft::Draft;
+use super::{FILE_BYTES_MAX, PlanFile};
+use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
+use crate::keys::{self, Raw, SECTIONS};
+
+/// A file's text, and where its lines begin.
+struct Text<'a> {
+    file: &'a PlanFile,
+    line_starts: Vec<usize>,
+    /// Lines with an error of syntax, whose values are guesses.
+    broken: BTreeSet<usize>,
+}
+
+impl<'a> Text<'a> {
+    fn new(file: &'a PlanFile) -> Self {
+        let ends = file.text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { file, line_starts: std::iter::once(0).chain(ends).collect(), broken: BTreeSet::new() }
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.line_starts.partition_point(|&start| start <= at)
+    }
+
+    /// The place of byte `at`.
+    fn place(&self, at: usize) -> Origin {
+        let line = self.line(at);
+        let before = self.file.text.get(self.line_starts[line - 1]..at).unwrap_or("");
+        Origin::File {
+            name: self.file.name.clone(),
+            line: Some(line),
+            column: Some(before.trim_start_matches('\u{feff}').chars().count() + 1),
+        }
+    }
+
+    /// The text from which a value was read.
+    fn written<T>(&self, value: &Spanned<T>) -> &'a str {
+        self.file.text.get(value.span()).unwrap_or("")
+    }
+}
+
+/// Reads `file` into `draft`; false if its syntax is broken, so that keys may be missing for that reason only.
+pub(super) fn read(draft: &mut Draft, file: &PlanFile) -> bool {
+    if file.text.len() > FILE_BYTES_MAX {
+        draft.push(PlanError {
+            kind: PlanErrorKind::File,
+            origin: Origin::File { name: file.name.clone(), line: None, column: None },
+            key: None,
+            value: None,
+            problem: "the file is larger than 1 MiB".into(),
+            hint: "a plan is a TOML file of a few kilobytes".into(),
+        });
+        return false;
+    }
+    let mut text = Text::new(file);
+    let (table, errors) = DeTable::parse_recoverable(&file.text);
+    for error in &errors {
+        let at = error.span().map_or(0, |span| span.start);
+        // One error a line: what follows the first is its consequence.
+        if text.broken.insert(text.line(at)) {
+            draft.push(syntax(text.place(at), error.message()));
+        }
+    }
+    for (name, value) in table.get_ref() {
+        read_top(draft, &text, name, value);
+    }
+    errors.is_empty()
+}
+
+/// An error of syntax in the parser's words; never with the source line, which may hold a password.
+fn syntax(origin: Origin, message: &str) -> PlanError {
+    let problem = format!("not valid TOML: {}", message.lines().collect::<Vec<_>>().join(", "));
+    let hint = "write KEY = VALUE, with texts, sizes and durations in \"quotes\"".into();
+    PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint }
+}
+
+type Name<'i> = Spanned<std::borrow::Cow<'i, str>>;
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// Reads one name at the top: a section, or the version.
+fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'_>) {
+    let place = text.place(name.span().start);
+    let section = SECTIONS.iter().find(|s| !s.name.is_empty() && s.name == name.get_ref().as_ref());
+    match (section, value.get_ref()) {
+        (Some(section), DeValue::Table(table)) => {
+            for (name, value) in table {
+                let path = format!("{}.{}", section.name, name.get_ref());
+                read_key(draft, text, &path, name, value);
+            }
+        }
+        (Some(section), _) => {
+            let hint = format!("write [{0}] on a line of its own, with its keys below", section.name);
+            draft.refuse_name(PlanErrorKind::Type, place, Some(section.name), "a section, not a key", hint);
+        }
+        (None, DeValue::Table(_)) => {
+            let known = SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
+            let near = crate::similar::closest(name.get_ref(), known.clone());
+            let all: Vec<_> = known.map(|name| format!("[{name}]")).collect();
+            let hint = match near {
+                Some(near) => format!("did you mean [{near}]?"),
+                None => format!("allowed: {}", all.join(", ")),
+            };
+            draft.refuse_name(
+                PlanErrorKind::Unknown,
+                place,
+                shown_key(name.get_ref()),
+                "there is no such section",
+                hint,
+            );
+        }
+        (None, _) => read_key(draft, text, name.get_ref(), name, value),
+    }
+}
+
+fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, value: &Value<'_>) {
+    let at = value.span().start;
+    let Some(key) = keys::find(path) else {
+        return super::options::refuse_key(draft, text.place(name.span().start), path);
+    };
+    if text.broken.contains(&text.line(at)) {
+        return;
+    }
+    let raw = match value.get_ref() {
+        DeValue::String(string) => Raw::Text(string),
+        DeValue::Integer(integer) => Raw::Integer(integer.as_str(), integer.radix()),
+        DeValue::Float(_) => Raw::Other("a floating-point number"),
+        DeValue::Boolean(_) => Raw::Other("true or false"),
+        DeValue::Datetime(_) => Raw::Other("a date or time"),
+        DeValue::Array(_) => Raw::Other("a list"),
+        DeValue::Table(_) => Raw::Other("a table"),
+    };
+    draft.accept(key, raw, text.written(value), text.place(at));
+}

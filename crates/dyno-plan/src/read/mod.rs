@@ -1,0 +1,106 @@
+//! The one way from what a user wrote to a validated [`Plan`].
+//!
+//! Defaults, then the file, then `--set`, then `--target`: later ones win. Every error of all of them is collected
+//! before anything is given up, so that a plan is mended in one go.
+
+mod draft;
+mod file;
+mod options;
+mod rules;
+
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
+use crate::plan::Plan;
+use draft::Draft;
+
+/// The largest plan file in bytes. A plan has some kilobytes; what is larger is another file.
+pub const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// What a user wrote.
+#[derive(Debug, Clone, Default)]
+pub struct PlanSource {
+    /// The plan file, if there is one.
+    pub file: Option<PlanFile>,
+    /// The texts of `--set` options, in order: `data.scale=80M`.
+    pub sets: Vec<String>,
+    /// The text of the `--target` option.
+    pub target: Option<String>,
+}
+
+/// A plan file.
+#[derive(Debug, Clone)]
+pub struct PlanFile {
+    /// Its name, as errors show it.
+    pub name: String,
+    /// Its contents.
+    pub text: String,
+}
+
+impl PlanFile {
+    /// Reads the file at `path`; not more than [`FILE_BYTES_MAX`] of it.
+    ///
+    /// # Errors
+    /// It cannot be opened, is too large, or is not UTF-8.
+    pub fn open(path: &Path) -> Result<Self, PlanErrors> {
+        let name = path.display().to_string();
+        let refuse = |line: Option<usize>, problem: String, hint: &str| {
+            let origin = Origin::File { name: name.clone(), line, column: None };
+            let hint = hint.to_owned();
+            PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint }
+        };
+        let mut bytes = Vec::new();
+        let limit = FILE_BYTES_MAX as u64 + 1;
+        std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(
+            |error| {
+                let hint = match error.kind() {
+                    std::io::ErrorKind::NotFound => {
+                        "write one with `dyno init`, or name another with --plan FILE"
+                    }
+                    _ => "name another with --plan FILE",
+                };
+                refuse(None, format!("the plan file cannot be read: {error}"), hint)
+            },
+        )?;
+        if bytes.len() > FILE_BYTES_MAX {
+            return Err(refuse(
+                None,
+                "the file is larger than 1 MiB".into(),
+                "a plan is a TOML file of a few kilobytes",
+            )
+            .into());
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
+            refuse(Some(line), "the text is not UTF-8".into(), "save the file in UTF-8")
+        })?;
+        Ok(Self { name, text })
+    }
+}
+
+/// Reads, checks and completes a plan.
+///
+/// # Errors
+/// All errors of all sources, each with its place, key, value and what is allowed. None repeats a password.
+pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
+    let mut draft = Draft::new();
+    let mut whole = true;
+    if let Some(file) = &source.file {
+        whole = file::read(&mut draft, file);
+    }
+    for text in &source.sets {
+        options::set(&mut draft, text);
+    }
+    if let Some(url) = &source.target {
+        options::target(&mut draft, url);
+    }
+    if whole {
+        rules::check(&mut draft, source.file.as_ref());
+    }
+    draft.finish()
+}
+
+#[cfg(test)]
+mod tests {}

@@ -1,0 +1,59 @@
+//! The options that override a plan file: `--set KEY=VALUE` and `--target URL`.
+
+use super::draft::Draft;
+use crate::error::{Origin, PlanErrorKind, shown_key};
+use crate::keys::{self, Raw, SECTIONS};
+
+/// Reads one `--set` option.
+pub(super) fn set(draft: &mut Draft, text: &str) {
+    let Some((path, value)) = text.split_once('=') else {
+        let hint = "write --set KEY=VALUE, such as --set data.scale=80M".to_owned();
+        let key = shown_key(text.trim());
+        return draft.refuse_name(PlanErrorKind::Type, Origin::Set, key, "no value is given", hint);
+    };
+    let (path, value) = (path.trim(), unquoted(value.trim()));
+    match keys::find(path) {
+        Some(key) => draft.accept(key, Raw::Text(value), value, Origin::Set),
+        None => refuse_key(draft, Origin::Set, path),
+    }
+}
+
+/// Reads the `--target` option.
+pub(super) fn target(draft: &mut Draft, url: &str) {
+    let key = keys::find("target.url").expect("the list of keys has target.url");
+    draft.accept(key, Raw::Text(url), url, Origin::Target);
+}
+
+/// The text in a pair of quotes that a shell has left, as in `--set 'data.scale="80M"'`.
+fn unquoted(text: &str) -> &str {
+    let inside = |quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+    inside('"').or_else(|| inside('\'')).unwrap_or(text)
+}
+
+/// Notes that there is no key `path`, and which one may have been meant.
+pub(super) fn refuse_key(draft: &mut Draft, origin: Origin, path: &str) {
+    let (section, name) = path.split_once('.').unwrap_or(("", path));
+    let of_section = SECTIONS.iter().find(|known| !section.is_empty() && known.name == section);
+    let names: Vec<_> = of_section.iter().flat_map(|section| section.keys).map(keys::Key::name).collect();
+    let hint = if ["password", "passwd", "pwd"].contains(&name.to_ascii_lowercase().as_str()) {
+        "a plan holds no password: use target.password_env or target.password_file".to_owned()
+    } else if let Some(near) = crate::similar::closest(name, names.iter().copied()) {
+        format!("did you mean {section}.{near}?")
+    } else if let Some(near) = meant(path) {
+        format!("did you mean {near}?")
+    } else if let Some(section) = of_section {
+        format!("allowed in [{}]: {}", section.name, names.join(", "))
+    } else {
+        let sections = SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
+        format!("allowed: SECTION.KEY with a section of {}", sections.collect::<Vec<_>>().join(", "))
+    };
+    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(path), "there is no such key", hint);
+}
+
+/// The key of any section that `path` is a slip away from: in full, or by its own name.
+fn meant(path: &str) -> Option<&'static str> {
+    let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
+    let full = crate::similar::closest(path, keys::all().map(|key| key.path));
+    let own = crate::similar::closest(name, keys::all().map(keys::Key::name));
+    full.or_else(|| keys::all().find(|key| Some(key.name()) == own).map(|key| key.path))
+}

@@ -1,0 +1,178 @@
+//! What keys must be to each other: checks that need more than one value.
+
+use super::PlanFile;
+use super::draft::Draft;
+use crate::data::TOTAL_ROWS_MAX;
+use crate::error::{Origin, PlanError, PlanErrorKind, shown};
+use crate::keys::{self, BLOCK_SIZE, EITHERS, Either, thousands};
+use crate::plan::Plan;
+use crate::units::Bytes;
+
+/// The most sessions over all schemas.
+const SESSIONS_MAX: u32 = 100_000;
+
+/// The most intervals of a window: a record holds a point of the series for each.
+const INTERVALS_MAX: u128 = 100_000;
+
+/// A check of several keys.
+struct Rule {
+    /// The keys it is about; the first one that was written last is where the error is.
+    paths: &'static [&'static str],
+    /// The problem and the way out, if there is one.
+    broken: fn(&Plan) -> Option<(String, &'static str)>,
+}
+
+static RULES: [Rule; 8] = [
+    Rule { paths: &["workload.lookup_pct", "workload.scan_pct"], broken: shares_of_reads },
+    Rule { paths: &["workload.scan_pct", "data.scan_scale"], broken: nothing_to_scan },
+    Rule { paths: &["data.scale", "data.block_size"], broken: no_row },
+    Rule { paths: &["workload.work_unit", "data.scale", "data.block_size"], broken: work_unit },
+    Rule { paths: &["data.scale", "data.scan_scale", "data.schemas", "data.block_size"], broken: total_rows },
+    Rule { paths: &["run.sessions_per_schema", "data.schemas"], broken: sessions },
+    Rule { paths: &["observe.interval", "run.time"], broken: interval_too_long },
+    Rule { paths: &["observe.interval", "run.time"], broken: interval_too_short },
+];
+
+/// Settles keys that exclude each other, and checks what is left.
+pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
+    for either in &EITHERS {
+        settle(draft, either);
+    }
+    if draft.mark("target.url").is_none() {
+        draft.push(missing_url(file));
+    }
+    for rule in &RULES {
+        if draft.refused(rule.paths) {
+            continue;
+        }
+        if let Some((problem, hint)) = (rule.broken)(&draft.plan) {
+            let (origin, key) = blamed(draft, rule.paths);
+            let value = keys::find(key).and_then(|key| (key.get)(&draft.plan)).map(|text| shown(&text));
+            let key = Some(key.to_owned());
+            draft.push(PlanError {
+                kind: PlanErrorKind::Conflict,
+                origin,
+                key,
+                value,
+                problem,
+                hint: hint.into(),
+            });
+        }
+    }
+}
+
+/// The key, of those a rule is about, whose writing broke the rule: the one from the strongest source, which overrides.
+fn blamed(draft: &Draft, paths: &[&'static str]) -> (Origin, &'static str) {
+    let mut blamed = (Origin::Nowhere, paths[0]);
+    for path in paths {
+        if let Some(mark) = draft.mark(path).filter(|mark| mark.origin.rank() > blamed.0.rank()) {
+            blamed = (mark.origin.clone(), path);
+        }
+    }
+    blamed
+}
+
+/// Keeps the one of two keys that comes from the stronger source; both from one source is an error.
+fn settle(draft: &mut Draft, either: &Either) {
+    let rank = |draft: &Draft, path: &str| draft.mark(path).map_or(0, |mark| mark.origin.rank());
+    let [first, second] = either.paths;
+    match rank(draft, first).cmp(&rank(draft, second)) {
+        std::cmp::Ordering::Greater => (either.clear[1])(&mut draft.plan),
+        std::cmp::Ordering::Less => (either.clear[0])(&mut draft.plan),
+        std::cmp::Ordering::Equal => {
+            let Some(mark) = draft.mark(second).cloned() else { return };
+            let key = keys::find(second).expect("both keys are in the list");
+            draft.push(PlanError {
+                kind: PlanErrorKind::Conflict,
+                origin: mark.origin,
+                key: Some(second.into()),
+                value: key.kind.may_show().then(|| shown(&mark.text)),
+                problem: format!("not together with {first}"),
+                hint: "keep one of the two".into(),
+            });
+        }
+    }
+}
+
+fn missing_url(file: Option<&PlanFile>) -> PlanError {
+    let origin = match file {
+        Some(file) => Origin::File { name: file.name.clone(), line: None, column: None },
+        None => Origin::Nowhere,
+    };
+    PlanError {
+        kind: PlanErrorKind::Missing,
+        origin,
+        key: Some("target.url".into()),
+        value: None,
+        problem: "it is missing".into(),
+        hint: "write url = \"sqlite:dyno.db\" under [target], or give --target URL".into(),
+    }
+}
+
+/// The block size as far as it is known; where it is not, `unknown` is the one that cannot refuse a good plan.
+fn block_size(plan: &Plan, unknown: u64) -> Bytes {
+    plan.data.block_size.unwrap_or(Bytes(unknown))
+}
+
+fn shares_of_reads(plan: &Plan) -> Option<(String, &'static str)> {
+    let sum = plan.workload.lookup_pct + plan.workload.scan_pct;
+    let problem = format!("lookup_pct and scan_pct are shares of the reads, and add up to {sum} %");
+    (sum > 100).then_some((problem, "lower one of them, so that they add up to 100 or less"))
+}
+
+fn nothing_to_scan(plan: &Plan) -> Option<(String, &'static str)> {
+    let scan_blocks = plan.data.scan_scale.blocks(block_size(plan, BLOCK_SIZE.0)).0;
+    (plan.workload.scan_pct > 0 && scan_blocks == 0)
+        .then(|| ("there is no table to scan".into(), "raise data.scan_scale, or set workload.scan_pct to 0"))
+}
+
+fn no_row(plan: &Plan) -> Option<(String, &'static str)> {
+    let rows = plan.data.scale.blocks(block_size(plan, BLOCK_SIZE.0)).0;
+    (rows == 0).then(|| ("less than one block".into(), "write more, or a number of blocks"))
+}
+
+fn work_unit(plan: &Plan) -> Option<(String, &'static str)> {
+    let rows = plan.data.scale.blocks(block_size(plan, BLOCK_SIZE.0)).0;
+    let work_unit = plan.workload.work_unit;
+    (0 < rows && rows < u64::from(work_unit)).then(|| {
+        let rows = thousands(rows);
+        let problem = format!("one operation touches {work_unit} rows, but a schema has at most {rows}");
+        (problem, "lower workload.work_unit, or raise data.scale")
+    })
+}
+
+fn total_rows(plan: &Plan) -> Option<(String, &'static str)> {
+    let block_size = block_size(plan, BLOCK_SIZE.1);
+    let per_schema = plan.data.scale.blocks(block_size).0 + plan.data.scan_scale.blocks(block_size).0;
+    let total = u64::from(plan.data.schemas).saturating_mul(per_schema);
+    let problem = || {
+        let (total, most) = (thousands(total), thousands(TOTAL_ROWS_MAX));
+        format!("the tables of all schemas have {total} rows, more than {most}")
+    };
+    (total > TOTAL_ROWS_MAX).then(|| (problem(), "lower data.schemas, data.scale or data.scan_scale"))
+}
+
+fn sessions(plan: &Plan) -> Option<(String, &'static str)> {
+    let sessions = u64::from(plan.data.schemas) * u64::from(plan.run.sessions_per_schema);
+    let problem = || {
+        let (sessions, most) = (thousands(sessions), thousands(SESSIONS_MAX.into()));
+        format!("all schemas together have {sessions} sessions, more than {most}")
+    };
+    (sessions > u64::from(SESSIONS_MAX)).then(|| (problem(), "lower run.sessions_per_schema or data.schemas"))
+}
+
+fn interval_too_long(plan: &Plan) -> Option<(String, &'static str)> {
+    let time = plan.run.time.filter(|time| plan.observe.interval > *time)?;
+    Some((
+        format!("the interval is longer than run.time, {time}"),
+        "shorten observe.interval, or lengthen run.time",
+    ))
+}
+
+fn interval_too_short(plan: &Plan) -> Option<(String, &'static str)> {
+    let intervals = plan.run.time?.0.as_nanos() / plan.observe.interval.0.as_nanos();
+    (intervals > INTERVALS_MAX).then(|| {
+        let (intervals, most) = (thousands(intervals as u64), thousands(INTERVALS_MAX as u64));
+        (format!("run.time has {intervals} intervals, more than {most}"), "lengthen observe.interval")
+    })
+}

@@ -1,0 +1,128 @@
+//! The commented plan that `dyno init` writes: every key with what it means, the usual ones ready to change.
+
+use crate::engine::Engine;
+use crate::keys::{Fallback, Key, Kind, SECTIONS, Section, Shown};
+
+/// The widest line of a comment.
+const WIDTH: usize = 100;
+
+/// A plan file for `engine`, which reads as a valid plan as it is.
+pub fn template(engine: Engine) -> String {
+    let mut out = String::from(
+        "# A plan of Dyno: which database, which data, which load, how long.\n\
+         # A line without # is in force; one with # shows the default, or an example where there is none.\n\
+         # Check it with `dyno check`, load with `dyno load`, measure with `dyno run`.\n\
+         # Any key can be overridden: dyno run --set run.time=5m --target URL\n\n",
+    );
+    for section in &SECTIONS {
+        write_section(&mut out, section, engine);
+    }
+    out
+}
+
+fn write_section(out: &mut String, section: &Section, engine: Engine) {
+    if !section.name.is_empty() {
+        out.push_str(&format!("\n[{}]\n", section.name));
+        comment(out, section.doc);
+    }
+    let shown = section.keys.iter().filter(|key| match key.shown {
+        Shown::CommentedFor(other) => other == engine,
+        Shown::Active | Shown::Commented => true,
+    });
+    for key in shown {
+        if !section.name.is_empty() {
+            out.push('\n');
+            comment(out, &meaning(key));
+        }
+        let mark = if key.shown == Shown::Active { "" } else { "# " };
+        out.push_str(&format!("{mark}{} = {}\n", key.name(), key.kind.toml(value(key, engine))));
+    }
+}
+
+/// What the key means; for a word, what each word means.
+fn meaning(key: &Key) -> String {
+    let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.limits()) };
+    let words = match &key.kind {
+        Kind::Word(words) => {
+            let words: Vec<_> =
+                words.iter().map(|word| format!("\"{}\": {}", word.word, word.means)).collect();
+            format!(" {}.", words.join("; "))
+        }
+        _ => String::new(),
+    };
+    let doc = key.doc.trim_end_matches('.');
+    format!("{doc}{unit}.{words}")
+}
+
+/// The value to show: the default, or an example.
+fn value(key: &Key, engine: Engine) -> &'static str {
+    match (key.path, engine, key.default) {
+        ("target.url", Engine::Sqlite, _) => "sqlite:dyno.db",
+        ("target.url", Engine::Postgres, _) => "postgres://postgres@localhost:5432/postgres",
+        (_, _, Fallback::Value(value)) => value,
+        (_, _, Fallback::None(_) | Fallback::Required) => key.example,
+    }
+}
+
+/// Adds `text` as comment lines.
+fn comment(out: &mut String, text: &str) {
+    let mut line = String::from("#");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            out.push_str(&line);
+            out.push('\n');
+            line = String::from("#");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    out.push_str(&line);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys;
+    use crate::read::{PlanFile, PlanSource, read};
+
+    fn reads(text: String) -> crate::Plan {
+        let file = PlanFile { name: "dyno.toml".into(), text };
+        read(&PlanSource { file: Some(file), ..PlanSource::default() })
+            .unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    #[test]
+    fn a_template_is_a_valid_plan_of_defaults() {
+        for engine in Engine::ALL {
+            let plan = reads(template(engine));
+            assert_eq!(Engine::of(&plan.target.url), Some(engine));
+            let target = Some(plan.target.url.to_string());
+            let defaults = read(&PlanSource { target, ..PlanSource::default() }).unwrap();
+            assert_eq!(plan, defaults, "{engine}");
+        }
+    }
+
+    #[test]
+    fn a_commented_line_can_be_uncommented_as_it_is() {
+        for engine in Engine::ALL {
+            let template = template(engine);
+            for key in keys::all().filter(|key| matches!(key.shown, Shown::Commented)) {
+                let commented = format!("\n# {} = ", key.name());
+                let (before, section) = template.split_once(&format!("[{}]", key.section())).unwrap();
+                assert!(section.contains(&commented), "{engine}: {}", key.path);
+                if key.path != "run.ops_per_session" {
+                    let section = section.replacen(&commented, &commented.replace("# ", ""), 1);
+                    reads(format!("{before}[{}]{section}", key.section()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_fit_a_terminal() {
+        for engine in Engine::ALL {
+            assert!(template(engine).lines().all(|line| line.chars().count() <= WIDTH));
+        }
+    }
+}
