@@ -5,18 +5,29 @@
 
 pub mod audit;
 pub mod counter;
+pub mod id;
+pub mod json;
 pub mod latency;
 pub mod metric;
 pub mod platform;
 pub mod record;
+pub mod repository;
+pub mod schema;
 pub mod series;
 pub mod waits;
 
+#[cfg(test)]
+mod sample;
+
 pub use audit::{AuditCheck, CheckStatus};
 pub use counter::{Counter, CounterDelta, Counters, Reading, Snapshot};
+pub use id::{new_run_id, now_rfc3339, rfc3339};
+pub use json::{RECORD_BYTES_MAX, RecordError};
 pub use latency::{Histogram, Latency};
 pub use metric::{Metric, Unit};
 pub use platform::{Advice, HostFacts, Identity, Severity, TargetFacts};
 pub use record::{ErrorTally, Gate, OpClass, OpStats, RunId, RunRecord, SCHEMA_VERSION, Status, Window};
+pub use repository::{Filter, Repository, RepositoryError, RunState, RunSummary, StartedRun};
+pub use schema::schema;
 pub use series::{Series, SeriesPoint};
 pub use waits::{WaitTime, Waits};

@@ -1,0 +1,47 @@
+//! Names and moments of runs, spelled in one way.
+
+use jiff::Timestamp;
+
+use crate::record::RunId;
+
+/// A run's name from the moment it started and sixteen random bits: `20260321-142501-7f3a`.
+///
+/// Two runs that start in the same second collide once in 65,536 times;
+/// [`Repository::begin`](crate::repository::Repository::begin) then says so, and the caller draws again.
+pub fn new_run_id(now: Timestamp, random: u16) -> RunId {
+    format!("{}-{random:04x}", now.strftime("%Y%m%d-%H%M%S"))
+}
+
+/// A moment as records spell it: RFC 3339 in UTC, always six decimals, so that the text sorts by time.
+pub fn rfc3339(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
+}
+
+/// Now, as records spell it.
+pub fn now_rfc3339() -> String {
+    rfc3339(Timestamp::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_start_in_utc_and_four_digits() {
+        let at: Timestamp = "2026-03-21T15:25:01.999999999+01:00".parse().unwrap();
+        assert_eq!(new_run_id(at, 0x7f3a), "20260321-142501-7f3a");
+        assert_eq!(new_run_id(at, 5), "20260321-142501-0005");
+        assert_eq!(rfc3339(at), "2026-03-21T14:25:01.999999Z");
+    }
+
+    proptest! {
+        #[test]
+        fn spelling_keeps_the_order_of_time(a in 0i64..4_000_000_000_000_000, b in 0i64..4_000_000_000_000_000) {
+            let (at_a, at_b) = (Timestamp::from_microsecond(a).unwrap(), Timestamp::from_microsecond(b).unwrap());
+            prop_assert_eq!(rfc3339(at_a).cmp(&rfc3339(at_b)), a.cmp(&b));
+            prop_assert_eq!(rfc3339(at_a).parse::<Timestamp>().unwrap(), at_a);
+        }
+    }
+}

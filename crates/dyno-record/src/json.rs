@@ -1,0 +1,207 @@
+//! Records as text: the one way out of and into a [`RunRecord`].
+//!
+//! Text comes from files that anybody may have written, so reading has limits (size, nesting, version) and names what
+//! is wrong; writing reads back what it wrote, so that no record is stored that cannot be opened again.
+
+use serde::Deserialize;
+
+use crate::metric::Metric;
+use crate::record::{RunRecord, SCHEMA_VERSION};
+
+/// The largest record that is read or written, in bytes of JSON: 256 MiB.
+pub const RECORD_BYTES_MAX: u64 = 256 << 20;
+
+/// A record that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It is larger than any record can be.
+    #[error(
+        "the record has {bytes} bytes; at most {RECORD_BYTES_MAX} are read: lengthen observe.interval to shorten its series"
+    )]
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+    },
+    /// It is JSON, but nothing in it says that it is a run record.
+    #[error("there is no schema_version: this is not a run record")]
+    NoVersion,
+    /// It was written by another version of the format.
+    #[error(
+        "schema_version {found} is not known here (this program reads {SCHEMA_VERSION}): use the version of Dyno that wrote it, or a newer one"
+    )]
+    Version {
+        /// The version it names.
+        found: u64,
+    },
+    /// It is not JSON, or not shaped as a record.
+    #[error("the run record cannot be read: {detail}")]
+    Malformed {
+        /// What is wrong, with line and column.
+        detail: String,
+    },
+    /// It holds a figure that is no number (a division by zero) where a number has to be.
+    #[error("the run record holds a figure that is not a finite number: {detail}")]
+    NotFinite {
+        /// Where reading back stumbled.
+        detail: String,
+    },
+}
+
+/// Only the version, so that a newer record is told from a broken one.
+#[derive(Deserialize)]
+struct Head {
+    schema_version: Option<u64>,
+}
+
+impl RunRecord {
+    /// The record as JSON in one line.
+    ///
+    /// A metric that is not a finite number becomes absent, and a counter that is not is left out: neither can be
+    /// written as JSON.
+    ///
+    /// # Errors
+    /// It is too large, or another figure is not a finite number.
+    pub fn to_json(&self) -> Result<String, RecordError> {
+        let text = self.to_text()?;
+        if Self::from_json(&text).is_ok() {
+            return Ok(text);
+        }
+        let text = self.with_finite_figures().to_text()?;
+        match Self::from_json(&text) {
+            Ok(_) => Ok(text),
+            Err(RecordError::Malformed { detail }) => Err(RecordError::NotFinite { detail }),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Reads a record from JSON. Unknown keys are skipped, as later versions of this format may add some.
+    ///
+    /// # Errors
+    /// The text is too large, not JSON, not a record, or a record of another version.
+    pub fn from_json(text: &str) -> Result<Self, RecordError> {
+        check_size(text.len())?;
+        let malformed = |e: serde_json::Error| RecordError::Malformed { detail: e.to_string() };
+        let head: Head = serde_json::from_str(text).map_err(malformed)?;
+        match head.schema_version {
+            None => Err(RecordError::NoVersion),
+            Some(version) if version == u64::from(SCHEMA_VERSION) => {
+                serde_json::from_str(text).map_err(malformed)
+            }
+            Some(found) => Err(RecordError::Version { found }),
+        }
+    }
+
+    fn to_text(&self) -> Result<String, RecordError> {
+        let text =
+            serde_json::to_string(self).map_err(|e| RecordError::Malformed { detail: e.to_string() })?;
+        check_size(text.len())?;
+        Ok(text)
+    }
+
+    fn with_finite_figures(&self) -> Self {
+        let mut record = self.clone();
+        for metric in record.metrics.values_mut() {
+            if metric.value().is_some_and(|value| !value.is_finite()) {
+                *metric = Metric::Absent { absent: "it came out as no finite number".into() };
+            }
+        }
+        record.host_counters.retain(|_, value| value.is_finite());
+        record.counters.native.retain(|_, value| value.is_finite());
+        if let Some(whole) = &mut record.whole {
+            whole.counters.native.retain(|_, value| value.is_finite());
+        }
+        for point in &mut record.series.points {
+            point.metrics.retain(|_, value| value.is_finite());
+        }
+        record
+    }
+}
+
+fn check_size(bytes: usize) -> Result<(), RecordError> {
+    let bytes = bytes as u64;
+    if bytes > RECORD_BYTES_MAX { Err(RecordError::TooLarge { bytes }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_record_comes_back_as_it_was() {
+        for record in [sample::full(), sample::minimal()] {
+            let text = record.to_json().unwrap();
+            assert_eq!(RunRecord::from_json(&text).unwrap(), record);
+            assert!(!text.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn figures_that_are_no_numbers_become_absent_and_the_rest_is_kept() {
+        let mut record = sample::full();
+        let value = Metric::Value { value: f64::NAN, unit: crate::Unit::Percent };
+        record.metrics.insert("buffer_hit_pct".into(), value);
+        record.host_counters.insert("device.vda.read_latency_us".into(), f64::INFINITY);
+        let back = RunRecord::from_json(&record.to_json().unwrap()).unwrap();
+        assert!(
+            matches!(&back.metrics["buffer_hit_pct"], Metric::Absent { absent } if absent.contains("finite"))
+        );
+        assert!(!back.host_counters.contains_key("device.vda.read_latency_us"));
+        assert_eq!(back.ops, record.ops);
+    }
+
+    #[test]
+    fn a_broken_figure_that_has_to_be_there_is_an_error() {
+        let mut record = sample::full();
+        record.window.as_mut().unwrap().seconds = f64::NAN;
+        let error = record.to_json().unwrap_err();
+        assert!(error.to_string().contains("not a finite number"), "{error}");
+    }
+
+    #[test]
+    fn another_version_is_told_from_a_broken_record() {
+        let text = sample::minimal().to_json().unwrap();
+        let newer = text.replace("\"schema_version\":1", "\"schema_version\":7");
+        let error = RunRecord::from_json(&newer).unwrap_err();
+        assert!(matches!(error, RecordError::Version { found: 7 }), "{error}");
+        assert!(error.to_string().contains("schema_version 7"), "{error}");
+        assert!(matches!(RunRecord::from_json("{}").unwrap_err(), RecordError::NoVersion));
+        let broken = text.replace("\"reasons\":[]", "\"reasons\":7");
+        assert!(matches!(RunRecord::from_json(&broken).unwrap_err(), RecordError::Malformed { .. }));
+    }
+
+    #[test]
+    fn hostile_text_is_an_error_and_nothing_worse() {
+        let deep = format!("{{\"schema_version\":1,\"x\":{}", "[".repeat(1_000_000));
+        assert!(matches!(RunRecord::from_json(&deep).unwrap_err(), RecordError::Malformed { .. }));
+        let huge = sample::full().to_json().unwrap().replace("1000.5", "1e999");
+        assert!(matches!(RunRecord::from_json(&huge).unwrap_err(), RecordError::Malformed { .. }));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_reading_panic(text in "[\\x00-\\x7f]{0,200}") {
+            let _ = RunRecord::from_json(&text);
+        }
+
+        #[test]
+        fn a_cut_record_is_never_read(share in 0.0f64..1.0) {
+            let text = sample::full().to_json().unwrap();
+            let cut = (text.len() as f64 * share) as usize;
+            prop_assume!(text.is_char_boundary(cut));
+            prop_assert!(RunRecord::from_json(&text[..cut]).is_err());
+        }
+
+        #[test]
+        fn every_finite_number_comes_back_to_the_bit(bits in any::<u64>()) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let mut record = sample::minimal();
+            record.host_counters.insert("x".into(), value);
+            let back = RunRecord::from_json(&record.to_json().unwrap()).unwrap();
+            prop_assert_eq!(back.host_counters["x"].to_bits(), value.to_bits());
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Summaries of runs, newest first: summary columns only, so ten thousand runs are listed at once.
+
+use jiff::Timestamp;
+use rusqlite::{Row, params};
+
+use super::process::{ProcessMark, start_ticks_of};
+use super::{Repository, RepositoryError, RunState};
+use crate::record::RunId;
+
+/// One run in a list. A figure that is not known is absent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Its name.
+    pub id: RunId,
+    /// When it started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// How it stands.
+    pub status: RunState,
+    /// The engine: `postgres`; several targets' engines are separated by blanks.
+    pub engine: String,
+    /// The target's URL, without secrets; several are separated by blanks.
+    pub target: String,
+    /// Sessions over all schemas.
+    pub sessions: u32,
+    /// Share of operations that are updates, %.
+    pub update_pct: u32,
+    /// Operations per second: `rate_per_s` of class `all`.
+    pub ops_per_s: Option<f64>,
+    /// 99th percentile of response time over all classes, µs.
+    pub p99_us: Option<f64>,
+    /// Metric `logical_reads_per_s`, blocks/s.
+    pub logical_reads_per_s: Option<f64>,
+    /// Metric `physical_reads_per_s`, blocks/s.
+    pub physical_reads_per_s: Option<f64>,
+    /// Metric `redo_bytes_per_s` in MB (10⁶ bytes) per second.
+    pub redo_mb_per_s: Option<f64>,
+    /// Length of the window, s.
+    pub seconds: Option<f64>,
+    /// The first reason why it is not valid.
+    pub reason: Option<String>,
+}
+
+/// Which runs to list. The default is all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// At most this many, the newest.
+    pub limit: Option<usize>,
+    /// Only those that stand so.
+    pub status: Option<RunState>,
+    /// Only those that started at this moment or later.
+    pub since: Option<Timestamp>,
+    /// Only those whose target's URL contains this.
+    pub target: Option<String>,
+    /// Only those of this engine.
+    pub engine: Option<String>,
+}
+
+const COLUMNS: &str = "id, started_at, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
+    logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason,
+    pid, pid_start_ticks, boot_id, pid_namespace, host";
+
+impl Repository {
+    /// Lists runs, newest first.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>, RepositoryError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM run
+             WHERE (?1 IS NULL OR started_us >= ?1) AND (?2 IS NULL OR instr(target, ?2) > 0)
+               AND (?3 IS NULL OR engine = ?3)
+             ORDER BY started_us DESC, id DESC"
+        );
+        let since_us = filter.since.map(Timestamp::as_microsecond);
+        let here = ProcessMark::of_this_process();
+        let read = || -> rusqlite::Result<Vec<RunSummary>> {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params![since_us, filter.target, filter.engine])?;
+            let mut runs = Vec::new();
+            while filter.limit.is_none_or(|limit| runs.len() < limit) {
+                let Some(row) = rows.next()? else { break };
+                // Whether an unfinished run still runs is not in the file, so states are compared here.
+                let run = summary(row, &here)?;
+                if filter.status.is_none_or(|wanted| wanted == run.status) {
+                    runs.push(run);
+                }
+            }
+            Ok(runs)
+        };
+        read().map_err(|e| self.sorted(e))
+    }
+
+    /// One run's summary; `selector` as for [`Repository::load`], here for unfinished runs, too.
+    ///
+    /// # Errors
+    /// No run or several are named so, or the file cannot be read.
+    pub fn summary(&self, selector: &str) -> Result<RunSummary, RepositoryError> {
+        let id = self.resolve(selector)?;
+        let here = ProcessMark::of_this_process();
+        let sql = format!("SELECT {COLUMNS} FROM run WHERE id = ?1");
+        self.connection.query_row(&sql, [&id], |row| summary(row, &here)).map_err(|e| self.sorted(e))
+    }
+}
+
+fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<RunSummary> {
+    let status: Option<String> = row.get("status")?;
+    let status = match status {
+        Some(status) => RunState::from_name(&status).unwrap_or(RunState::Unknown),
+        None => process_mark(row)?.seen_from(here, start_ticks_of).into(),
+    };
+    Ok(RunSummary {
+        id: row.get("id")?,
+        started_at: row.get("started_at")?,
+        status,
+        engine: row.get("engine")?,
+        target: row.get("target")?,
+        sessions: row.get("sessions")?,
+        update_pct: row.get("update_pct")?,
+        ops_per_s: row.get("ops_per_s")?,
+        p99_us: row.get("p99_us")?,
+        logical_reads_per_s: row.get("logical_reads_per_s")?,
+        physical_reads_per_s: row.get("physical_reads_per_s")?,
+        redo_mb_per_s: row.get("redo_mb_per_s")?,
+        seconds: row.get("seconds")?,
+        reason: row.get("reason")?,
+    })
+}
+
+pub(super) fn process_mark(row: &Row<'_>) -> rusqlite::Result<ProcessMark> {
+    let start_ticks: Option<i64> = row.get("pid_start_ticks")?;
+    Ok(ProcessMark {
+        pid: row.get::<_, Option<u32>>("pid")?.unwrap_or_default(),
+        start_ticks: start_ticks.and_then(|ticks| u64::try_from(ticks).ok()),
+        boot_id: row.get("boot_id")?,
+        namespace: row.get("pid_namespace")?,
+        host: row.get::<_, Option<String>>("host")?.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,267 @@
+//! Opening and creating the repository's file, and refusing every file that is not one.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::error::sort;
+use super::{Repository, RepositoryError};
+
+/// Marks the file as Dyno's (`DYNO` in ASCII) in SQLite's header.
+pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
+
+/// The version of the tables that this program makes and knows.
+pub(super) const VERSION: i64 = 1;
+
+/// How long another process may keep the file locked before we give up.
+pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// The pause between two attempts where SQLite does not wait by itself.
+const RETRY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Summary columns stand in `run`, so that lists never touch the (large) records.
+const TABLES: &str = "
+CREATE TABLE run (
+    id TEXT NOT NULL PRIMARY KEY,
+    started_at TEXT NOT NULL,            -- RFC 3339 in UTC, as written
+    started_us INTEGER NOT NULL,         -- the same in microseconds after 1970, to sort by
+    status TEXT,                         -- NULL: started, no record yet
+    engine TEXT NOT NULL,
+    target TEXT NOT NULL,                -- URLs without secrets
+    sessions INTEGER NOT NULL,
+    update_pct INTEGER NOT NULL,
+    ops_per_s REAL,
+    p99_us REAL,
+    logical_reads_per_s REAL,
+    physical_reads_per_s REAL,
+    redo_mb_per_s REAL,                  -- 10^6 bytes
+    seconds REAL,                        -- length of the window
+    reason TEXT,                         -- the first reason why it is not valid
+    pid INTEGER, pid_start_ticks INTEGER, boot_id TEXT, pid_namespace TEXT, host TEXT,
+    plan TEXT                            -- JSON; NULL for records that came from elsewhere
+);
+CREATE INDEX run_by_start ON run (started_us DESC, id DESC);
+CREATE TABLE record (
+    -- the JSON, zlib-compressed: SELECT sqlar_uncompress(packed, json_bytes) FROM record
+    id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    json_bytes INTEGER NOT NULL,
+    packed BLOB NOT NULL
+);
+";
+
+/// What a file is, as its header says.
+enum Found {
+    /// Nothing, or an empty file.
+    Empty,
+    /// A repository of a version that we know.
+    Ours,
+}
+
+impl Repository {
+    /// Opens the repository at `path` for reading and writing, and creates it (with its directory) if there is none.
+    /// That it can be written is tried here, not at the end of a run.
+    ///
+    /// # Errors
+    /// The file cannot be opened, read or written, is not a repository, is newer, is damaged, or is locked for longer than 10 s.
+    pub fn open(path: &Path) -> Result<Self, RepositoryError> {
+        Self::open_waiting(path, LOCK_WAIT)
+    }
+
+    /// As [`Repository::open`], waiting `wait` for locks.
+    pub(super) fn open_waiting(path: &Path, wait: Duration) -> Result<Self, RepositoryError> {
+        let found = probe(path, wait)?;
+        if let (Found::Empty, Some(parent)) = (&found, path.parent()) {
+            std::fs::create_dir_all(parent).map_err(|e| RepositoryError::CannotOpen {
+                path: path.to_path_buf(),
+                detail: format!("its directory cannot be made: {e}"),
+            })?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let repository = Self::connect(path, path, flags, wait)?;
+        let failed = |e| repository.sorted(e);
+        if repository.connection.is_readonly("main").map_err(failed)? {
+            let detail = "the file is write-protected".to_owned();
+            return Err(RepositoryError::ReadOnly { path: path.to_path_buf(), detail });
+        }
+        if let Found::Empty = found {
+            repository.create()?;
+        }
+        repository.write_ahead(wait)?;
+        // A record that was acknowledged survives a power failure, too.
+        repository.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        repository.connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+        repository.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK").map_err(failed)?;
+        repository.check_version()?;
+        Ok(repository)
+    }
+
+    /// Opens the repository at `path` for reading; it is never changed, and never created.
+    ///
+    /// # Errors
+    /// The file is not there, cannot be read, is not a repository, is newer, or is damaged.
+    pub fn open_read_only(path: &Path) -> Result<Self, RepositoryError> {
+        if let Found::Empty = probe(path, LOCK_WAIT)? {
+            let path = path.to_path_buf();
+            let detail = "there is no such file, or it is empty: `dyno run` makes it".to_owned();
+            return Err(RepositoryError::CannotOpen { path, detail });
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Self::connect(path, path, flags, LOCK_WAIT)
+            .and_then(|repository| repository.check_version().map(|()| repository));
+        match opened {
+            // Reading beside writers takes files next to this one, which a read-only directory refuses. Without a log
+            // everything is in the file itself, so it can be read as one that nobody changes.
+            Err(RepositoryError::CannotOpen { .. } | RepositoryError::ReadOnly { .. }) if !has_log(path) => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                let repository = Self::connect(path, &immutable_uri(path), flags, LOCK_WAIT)?;
+                repository.check_version()?;
+                Ok(repository)
+            }
+            opened => opened,
+        }
+    }
+
+    fn connect(path: &Path, name: &Path, flags: OpenFlags, wait: Duration) -> Result<Self, RepositoryError> {
+        let connection = Connection::open_with_flags(name, flags).map_err(|e| sort(path, wait, e))?;
+        let repository = Self { connection, path: path.to_path_buf(), wait };
+        let failed = |e| repository.sorted(e);
+        let connection = &repository.connection;
+        connection.busy_timeout(wait).map_err(failed)?;
+        // The file may come from anybody: nothing in its schema may call functions or change it behind our back.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map_err(failed)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false).map_err(failed)?;
+        Ok(repository)
+    }
+
+    /// Makes the tables, unless another process did so since we looked.
+    ///
+    /// The mark and the tables come in one transaction without a write-ahead log, so the file's own header never lacks
+    /// the mark once there is anything in the file.
+    fn create(&self) -> Result<(), RepositoryError> {
+        let failed = |e| self.sorted(e);
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        let made = self.is_blank().and_then(|blank| {
+            if blank {
+                self.connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+                self.connection.pragma_update(None, "user_version", VERSION)?;
+                self.connection.execute_batch(TABLES)?;
+            }
+            self.connection.execute_batch("COMMIT")
+        });
+        made.map_err(|e| {
+            // The error itself says what failed; SQLite has often ended the transaction already.
+            let _ = self.connection.execute_batch("ROLLBACK");
+            self.sorted(e)
+        })
+    }
+
+    fn is_blank(&self) -> rusqlite::Result<bool> {
+        let tables: i64 =
+            self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+        Ok(tables == 0 && pragma(&self.connection, "application_id")? == 0)
+    }
+
+    /// Turns the write-ahead log on, which lasts. SQLite does not wait for locks here, so we do. A file system that
+    /// cannot have one (network) keeps the rollback journal, which is as safe and lets one process in at a time.
+    fn write_ahead(&self, wait: Duration) -> Result<(), RepositoryError> {
+        let deadline = Instant::now() + wait;
+        loop {
+            let turned =
+                self.connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0));
+            match turned {
+                Ok(_) => return Ok(()),
+                Err(e) if is_busy(&e) && Instant::now() < deadline => std::thread::sleep(RETRY_PAUSE),
+                Err(e) => return Err(self.sorted(e)),
+            }
+        }
+    }
+
+    fn check_version(&self) -> Result<(), RepositoryError> {
+        let read = |name| pragma(&self.connection, name).map_err(|e| self.sorted(e));
+        verdict(&self.path, read("application_id")?, read("user_version")?)?;
+        // Touches the tables, so that a file that only looks like ours fails here.
+        let touch = "SELECT 1 FROM run LEFT JOIN record USING (id) LIMIT 1";
+        self.connection.prepare(touch).map(|_| ()).map_err(|e| self.sorted(e))
+    }
+
+    pub(super) fn sorted(&self, source: rusqlite::Error) -> RepositoryError {
+        sort(&self.path, self.wait, source)
+    }
+}
+
+/// Looks at the file's header without locking or touching anything, not even files beside it.
+///
+/// Through SQLite and not by reading the file: closing a file that SQLite has open elsewhere in this process would
+/// take its locks away (sqlite.org/howtocorrupt.html, 2.2).
+fn probe(path: &Path, wait: Duration) -> Result<Found, RepositoryError> {
+    match std::fs::metadata(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Empty),
+        Err(e) => {
+            return Err(RepositoryError::CannotOpen { path: path.to_path_buf(), detail: e.to_string() });
+        }
+        Ok(facts) if !facts.is_file() => {
+            let detail = "it is not a regular file".to_owned();
+            return Err(RepositoryError::CannotOpen { path: path.to_path_buf(), detail });
+        }
+        Ok(facts) if facts.len() == 0 => return Ok(Found::Empty),
+        Ok(_) => {}
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let read = || -> rusqlite::Result<(i64, i64)> {
+        let connection = Connection::open_with_flags(immutable_uri(path), flags)?;
+        Ok((pragma(&connection, "application_id")?, pragma(&connection, "user_version")?))
+    };
+    let (application_id, version) = read().map_err(|e| sort(path, wait, e))?;
+    verdict(path, application_id, version)?;
+    Ok(Found::Ours)
+}
+
+fn verdict(path: &Path, application_id: i64, version: i64) -> Result<(), RepositoryError> {
+    let path = path.to_path_buf();
+    if application_id != APPLICATION_ID {
+        let detail = format!("an SQLite file with application_id {application_id}");
+        return Err(RepositoryError::Foreign { path, detail });
+    }
+    match version {
+        1..=VERSION => Ok(()),
+        found if found > VERSION => Err(RepositoryError::Newer { path, found, known: VERSION }),
+        found => Err(RepositoryError::Damaged { path, detail: format!("its version is {found}") }),
+    }
+}
+
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// Whether a write-ahead log with something in it lies beside the file.
+fn has_log(path: &Path) -> bool {
+    let mut log = OsString::from(path);
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|facts| facts.len() > 0)
+}
+
+/// The file as a URI that has SQLite take it for unchangeable: no locks, no files beside it.
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri.push_str("?immutable=1");
+    PathBuf::from(uri)
+}

@@ -1,0 +1,134 @@
+//! Whether the process of an unfinished run still lives.
+//!
+//! A process id alone says little: it is given to another process after a while, after a restart of the machine, and it
+//! means another process on another machine or in another container. So a run notes its process's start time, the
+//! machine's boot and the process namespace too, and where they cannot be compared the answer is that nobody knows.
+
+use std::fs;
+
+/// What a started run notes of its process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProcessMark {
+    /// Its process id.
+    pub pid: u32,
+    /// When it started, in clock ticks after the boot: field 22 of `/proc/PID/stat`. Absent where the system does not say.
+    pub start_ticks: Option<u64>,
+    /// The machine's boot: `/proc/sys/kernel/random/boot_id`.
+    pub boot_id: Option<String>,
+    /// Its process namespace: what `/proc/self/ns/pid` links to.
+    pub namespace: Option<String>,
+    /// The machine's name.
+    pub host: String,
+}
+
+/// What is known of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// It lives.
+    Alive,
+    /// It is gone.
+    Gone,
+    /// It cannot be seen from here.
+    Unknown,
+}
+
+impl ProcessMark {
+    /// The mark of this process.
+    pub fn of_this_process() -> Self {
+        let pid = std::process::id();
+        let line = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+        Self {
+            pid,
+            start_ticks: start_ticks_of(pid),
+            boot_id: line("/proc/sys/kernel/random/boot_id"),
+            namespace: fs::read_link("/proc/self/ns/pid")
+                .ok()
+                .map(|link| link.to_string_lossy().into_owned()),
+            host: line("/proc/sys/kernel/hostname").unwrap_or_default(),
+        }
+    }
+
+    /// Whether the marked process lives, seen from the process marked `here`, which asks `start_ticks` when the
+    /// process of an id started.
+    pub(super) fn seen_from(&self, here: &Self, start_ticks: impl Fn(u32) -> Option<u64>) -> Liveness {
+        let (Some(boot), Some(boot_here)) = (&self.boot_id, &here.boot_id) else {
+            return Liveness::Unknown;
+        };
+        if boot != boot_here {
+            // The same machine under another boot: nothing from before it lives.
+            return if self.host == here.host { Liveness::Gone } else { Liveness::Unknown };
+        }
+        if self.namespace.is_none() || self.namespace != here.namespace || self.start_ticks.is_none() {
+            return Liveness::Unknown;
+        }
+        if start_ticks(self.pid) == self.start_ticks { Liveness::Alive } else { Liveness::Gone }
+    }
+}
+
+/// When the process `pid` started, in clock ticks after the boot; absent when there is none, or only its remains.
+pub(super) fn start_ticks_of(pid: u32) -> Option<u64> {
+    start_ticks_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Field 22 of a `/proc/PID/stat` line (proc_pid_stat(5)), unless the process is a zombie or dead.
+fn start_ticks_in(stat: &str) -> Option<u64> {
+    // The second field is the program's name in brackets, and may itself hold brackets and blanks.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X" | "x") { None } else { fields.nth(18)?.parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark() -> ProcessMark {
+        ProcessMark {
+            pid: 4711,
+            start_ticks: Some(1234),
+            boot_id: Some("b1".into()),
+            namespace: Some("pid:[1]".into()),
+            host: "db1".into(),
+        }
+    }
+
+    #[test]
+    fn this_process_lives() {
+        let here = ProcessMark::of_this_process();
+        if here.start_ticks.is_some() {
+            assert_eq!(here.seen_from(&here, start_ticks_of), Liveness::Alive);
+        }
+    }
+
+    #[test]
+    fn a_reused_pid_does_not_fool_it() {
+        assert_eq!(mark().seen_from(&mark(), |_| Some(1234)), Liveness::Alive);
+        assert_eq!(mark().seen_from(&mark(), |_| Some(9999)), Liveness::Gone);
+        assert_eq!(mark().seen_from(&mark(), |_| None), Liveness::Gone);
+    }
+
+    #[test]
+    fn a_restarted_machine_runs_nothing_from_before() {
+        let here = ProcessMark { boot_id: Some("b2".into()), ..mark() };
+        assert_eq!(mark().seen_from(&here, |_| Some(1234)), Liveness::Gone);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_guessed() {
+        let elsewhere = ProcessMark { boot_id: Some("b2".into()), host: "db2".into(), ..mark() };
+        assert_eq!(mark().seen_from(&elsewhere, |_| Some(1234)), Liveness::Unknown);
+        let container = ProcessMark { namespace: Some("pid:[2]".into()), ..mark() };
+        assert_eq!(mark().seen_from(&container, |_| None), Liveness::Unknown);
+        assert_eq!(ProcessMark::default().seen_from(&mark(), |_| None), Liveness::Unknown);
+    }
+
+    #[test]
+    fn the_start_is_found_behind_any_program_name_and_zombies_are_gone() {
+        let rest = "1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 9 0 8765 1000 200";
+        assert_eq!(start_ticks_in(&format!("12 (a) b (c)) S {rest}")), Some(8765));
+        assert_eq!(start_ticks_in(&format!("12 (dyno) Z {rest}")), None);
+        assert_eq!(start_ticks_in("12 (dyno) S 1"), None);
+        assert_eq!(start_ticks_in(""), None);
+    }
+}

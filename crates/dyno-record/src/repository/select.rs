@@ -1,0 +1,114 @@
+//! Naming a run: its identifier, the beginning of one, `last`, or `last~N`.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::list::process_mark;
+use super::{Repository, RepositoryError, StartedRun, pack};
+use crate::record::{RunId, RunRecord};
+
+/// How many names an error lists.
+const NAMES_MAX: usize = 10;
+
+impl Repository {
+    /// The run that `selector` names: a run's identifier or the beginning of one that no other run has; `last` is the
+    /// newest run that has a record, `last~1` the one before it.
+    ///
+    /// # Errors
+    /// No run or several are named so (the error lists candidates), or the file cannot be read.
+    pub fn resolve(&self, selector: &str) -> Result<RunId, RepositoryError> {
+        let found = match steps_back(selector) {
+            Some(steps) => {
+                let sql = "SELECT run.id FROM run JOIN record USING (id)
+                           ORDER BY started_us DESC, id DESC LIMIT 1 OFFSET ?1";
+                self.names(sql, &steps)?
+            }
+            None => self.beginning_with(selector)?,
+        };
+        match found.as_slice() {
+            [id] => Ok(id.clone()),
+            [] => {
+                let sql = "SELECT id FROM run ORDER BY started_us DESC, id DESC LIMIT ?1";
+                let newest = self.names(sql, &5)?;
+                Err(RepositoryError::NoSuchRun { selector: selector.to_owned(), newest })
+            }
+            _ => Err(RepositoryError::Ambiguous { selector: selector.to_owned(), candidates: found }),
+        }
+    }
+
+    /// Loads the record of the run that `selector` names, as [`Repository::resolve`] says.
+    ///
+    /// # Errors
+    /// No run or several are named so, the run has no record (yet), or the record or the file cannot be read.
+    pub fn load(&self, selector: &str) -> Result<RunRecord, RepositoryError> {
+        let id = self.resolve(selector)?;
+        let packed: Option<Vec<u8>> = self
+            .connection
+            .query_row("SELECT packed FROM record WHERE id = ?1", [&id], |row| row.get(0))
+            .optional()
+            .map_err(|e| self.sorted(e))?;
+        let Some(packed) = packed else {
+            let state = self.summary(&id)?.status;
+            return Err(RepositoryError::NoRecord { id, state });
+        };
+        pack::unpack(&packed)
+            .and_then(|json| RunRecord::from_json(&json))
+            .map_err(|source| RepositoryError::Record { id, source })
+    }
+
+    /// What was noted when the run began; absent for a record that came from elsewhere.
+    ///
+    /// # Errors
+    /// No run or several are named so, or the file cannot be read.
+    pub fn started(&self, selector: &str) -> Result<Option<StartedRun>, RepositoryError> {
+        let id = self.resolve(selector)?;
+        let sql =
+            "SELECT id, started_at, engine, target, pid, pid_start_ticks, boot_id, pid_namespace, host, plan
+                   FROM run WHERE id = ?1 AND plan IS NOT NULL";
+        let read = |row: &rusqlite::Row<'_>| {
+            let plan: String = row.get("plan")?;
+            let plan = serde_json::from_str(&plan).map_err(|e| {
+                rusqlite::Error::FromSqlConversionFailure(9, rusqlite::types::Type::Text, Box::new(e))
+            })?;
+            Ok(StartedRun {
+                id: row.get("id")?,
+                started_at: row.get("started_at")?,
+                engine: row.get("engine")?,
+                target: row.get("target")?,
+                process: process_mark(row)?,
+                plan,
+            })
+        };
+        self.connection.query_row(sql, [&id], read).optional().map_err(|e| self.sorted(e))
+    }
+
+    fn beginning_with(&self, prefix: &str) -> Result<Vec<RunId>, RepositoryError> {
+        if prefix.is_empty() {
+            return Ok(Vec::new());
+        }
+        let exact = self.names("SELECT id FROM run WHERE id = ?1", &prefix)?;
+        if !exact.is_empty() {
+            return Ok(exact);
+        }
+        let sql = format!(
+            "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
+             ORDER BY started_us DESC, id DESC LIMIT {NAMES_MAX}"
+        );
+        self.names(&sql, &prefix)
+    }
+
+    fn names(&self, sql: &str, value: &dyn rusqlite::ToSql) -> Result<Vec<RunId>, RepositoryError> {
+        let read = || -> rusqlite::Result<Vec<RunId>> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.query_map(params![value], |row| row.get(0))?.collect()
+        };
+        read().map_err(|e| self.sorted(e))
+    }
+}
+
+/// `last` is 0 steps back, `last~3` is 3.
+fn steps_back(selector: &str) -> Option<u32> {
+    match selector.strip_prefix("last")? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}

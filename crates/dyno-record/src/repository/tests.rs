@@ -1,0 +1,239 @@
+//! What the repository does when all is well.
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::record::RunRecord;
+use crate::{new_run_id, rfc3339, sample};
+
+/// A repository in a directory of its own.
+fn repository() -> (tempfile::TempDir, Repository) {
+    let directory = tempfile::tempdir().unwrap();
+    let repository = Repository::open(&directory.path().join("new/repository.sqlite3")).unwrap();
+    (directory, repository)
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_774_000_000 + second).unwrap()
+}
+
+/// The record of a run that started at second `second`.
+fn record(second: i64) -> RunRecord {
+    let id = new_run_id(at(second), second as u16);
+    RunRecord { id, started_at: rfc3339(at(second)), ..sample::full() }
+}
+
+fn started(second: i64) -> StartedRun {
+    let RunRecord { id, started_at, plan, .. } = record(second);
+    StartedRun::by_this_process(id, started_at, "postgres", "postgres://dyno@db1/bench", plan)
+}
+
+fn ids(runs: &[RunSummary]) -> Vec<&str> {
+    runs.iter().map(|run| run.id.as_str()).collect()
+}
+
+#[test]
+fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
+    let (_directory, repository) = repository();
+    let (run, record) = (started(1), record(1));
+    repository.begin(&run).unwrap();
+    let listed = repository.list(&Filter::default()).unwrap();
+    assert_eq!((listed[0].status, listed[0].sessions), (RunState::Running, 8));
+    assert_eq!(repository.started(&run.id).unwrap().unwrap(), run);
+    let error = repository.load(&run.id).unwrap_err();
+    assert!(error.to_string().contains("has no record: it is still running"), "{error}");
+
+    repository.finish(&record).unwrap();
+    assert_eq!(repository.load(&run.id).unwrap(), record);
+    let summary = repository.summary("last").unwrap();
+    let expected = RunSummary {
+        id: run.id.clone(),
+        started_at: run.started_at,
+        status: RunState::Valid,
+        engine: "postgres".into(),
+        target: "postgres://dyno@db1/bench".into(),
+        sessions: 8,
+        update_pct: 20,
+        ops_per_s: Some(1_000.5),
+        p99_us: record.ops["all"].response_us.p99,
+        logical_reads_per_s: Some(64_000.0),
+        physical_reads_per_s: Some(1_200.25),
+        redo_mb_per_s: Some(2.5),
+        seconds: Some(10.000_123),
+        reason: None,
+    };
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn a_run_whose_process_is_gone_is_interrupted() {
+    let (_directory, repository) = repository();
+    let mut run = started(1);
+    run.process.start_ticks = run.process.start_ticks.map(|ticks| ticks - 1);
+    repository.begin(&run).unwrap();
+    let state = repository.summary(&run.id).unwrap().status;
+    if run.process.start_ticks.is_some() {
+        assert_eq!(state, RunState::Interrupted);
+        let error = repository.load(&run.id).unwrap_err();
+        assert!(error.to_string().contains("its process was gone"), "{error}");
+        let filter = Filter { status: Some(RunState::Interrupted), ..Filter::default() };
+        assert_eq!(repository.list(&filter).unwrap().len(), 1);
+    } else {
+        assert_eq!(state, RunState::Unknown);
+    }
+}
+
+#[test]
+fn a_record_that_ended_before_anything_was_measured_keeps_what_the_start_knew() {
+    let (_directory, repository) = repository();
+    let run = started(1);
+    repository.begin(&run).unwrap();
+    let failed = RunRecord {
+        id: run.id.clone(),
+        started_at: run.started_at.clone(),
+        reasons: vec!["the server refused".into()],
+        ..sample::minimal()
+    };
+    repository.finish(&failed).unwrap();
+    let summary = repository.summary(&run.id).unwrap();
+    assert_eq!((summary.status, summary.engine.as_str()), (RunState::Failed, "postgres"));
+    assert_eq!(summary.target, "postgres://dyno@db1/bench");
+    assert_eq!(summary.reason.as_deref(), Some("the server refused"));
+    assert_eq!((summary.ops_per_s, summary.seconds), (None, None));
+}
+
+#[test]
+fn names_are_taken_once_and_the_same_record_may_come_twice() {
+    let (_directory, repository) = repository();
+    repository.begin(&started(1)).unwrap();
+    assert!(matches!(repository.begin(&started(1)), Err(RepositoryError::Exists { .. })));
+    repository.finish(&record(1)).unwrap();
+    repository.finish(&record(1)).unwrap();
+    let other = RunRecord { reasons: vec!["another".into()], ..record(1) };
+    assert!(matches!(repository.finish(&other), Err(RepositoryError::Exists { .. })));
+    assert_eq!(repository.load("last").unwrap(), record(1));
+}
+
+#[test]
+fn a_run_is_named_by_identifier_beginning_or_place() {
+    let (_directory, repository) = repository();
+    let empty = repository.resolve("last").unwrap_err();
+    assert!(empty.to_string().contains("holds no runs"), "{empty}");
+    // The second one was not begun here, as an imported record is not.
+    for second in [1, 2, 3] {
+        repository.finish(&record(second)).unwrap();
+    }
+    repository.begin(&started(4)).unwrap();
+    let id = |second| record(second).id;
+    assert_eq!(repository.resolve("last").unwrap(), id(3), "the running one has no record");
+    assert_eq!(repository.resolve("last~2").unwrap(), id(1));
+    assert_eq!(repository.resolve(&id(4)).unwrap(), id(4));
+    assert_eq!(repository.resolve(&id(2)[..15]).unwrap(), id(2));
+    let error = repository.resolve("20260").unwrap_err();
+    let RepositoryError::Ambiguous { candidates, .. } = &error else { panic!("{error}") };
+    assert_eq!(candidates, &[id(4), id(3), id(2), id(1)]);
+    for unknown in ["1999", "last~3", "last~x", "", "%", "last~"] {
+        let error = repository.load(unknown).unwrap_err();
+        assert!(matches!(&error, RepositoryError::NoSuchRun { .. }), "{unknown}: {error}");
+        assert!(error.to_string().contains(&id(4)), "{error}");
+    }
+    assert!(repository.started(&id(1)).unwrap().is_none());
+}
+
+#[test]
+fn filters_choose_and_the_newest_come_first() {
+    let (_directory, repository) = repository();
+    for second in 1..=6 {
+        let mut record = record(second);
+        if second % 2 == 0 {
+            record.status = crate::Status::Invalid;
+        }
+        if second == 5 {
+            record.targets[0].url = "postgres://dyno@db2/bench".into();
+        }
+        repository.finish(&record).unwrap();
+    }
+    let id = |second| record(second).id;
+    let list = |filter: Filter| repository.list(&filter).unwrap();
+    let limited = list(Filter { limit: Some(2), ..Filter::default() });
+    assert_eq!(ids(&limited), [id(6), id(5)]);
+    let invalid = list(Filter { status: Some(RunState::Invalid), limit: Some(2), ..Filter::default() });
+    assert_eq!(ids(&invalid), [id(6), id(4)]);
+    let since = list(Filter { since: Some(at(5)), ..Filter::default() });
+    assert_eq!(ids(&since), [id(6), id(5)]);
+    let elsewhere = list(Filter { target: Some("db2".into()), ..Filter::default() });
+    assert_eq!(ids(&elsewhere), [id(5)]);
+    assert!(list(Filter { engine: Some("sqlite".into()), ..Filter::default() }).is_empty());
+}
+
+#[test]
+fn a_deleted_run_is_gone_with_its_record() {
+    let (_directory, repository) = repository();
+    repository.finish(&record(1)).unwrap();
+    repository.finish(&record(2)).unwrap();
+    assert_eq!(repository.delete("last").unwrap(), record(2).id);
+    assert_eq!(ids(&repository.list(&Filter::default()).unwrap()), [record(1).id]);
+    let records: i64 =
+        repository.connection.query_row("SELECT count(*) FROM record", [], |row| row.get(0)).unwrap();
+    assert_eq!(records, 1);
+    assert!(repository.delete("20260").is_ok(), "one is left, so its beginning is unique");
+}
+
+#[test]
+fn it_is_opened_again_and_read_only_does_not_write() {
+    let (directory, repository) = repository();
+    repository.finish(&record(1)).unwrap();
+    let path = repository.path().to_path_buf();
+    let reader = Repository::open_read_only(&path).unwrap();
+    assert_eq!(reader.load("last").unwrap(), record(1));
+    assert!(matches!(reader.finish(&record(2)), Err(RepositoryError::ReadOnly { .. })));
+    drop((reader, repository));
+    assert_eq!(Repository::open(&path).unwrap().load("last").unwrap(), record(1));
+
+    let missing = directory.path().join("none/repository.sqlite3");
+    assert!(matches!(Repository::open_read_only(&missing), Err(RepositoryError::CannotOpen { .. })));
+    assert!(!missing.parent().unwrap().exists());
+}
+
+#[test]
+fn ten_thousand_runs_are_listed_from_the_summary_columns() {
+    let (_directory, repository) = repository();
+    let template = record(0);
+    repository.connection.execute_batch("BEGIN").unwrap();
+    let mut insert = repository
+        .connection
+        .prepare("INSERT INTO run (id, started_at, started_us, status, engine, target, sessions, update_pct) VALUES (?1, ?2, ?3, 'valid', 'postgres', 'u', 1, 0)")
+        .unwrap();
+    for run in 0..10_000i64 {
+        insert.execute(rusqlite::params![format!("r{run:05}"), template.started_at, run]).unwrap();
+    }
+    drop(insert);
+    repository.connection.execute_batch("COMMIT").unwrap();
+    let runs = repository.list(&Filter::default()).unwrap();
+    assert_eq!((runs.len(), runs[0].id.as_str()), (10_000, "r09999"));
+    // What makes it fast: no record is read and nothing is sorted.
+    let plan: Vec<String> = repository
+        .connection
+        .prepare("EXPLAIN QUERY PLAN SELECT id, target FROM run ORDER BY started_us DESC, id DESC")
+        .unwrap()
+        .query_map([], |row| row.get(3))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(plan, ["SCAN run USING INDEX run_by_start"]);
+}
+
+#[test]
+fn the_default_place_follows_the_base_directories() {
+    let with = |data: Option<&str>, home: Option<&str>| {
+        default_path_from(|name| match name {
+            "XDG_DATA_HOME" => data.map(PathBuf::from),
+            _ => home.map(PathBuf::from),
+        })
+    };
+    let at = |path: &str| Some(PathBuf::from(path));
+    assert_eq!(with(Some("/d"), Some("/h")), at("/d/dyno/repository.sqlite3"));
+    assert_eq!(with(None, Some("/h")), at("/h/.local/share/dyno/repository.sqlite3"));
+    assert_eq!(with(Some("relative"), Some("/h")), at("/h/.local/share/dyno/repository.sqlite3"));
+    assert_eq!(with(None, None), None);
+}

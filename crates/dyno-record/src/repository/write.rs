@@ -1,0 +1,159 @@
+//! Beginning, finishing and deleting runs: one short transaction each.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
+
+use super::{Repository, RepositoryError, StartedRun, pack};
+use crate::json::RecordError;
+use crate::metric::{Metric, Unit};
+use crate::record::{RunId, RunRecord};
+
+impl Repository {
+    /// Notes that a run has started. Until [`Repository::finish`] it is listed as running while its process lives, and
+    /// as interrupted once that is gone.
+    ///
+    /// # Errors
+    /// There is a run of that name, or the file cannot be written; then nothing was noted.
+    pub fn begin(&self, run: &StartedRun) -> Result<(), RepositoryError> {
+        let started_us = microseconds(&run.id, &run.started_at)?;
+        let plan = serde_json::to_string(&run.plan).map_err(|e| malformed(&run.id, e.to_string()))?;
+        let sql = "INSERT INTO run (id, started_at, started_us, engine, target, sessions, update_pct,
+                       pid, pid_start_ticks, boot_id, pid_namespace, host, plan)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                   ON CONFLICT (id) DO NOTHING";
+        let process = &run.process;
+        let values = params![
+            run.id,
+            run.started_at,
+            started_us,
+            run.engine,
+            run.target,
+            run.plan.sessions(),
+            run.plan.workload.update_pct,
+            process.pid,
+            process.start_ticks.and_then(|ticks| i64::try_from(ticks).ok()),
+            process.boot_id,
+            process.namespace,
+            process.host,
+            plan,
+        ];
+        match self.connection.execute(sql, values).map_err(|e| self.sorted(e))? {
+            0 => Err(RepositoryError::Exists { id: run.id.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stores a run's record, whether the run was begun here or not. Storing the same record again changes nothing.
+    ///
+    /// # Errors
+    /// There is another record of that name, the record cannot be written as JSON, or the file cannot be written; then
+    /// nothing was stored, and the same call may be tried again.
+    pub fn finish(&self, record: &RunRecord) -> Result<(), RepositoryError> {
+        let json =
+            record.to_json().map_err(|source| RepositoryError::Record { id: record.id.clone(), source })?;
+        let started_us = microseconds(&record.id, &record.started_at)?;
+        let packed = pack::pack(&json);
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|e| self.sorted(e))?;
+        let stored: Option<Vec<u8>> = transaction
+            .query_row("SELECT packed FROM record WHERE id = ?1", [&record.id], |row| row.get(0))
+            .optional()
+            .map_err(|e| self.sorted(e))?;
+        if let Some(stored) = stored {
+            let same = stored == packed || pack::unpack(&stored).is_ok_and(|stored| stored == json);
+            return if same { Ok(()) } else { Err(RepositoryError::Exists { id: record.id.clone() }) };
+        }
+        put(&transaction, record, started_us, &packed, json.len())
+            .and_then(|()| transaction.commit())
+            .map_err(|e| self.sorted(e))
+    }
+
+    /// Removes a run and its record for good; `selector` as for [`Repository::load`], returns the run's name.
+    ///
+    /// # Errors
+    /// No run or several are named so, or the file cannot be written.
+    pub fn delete(&self, selector: &str) -> Result<RunId, RepositoryError> {
+        let id = self.resolve(selector)?;
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|e| self.sorted(e))?;
+        transaction
+            .execute("DELETE FROM record WHERE id = ?1", [&id])
+            .and_then(|_| transaction.execute("DELETE FROM run WHERE id = ?1", [&id]))
+            .and_then(|_| transaction.commit())
+            .map_err(|e| self.sorted(e))?;
+        Ok(id)
+    }
+}
+
+/// Writes the summary columns and the packed record.
+fn put(
+    transaction: &Transaction<'_>,
+    record: &RunRecord,
+    started_us: i64,
+    packed: &[u8],
+    json_bytes: usize,
+) -> rusqlite::Result<()> {
+    let all = record.ops.get("all");
+    let join =
+        |part: fn(&crate::TargetFacts) -> &str| record.targets.iter().map(part).collect::<Vec<_>>().join(" ");
+    let sessions = if record.gate.sessions > 0 { record.gate.sessions } else { record.plan.sessions() };
+    transaction.execute(
+        "INSERT INTO run (id, started_at, started_us, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
+             logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+         ON CONFLICT (id) DO UPDATE SET
+             started_at = excluded.started_at, started_us = excluded.started_us, status = excluded.status,
+             engine = iif(excluded.engine = '', engine, excluded.engine),
+             target = iif(excluded.target = '', target, excluded.target),
+             sessions = excluded.sessions, update_pct = excluded.update_pct, ops_per_s = excluded.ops_per_s,
+             p99_us = excluded.p99_us, logical_reads_per_s = excluded.logical_reads_per_s,
+             physical_reads_per_s = excluded.physical_reads_per_s, redo_mb_per_s = excluded.redo_mb_per_s,
+             seconds = excluded.seconds, reason = excluded.reason",
+        params![
+            record.id,
+            record.started_at,
+            started_us,
+            record.status.name(),
+            join(|target| &target.engine),
+            join(|target| &target.url),
+            sessions,
+            record.plan.workload.update_pct,
+            all.map(|all| all.rate_per_s),
+            all.and_then(|all| all.response_us.p99),
+            value(record, "logical_reads_per_s"),
+            value(record, "physical_reads_per_s"),
+            redo_mb_per_s(record),
+            record.window.as_ref().map(|window| window.seconds),
+            record.reasons.first(),
+        ],
+    )?;
+    transaction.execute(
+        "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
+        params![record.id, i64::try_from(json_bytes).unwrap_or(i64::MAX), packed],
+    )?;
+    Ok(())
+}
+
+fn value(record: &RunRecord, metric: &str) -> Option<f64> {
+    record.metrics.get(metric).and_then(Metric::value).filter(|value| value.is_finite())
+}
+
+/// Redo in MB/s, from `redo_bytes_per_s` in whichever of the two units it was written.
+fn redo_mb_per_s(record: &RunRecord) -> Option<f64> {
+    match record.metrics.get("redo_bytes_per_s")? {
+        Metric::Value { value, unit: Unit::BytesPerSecond } => Some(value / 1e6),
+        Metric::Value { value, unit: Unit::MegabytesPerSecond } => Some(*value),
+        _ => None,
+    }
+}
+
+fn microseconds(id: &str, started_at: &str) -> Result<i64, RepositoryError> {
+    let parsed: Result<Timestamp, _> = started_at.parse();
+    parsed.map(Timestamp::as_microsecond).map_err(|_| {
+        malformed(id, format!("started_at {started_at:?} is not a moment: write 2026-03-21T14:25:01Z"))
+    })
+}
+
+fn malformed(id: &str, detail: String) -> RepositoryError {
+    RepositoryError::Record { id: id.to_owned(), source: RecordError::Malformed { detail } }
+}

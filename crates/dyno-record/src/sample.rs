@@ -1,0 +1,200 @@
+//! Sample records for the tests of this crate.
+
+use std::collections::BTreeMap;
+
+use crate::*;
+
+const PLAN: &str = r#"{
+    "version": 1,
+    "target": {"url": "postgres://dyno@db1/bench", "connect_timeout": "10s"},
+    "data": {"schemas": 2, "scale": "80M", "scan_scale": "0 blocks", "compressible": 0, "seed": 1, "load_parallel": 2},
+    "workload": {"update_pct": 20, "scan_pct": 0, "lookup_pct": 0, "work_unit": 64, "redo": "lite", "drive": "client",
+                 "arrivals": "constant", "seed": 7},
+    "run": {"sessions_per_schema": 4, "warmup": "2s", "time": "10s", "drain": "5s"},
+    "observe": {"interval": "1s", "waits": "10/s"}
+}"#;
+
+pub(crate) fn plan() -> dyno_plan::Plan {
+    serde_json::from_str(PLAN).unwrap()
+}
+
+/// A run that ended before anything was measured.
+pub(crate) fn minimal() -> RunRecord {
+    RunRecord {
+        schema_version: SCHEMA_VERSION,
+        id: "20260321-142501-7f3a".into(),
+        started_at: "2026-03-21T14:25:01.000000Z".into(),
+        ended_at: "2026-03-21T14:25:02.000000Z".into(),
+        dyno_version: "0.1.0".into(),
+        status: Status::Failed,
+        reasons: vec![],
+        plan: plan(),
+        targets: vec![],
+        host: HostFacts::default(),
+        gate: Gate::default(),
+        window: None,
+        ops: BTreeMap::new(),
+        metrics: BTreeMap::new(),
+        counters: Counters::default(),
+        whole: None,
+        host_counters: BTreeMap::new(),
+        waits: Waits::Absent { absent: "the run ended before any was sampled".into() },
+        series: Series::default(),
+        errors: vec![],
+        audit: vec![],
+    }
+}
+
+fn latency() -> Latency {
+    let mut histogram = Histogram::new();
+    (1..=1_000).for_each(|us| histogram.record_ns(us * 1_000));
+    histogram.summary()
+}
+
+fn counters() -> Counters {
+    let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+    begin.set(Counter::LogicalReads, 1_000);
+    end.set(Counter::LogicalReads, 641_000);
+    end.set_absent(Counter::RedoSyncTime, "track_wal_io_timing is off");
+    end.native.insert("pg_stat_database.blks_hit".into(), 640_000.0);
+    begin.epochs.insert("server start".into(), "a".into());
+    end.epochs.insert("server start".into(), "b".into());
+    let mut histogram = Histogram::new();
+    histogram.record_ns(80_000);
+    end.latencies.insert("read".into(), histogram);
+    Counters::between(&begin, &end)
+}
+
+fn target() -> TargetFacts {
+    TargetFacts {
+        url: "postgres://dyno@db1/bench".into(),
+        engine: "postgres".into(),
+        identity: Identity {
+            product: "PostgreSQL".into(),
+            version: "18.4".into(),
+            block_size: 8_192,
+            settings: BTreeMap::from([("shared_buffers".into(), "16384 8kB".into())]),
+            non_default: vec!["shared_buffers".into()],
+            data_path: Some("/srv/pg".into()),
+            redo_path: None,
+            same_host: true,
+        },
+        data: Some(dyno_plan::DataSpec {
+            schemas: 2,
+            rows: 10_240,
+            scan_rows: 0,
+            block_size: 8_192,
+            compressible: 0,
+            seed: 1,
+        }),
+    }
+}
+
+/// A run with everything in it.
+pub(crate) fn full() -> RunRecord {
+    let all = OpStats {
+        count: 10_000,
+        errors: 1,
+        rate_per_s: 1_000.5,
+        rows: 640_000,
+        service_us: latency(),
+        response_us: latency(),
+        untimed: Some("commits inside the server have no time of their own".into()),
+    };
+    let value = |value, unit| Metric::Value { value, unit };
+    let metrics = BTreeMap::from([
+        ("logical_reads_per_s".to_owned(), value(64_000.0, Unit::BlocksPerSecond)),
+        ("physical_reads_per_s".to_owned(), value(1_200.25, Unit::BlocksPerSecond)),
+        ("redo_bytes_per_s".to_owned(), value(2_500_000.0, Unit::BytesPerSecond)),
+        ("redo_syncs_per_s".to_owned(), Metric::Absent { absent: "the engine does not report it".into() }),
+    ]);
+    let point = SeriesPoint {
+        at_s: 0.0,
+        seconds: 1.0,
+        ops: 1_000,
+        errors: 0,
+        p50_us: Some(500.0),
+        p99_us: Some(990.0),
+        max_us: None,
+        metrics: BTreeMap::from([("logical_reads_per_s".to_owned(), 64_000.0)]),
+    };
+    let check = AuditCheck {
+        check: "commits".into(),
+        status: CheckStatus::Pass,
+        expected: "6,400".into(),
+        observed: "6,400".into(),
+        detail: "6,400 acknowledged, database counted 6,400".into(),
+    };
+    let error = ErrorTally {
+        class: "retryable".into(),
+        code: "40001".into(),
+        message: "could not serialize access".into(),
+        count: 1,
+        reconnects: 0,
+    };
+    RunRecord {
+        status: Status::Valid,
+        targets: vec![target()],
+        host: HostFacts {
+            name: "db1".into(),
+            cpus: 2,
+            mounts: BTreeMap::from([("data".into(), "/dev/vda ext4 rw,relatime".into())]),
+            ..HostFacts::default()
+        },
+        gate: Gate { sessions: 8, skew_us_max: 41.5, connect_s: 0.02 },
+        window: Some(Window { seconds: 10.000_123, late_us_max: Some(3.0), ..Window::default() }),
+        ops: BTreeMap::from([("all".to_owned(), all.clone()), ("select".to_owned(), all)]),
+        metrics,
+        counters: counters(),
+        whole: Some(record::Whole { commits: 6_400, counters: counters(), ..record::Whole::default() }),
+        host_counters: BTreeMap::from([("cpu.busy_pct".to_owned(), 87.125)]),
+        waits: Waits::Sampled {
+            samples: 100,
+            asked_per_s: 10.0,
+            average_active_sessions: 7.5,
+            events: vec![WaitTime {
+                class: "IO".into(),
+                event: "WalSync".into(),
+                average_sessions: 2.5,
+                share_pct: 33.3,
+            }],
+        },
+        series: Series { interval_s: 1.0, points: vec![point] },
+        errors: vec![error],
+        audit: vec![check],
+        ..minimal()
+    }
+}
+
+/// A run in which everything that can be absent is.
+pub(crate) fn absent() -> RunRecord {
+    let absent = |reason: &str| Metric::Absent { absent: reason.into() };
+    let ops = OpStats { count: 3, untimed: Some("the loop ran in the server".into()), ..OpStats::default() };
+    RunRecord {
+        status: Status::Interrupted,
+        reasons: vec!["stopped by the user after 1.5 s of 10 s".into()],
+        window: Some(Window { seconds: 1.5, ..Window::default() }),
+        ops: BTreeMap::from([("all".to_owned(), ops)]),
+        metrics: BTreeMap::from([
+            ("cpu_busy_pct".to_owned(), absent("the database runs on another host")),
+            ("redo_syncs_per_s".to_owned(), absent("track_wal_io_timing is off")),
+        ]),
+        ..minimal()
+    }
+}
+
+/// The records in `tests/records` are these; `DYNO_BLESS=1` writes them anew.
+#[test]
+fn the_stored_samples_are_current() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    for (name, record) in [("full", full()), ("minimal", minimal()), ("absent", absent())] {
+        let path = folder.join(format!("{name}.json"));
+        let value: serde_json::Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
+        let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap());
+        if std::env::var_os("DYNO_BLESS").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let stored = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(stored == text, "tests/records/{name}.json is not current: run the tests with DYNO_BLESS=1");
+    }
+}

@@ -1,0 +1,93 @@
+//! What moved between two snapshots.
+
+use dyno_record::{Counter, CounterDelta, Counters, Histogram, Snapshot};
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn a_delta_is_the_end_less_the_begin(begin in 0u64..1 << 63, end in 0u64..1 << 63) {
+        let (mut first, mut last) = (Snapshot::default(), Snapshot::default());
+        first.set(Counter::Commits, begin);
+        last.set(Counter::Commits, end);
+        let moved = Counters::between(&first, &last);
+        prop_assert_eq!(moved.get(Counter::Commits), Ok(end as i64 - begin as i64));
+        let back = Counters::between(&last, &first);
+        prop_assert_eq!(back.get(Counter::Commits).unwrap(), -moved.get(Counter::Commits).unwrap());
+    }
+
+    #[test]
+    fn deltas_of_adjoining_intervals_add_up(mut at in proptest::collection::vec(0u64..1 << 62, 3)) {
+        at.sort_unstable();
+        let snapshot = |value| {
+            let mut snapshot = Snapshot::default();
+            snapshot.set(Counter::LogicalReads, value);
+            snapshot
+        };
+        let moved = |from, to| Counters::between(&snapshot(at[from]), &snapshot(at[to])).get(Counter::LogicalReads).unwrap();
+        prop_assert_eq!(moved(0, 1) + moved(1, 2), moved(0, 2));
+    }
+}
+
+#[test]
+fn a_counter_that_went_backwards_is_seen() {
+    let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+    begin.set(Counter::RedoBytes, 100);
+    end.set(Counter::RedoBytes, 40);
+    begin.set(Counter::RowsRead, u64::MAX);
+    end.set(Counter::RowsRead, 0);
+    let counters = Counters::between(&begin, &end);
+    assert_eq!(counters.get(Counter::RedoBytes), Ok(-60));
+    assert!(counters.get(Counter::RowsRead).unwrap() < 0, "beyond what fits is still backwards");
+}
+
+#[test]
+fn what_is_absent_at_either_end_is_absent_with_its_reason() {
+    let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+    begin.set_absent(Counter::CpuTime, "no privilege");
+    end.set(Counter::CpuTime, 5);
+    begin.set(Counter::DbTime, 5);
+    end.set_absent(Counter::DbTime, "connection lost");
+    end.set(Counter::Commits, 5);
+    let counters = Counters::between(&begin, &end);
+    assert_eq!(counters.get(Counter::CpuTime), Err("no privilege"));
+    assert_eq!(counters.get(Counter::DbTime), Err("connection lost"));
+    assert_eq!(counters.get(Counter::Commits), Err("it was not in the begin snapshot"));
+    assert_eq!(counters.get(Counter::RowsRead), Err("the engine does not report it"));
+}
+
+#[test]
+fn native_counters_that_moved_are_kept_and_epochs_that_changed_are_named() {
+    let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+    begin.native.extend([("still".to_owned(), 7.0), ("moved".to_owned(), 1.0)]);
+    end.native.extend([("still".to_owned(), 7.0), ("moved".to_owned(), 3.5), ("new".to_owned(), 2.0)]);
+    begin.epochs.extend([("start".to_owned(), "a".to_owned()), ("reset".to_owned(), "x".to_owned())]);
+    end.epochs.extend([("start".to_owned(), "b".to_owned()), ("reset".to_owned(), "x".to_owned())]);
+    let counters = Counters::between(&begin, &end);
+    assert_eq!(counters.native.into_iter().collect::<Vec<_>>(), [("moved".into(), 2.5), ("new".into(), 2.0)]);
+    assert_eq!(counters.epoch_changes.len(), 1);
+    assert_eq!(counters.epoch_changes["start"], ("a".to_owned(), "b".to_owned()));
+}
+
+#[test]
+fn distributions_are_of_the_interval_only() {
+    let histogram = |latencies_ns: &[u64]| {
+        let mut histogram = Histogram::new();
+        latencies_ns.iter().for_each(|&latency_ns| histogram.record_ns(latency_ns));
+        histogram
+    };
+    let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+    begin.latencies.insert("read".into(), histogram(&[5_000_000]));
+    end.latencies.insert("read".into(), histogram(&[5_000_000, 1_000, 1_000]));
+    let read = &Counters::between(&begin, &end).latencies["read"];
+    assert_eq!((read.count, read.max), (2, Some(1.0)));
+}
+
+#[test]
+fn deltas_are_written_as_readers_expect() {
+    let moved = CounterDelta::Moved { begin: 1, end: 4, delta: 3, unit: Counter::LogicalReads.unit() };
+    let text = serde_json::to_string(&moved).unwrap();
+    assert_eq!(text, r#"{"begin":1,"end":4,"delta":3,"unit":"blocks"}"#);
+    for counter in Counter::ALL {
+        assert_eq!(serde_json::to_value(counter).unwrap(), counter.name());
+    }
+}

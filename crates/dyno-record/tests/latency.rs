@@ -1,0 +1,100 @@
+//! The mathematics of latency distributions, against exact computations.
+
+use dyno_record::{Histogram, Latency};
+use proptest::prelude::*;
+
+/// Latencies from nanoseconds to hours.
+fn latencies() -> impl Strategy<Value = Vec<u64>> {
+    let any_magnitude = (0u32..43).prop_flat_map(|bits| 1u64 << bits..(2u64 << bits));
+    proptest::collection::vec(any_magnitude, 1..300)
+}
+
+fn histogram(latencies: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    latencies.iter().for_each(|&latency_ns| histogram.record_ns(latency_ns));
+    histogram
+}
+
+/// The smallest value that at least `quantile` of all values do not exceed.
+fn exact(sorted: &[u64], quantile: f64) -> f64 {
+    let rank = (quantile * sorted.len() as f64).ceil().max(1.0) as usize;
+    sorted[rank - 1] as f64 / 1_000.0
+}
+
+/// Equal to the three significant digits that histograms keep.
+fn close(estimate_us: Option<f64>, exact_us: f64) -> bool {
+    estimate_us.is_some_and(|estimate| (estimate - exact_us).abs() <= exact_us * 0.001 + 0.001)
+}
+
+fn figures(latency: &Latency) -> [Option<f64>; 6] {
+    [latency.p50, latency.p90, latency.p95, latency.p99, latency.p999, latency.max]
+}
+
+proptest! {
+    #[test]
+    fn percentiles_agree_with_exact_ones(mut values in latencies()) {
+        let summary = histogram(&values).summary();
+        values.sort_unstable();
+        for (figure, quantile) in figures(&summary).into_iter().zip([0.5, 0.9, 0.95, 0.99, 0.999, 1.0]) {
+            prop_assert!(close(figure, exact(&values, quantile)), "{quantile}: {figure:?} of {values:?}");
+        }
+        let mean = values.iter().map(|&ns| ns as f64 / 1_000.0).sum::<f64>() / values.len() as f64;
+        prop_assert!(close(summary.mean, mean), "{:?} is not {mean}", summary.mean);
+        prop_assert_eq!(summary.count, values.len() as u64);
+    }
+
+    #[test]
+    fn a_histogram_comes_back_from_its_text(values in latencies()) {
+        let written = histogram(&values);
+        let read = Histogram::decode(&written.summary().histogram.unwrap()).unwrap();
+        prop_assert_eq!(read.summary(), written.summary());
+    }
+
+    #[test]
+    fn merging_is_recording_both(a in latencies(), b in latencies()) {
+        let mut merged = histogram(&a);
+        merged.merge(&histogram(&b));
+        prop_assert_eq!(merged.summary(), histogram(&[a.clone(), b.clone()].concat()).summary());
+        let mut narrow = hdrhistogram::Histogram::<u32>::new_with_bounds(1, dyno_record::latency::LATENCY_NS_MAX, 3).unwrap();
+        b.iter().for_each(|&latency_ns| narrow.record(latency_ns).unwrap());
+        let mut added = histogram(&a);
+        added.add(&narrow);
+        prop_assert_eq!(added.count(), merged.count());
+        prop_assert_eq!(added.summary().p99, merged.summary().p99);
+    }
+
+    #[test]
+    fn since_is_what_was_recorded_after(before in latencies(), after in latencies()) {
+        let earlier = histogram(&before);
+        let later = histogram(&[before, after.clone()].concat());
+        prop_assert_eq!(later.since(&earlier).summary().count, after.len() as u64);
+        let (found, expected) = (later.since(&earlier).summary(), histogram(&after).summary());
+        for (found, expected) in figures(&found).into_iter().zip(figures(&expected)) {
+            prop_assert!(close(found, expected.unwrap()), "{found:?} is not {expected:?}");
+        }
+    }
+
+    #[test]
+    fn no_text_makes_decoding_panic(text in "[A-Za-z0-9+/=]{0,200}") {
+        let _ = Histogram::decode(&text);
+    }
+}
+
+#[test]
+fn nothing_timed_has_no_figures() {
+    let summary = Histogram::new().summary();
+    assert_eq!(summary, Latency::default());
+}
+
+#[test]
+fn counts_that_started_anew_are_all_after() {
+    let (old, new) = (histogram(&[1_000, 1_000, 2_000]), histogram(&[1_000]));
+    assert_eq!(new.since(&old).summary(), new.summary());
+}
+
+#[test]
+fn the_shortest_and_the_longest_are_kept_inside_the_bounds() {
+    let summary = histogram(&[0, u64::MAX]).summary();
+    assert!(close(summary.p50, 0.001));
+    assert!(close(summary.max, 24.0 * 3_600.0 * 1e6), "{:?}", summary.max);
+}
