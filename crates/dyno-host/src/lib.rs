@@ -1,1 +1,35 @@
-//! host
+//! The machine: what it is ([`facts`]) and what it did between two moments ([`HostObserver`], [`HostDelta`]).
+//!
+//! Everything comes from files that Linux keeps (`/proc`, `/sys`), read without privileges and without calling other
+//! programs. What cannot be read is left out, never guessed; on other systems that is everything, and the facts say so.
+//!
+//! | folder | job |
+//! | --- | --- |
+//! | `parse` | one file per format of the kernel: text in, numbers out, tested with texts of several kernels |
+//! | `locate` | which mount and which devices lie behind a path |
+//! | `facts` | what the machine is |
+//! | `snapshot`, `observer` | all counters at one moment |
+//! | `delta`, `named` | what moved between two moments, as figures and under the names that records use |
+
+mod delta;
+mod facts;
+mod files;
+mod locate;
+mod named;
+mod observer;
+mod parse;
+mod snapshot;
+
+#[cfg(test)]
+mod live_tests;
+
+pub use delta::{CpuShare, DeviceRates, HostDelta, NetworkRates, NfsRates, PressurePct, ProcessCpu};
+pub use facts::facts;
+pub use observer::HostObserver;
+pub use parse::cpu::{CpuStat, CpuTimes};
+pub use parse::disk::DiskCounters;
+pub use parse::memory::{Memory, VmCounters};
+pub use parse::net::NetworkCounters;
+pub use parse::nfs::NfsCounters;
+pub use parse::pressure::Pressure;
+pub use snapshot::HostSnapshot;

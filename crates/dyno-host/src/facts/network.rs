@@ -1,0 +1,17 @@
+//! Network interfaces and their speed. Virtual ones have no speed of their own and are named only when they are up.
+
+use super::FactMap;
+use crate::files::Root;
+
+/// Hosts of many containers have thousands of interfaces; this many are described.
+const INTERFACES_MAX: usize = 64;
+
+pub(super) fn add(root: &Root, facts: &mut FactMap) {
+    for name in root.names("sys/class/net").into_iter().filter(|name| name != "lo").take(INTERFACES_MAX) {
+        let file = |file: &str| format!("sys/class/net/{name}/{file}");
+        // An interface without a fixed speed says -1, which is no number here.
+        facts.put(format!("net.{name}.speed_mbit_per_s"), root.number(&file("speed")));
+        facts.put(format!("net.{name}.mtu_bytes"), root.number(&file("mtu")));
+        facts.put(format!("net.{name}.state"), root.text(&file("operstate")));
+    }
+}

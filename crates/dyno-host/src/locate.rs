@@ -1,0 +1,204 @@
+//! Which mount a path is on, and which block devices lie behind it.
+
+use std::path::{Path, PathBuf};
+
+use crate::files::Root;
+use crate::parse::mounts::{Mount, mount_of, parse_mountinfo};
+
+/// How many layers of devices (partitions, volumes, arrays, loops) are followed down.
+const LAYERS_MAX: usize = 8;
+
+/// A path that matters to a run: `data`, `redo`, `repository`.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// What it is called in records.
+    pub(crate) name: String,
+    /// The mount it is on; absent when that cannot be found out.
+    pub(crate) mount: Option<Mount>,
+    /// The block device that the file system (or the path itself) is on, as `/proc/diskstats` names it.
+    pub(crate) device: Option<String>,
+    /// That device and all below it, the uppermost first.
+    pub(crate) layers: Vec<String>,
+}
+
+impl Place {
+    /// Finds out where `path` is. A path that is not there yet is where its nearest existing parent is.
+    pub(crate) fn find(root: &Root, name: &str, path: &Path) -> Self {
+        let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
+        let existing = nearest_existing(path);
+        let mount = existing.as_deref().and_then(|path| mount_of_path(root, &mounts, path)).cloned();
+        let device = match existing.as_deref().and_then(block_device_number) {
+            Some(number) => device_named(root, &number),
+            None => mount.as_ref().and_then(|mount| device_of_mount(root, mount)),
+        };
+        let layers = device.as_deref().map(|device| layers(root, device)).unwrap_or_default();
+        Self { name: name.to_owned(), mount, device, layers }
+    }
+
+    /// Where the NFS mount is that the path is on; absent when it is on none.
+    pub(crate) fn nfs_point(&self) -> Option<&Path> {
+        let mount = self.mount.as_ref().filter(|mount| matches!(mount.fstype.as_str(), "nfs" | "nfs4"))?;
+        Some(&mount.point)
+    }
+}
+
+/// The path, or its nearest parent that exists, without links.
+fn nearest_existing(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    absolute.ancestors().find_map(|path| std::fs::canonicalize(path).ok())
+}
+
+/// The mount of an existing path. The kernel itself names it for an open directory; where that fails, names decide.
+///
+/// Files are never opened: closing a file takes away the locks that a database in this process holds on it (fcntl(2)).
+fn mount_of_path<'a>(root: &Root, mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let by_name = mount_of(mounts, path);
+    // A file that is a mount of its own, as containers have them.
+    if by_name.is_some_and(|mount| mount.point == path) && !path.is_dir() {
+        return by_name;
+    }
+    let directory = if path.is_dir() { path } else { path.parent()? };
+    let by_kernel = mount_number(root, directory).and_then(|id| mounts.iter().find(|mount| mount.id == id));
+    by_kernel.or(by_name)
+}
+
+/// The number of the mount that `directory` is on.
+#[cfg(target_os = "linux")]
+fn mount_number(root: &Root, directory: &Path) -> Option<u64> {
+    use std::os::fd::AsRawFd as _;
+    let open = std::fs::File::open(directory).ok()?;
+    let facts = root.text(&format!("proc/self/fdinfo/{}", open.as_raw_fd()))?;
+    facts.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount_number(_: &Root, _: &Path) -> Option<u64> {
+    None
+}
+
+/// The number of a path that is itself a block device, such as a raw volume.
+#[cfg(unix)]
+fn block_device_number(path: &Path) -> Option<String> {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+    let facts = std::fs::metadata(path).ok().filter(|facts| facts.file_type().is_block_device())?;
+    // As glibc's gnu_dev_major and gnu_dev_minor take it apart.
+    let number = facts.rdev();
+    let major = ((number >> 8) & 0xfff) | ((number >> 32) & !0xfff);
+    let minor = (number & 0xff) | ((number >> 12) & !0xff);
+    Some(format!("{major}:{}", minor & 0xffff_ffff))
+}
+
+#[cfg(not(unix))]
+fn block_device_number(_: &Path) -> Option<String> {
+    None
+}
+
+/// The device of a mount: by its number, or (btrfs gives a number of its own) by what is mounted.
+fn device_of_mount(root: &Root, mount: &Mount) -> Option<String> {
+    device_named(root, &mount.device).or_else(|| {
+        let source = Path::new(&mount.source).strip_prefix("/").ok()?;
+        let node = std::fs::canonicalize(root.path(source.to_str()?)).ok()?;
+        device_named(root, &block_device_number(&node)?)
+    })
+}
+
+/// The name of the device of number `MAJOR:MINOR`.
+fn device_named(root: &Root, number: &str) -> Option<String> {
+    // The kernel writes `cciss/c0d0` as `cciss!c0d0` where a name is a file's.
+    root.link_name(&format!("sys/dev/block/{number}")).map(|name| name.replace('!', "/"))
+}
+
+/// The device and everything below it: a partition's disk, a volume's or array's members, the device of a loop's file.
+fn layers(root: &Root, device: &str) -> Vec<String> {
+    let mut found = vec![device.to_owned()];
+    let mut at = 0;
+    while at < found.len() && at < LAYERS_MAX {
+        for below in devices_below(root, &found[at]) {
+            if !found.contains(&below) {
+                found.push(below);
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+fn devices_below(root: &Root, device: &str) -> Vec<String> {
+    let folder = sys_folder(device);
+    if root.has(&format!("{folder}/partition")) {
+        return whole_disk(root, device).into_iter().collect();
+    }
+    let backing = root.text(&format!("{folder}/loop/backing_file"));
+    if let Some(file) = backing.as_deref().and_then(|file| nearest_existing(Path::new(file))) {
+        let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
+        let mount = mount_of_path(root, &mounts, &file);
+        return mount.and_then(|mount| device_of_mount(root, mount)).into_iter().collect();
+    }
+    root.names(&format!("{folder}/slaves")).into_iter().map(|name| name.replace('!', "/")).collect()
+}
+
+/// The disk of a partition: its folder lies in the disk's.
+fn whole_disk(root: &Root, partition: &str) -> Option<String> {
+    let folder = std::fs::canonicalize(root.path(&sys_folder(partition))).ok()?;
+    Some(folder.parent()?.file_name()?.to_string_lossy().replace('!', "/"))
+}
+
+/// The folder in which the kernel describes a device.
+pub(crate) fn sys_folder(device: &str) -> String {
+    format!("sys/class/block/{}", device.replace('/', "!"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A machine whose `/` is on a logical volume over two partitions.
+    fn machine() -> tempfile::TempDir {
+        let machine = tempfile::tempdir().unwrap();
+        let at = |path: &str| machine.path().join(path);
+        let write = |path: &str, text: &str| {
+            std::fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            std::fs::write(at(path), text).unwrap();
+        };
+        for device in ["pci/sda", "pci/sda/sda2", "pci/cciss!c0d0", "virtual/dm-0"] {
+            std::fs::create_dir_all(at("sys/devices").join(device)).unwrap();
+        }
+        write("sys/devices/pci/sda/sda2/partition", "2\n");
+        write("sys/devices/virtual/dm-0/slaves/sda2/x", "");
+        write("sys/devices/virtual/dm-0/slaves/cciss!c0d0/x", "");
+        std::fs::create_dir_all(at("sys/class/block")).unwrap();
+        std::fs::create_dir_all(at("sys/dev/block")).unwrap();
+        for (name, path, number) in [
+            ("sda", "pci/sda", "8:0"),
+            ("sda2", "pci/sda/sda2", "8:2"),
+            ("cciss!c0d0", "pci/cciss!c0d0", "104:0"),
+            ("dm-0", "virtual/dm-0", "253:0"),
+        ] {
+            symlink(at("sys/devices").join(path), at("sys/class/block").join(name)).unwrap();
+            symlink(at("sys/devices").join(path), at("sys/dev/block").join(number)).unwrap();
+        }
+        write(
+            "proc/self/mountinfo",
+            "1 0 253:0 / / rw - xfs /dev/mapper/root rw\n2 1 0:9 / /nowhere rw - tmpfs t rw\n",
+        );
+        machine
+    }
+
+    #[test]
+    fn a_volume_is_followed_down_to_its_disks() {
+        let machine = machine();
+        let place = Place::find(&Root::at(machine.path()), "data", Path::new("/not/there/yet"));
+        assert_eq!(place.device.as_deref(), Some("dm-0"));
+        assert_eq!(place.layers, ["dm-0", "cciss/c0d0", "sda2", "sda"]);
+        assert_eq!(place.mount.unwrap().fstype, "xfs");
+    }
+
+    #[test]
+    fn where_nothing_is_known_nothing_is_said() {
+        let empty = tempfile::tempdir().unwrap();
+        let place = Place::find(&Root::at(empty.path()), "data", Path::new("/tmp"));
+        assert!(place.mount.is_none() && place.device.is_none() && place.layers.is_empty());
+    }
+}
