@@ -72,6 +72,14 @@ pub trait Target: Send + Sync {
     /// It cannot be reached, or its metadata cannot be read.
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError>;
 
+    /// What lies where Dyno keeps its own and is not Dyno's: [`Target::drop_all`] leaves it, and users are told.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its metadata cannot be read.
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
     /// Removes exactly what Dyno created, as its own metadata lists it; returns what was removed.
     ///
     /// # Errors

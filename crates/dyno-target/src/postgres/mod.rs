@@ -1,14 +1,26 @@
 //! PostgreSQL 13 and later.
+//!
+//! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
+//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits.
+
+pub mod connect;
+mod counters;
+mod identity;
+mod layout;
+mod sampler;
+mod target;
+pub mod wire;
+
 use dyno_plan::TargetUrl;
 
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 use crate::open::OpenOptions;
 use crate::target::Target;
 
-/// The target that a `postgres:` URL names.
+/// The target that a `postgres:` URL names. Does not connect.
 ///
 /// # Errors
 /// A parameter is unknown or has an impossible value.
-pub fn open(_url: &TargetUrl, _options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
-    Err(TargetError::new(TargetErrorKind::Unsupported, "not built yet"))
+pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
+    Ok(Box::new(target::PgTarget::new(url, options)?))
 }

@@ -1,0 +1,27 @@
+//! Cumulative counters of PostgreSQL 13 to 18, by plain SELECTs on a connection of its own.
+//!
+//! One statement reads every statistics view as rows of (view, column, value), so a view's columns name themselves whatever
+//! the version; `portable` turns them into the common vocabulary. From version 15 on each reading also asks the server to
+//! book this connection's own statistics at once, which makes what observing adds to the counters exact.
+
+mod observer;
+mod parts;
+mod portable;
+
+pub(super) use observer::PgObserver;
+
+/// Settings of connections that observe: nothing of the site's breaks a reading off, and no reading is compiled by the JIT,
+/// which takes longer than the reading. One transaction.
+pub(super) const OBSERVER_SETTINGS: &str = "SELECT set_config(name, CASE WHEN vartype = 'bool' THEN 'off' ELSE '0' END, false)
+     FROM pg_catalog.pg_settings
+     WHERE name IN ('jit', 'statement_timeout', 'lock_timeout', 'idle_session_timeout', 'transaction_timeout');
+     SET search_path = pg_catalog; SET client_min_messages = warning";
+
+/// The first version whose statistics live in shared memory and can be flushed on demand.
+pub(super) const SHARED_STATISTICS: u32 = 150_000;
+
+/// The statement after which the server books this connection's own statistics when the transaction ends; empty before
+/// version 15, where they go through a collector process and arrive up to half a second later.
+pub(super) fn flush_sql(version_num: u32) -> &'static str {
+    if version_num >= SHARED_STATISTICS { "SELECT pg_stat_force_next_flush()" } else { "" }
+}

@@ -1,0 +1,142 @@
+//! The observer: one connection, one statement per snapshot.
+
+use std::collections::BTreeMap;
+
+use dyno_plan::DataSpec;
+use dyno_record::Snapshot;
+
+use super::super::connect::ConnectConfig;
+use super::super::wire::{Connection, PgError, Row};
+use super::parts::{Part, parts, statement};
+use super::portable::{Facts, fill};
+use super::{OBSERVER_SETTINGS, flush_sql};
+use crate::error::TargetError;
+use crate::target::Observer;
+
+/// Reads counters of one database.
+pub(in crate::postgres) struct PgObserver {
+    connection: Connection,
+    parts: Vec<Part>,
+    /// Parts that cannot be read, with the reason.
+    missing: BTreeMap<&'static str, String>,
+    sql: String,
+    commits: u64,
+}
+
+impl PgObserver {
+    /// Connects, and finds out which statistics can be read.
+    pub(in crate::postgres) fn open(config: &ConnectConfig, spec: &DataSpec) -> Result<Self, TargetError> {
+        let mut connection = Connection::open(config, "dyno observer")?;
+        connection.simple(OBSERVER_SETTINGS)?;
+        let parts = parts(connection.server_version_num(), spec);
+        // The server runs one transaction to open a connection, and the settings were another.
+        let mut observer =
+            Self { connection, parts, missing: BTreeMap::new(), sql: String::new(), commits: 2 };
+        observer.probe()?;
+        Ok(observer)
+    }
+
+    /// Tries each part alone, and joins those that can be read into the statement of the snapshots.
+    fn probe(&mut self) -> Result<(), TargetError> {
+        self.missing.clear();
+        for part in &self.parts {
+            match self.connection.simple(&part.sql) {
+                Ok(_) => self.commits += 1,
+                Err(error) => match PgError::of(&error) {
+                    // The server refused this one; the connection is well. A refusal is a rollback, no commit.
+                    Some(server) if !server.is_fatal() => {
+                        self.missing
+                            .insert(part.name, format!("{} cannot be read: {}", part.name, server.message));
+                    }
+                    _ => return Err(error),
+                },
+            }
+        }
+        let readable = self.parts.iter().filter(|part| !self.missing.contains_key(part.name));
+        let flush = flush_sql(self.connection.server_version_num());
+        let separator = if flush.is_empty() { "" } else { "; " };
+        self.sql = format!("{flush}{separator}{}", statement(readable));
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<Vec<Row>, TargetError> {
+        let rows = self.connection.simple(&self.sql)?;
+        self.commits += 1;
+        Ok(rows)
+    }
+}
+
+impl Observer for PgObserver {
+    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+        let rows = match self.read() {
+            Ok(rows) => rows,
+            // A privilege was taken away, or an object dropped, since the parts were tried: try again which can be read.
+            Err(error) if PgError::of(&error).is_some_and(|server| !server.is_fatal()) => {
+                self.probe()?;
+                self.read()?
+            }
+            Err(error) => return Err(error),
+        };
+        let mut facts = Facts::new(self.connection.server_version_num(), self.missing.clone());
+        let mut snapshot = Snapshot::default();
+        for row in &rows {
+            if let (Some(source), Some(key)) = (row.get(0), row.get(1)) {
+                note(&mut snapshot, &mut facts, source, key, row.get(2));
+            }
+        }
+        fill(&mut snapshot, &facts);
+        Ok(snapshot)
+    }
+
+    fn own_commits(&self) -> u64 {
+        self.commits
+    }
+}
+
+/// Files one cell: counters under `source.column`, marks of new beginnings as epochs, the rest as facts.
+fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, value: Option<&str>) {
+    if source == "server" {
+        if key != "wal_bytes" {
+            let mark = value.unwrap_or("none").to_owned();
+            facts.settings.insert(key.to_owned(), mark.clone());
+            snapshot.epochs.insert(format!("server.{key}"), mark);
+            return;
+        }
+    } else if key == "stats_reset" {
+        // All rows of pg_stat_io are reset together; one mark is enough.
+        let view = source.split('.').next().filter(|&view| view == "pg_stat_io").unwrap_or(source);
+        snapshot.epochs.insert(format!("{view}.stats_reset"), value.unwrap_or("never").to_owned());
+        return;
+    }
+    if let Some(number) = value.and_then(|value| value.parse().ok()) {
+        snapshot.native.insert(format!("{source}.{key}"), number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_filed_by_what_they_are() {
+        let (mut snapshot, mut facts) = (Snapshot::default(), Facts::new(180_000, BTreeMap::new()));
+        note(&mut snapshot, &mut facts, "pg_stat_database", "blks_hit", Some("17"));
+        note(&mut snapshot, &mut facts, "pg_stat_database", "stats_reset", None);
+        note(&mut snapshot, &mut facts, "pg_stat_database", "checksum_last_failure", Some("2026-01-01"));
+        note(
+            &mut snapshot,
+            &mut facts,
+            "pg_stat_io.client_backend.relation.normal",
+            "stats_reset",
+            Some("now"),
+        );
+        note(&mut snapshot, &mut facts, "server", "wal_bytes", Some("4096"));
+        note(&mut snapshot, &mut facts, "server", "setting.fsync", Some("off"));
+        assert_eq!(snapshot.native["pg_stat_database.blks_hit"], 17.0);
+        assert_eq!(snapshot.native["server.wal_bytes"], 4096.0);
+        assert_eq!(snapshot.native.len(), 2);
+        assert_eq!(snapshot.epochs["pg_stat_database.stats_reset"], "never");
+        assert_eq!(snapshot.epochs["pg_stat_io.stats_reset"], "now");
+        assert_eq!(snapshot.epochs["server.setting.fsync"], "off");
+    }
+}

@@ -1,0 +1,369 @@
+//! From PostgreSQL's columns to the portable vocabulary.
+//!
+//! `docs/engines/postgres.md` lists each with its source. Reads, commits and times are those of the database that is
+//! tested; writes and redo are the whole server's, because nobody counts them by database.
+
+use std::collections::BTreeMap;
+
+use dyno_record::{Counter, Snapshot};
+
+/// What decides what a column means.
+#[derive(Debug, Clone)]
+pub(super) struct Facts {
+    /// The server's version number: 150014.
+    pub(super) version_num: u32,
+    /// Sources that cannot be read, with the reason.
+    pub(super) missing: BTreeMap<&'static str, String>,
+    /// `in_recovery`, and settings as `setting.fsync`.
+    pub(super) settings: BTreeMap<String, String>,
+}
+
+impl Facts {
+    /// Facts of a server, its settings still unknown.
+    pub(super) fn new(version_num: u32, missing: BTreeMap<&'static str, String>) -> Self {
+        Self { version_num, missing, settings: BTreeMap::new() }
+    }
+
+    fn setting(&self, name: &str) -> &str {
+        self.settings.get(&format!("setting.{name}")).map_or("", String::as_str)
+    }
+
+    /// The reason why `column` of `source` has no value.
+    fn why(&self, source: &str, column: &str) -> String {
+        match self.missing.get(source) {
+            Some(reason) => reason.clone(),
+            None => format!("PostgreSQL {} does not report {source}.{column}", self.version_num / 10_000),
+        }
+    }
+
+    /// Fails with the reason if the setting `name` is off.
+    fn needs(&self, name: &str) -> Result<(), String> {
+        if self.setting(name) == "on" {
+            return Ok(());
+        }
+        Err(format!(
+            "{name} is off on the server; ALTER SYSTEM SET {name} = on, then SELECT pg_reload_conf()"
+        ))
+    }
+}
+
+/// A value, or why there is none.
+type Known = Result<f64, String>;
+
+/// Sets every portable counter of `snapshot` from its native ones.
+pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
+    let native = Native { values: &snapshot.native, facts };
+    let readings = [
+        (Counter::LogicalReads, native.logical_reads()),
+        (Counter::PhysicalReads, native.database("blks_read")),
+        (Counter::PhysicalReadRequests, native.read_requests()),
+        (Counter::PhysicalReadBytes, native.read_bytes()),
+        (Counter::PhysicalReadTime, native.read_time_us()),
+        (Counter::PhysicalWrites, native.writes()),
+        (Counter::PhysicalWriteRequests, native.write_requests()),
+        (Counter::PhysicalWriteBytes, native.write_bytes()),
+        (Counter::PhysicalWriteTime, native.write_time_us()),
+        (Counter::RedoBytes, native.redo_bytes()),
+        (Counter::RedoWrites, native.redo_writes()),
+        (Counter::RedoSyncs, native.redo_syncs()),
+        (Counter::RedoSyncTime, native.redo_sync_time_us()),
+        (Counter::Commits, native.database("xact_commit")),
+        (Counter::Rollbacks, native.database("xact_rollback")),
+        (
+            Counter::Executions,
+            Err("PostgreSQL counts statements only with the extension pg_stat_statements".into()),
+        ),
+        (Counter::RowsRead, native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
+        (Counter::RowsWritten, native.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"])),
+        (Counter::DbTime, native.database("active_time").map(|ms| ms * 1_000.0)),
+        (
+            Counter::CpuTime,
+            Err("PostgreSQL does not count the CPU time of its sessions; see the host's figures".into()),
+        ),
+    ];
+    for (counter, reading) in readings {
+        match reading {
+            // Counters are whole and far below 2^53, so nothing is lost; times are rounded to whole microseconds.
+            Ok(value) => snapshot.set(counter, value.round() as u64),
+            Err(reason) => snapshot.set_absent(counter, reason),
+        }
+    }
+}
+
+struct Native<'a> {
+    values: &'a BTreeMap<String, f64>,
+    facts: &'a Facts,
+}
+
+impl Native<'_> {
+    fn get(&self, source: &str, column: &str) -> Known {
+        let value = self.values.get(&format!("{source}.{column}")).copied();
+        value.ok_or_else(|| self.facts.why(source, column))
+    }
+
+    /// A column of this database; all of them stand still when the server does not count.
+    fn database(&self, column: &str) -> Known {
+        if matches!(column, "blks_hit" | "blks_read") {
+            self.facts.needs("track_counts")?;
+        }
+        self.get("pg_stat_database", column)
+    }
+
+    /// The sum of one column of pg_stat_io over all kinds of backends and contexts, for the objects of the tables
+    /// (`relation`, `temp_relation`) or for `wal`.
+    fn io(&self, objects: &[&str], column: &str) -> Known {
+        let mut sum = None;
+        for (name, value) in self.values.range("pg_stat_io.".to_owned().."pg_stat_io/".to_owned()) {
+            let mut words = name.split('.').skip(2);
+            let object = words.next().unwrap_or_default();
+            if objects.contains(&object) && words.nth(1) == Some(column) {
+                sum = Some(sum.unwrap_or(0.0) + value);
+            }
+        }
+        sum.ok_or_else(|| self.facts.why("pg_stat_io", column))
+    }
+
+    fn tables_io(&self, column: &str) -> Known {
+        self.io(&["relation", "temp_relation"], column)
+    }
+
+    fn block_size(&self) -> Known {
+        self.facts
+            .setting("block_size")
+            .parse()
+            .map_err(|_| "the server's block size cannot be read".to_owned())
+    }
+
+    fn logical_reads(&self) -> Known {
+        Ok(self.database("blks_hit")? + self.database("blks_read")?)
+    }
+
+    /// Up to 16 every block is one read. 17 reads several at once, but counts blocks. 18 counts reads.
+    fn read_requests(&self) -> Known {
+        match self.facts.version_num {
+            180_000.. => self.tables_io("reads"),
+            170_000.. => {
+                Err("PostgreSQL 17 reads several blocks with one request and counts only blocks".into())
+            }
+            _ => self.database("blks_read"),
+        }
+    }
+
+    fn read_bytes(&self) -> Known {
+        Ok(self.database("blks_read")? * self.block_size()?)
+    }
+
+    fn read_time_us(&self) -> Known {
+        self.facts.needs("track_io_timing")?;
+        Ok(self.database("blk_read_time")? * 1_000.0)
+    }
+
+    /// Blocks written by anybody: from 18 on counted in bytes, in 16 and 17 in blocks, before by three kinds of writers.
+    fn writes(&self) -> Known {
+        match self.facts.version_num {
+            180_000.. => Ok(self.tables_io("write_bytes")? / self.block_size()?),
+            160_000.. => self.tables_io("writes"),
+            _ => ["buffers_checkpoint", "buffers_clean", "buffers_backend"]
+                .iter()
+                .map(|column| self.get("pg_stat_bgwriter", column))
+                .sum(),
+        }
+    }
+
+    /// Buffers are written one by one in every version up to 18.
+    fn write_requests(&self) -> Known {
+        if self.facts.version_num >= 180_000 { self.tables_io("writes") } else { self.writes() }
+    }
+
+    fn write_bytes(&self) -> Known {
+        if self.facts.version_num >= 180_000 {
+            return self.tables_io("write_bytes");
+        }
+        Ok(self.writes()? * self.block_size()?)
+    }
+
+    fn write_time_us(&self) -> Known {
+        if self.facts.version_num < 160_000 {
+            return Err(
+                "before PostgreSQL 16 only the sessions' own writes are timed, not the checkpointer's".into(),
+            );
+        }
+        self.facts.needs("track_io_timing")?;
+        Ok(self.tables_io("write_time")? * 1_000.0)
+    }
+
+    fn redo_bytes(&self) -> Known {
+        if self.facts.settings.get("in_recovery").is_some_and(|state| state == "true") {
+            return Err("this server is a standby: it writes no WAL of its own".into());
+        }
+        self.get("server", "wal_bytes")
+    }
+
+    fn redo_writes(&self) -> Known {
+        if self.facts.version_num >= 180_000 {
+            self.io(&["wal"], "writes")
+        } else {
+            self.get("pg_stat_wal", "wal_write")
+        }
+    }
+
+    /// Syncs are counted only where a sync is a call of its own.
+    fn syncs_are_calls(&self) -> Result<(), String> {
+        if self.facts.setting("fsync") == "off" {
+            return Err("fsync is off: the server does not sync its WAL".into());
+        }
+        let method = self.facts.setting("wal_sync_method");
+        if method.starts_with("open_") {
+            return Err(format!(
+                "wal_sync_method is {method}: every WAL write syncs by itself, see redo_writes"
+            ));
+        }
+        Ok(())
+    }
+
+    fn redo_syncs(&self) -> Known {
+        self.syncs_are_calls()?;
+        if self.facts.version_num >= 180_000 {
+            self.io(&["wal"], "fsyncs")
+        } else {
+            self.get("pg_stat_wal", "wal_sync")
+        }
+    }
+
+    fn redo_sync_time_us(&self) -> Known {
+        self.syncs_are_calls()?;
+        if self.facts.version_num < 140_000 {
+            return Err(self.facts.why("pg_stat_wal", "wal_sync_time"));
+        }
+        self.facts.needs("track_wal_io_timing")?;
+        let ms = if self.facts.version_num >= 180_000 {
+            self.io(&["wal"], "fsync_time")?
+        } else {
+            self.get("pg_stat_wal", "wal_sync_time")?
+        };
+        Ok(ms * 1_000.0)
+    }
+
+    /// Rows of Dyno's own tables, so that nobody else's work is in the figure.
+    fn rows(&self, columns: &[&str]) -> Known {
+        self.facts.needs("track_counts")?;
+        let mut sum = 0.0;
+        let mut found = false;
+        for source in ["dyno.rows", "dyno.scan"] {
+            for column in columns {
+                if let Some(value) = self.values.get(&format!("{source}.{column}")) {
+                    sum += value;
+                    found = true;
+                }
+            }
+        }
+        let reason = || match self.facts.missing.get("dyno.rows") {
+            Some(reason) => reason.clone(),
+            None => "the plan's tables are not in schema dyno; load them first".to_owned(),
+        };
+        if found { Ok(sum) } else { Err(reason()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::Reading;
+
+    use super::*;
+
+    fn snapshot(version_num: u32, settings: &[(&str, &str)], values: &[(&str, f64)]) -> Snapshot {
+        let mut facts = Facts::new(version_num, BTreeMap::new());
+        for (name, value) in settings {
+            facts.settings.insert(format!("setting.{name}"), (*value).to_owned());
+        }
+        let native = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let mut snapshot = Snapshot { native, ..Snapshot::default() };
+        fill(&mut snapshot, &facts);
+        snapshot
+    }
+
+    fn value(snapshot: &Snapshot, counter: Counter) -> u64 {
+        match &snapshot.portable[&counter] {
+            Reading::Value(value) => *value,
+            Reading::Absent(reason) => panic!("{} is absent: {reason}", counter.name()),
+        }
+    }
+
+    fn reason(snapshot: &Snapshot, counter: Counter) -> String {
+        match &snapshot.portable[&counter] {
+            Reading::Value(value) => panic!("{} is {value}", counter.name()),
+            Reading::Absent(reason) => reason.clone(),
+        }
+    }
+
+    #[test]
+    fn every_counter_has_a_value_or_a_reason() {
+        for version_num in [130_000, 150_000, 170_000, 180_000] {
+            let snapshot = snapshot(version_num, &[], &[]);
+            assert_eq!(snapshot.portable.len(), Counter::ALL.len());
+            for counter in Counter::ALL {
+                assert!(!reason(&snapshot, counter).is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn version_18_counts_requests_and_bytes_apart() {
+        let io = "pg_stat_io.client_backend.relation.normal";
+        let checkpointer = "pg_stat_io.checkpointer.relation.normal";
+        let names: Vec<String> =
+            [(io, "reads"), (io, "write_bytes"), (checkpointer, "write_bytes"), (io, "writes")]
+                .iter()
+                .map(|(source, column)| format!("{source}.{column}"))
+                .collect();
+        let values: Vec<(&str, f64)> =
+            names.iter().map(String::as_str).zip([5.0, 8192.0, 16384.0, 1.0]).collect();
+        let snapshot = snapshot(180_000, &[("block_size", "8192")], &values);
+        assert_eq!(value(&snapshot, Counter::PhysicalReadRequests), 5);
+        assert_eq!(value(&snapshot, Counter::PhysicalWrites), 3);
+        assert_eq!(value(&snapshot, Counter::PhysicalWriteBytes), 24_576);
+        assert_eq!(value(&snapshot, Counter::PhysicalWriteRequests), 1);
+        assert!(reason(&snapshot, Counter::RedoSyncs).contains("pg_stat_io"));
+    }
+
+    #[test]
+    fn the_wal_is_not_counted_among_the_tables() {
+        let values = [
+            ("pg_stat_io.client_backend.wal.normal.fsyncs", 7.0),
+            ("pg_stat_io.client_backend.wal.normal.writes", 9.0),
+        ];
+        let snapshot = snapshot(180_000, &[("fsync", "on"), ("wal_sync_method", "fdatasync")], &values);
+        assert_eq!(value(&snapshot, Counter::RedoSyncs), 7);
+        assert_eq!(value(&snapshot, Counter::RedoWrites), 9);
+        assert!(reason(&snapshot, Counter::PhysicalWriteRequests).contains("writes"));
+    }
+
+    #[test]
+    fn times_need_their_setting_and_come_in_microseconds() {
+        let values = [("pg_stat_database.blk_read_time", 1.5), ("pg_stat_wal.wal_sync_time", 2.25)];
+        let off = snapshot(150_000, &[("fsync", "on")], &values);
+        assert!(reason(&off, Counter::PhysicalReadTime).contains("ALTER SYSTEM SET track_io_timing = on"));
+        let settings = [("track_io_timing", "on"), ("track_wal_io_timing", "on"), ("fsync", "on")];
+        let on = snapshot(150_000, &settings, &values);
+        assert_eq!(value(&on, Counter::PhysicalReadTime), 1_500);
+        assert_eq!(value(&on, Counter::RedoSyncTime), 2_250);
+    }
+
+    #[test]
+    fn syncs_that_are_no_calls_are_absent_not_zero() {
+        let values = [("pg_stat_wal.wal_sync", 0.0)];
+        let settings = [("fsync", "on"), ("wal_sync_method", "open_datasync")];
+        assert!(reason(&snapshot(150_000, &settings, &values), Counter::RedoSyncs).contains("open_datasync"));
+        assert!(
+            reason(&snapshot(150_000, &[("fsync", "off")], &values), Counter::RedoSyncs).contains("fsync")
+        );
+    }
+
+    #[test]
+    fn requests_of_17_are_absent_and_before_they_are_blocks() {
+        let values = [("pg_stat_database.blks_read", 4.0)];
+        let settings = [("track_counts", "on")];
+        assert_eq!(value(&snapshot(160_000, &settings, &values), Counter::PhysicalReadRequests), 4);
+        assert!(reason(&snapshot(170_000, &settings, &values), Counter::PhysicalReadRequests).contains("17"));
+    }
+}

@@ -1,0 +1,244 @@
+//! Checks of reach, rights, and of what the counters need.
+
+use dyno_plan::{Bytes, Drive, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::super::layout::{SCHEMA, ident};
+use super::facts::Facts;
+use super::preflight::{advice, alter, ok};
+use super::{NEWEST_MAJOR, OLDEST_VERSION};
+
+/// Connections a run opens beside its sessions: observer, sampler, and one to spare for checks.
+const EXTRA_CONNECTIONS: u64 = 3;
+
+/// Whether and as whom it can be reached.
+pub(super) fn reach(facts: &Facts) -> Advice {
+    let Facts { user, database, .. } = facts;
+    let where_it_is = if facts.same_host {
+        "on this machine"
+    } else {
+        "on another machine, or one that cannot be told from it"
+    };
+    let how = if facts.encrypted { "with TLS" } else { "without TLS" };
+    ok("reach", format!("connected to database {database} as {user}, {how}; the server is {where_it_is}"))
+}
+
+/// Whether the version is one that Dyno was checked against.
+pub(super) fn version(facts: &Facts) -> Advice {
+    let found = format!("PostgreSQL {}", facts.version);
+    if facts.version_num < OLDEST_VERSION {
+        return advice(
+            "version",
+            Severity::Fail,
+            format!("{found} is older than 13, whose statistics Dyno cannot read"),
+            "upgrade the server to a version that is still maintained",
+        );
+    }
+    if facts.version_num / 10_000 > NEWEST_MAJOR {
+        return advice(
+            "version",
+            Severity::Warn,
+            format!("{found} is newer than {NEWEST_MAJOR}, the newest that Dyno was checked against"),
+            "look at the audit: counters may have changed their meaning",
+        );
+    }
+    ok("version", found)
+}
+
+/// Poolers break prepared statements and hide who waits for what.
+pub(super) fn pooler(facts: &Facts, plan: &Plan) -> Advice {
+    let Some(sign) = &facts.pooler else {
+        return ok("pooler", "the connection goes to the server itself");
+    };
+    let found = format!("a connection pooler is in between: {sign}");
+    let way_out = "give target.url the server's own host and port instead of the pooler's";
+    let severity = if plan.workload.drive == Drive::Client { Severity::Fail } else { Severity::Warn };
+    advice("pooler", severity, found, way_out)
+}
+
+/// Whether this user can load.
+pub(super) fn privileges(facts: &Facts) -> Advice {
+    let (user, database) = (ident(&facts.user), ident(&facts.database));
+    match facts.schema {
+        None if facts.can_create_schema => ok("privileges", format!("schema {SCHEMA} can be created")),
+        Some(true) => ok("privileges", format!("schema {SCHEMA} is there, and tables can be created in it")),
+        None => advice(
+            "privileges",
+            Severity::Fail,
+            format!("user {} may not create schema {SCHEMA} in database {}", facts.user, facts.database),
+            format!("GRANT CREATE ON DATABASE {database} TO {user};"),
+        ),
+        Some(false) => advice(
+            "privileges",
+            Severity::Fail,
+            format!("schema {SCHEMA} is there, and user {} may not create tables in it", facts.user),
+            format!("GRANT USAGE, CREATE ON SCHEMA {SCHEMA} TO {user};"),
+        ),
+    }
+}
+
+/// Whether this user sees other users' activity and the server's paths.
+pub(super) fn statistics(facts: &Facts) -> Advice {
+    if facts.superuser {
+        return advice(
+            "statistics",
+            Severity::Note,
+            format!("user {} is a superuser; a run needs no such power", facts.user),
+            "CREATE ROLE dyno LOGIN; GRANT pg_monitor TO dyno; and give it CREATE on the database",
+        );
+    }
+    if facts.monitor {
+        return ok("statistics", "all statistics can be read (pg_monitor)");
+    }
+    advice(
+        "statistics",
+        Severity::Note,
+        format!(
+            "user {} sees neither other users' sessions nor the server's paths; all counters are there",
+            facts.user
+        ),
+        format!("GRANT pg_monitor TO {};", ident(&facts.user)),
+    )
+}
+
+/// Whether all sessions can connect.
+pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
+    let settings = &facts.settings;
+    let number = |name| settings.number(name).unwrap_or(0);
+    let needed = u64::from(plan.sessions()) + EXTRA_CONNECTIONS;
+    let loading = u64::from(plan.data.load_parallel) + 1;
+    let wanted = needed.max(loading);
+    let kept = if facts.superuser { 0 } else { number("superuser_reserved_connections") };
+    let server_free = number("max_connections").saturating_sub(kept + facts.connections);
+    let limits = [(facts.role_limit, "the role's"), (facts.database_limit, "the database's")];
+    let limit = limits
+        .iter()
+        .filter_map(|&(limit, whose)| Some((u64::try_from(limit).ok()?, whose)))
+        .filter(|_| !facts.superuser)
+        .min();
+    let too_few = |free: u64, of: String, way_out: String| {
+        let found = format!("{wanted} connections are needed and {free} are free of {of}");
+        advice("connections", Severity::Fail, found, way_out)
+    };
+    let max = number("max_connections");
+    if server_free < wanted {
+        let enough = max + wanted - server_free;
+        let way_out = format!(
+            "ALTER SYSTEM SET max_connections = {enough}; and restart the server, or use fewer sessions"
+        );
+        return too_few(server_free, format!("max_connections = {max}"), way_out);
+    }
+    if let Some((limit, whose)) = limit.filter(|&(limit, _)| limit < wanted) {
+        let object = if whose == "the role's" {
+            format!("ALTER ROLE {}", ident(&facts.user))
+        } else {
+            format!("ALTER DATABASE {}", ident(&facts.database))
+        };
+        return too_few(
+            limit,
+            format!("{whose} connection limit {limit}"),
+            format!("{object} CONNECTION LIMIT -1;"),
+        );
+    }
+    ok("connections", format!("{wanted} are needed and {server_free} of {max} are free"))
+}
+
+/// Whether data can be written at all.
+pub(super) fn writable(facts: &Facts) -> Advice {
+    let writes = "loading and updates need";
+    if facts.in_recovery {
+        return advice(
+            "writable",
+            Severity::Fail,
+            format!("the server is a standby in recovery, and {writes} a primary"),
+            "give target.url the primary's host, or promote this server: SELECT pg_promote();",
+        );
+    }
+    if facts.read_only {
+        return advice(
+            "writable",
+            Severity::Fail,
+            format!("transactions are read-only by default_transaction_read_only, and {writes} others"),
+            format!(
+                "ALTER ROLE {} SET default_transaction_read_only = off; or {}",
+                ident(&facts.user),
+                alter("default_transaction_read_only", "off")
+            ),
+        );
+    }
+    ok("writable", "the server is a primary and takes writes")
+}
+
+/// Whether the plan's block size is the server's.
+pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
+    let own = Bytes(facts.block_size);
+    match plan.data.block_size {
+        Some(wish) if wish != own => advice(
+            "block_size",
+            Severity::Fail,
+            format!("the plan asks for blocks of {wish}, and this server's have {own}"),
+            "leave data.block_size out; a PostgreSQL server's block size is chosen when it is built",
+        ),
+        _ => ok("block_size", format!("blocks have {own}")),
+    }
+}
+
+/// Whether anybody else works in the database.
+pub(super) fn others(facts: &Facts) -> Advice {
+    let (all, active) = facts.others;
+    let list = "SELECT pid, usename, application_name, state, query FROM pg_stat_activity WHERE datname = current_database();";
+    if active > 0 {
+        return advice(
+            "others",
+            Severity::Warn,
+            format!("{active} other sessions are at work in this database; their work is in its counters"),
+            format!("end them or wait: {list}"),
+        );
+    }
+    if facts.prepared_transactions > 0 {
+        return advice(
+            "others",
+            Severity::Warn,
+            format!(
+                "{} prepared transactions are open and keep dead rows from being cleaned up",
+                facts.prepared_transactions
+            ),
+            "SELECT * FROM pg_prepared_xacts; then COMMIT PREPARED or ROLLBACK PREPARED each",
+        );
+    }
+    if all > 0 {
+        return advice(
+            "others",
+            Severity::Note,
+            format!("{all} other sessions are connected to this database and idle, as far as can be seen"),
+            format!("make sure they stay idle: {list}"),
+        );
+    }
+    ok("others", "nobody else is connected to this database")
+}
+
+/// Without it the server counts neither reads nor rows.
+pub(super) fn track_counts(facts: &Facts) -> Advice {
+    if facts.settings.is_on("track_counts") {
+        return ok("track_counts", "track_counts is on");
+    }
+    advice(
+        "track_counts",
+        Severity::Warn,
+        "track_counts is off: the server counts neither blocks nor rows, and nothing can be audited",
+        alter("track_counts", "on"),
+    )
+}
+
+/// Whether a kind of I/O is timed.
+pub(super) fn timing(facts: &Facts, name: &str, lost: &str) -> Advice {
+    if facts.settings.is_on(name) {
+        return ok(name, format!("{name} is on"));
+    }
+    if facts.settings.value(name).is_none() {
+        let found = format!("PostgreSQL {} has no {name}: {lost} will be absent", facts.version);
+        return advice(name, Severity::Note, found, "upgrade to PostgreSQL 14 or later");
+    }
+    let found = format!("{name} is off: {lost} will be absent");
+    advice(name, Severity::Warn, found, format!("{} (pg_test_timing tells what it costs)", alter(name, "on")))
+}

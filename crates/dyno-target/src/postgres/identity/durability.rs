@@ -1,0 +1,117 @@
+//! Checks of what decides how much a commit costs, and what runs beside the sessions.
+
+use dyno_plan::{Length, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::facts::Facts;
+use super::preflight::{advice, alter, ok};
+
+/// Without it nothing is durable and every commit is too cheap.
+pub(super) fn fsync(facts: &Facts) -> Advice {
+    if facts.settings.is_on("fsync") {
+        return ok("fsync", "fsync is on");
+    }
+    advice(
+        "fsync",
+        Severity::Warn,
+        "fsync is off: commits are not durable, and their cost is not that of a real platform",
+        alter("fsync", "on"),
+    )
+}
+
+/// Without it less WAL is written than a safe platform writes.
+pub(super) fn full_page_writes(facts: &Facts) -> Advice {
+    if facts.settings.is_on("full_page_writes") {
+        return ok("full_page_writes", "full_page_writes is on");
+    }
+    advice(
+        "full_page_writes",
+        Severity::Warn,
+        "full_page_writes is off: less WAL is written than by a server that survives torn pages",
+        format!("{} unless the storage writes blocks atomically", alter("full_page_writes", "on")),
+    )
+}
+
+/// Whether a commit waits for the log.
+pub(super) fn synchronous_commit(facts: &Facts) -> Advice {
+    let value = facts.settings.value("synchronous_commit").unwrap_or("unknown");
+    match value {
+        "off" => advice(
+            "synchronous_commit",
+            Severity::Warn,
+            "synchronous_commit is off: commits do not wait for the log, and the last ones can be lost",
+            alter("synchronous_commit", "on"),
+        ),
+        "local" => advice(
+            "synchronous_commit",
+            Severity::Note,
+            "synchronous_commit is local: commits wait for this server's log and for no standby",
+            alter("synchronous_commit", "on"),
+        ),
+        _ => {
+            let standbys = facts.settings.value("synchronous_standby_names").unwrap_or("none");
+            ok(
+                "synchronous_commit",
+                format!("synchronous_commit is {value}, synchronous standbys: {standbys}"),
+            )
+        }
+    }
+}
+
+/// Vacuum is left on, since a platform is measured as it is run; what it does is counted and shown.
+pub(super) fn autovacuum(facts: &Facts) -> Advice {
+    if !facts.settings.is_on("autovacuum") {
+        return advice(
+            "autovacuum",
+            Severity::Note,
+            "autovacuum is off: long update runs bloat, which no platform in use does",
+            alter("autovacuum", "on"),
+        );
+    }
+    if facts.vacuuming > 0 {
+        return advice(
+            "autovacuum",
+            Severity::Warn,
+            format!(
+                "{} autovacuum workers are at work now and would share the disks with the run",
+                facts.vacuuming
+            ),
+            "wait until they are done: SELECT pid, query FROM pg_stat_activity WHERE backend_type = 'autovacuum worker';",
+        );
+    }
+    let naptime = facts.settings.value("autovacuum_naptime").unwrap_or("1min");
+    ok(
+        "autovacuum",
+        format!(
+            "autovacuum is on and idle; it looks at the database every {naptime}, which adds a few commits to the counters"
+        ),
+    )
+}
+
+/// Whether the window is long enough to hold checkpoints in their true share.
+pub(super) fn checkpoints(facts: &Facts, plan: &Plan) -> Advice {
+    let settings = &facts.settings;
+    let timeout_s = settings.seconds("checkpoint_timeout").unwrap_or(300.0);
+    let spacing = format!(
+        "checkpoint_timeout = {}, max_wal_size = {}",
+        settings.value("checkpoint_timeout").unwrap_or("unknown"),
+        settings.value("max_wal_size").unwrap_or("unknown")
+    );
+    if plan.workload.update_pct == 0 {
+        return ok("checkpoints", format!("the run only reads, so checkpoints write nothing; {spacing}"));
+    }
+    match plan.run.length() {
+        Length::Time(time) if time.0.as_secs_f64() < timeout_s => advice(
+            "checkpoints",
+            Severity::Note,
+            format!(
+                "a window of {time} may hold no checkpoint, or one at a time of its own choice; {spacing}"
+            ),
+            format!(
+                "for figures that last use run.time = \"{}s\" or more, a multiple of checkpoint_timeout",
+                timeout_s.ceil()
+            ),
+        ),
+        _ => ok("checkpoints", format!("the window is long enough for checkpoints to show; {spacing}")),
+    }
+}

@@ -1,0 +1,53 @@
+//! What the server is, and what of it would falsify a run.
+
+mod checks;
+mod disk;
+mod durability;
+mod facts;
+mod host;
+mod preflight;
+mod room;
+mod settings;
+
+use dyno_plan::Bytes;
+use dyno_record::Identity;
+
+use super::wire::Connection;
+use crate::error::{TargetError, TargetErrorKind};
+
+pub(super) use preflight::preflight;
+
+/// The oldest version that Dyno knows how to read.
+const OLDEST_VERSION: u32 = 130_000;
+/// The newest major version whose statistics were checked against Dyno.
+const NEWEST_MAJOR: u32 = 18;
+
+/// Product, version, settings, paths.
+pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
+    let settings = settings::read(connection)?;
+    let version = connection.simple("SELECT version()")?;
+    let data_path = settings.value("data_directory").map(str::to_owned);
+    let same_host = host::is_this_one(connection)?;
+    let redo_path = data_path.as_deref().map(|data| host::redo_path(data, same_host));
+    Ok(Identity {
+        product: "PostgreSQL".to_owned(),
+        version: version.first().and_then(|row| row.get(0)).unwrap_or_default().to_owned(),
+        block_size: block_size(connection)?.0,
+        settings: settings.shaping(),
+        non_default: settings.non_default(),
+        data_path,
+        redo_path,
+        same_host,
+    })
+}
+
+/// The server's own block size.
+pub(super) fn block_size(connection: &mut Connection) -> Result<Bytes, TargetError> {
+    let rows = connection.simple("SHOW block_size")?;
+    rows.first().and_then(|row| row.parse(0)).map(Bytes).ok_or_else(|| {
+        TargetError::new(
+            TargetErrorKind::Database,
+            "the server's block size cannot be read from SHOW block_size",
+        )
+    })
+}

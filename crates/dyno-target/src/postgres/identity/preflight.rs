@@ -1,0 +1,66 @@
+//! The list of everything that is checked before a run.
+
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::super::connect::ConnectConfig;
+use super::super::wire::Connection;
+use super::facts::{Facts, ask};
+use super::{checks, durability, room};
+use crate::error::TargetError;
+
+/// Everything that would falsify or prevent a run of `plan`, and what is well.
+pub(in crate::postgres) fn preflight(
+    connection: &mut Connection,
+    config: &ConnectConfig,
+    plan: &Plan,
+) -> Result<Vec<Advice>, TargetError> {
+    Ok(advise(&ask(connection, config)?, plan))
+}
+
+/// The findings in the order in which they are shown.
+pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
+    let spec = DataSpec::resolve(&plan.data, Bytes(facts.block_size));
+    vec![
+        checks::reach(facts),
+        checks::version(facts),
+        checks::pooler(facts, plan),
+        checks::privileges(facts),
+        checks::statistics(facts),
+        checks::connections(facts, plan),
+        checks::writable(facts),
+        checks::block_size(facts, plan),
+        checks::others(facts),
+        checks::track_counts(facts),
+        checks::timing(facts, "track_io_timing", "physical_read_time and physical_write_time"),
+        checks::timing(facts, "track_wal_io_timing", "redo_sync_time"),
+        durability::fsync(facts),
+        durability::full_page_writes(facts),
+        durability::synchronous_commit(facts),
+        durability::autovacuum(facts),
+        durability::checkpoints(facts, plan),
+        room::cache(facts, &spec),
+        room::data(facts, &spec),
+        room::disk(facts, &spec),
+    ]
+}
+
+/// A finding.
+pub(super) fn advice(
+    check: &str,
+    severity: Severity,
+    found: impl Into<String>,
+    way_out: impl Into<String>,
+) -> Advice {
+    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
+}
+
+/// A finding that all is well.
+pub(super) fn ok(check: &str, found: impl Into<String>) -> Advice {
+    advice(check, Severity::Ok, found, "")
+}
+
+/// The command that changes a server setting and makes it count; `postmaster` settings need a restart.
+pub(super) fn alter(name: &str, value: &str) -> String {
+    format!("ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();")
+}

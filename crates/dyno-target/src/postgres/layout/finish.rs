@@ -1,0 +1,71 @@
+//! What comes after the rows: index, vacuum, measuring, and the note that all is done.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::super::wire::Connection;
+use super::meta::{Found, finish_sql, record_relation_sql};
+use super::pool;
+use super::rows::Loading;
+use super::session::explain;
+use super::tables::Table;
+use super::verify::measure;
+use crate::error::TargetError;
+use crate::load::SchemaFacts;
+
+/// Builds the indexes that are not there yet, each recorded in the transaction that makes it.
+pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetError> {
+    let missing = |table: &&Table| table.index_name().is_some_and(|index| !found.indexes.contains(&index));
+    let tables: Vec<Table> = loading.tables.iter().filter(missing).copied().collect();
+    loading.progress.phase("index", tables.iter().map(|table| table.rows).sum());
+    pool::run(loading.config, loading.parallel, tables.len(), loading.cancel, &|connection, job| {
+        let table = tables[job];
+        if let (Some(create), Some(name)) = (table.create_index_sql(), table.index_name()) {
+            connection
+                .simple(&format!("{create}; {}", record_relation_sql("index", &name)))
+                .map_err(|error| explain(error, &format!("index {name} cannot be built"), loading.config))?;
+        }
+        loading.progress.advance(table.rows, 0);
+        Ok(())
+    })
+}
+
+/// Runs `command` (a VACUUM with its options) on each of `tables`.
+pub(super) fn vacuum(loading: &Loading<'_>, tables: &[Table], command: &str) -> Result<(), TargetError> {
+    loading.progress.phase("vacuum", tables.iter().map(|table| table.rows).sum());
+    pool::run(loading.config, loading.parallel, tables.len(), loading.cancel, &|connection, job| {
+        let name = tables[job].full_name();
+        connection
+            .simple(&format!("{command} {name}"))
+            .map_err(|error| explain(error, &format!("{name} cannot be vacuumed"), loading.config))?;
+        loading.progress.advance(tables[job].rows, 0);
+        Ok(())
+    })
+}
+
+/// Writes what the load left in the buffers, so that the first run does not pay for it. Only superusers and members of
+/// `pg_checkpoint` (15 and later) may; for others the server does it in its own time.
+pub(super) fn checkpoint(connection: &mut Connection) {
+    let _ = connection.simple("CHECKPOINT");
+}
+
+/// Measures every table, fails if one is not what it shall be, and notes the facts and the end of the load.
+pub(super) fn verify(
+    control: &mut Connection,
+    loading: &Loading<'_>,
+) -> Result<Vec<SchemaFacts>, TargetError> {
+    loading.progress.phase("verify", loading.spec.total_rows());
+    let measured = Mutex::new(Vec::new());
+    pool::run(loading.config, loading.parallel, loading.tables.len(), loading.cancel, &|connection, job| {
+        let table = loading.tables[job];
+        let (facts, relation_blocks) = measure(connection, loading.spec, &table)?;
+        loading.progress.advance(facts.rows, 0);
+        measured.lock().unwrap_or_else(PoisonError::into_inner).push((table, facts, relation_blocks));
+        Ok(())
+    })?;
+    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
+    measured.sort_by_key(|(table, ..)| (table.kind, table.schema));
+    control
+        .simple(&finish_sql(&measured))
+        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.config))?;
+    Ok(measured.into_iter().map(|(_, facts, _)| facts).collect())
+}

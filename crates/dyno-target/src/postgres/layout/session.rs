@@ -1,0 +1,66 @@
+//! Connections for loading and dropping, and what their refusals mean to the user.
+
+use super::super::connect::ConnectConfig;
+use super::super::wire::{Connection, PgError};
+use super::quote::ident;
+use super::tables::SCHEMA;
+use crate::error::{TargetError, TargetErrorKind};
+
+/// Settings of every connection that loads: nothing that the site set for short statements shall break a long one, and
+/// names mean what is written. Commits need not wait for the log: a chunk and the note of it are lost or kept together.
+const LOADER_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = 0; \
+     SET idle_in_transaction_session_timeout = 0; SET search_path = pg_catalog; \
+     SET client_min_messages = warning; SET synchronous_commit = off";
+
+/// The number of the advisory lock that keeps two loads apart: `dyno` in ASCII.
+const LOCK_KEY: u64 = 0x6479_6e6f;
+
+/// A connection for loading and dropping.
+pub(super) fn loader(config: &ConnectConfig) -> Result<Connection, TargetError> {
+    let mut connection = Connection::open(config, "dyno load")?;
+    connection.simple(LOADER_SETTINGS)?;
+    Ok(connection)
+}
+
+/// Makes sure that nobody else loads into or drops from this database until the connection ends.
+pub(super) fn lock(connection: &mut Connection) -> Result<(), TargetError> {
+    let rows = connection.simple(&format!("SELECT pg_try_advisory_lock({LOCK_KEY})"))?;
+    if rows.first().and_then(|row| row.get(0)) == Some("t") {
+        return Ok(());
+    }
+    let message = "another load or drop of Dyno is at work in this database";
+    Err(TargetError::new(TargetErrorKind::Data, message).hint(format!(
+        "wait for it, or find it: SELECT * FROM pg_stat_activity JOIN pg_locks USING (pid) \
+         WHERE locktype = 'advisory' AND objid = {LOCK_KEY}"
+    )))
+}
+
+/// Adds to an error of the server what was being done, and a way out where the server gives none.
+pub(super) fn explain(error: TargetError, doing: &str, config: &ConnectConfig) -> TargetError {
+    let Some(server) = PgError::of(&error) else { return error };
+    let (code, own_hint) = (server.code.clone(), server.hint.clone());
+    let hint = match code.as_str() {
+        "42501" => grants(config),
+        "53100" => {
+            "free space on the server's disk, or load less; then load again to resume, or drop".to_owned()
+        }
+        "25006" => "load on the primary: this server is a standby or read-only".to_owned(),
+        "42P07" | "42723" => format!(
+            "something of that name in schema {SCHEMA} is not recorded as Dyno's: rename it or move it to another schema"
+        ),
+        "2BP01" => "something of yours depends on it: drop that first, Dyno removes nothing it did not make"
+            .to_owned(),
+        _ if own_hint.is_empty() => error.hint.clone(),
+        _ => own_hint,
+    };
+    TargetError { message: format!("{doing}: {}", error.message), hint, ..error }
+}
+
+/// What an administrator runs so that this user can load.
+fn grants(config: &ConnectConfig) -> String {
+    let (database, user) = (ident(&config.database), ident(&config.user));
+    format!(
+        "GRANT CREATE ON DATABASE {database} TO {user}; where schema {SCHEMA} is there already: \
+         GRANT USAGE, CREATE ON SCHEMA {SCHEMA} TO {user}"
+    )
+}

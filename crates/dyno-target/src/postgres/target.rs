@@ -1,0 +1,114 @@
+//! PostgreSQL as a [`Target`]: each method is handed to its room.
+
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_record::{Advice, Identity};
+
+use super::connect::ConnectConfig;
+use super::wire::Connection;
+use super::{counters, identity, layout, sampler};
+use crate::error::{TargetError, TargetErrorKind};
+use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::open::OpenOptions;
+use crate::session::{Session, SessionSetup};
+use crate::target::{Capabilities, Observer, Sampler, Target};
+
+/// Loading connections of use at most: more than a server has processors for.
+const LOAD_PARALLEL_MAX: u32 = 64;
+
+/// One PostgreSQL database.
+#[derive(Debug)]
+pub(super) struct PgTarget {
+    url: TargetUrl,
+    config: ConnectConfig,
+}
+
+impl PgTarget {
+    /// The target at `url`.
+    pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
+        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)? })
+    }
+
+    /// A connection for one question and its answer.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut Connection) -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        let mut connection = Connection::open(&self.config, "dyno check")?;
+        connection.simple("SET search_path = pg_catalog")?;
+        let answer = question(&mut connection)?;
+        connection.close();
+        Ok(answer)
+    }
+}
+
+impl Target for PgTarget {
+    fn engine(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn url(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { server_drive: true, ephemeral: false, load_parallel_max: LOAD_PARALLEL_MAX }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        self.ask(identity::identify)
+    }
+
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let own = self.ask(identity::block_size)?;
+        match wish {
+            Some(wish) if wish != own => Err(TargetError::new(
+                TargetErrorKind::Unsupported,
+                format!("data.block_size is {wish}, and this server's blocks have {own}"),
+            )
+            .hint("leave data.block_size out, or use a server that was built with that block size")),
+            _ => Ok(own),
+        }
+    }
+
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        self.ask(layout::survey)
+    }
+
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        layout::load(&self.config, spec, options, progress, cancel)
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::inventory)
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::foreign)
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        layout::drop_all(&self.config)
+    }
+
+    fn session(&self, _setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Err(TargetError::new(TargetErrorKind::Unsupported, "sessions are not built yet"))
+    }
+
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::PgObserver::open(&self.config, spec)?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::PgSampler::open(&self.config)?))
+    }
+}
