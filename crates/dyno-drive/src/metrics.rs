@@ -119,6 +119,74 @@ pub(crate) fn of_waits(metrics: &mut Metrics, waits: &Waits) {
     }
 }
 
+/// Figures of the host. `ops` is for the client's own cost per operation; `same_host` says whether the devices are the
+/// database's.
+pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops: u64, same_host: bool) {
+    let unread = "this host does not tell";
+    let mut percent = |name: &str, value: Option<f64>| match value {
+        Some(value) => put(metrics, name, value, Unit::Percent),
+        None => absent(metrics, name, unread),
+    };
+    let cpu = host.cpu.as_ref();
+    percent("cpu_busy_pct", cpu.map(|cpu| cpu.busy_pct));
+    percent("cpu_user_pct", cpu.map(|cpu| cpu.user_pct));
+    percent("cpu_sys_pct", cpu.map(|cpu| cpu.system_pct));
+    percent("cpu_iowait_pct", cpu.map(|cpu| cpu.iowait_pct));
+    percent("cpu_steal_pct", cpu.map(|cpu| cpu.steal_pct));
+    percent("cpu_idle_pct", cpu.map(|cpu| cpu.idle_pct));
+    match host.context_switches_per_s {
+        Some(rate) => put(metrics, "context_switches_per_s", rate, Unit::PerSecond),
+        None => absent(metrics, "context_switches_per_s", unread),
+    }
+    match &host.process {
+        Some(process) if ops > 0 => {
+            let cpu_us = (process.user_s + process.system_s) * 1e6;
+            put(metrics, "client_cpu_us_per_op", cpu_us / ops as f64, Unit::Microseconds);
+        }
+        Some(_) => absent(metrics, "client_cpu_us_per_op", "there were no operations"),
+        None => absent(metrics, "client_cpu_us_per_op", unread),
+    }
+    of_device(metrics, host, same_host);
+}
+
+/// Figures of the block device that holds the data.
+fn of_device(metrics: &mut Metrics, host: &HostDelta, same_host: bool) {
+    let figures = [
+        ("device_reads_per_s", Unit::PerSecond),
+        ("device_writes_per_s", Unit::PerSecond),
+        ("device_read_mb_per_s", Unit::MegabytesPerSecond),
+        ("device_write_mb_per_s", Unit::MegabytesPerSecond),
+        ("device_read_latency_us", Unit::Microseconds),
+        ("device_write_latency_us", Unit::Microseconds),
+        ("device_util_pct", Unit::Percent),
+    ];
+    let Some(device) = host.data_device() else {
+        let reason = match same_host {
+            true => "the data is on no block device of this host",
+            false => "the database runs on another host",
+        };
+        for (name, _) in figures {
+            absent(metrics, name, reason);
+        }
+        return;
+    };
+    let values = [
+        Some(device.reads_per_s),
+        Some(device.writes_per_s),
+        Some(device.read_mb_per_s),
+        Some(device.write_mb_per_s),
+        device.read_latency_us,
+        device.write_latency_us,
+        device.utilisation_pct,
+    ];
+    for ((name, unit), value) in figures.into_iter().zip(values) {
+        match value {
+            Some(value) => put(metrics, name, value, unit),
+            None => absent(metrics, name, "the device did nothing of the kind"),
+        }
+    }
+}
+
 /// Whether nothing moved between two looks but what looking itself adds.
 pub(crate) fn stands_still(moved: &Counters) -> bool {
     let own_commits = moved.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0) as i64;

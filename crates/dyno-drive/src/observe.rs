@@ -43,14 +43,15 @@ impl ObserverThread {
     /// Starts it. `sampler_commits` is what the sampler adds to the target's transactions.
     pub(crate) fn start(
         mut observer: Box<dyn Observer>,
-        host_paths: Vec<PathBuf>,
+        host_paths: Vec<(String, PathBuf)>,
         clock: Arc<dyn Clock>,
         sampler_commits: Arc<AtomicU64>,
     ) -> std::io::Result<Self> {
         let (ask, asked) = channel::<()>();
         let (answer, answers) = channel();
         std::thread::Builder::new().name("dyno-observer".into()).spawn(move || {
-            let paths: Vec<_> = host_paths.iter().map(PathBuf::as_path).collect();
+            let paths: Vec<_> =
+                host_paths.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
             let mut host = HostObserver::new(&paths);
             while asked.recv().is_ok() {
                 let began_ns = clock.now_ns();

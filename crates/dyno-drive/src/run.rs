@@ -80,9 +80,8 @@ pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<RunRecord, TargetError> {
     let sampler_commits = Arc::new(AtomicU64::new(0));
     let (sampler, no_waits) = start_sampler(job, &sampler_commits).map_err(no_thread)?;
     let observer = job.target.observer(&job.spec)?;
-    let paths = job.host_paths.iter().map(|(_, path)| path.clone()).collect();
     let observer =
-        ObserverThread::start(observer, paths, Arc::clone(&job.clock), sampler_commits).map_err(no_thread)?;
+        ObserverThread::start(observer, job.host_paths.clone(), Arc::clone(&job.clock), sampler_commits).map_err(no_thread)?;
     let mut conductor = Conductor {
         job,
         watch,

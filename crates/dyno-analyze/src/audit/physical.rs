@@ -48,7 +48,7 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     }
     let asked = asked(facts, &interval)?;
     let host = &facts.record.host;
-    let Some(device) = host.facts.get("device.data") else {
+    let Some(device) = host.facts.get("place.data.device") else {
         return skip("the device that holds the data is not known");
     };
     let counter = |what: &str| facts.record.host_counters.get(&format!("device.{device}.{what}")).copied();
