@@ -1,6 +1,6 @@
 //! The one list of every key of a plan.
 //!
-//! Errors, the commented plan of [`crate::template`], the reference of [`crate::reference`], `--set` and the defaults all
+//! Errors, the commented plan of [`mod@crate::template`], the reference of [`crate::reference`], `--set` and the defaults all
 //! come from here, so none of them can differ from what is read.
 
 mod data;
@@ -8,10 +8,12 @@ mod kind;
 mod observe;
 mod run;
 mod target;
+mod value;
 mod workload;
 
+pub(crate) use kind::thousands;
 pub use kind::{BLOCK_SIZE, BLOCKS_MAX, Kind, TABLE_BYTES_MAX, Word};
-pub(crate) use kind::{Raw, thousands};
+pub(crate) use value::Raw;
 
 use crate::engine::Engine;
 use crate::plan::{PLAN_VERSION, Plan};
@@ -148,4 +150,4 @@ pub fn find(path: &str) -> Option<&'static Key> {
 }
 
 #[cfg(test)]
-mod tests {}
+mod tests;

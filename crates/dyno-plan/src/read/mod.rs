@@ -103,4 +103,4 @@ pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
 }
 
 #[cfg(test)]
-mod tests {}
+mod tests;

@@ -35,11 +35,13 @@ pub(super) fn refuse_key(draft: &mut Draft, origin: Origin, path: &str) {
     let (section, name) = path.split_once('.').unwrap_or(("", path));
     let of_section = SECTIONS.iter().find(|known| !section.is_empty() && known.name == section);
     let names: Vec<_> = of_section.iter().flat_map(|section| section.keys).map(keys::Key::name).collect();
+    let elsewhere = keys::all().any(|key| key.name() == name);
+    let near = crate::similar::closest(name, names.iter().copied()).filter(|_| !elsewhere);
     let hint = if ["password", "passwd", "pwd"].contains(&name.to_ascii_lowercase().as_str()) {
         "a plan holds no password: use target.password_env or target.password_file".to_owned()
-    } else if let Some(near) = crate::similar::closest(name, names.iter().copied()) {
+    } else if let Some(near) = near {
         format!("did you mean {section}.{near}?")
-    } else if let Some(near) = meant(path) {
+    } else if let Some(near) = meant(path, name) {
         format!("did you mean {near}?")
     } else if let Some(section) = of_section {
         format!("allowed in [{}]: {}", section.name, names.join(", "))
@@ -50,10 +52,9 @@ pub(super) fn refuse_key(draft: &mut Draft, origin: Origin, path: &str) {
     draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(path), "there is no such key", hint);
 }
 
-/// The key of any section that `path` is a slip away from: in full, or by its own name.
-fn meant(path: &str) -> Option<&'static str> {
-    let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
-    let full = crate::similar::closest(path, keys::all().map(|key| key.path));
-    let own = crate::similar::closest(name, keys::all().map(keys::Key::name));
-    full.or_else(|| keys::all().find(|key| Some(key.name()) == own).map(|key| key.path))
+/// The key of any section whose own name is a slip away from `name`; of several, the one whose full name is nearest.
+fn meant(path: &str, name: &str) -> Option<&'static str> {
+    let near = crate::similar::closest(name, keys::all().map(keys::Key::name))?;
+    let alike = keys::all().filter(|key| key.name() == near).map(|key| key.path);
+    alike.min_by_key(|known| crate::similar::distance(shown_key(path).unwrap_or(""), known))
 }

@@ -1,0 +1,130 @@
+//! That the list of keys is complete, and that its defaults and examples are what it allows.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::*;
+use crate::read::{PlanSource, read};
+
+fn read_sets(sets: &[String]) -> Result<Plan, crate::PlanErrors> {
+    let target = Some("sqlite:dyno.db".to_owned());
+    read(&PlanSource { target, sets: sets.to_vec(), ..PlanSource::default() })
+}
+
+/// All fields of `Plan` by path, from its JSON Schema, which names optional ones too.
+fn fields_of_plan() -> BTreeSet<String> {
+    let schema = serde_json::to_value(schemars::schema_for!(Plan)).unwrap();
+    let properties = |value: &Value| value["properties"].as_object().cloned().unwrap_or_default();
+    let mut paths = BTreeSet::new();
+    for (name, property) in properties(&schema) {
+        let definition = property["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/"));
+        let fields = definition.map(|name| properties(&schema["$defs"][name])).unwrap_or_default();
+        if fields.is_empty() {
+            paths.insert(name);
+        } else {
+            paths.extend(fields.keys().map(|field| format!("{name}.{field}")));
+        }
+    }
+    paths
+}
+
+#[test]
+fn the_list_of_keys_is_the_fields_of_the_plan() {
+    let listed: BTreeSet<_> = all().map(|key| key.path.to_owned()).collect();
+    assert_eq!(listed, fields_of_plan());
+    assert_eq!(listed.len(), all().count(), "a key is listed twice");
+    assert!(listed.len() > 25);
+}
+
+#[test]
+fn keys_stand_in_the_section_of_their_path() {
+    for section in &SECTIONS {
+        assert!(section.keys.iter().all(|key| key.section() == section.name), "{}", section.name);
+    }
+}
+
+#[test]
+fn a_default_is_allowed_and_is_what_a_plan_shows() {
+    let plan = read_sets(&[]).unwrap();
+    for key in all() {
+        let shown = (key.get)(&plan);
+        match key.default {
+            Fallback::Value("60s") => assert_eq!(shown.as_deref(), Some("1m")),
+            Fallback::Value(value) => assert_eq!(shown.as_deref(), Some(value), "{}", key.path),
+            Fallback::None(_) => assert_eq!(shown, None, "{}", key.path),
+            Fallback::Required => assert_eq!(key.path, "target.url"),
+        }
+    }
+}
+
+#[test]
+fn an_example_is_allowed_and_changes_its_key_only() {
+    let defaults = read_sets(&["data.scan_scale=10".into()]).unwrap();
+    for key in all().filter(|key| !matches!(key.path, "version" | "target.url")) {
+        let plan = read_sets(&["data.scan_scale=10".into(), format!("{}={}", key.path, key.example)])
+            .unwrap_or_else(|errors| panic!("{errors}"));
+        let differing: Vec<_> =
+            all().filter(|key| (key.get)(&plan) != (key.get)(&defaults)).map(|key| key.path).collect();
+        let expected =
+            if key.path == "run.ops_per_session" { vec!["run.time", key.path] } else { vec![key.path] };
+        assert_eq!(differing, expected);
+    }
+}
+
+#[test]
+fn every_key_is_explained() {
+    for key in all() {
+        assert!(
+            key.doc.ends_with('.') && !key.allowed().is_empty() && !key.example.is_empty(),
+            "{}",
+            key.path
+        );
+        assert!(key.more.is_empty() || key.more.ends_with('.'), "{}", key.path);
+    }
+}
+
+#[test]
+fn limits_are_allowed_and_what_lies_beyond_is_not() {
+    let accepted = |path: &str, value: &str| {
+        let mut plan = read_sets(&[]).unwrap();
+        find(path).unwrap().kind.put(&mut plan, Raw::Text(value)).is_ok()
+    };
+    for (path, good, bad) in [
+        ("version", "1 1", "0 2"),
+        ("target.connect_timeout", "100ms 10m", "99ms 601s"),
+        ("data.schemas", "1 10000", "0 10001"),
+        ("data.scale", "1 1000000000000 4K 1000T", "0 1000000000001 4095B 1025000T 0B"),
+        ("data.scan_scale", "0 0B 1000000000000 1000T", "1000000000001 1B"),
+        ("data.block_size", "4K 8192 64K", "2K 128K 12K 0 4097"),
+        ("data.compressible", "0 100", "101"),
+        ("data.seed", "0 18446744073709551615", "18446744073709551616"),
+        ("data.load_parallel", "1 256", "0 257"),
+        ("workload.update_pct", "0 100", "101"),
+        ("workload.scan_pct", "0 100", "101"),
+        ("workload.lookup_pct", "0 100", "101"),
+        ("workload.work_unit", "1 1000000", "0 1000001"),
+        ("workload.redo", "lite heavy", "Lite none"),
+        ("workload.drive", "client server", "both"),
+        ("workload.rate", "0.001/s 100000000/s off", "0/s 100000001/s 0.0009/s nan/s inf/s 5000 OFF"),
+        ("workload.arrivals", "poisson constant", "random"),
+        ("run.sessions_per_schema", "1 100000", "0 100001"),
+        ("run.warmup", "0s 24h", "25h 0 5"),
+        ("run.time", "1s 720h", "999ms 721h 30 0s"),
+        ("run.ops_per_session", "1 1000000000000", "0 1000000000001"),
+        ("run.drain", "100ms 1h", "0s 61m"),
+        ("observe.interval", "100ms 1h", "99ms 61m 0s"),
+        ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
+        ("target.password_env", "DYNO_PASSWORD _x1", "1x a-b pass!word"),
+        ("target.password_file", "/run/x ~/.secret", "\0"),
+        ("target.url", "sqlite:x postgres://h/d", "mysql://h/d x sqlite:"),
+    ] {
+        assert!(good.split(' ').all(|value| accepted(path, value)), "{path}: one of {good} is refused");
+        let named = path.starts_with("target.password");
+        let never = ["-1", "1e18", "nan", "", "１"].iter().copied().filter(|_| !named);
+        for value in bad.split(' ').chain(never) {
+            assert!(!accepted(path, value), "{path}: {value:?} is accepted");
+        }
+    }
+    assert!(!accepted("target.password_file", "") && !accepted("target.password_file", "a\0"));
+}

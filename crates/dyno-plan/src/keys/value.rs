@@ -1,0 +1,170 @@
+//! Reading one value: from what was written to a checked quantity, or the reason why not.
+
+use super::kind::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX, Word};
+use crate::engine::Engine;
+use crate::error::PlanErrorKind;
+use crate::units::{Blocks, Bytes, Size};
+use crate::url::{TargetUrl, UrlError};
+
+/// A value as written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Raw<'a> {
+    /// A TOML string, or the text of an option.
+    Text(&'a str),
+    /// A TOML integer: digits with an optional sign, and their base.
+    Integer(&'a str, u32),
+    /// A TOML value that no key takes, in words.
+    Other(&'static str),
+}
+
+/// Why a value was refused.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Refused {
+    /// The kind of the error.
+    pub(crate) kind: PlanErrorKind,
+    /// What is wrong with the value.
+    pub(crate) problem: String,
+    /// The way out, where there is a better one than what is allowed.
+    pub(crate) hint: Option<String>,
+}
+
+impl Refused {
+    fn new(kind: PlanErrorKind, problem: impl Into<String>) -> Self {
+        Self { kind, problem: problem.into(), hint: None }
+    }
+
+    pub(super) fn out_of_range() -> Self {
+        Self::new(PlanErrorKind::Range, "out of range")
+    }
+}
+
+pub(super) fn within<T: PartialOrd>(value: T, (least, most): (T, T)) -> Result<T, Refused> {
+    if least <= value && value <= most { Ok(value) } else { Err(Refused::out_of_range()) }
+}
+
+impl<'a> Raw<'a> {
+    /// The whole number that is written, as wide as it takes to tell "too large" from "not a number".
+    fn whole(self) -> Result<i128, Refused> {
+        let wrong = || Refused::new(PlanErrorKind::Type, "not a whole number");
+        let (digits, radix) = match self {
+            Self::Integer(digits, radix) => (digits, radix),
+            Self::Text(text) => (text.trim(), 10),
+            Self::Other(what) => {
+                return Err(Refused::new(PlanErrorKind::Type, format!("{what}, not a whole number")));
+            }
+        };
+        let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(digits);
+        if unsigned.is_empty() || !unsigned.chars().all(|c| c.is_digit(radix)) {
+            return Err(wrong());
+        }
+        i128::from_str_radix(digits, radix).map_err(|_| Refused::out_of_range())
+    }
+
+    pub(super) fn number(self, (least, most): (u64, u64)) -> Result<u64, Refused> {
+        let number = self.whole()?;
+        within(number, (i128::from(least), i128::from(most)))?;
+        u64::try_from(number).map_err(|_| Refused::out_of_range())
+    }
+
+    fn text(self, what: &str) -> Result<&'a str, Refused> {
+        match self {
+            Self::Text(text) => Ok(text.trim()),
+            Self::Integer(..) => Err(Refused::new(PlanErrorKind::Type, format!("a bare number, not {what}"))),
+            Self::Other(other) => Err(Refused::new(PlanErrorKind::Type, format!("{other}, not {what}"))),
+        }
+    }
+
+    /// Reads a quantity whose bare number is an error, because its unit would be a guess.
+    pub(super) fn quantity<T: std::str::FromStr>(self, what: &str, unit: &str) -> Result<T, Refused> {
+        let digits = match self {
+            Self::Integer(digits, 10) => Some(digits),
+            Self::Text(text) => Some(text.trim()),
+            _ => None,
+        };
+        // Without the check of the last character, `1m` would become `1ms`.
+        let bare = digits.filter(|text| text.ends_with(|c: char| c.is_ascii_digit()));
+        if let Some(digits) = bare.filter(|text| format!("{text}{unit}").parse::<T>().is_ok()) {
+            return Err(Refused {
+                kind: PlanErrorKind::Type,
+                problem: format!("{what} without a unit"),
+                hint: Some(format!("write \"{digits}{unit}\"")),
+            });
+        }
+        self.text(what)?.parse().map_err(|_| Refused::new(PlanErrorKind::Type, format!("not {what}")))
+    }
+}
+
+pub(super) fn read_size(raw: Raw<'_>, zero: bool) -> Result<Size, Refused> {
+    let size = match raw {
+        Raw::Integer(..) => Size::Blocks(Blocks(raw.number((0, BLOCKS_MAX))?)),
+        _ => raw.text("a size")?.parse().map_err(|_| Refused::new(PlanErrorKind::Type, "not a size"))?,
+    };
+    match size {
+        Size::Blocks(Blocks(0)) | Size::Bytes(Bytes(0)) if zero => Ok(size),
+        Size::Blocks(Blocks(blocks)) => within(blocks, (1, BLOCKS_MAX)).map(|_| size),
+        Size::Bytes(Bytes(bytes)) => within(bytes, (BLOCK_SIZE.0, TABLE_BYTES_MAX)).map(|_| size),
+    }
+}
+
+pub(super) fn read_block_size(raw: Raw<'_>) -> Result<Bytes, Refused> {
+    let bytes = match raw {
+        Raw::Integer(..) => raw.number((0, u64::MAX))?,
+        _ => {
+            let read = raw.text("a number of bytes")?.parse::<Bytes>();
+            read.map_err(|_| Refused::new(PlanErrorKind::Type, "not a number of bytes"))?.0
+        }
+    };
+    within(bytes, BLOCK_SIZE)?;
+    if !bytes.is_power_of_two() {
+        return Err(Refused::new(PlanErrorKind::Range, "not a power of two"));
+    }
+    Ok(Bytes(bytes))
+}
+
+pub(super) fn read_url(raw: Raw<'_>) -> Result<TargetUrl, Refused> {
+    let text = raw.text("a URL")?;
+    let url: TargetUrl = text.parse().map_err(|error: UrlError| {
+        let kind = match error {
+            UrlError::Password => PlanErrorKind::Secret,
+            _ => PlanErrorKind::Type,
+        };
+        let (problem, hint) = error.problem_and_hint();
+        Refused { kind, problem, hint: Some(hint) }
+    })?;
+    if Engine::of(&url).is_none() {
+        // What stands before a lone colon may be anything, such as a user; before `://` it is a scheme.
+        let named = if text.contains("://") { format!(" {:?}", url.scheme) } else { String::new() };
+        return Err(Refused::new(PlanErrorKind::Range, format!("there is no such engine{named}")));
+    }
+    Ok(url)
+}
+
+pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {
+    let name = raw.text("the name of an environment variable")?;
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if first && name.len() <= 255 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        Ok(name.to_owned())
+    } else {
+        Err(Refused::new(PlanErrorKind::Range, "not the name of an environment variable"))
+    }
+}
+
+pub(super) fn read_file(raw: Raw<'_>) -> Result<String, Refused> {
+    let name = raw.text("the name of a file")?;
+    if name.is_empty() || name.contains('\0') || name.len() > 4_096 {
+        return Err(Refused::new(PlanErrorKind::Range, "not the name of a file"));
+    }
+    Ok(name.to_owned())
+}
+
+pub(super) fn read_word(raw: Raw<'_>, words: &'static [Word]) -> Result<&'static Word, Refused> {
+    let text = raw.text("one of the words")?;
+    words.iter().find(|word| word.word == text).ok_or_else(|| {
+        let names = words.iter().map(|word| word.word);
+        Refused {
+            kind: PlanErrorKind::Range,
+            problem: "not one of the words".into(),
+            hint: crate::similar::closest(text, names).map(|word| format!("did you mean {word:?}?")),
+        }
+    })
+}

@@ -1,0 +1,473 @@
+//! What users write wrong, and what they are told.
+
+use super::*;
+use crate::error::ERRORS_MAX;
+use crate::plan::{Length, Run};
+use crate::units::{Bytes, Rate, Size, Span};
+use proptest::prelude::*;
+
+mod round_trip;
+
+const URL: &str = "[target]\nurl = \"sqlite:dyno.db\"\n";
+
+fn source(text: &str, sets: &[&str], target: Option<&str>) -> PlanSource {
+    PlanSource {
+        file: Some(PlanFile { name: "dyno.toml".into(), text: text.into() }),
+        sets: sets.iter().map(|&set| set.into()).collect(),
+        target: target.map(str::to_owned),
+    }
+}
+
+/// The plan of a file with a URL and `text`, and of `--set` options.
+fn plan(text: &str, sets: &[&str]) -> Plan {
+    read(&source(&format!("{URL}{text}"), sets, None)).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The errors of a file with a URL and `text`, whose first line is the third of the file.
+fn errors(text: &str, sets: &[&str]) -> Vec<String> {
+    match read(&source(&format!("{URL}{text}"), sets, None)) {
+        Ok(_) => Vec::new(),
+        Err(errors) => errors.to_string().lines().map(str::to_owned).collect(),
+    }
+}
+
+/// Asserts that there is one error, which begins with `start` and holds all of `words`.
+#[track_caller]
+fn assert_error(text: &str, sets: &[&str], start: &str, words: &[&str]) {
+    let errors = errors(text, sets);
+    let [error] = errors.as_slice() else { panic!("{text:?} {sets:?}: {errors:#?}") };
+    assert!(error.starts_with(start), "{error}\nbegins not with {start}");
+    for word in words {
+        assert!(error.contains(word), "{error}\nholds not {word}");
+    }
+}
+
+#[test]
+fn a_url_is_enough() {
+    let plan = read(&PlanSource { target: Some("sqlite:dyno.db".into()), ..PlanSource::default() }).unwrap();
+    assert_eq!(plan.run.length(), Length::Time(Span(std::time::Duration::from_secs(60))));
+    assert_eq!((plan.version, plan.data.seed, plan.workload.work_unit), (1, 42, 64));
+    assert_eq!((plan.workload.rate, plan.observe.waits), (None, Some(Rate(10.0))));
+}
+
+#[test]
+fn values_may_be_written_in_several_ways() {
+    let plan = plan(
+        "[data]\nscale = 1_000\nschemas = \"4\"\nseed = 0xff\nblock_size = 8192\n[workload]\nrate = \"0.5/s\"\n\
+         [run]\nwarmup = '0s'\ntime = \"1s\"\n[observe]\ninterval = \"100ms\"\nwaits = \"off\"\n",
+        &["data.scan_scale=\"80M\"", " run.drain = 1m ", "data.schemas=8", "data.schemas=9"],
+    );
+    assert_eq!(
+        (plan.data.scale.to_string(), plan.data.schemas, plan.data.seed),
+        ("1000 blocks".into(), 9, 255)
+    );
+    assert_eq!(
+        (plan.data.block_size, plan.data.scan_scale),
+        (Some(Bytes(8192)), Size::Bytes(Bytes(80 << 20)))
+    );
+    assert_eq!((plan.workload.rate, plan.observe.waits), (Some(Rate(0.5)), None));
+    assert_eq!((plan.run.warmup.to_string(), plan.run.drain.to_string()), ("0s".into(), "1m".into()));
+}
+
+#[test]
+fn a_value_that_is_not_allowed_says_where_and_what_is() {
+    for (line, start, words) in [
+        (
+            "scale = \"80Q\"",
+            "dyno.toml:4:9: data.scale = \"80Q\": not a size",
+            &["allowed: blocks", "1000T"][..],
+        ),
+        ("scale = 0", "dyno.toml:4:9: data.scale = 0: out of range", &["allowed"]),
+        ("scale = -5", "dyno.toml:4:9: data.scale = -5: out of range", &[]),
+        ("scale = \"1e18\"", "dyno.toml:4:9: data.scale = \"1e18\": not a size", &[]),
+        ("scale = 1e18", "dyno.toml:4:9: data.scale = 1e18: a floating-point number, not a size", &[]),
+        ("scale = nan", "dyno.toml:4:9: data.scale = nan: a floating-point number", &[]),
+        (
+            "scale = \"99999999999999999999 blocks\"",
+            "dyno.toml:4:9: data.scale = ",
+            &["1,000,000,000,000 blocks"],
+        ),
+        ("schemas = 0", "dyno.toml:4:11: data.schemas = 0: out of range", &["a whole number, 1 to 10,000"]),
+        ("schemas = 10001", "dyno.toml:4:11: data.schemas = 10001", &[]),
+        (
+            "schemas = 99999999999999999999999999999999999999999999",
+            "dyno.toml:4:11: data.schemas",
+            &["out of range"],
+        ),
+        ("schemas = \"four\"", "dyno.toml:4:11: data.schemas = \"four\": not a whole number", &[]),
+        ("schemas = true", "dyno.toml:4:11: data.schemas = true: true or false, not a whole number", &[]),
+        ("schemas = [1]", "dyno.toml:4:11: data.schemas = [1]: a list", &[]),
+        ("schemas = 1979-05-27", "dyno.toml:4:11: data.schemas = 1979-05-27: a date", &[]),
+        ("schemas.x = 1", "dyno.toml:4:1: data.schemas = schemas.x = 1", &["a table"]),
+        ("compressible = 101", "dyno.toml:4:16: data.compressible = 101", &["0 to 100 %"]),
+        ("block_size = \"12K\"", "dyno.toml:4:14: data.block_size = \"12K\": not a power of two", &["`16K`"]),
+        ("block_size = 2048", "dyno.toml:4:14: data.block_size = 2048: out of range", &[]),
+    ] {
+        let errors = errors(&format!("[data]\n{line}\n"), &[]);
+        assert_eq!(errors.len(), 1, "{line}: {errors:#?}");
+        // A table's span depends on how the parser sees it; all others are exact.
+        let start = if line.starts_with("schemas.x") { "dyno.toml:4:" } else { start };
+        assert!(errors[0].starts_with(start), "{line}: {}", errors[0]);
+        assert!(words.iter().all(|word| errors[0].contains(word)), "{line}: {}", errors[0]);
+    }
+}
+
+#[test]
+fn a_quantity_without_a_unit_is_told_to_take_one() {
+    assert_error(
+        "[run]\ntime = 30\n",
+        &[],
+        "dyno.toml:4:8: run.time = 30: a duration without a unit; write \"30s\"",
+        &[],
+    );
+    assert_error("[run]\ntime = \"30\"\n", &[], "dyno.toml:4:8: run.time = \"30\"", &["write \"30s\""]);
+    assert_error(
+        "",
+        &["workload.rate=5000"],
+        "--set workload.rate=5000: a rate without a unit; write \"5000/s\"",
+        &[],
+    );
+    assert_error(
+        "[run]\ntime = \"-5s\"\n",
+        &[],
+        "dyno.toml:4:8: run.time = \"-5s\": not a duration",
+        &["1s to 720h"],
+    );
+    assert_error(
+        "[run]\ntime = \"10m\"\nwarmup = \"25h\"\n",
+        &[],
+        "dyno.toml:5:10: run.warmup = \"25h\"",
+        &["0s to 24h"],
+    );
+}
+
+#[test]
+fn a_word_that_is_not_known_is_nearest_to_another() {
+    let text = "[workload]\ndrive = \"cleint\"\nredo = \"full\"\n";
+    let errors = errors(text, &[]);
+    assert!(errors[0].contains("did you mean \"client\"? allowed: `client` or `server`"), "{errors:#?}");
+    assert!(errors[1].ends_with("allowed: `lite` or `heavy`"), "{errors:#?}");
+}
+
+#[test]
+fn a_name_that_is_not_known_is_nearest_to_another() {
+    for (text, start, words) in [
+        (
+            "[workload]\nupdat_pct = 1\n",
+            "dyno.toml:4:1: workload.updat_pct: there is no such key",
+            "workload.update_pct?",
+        ),
+        ("[run]\nrate = \"5/s\"\n", "dyno.toml:4:1: run.rate", "did you mean workload.rate?"),
+        (
+            "[run]\nthreads = 5\n",
+            "dyno.toml:4:1: run.threads",
+            "allowed in [run]: sessions_per_schema, warmup",
+        ),
+        ("[rum]\ntime = \"5s\"\n", "dyno.toml:3:2: rum: there is no such section", "did you mean [run]?"),
+        ("[nothing]\n", "dyno.toml:3:", "allowed: [target], [data]"),
+        ("[data]\n\"a b\" = 1\n", "dyno.toml:4:1: there is no such key", "allowed in [data]"),
+        ("[data]\n[data.foo.bar]\n", "dyno.toml:4:", "there is no such key"),
+        ("[[run]]\ntime = \"5s\"\n", "dyno.toml:3:", "a section, not a key; write [run]"),
+    ] {
+        assert_error(text, &[], start, &[words]);
+    }
+    let top = read(&source(&format!("scale = 5\nversoin = 1\n{URL}"), &[], None)).unwrap_err().to_string();
+    assert!(top.contains("dyno.toml:1:1: scale: there is no such key; did you mean data.scale?"), "{top}");
+    assert!(top.contains("dyno.toml:2:1: versoin: there is no such key; did you mean version?"), "{top}");
+    assert_error(
+        "",
+        &["data.sclae=5"],
+        "--set data.sclae: there is no such key; did you mean data.scale?",
+        &[],
+    );
+    assert_error(
+        "",
+        &["wrkload.seed=5"],
+        "--set wrkload.seed: there is no such key; did you mean workload.seed?",
+        &[],
+    );
+    assert_error("", &["scale=5"], "--set scale: there is no such key; did you mean data.scale?", &[]);
+    assert_error("", &["data.scale"], "--set data.scale: no value is given; write --set KEY=VALUE", &[]);
+}
+
+#[test]
+fn all_errors_are_told_in_the_order_of_the_text() {
+    let errors = errors(
+        "[workload]\nupdate_pct = 101\nwork_unit = 0\n[data]\nscale = \"x\"\nschemas = 0\n[run]\ntime = 5\n",
+        &["data.seed=x", "observe.interval=1ms"],
+    );
+    let starts: Vec<_> = errors.iter().map(|error| error.split(": ").next().unwrap()).collect();
+    assert_eq!(
+        starts,
+        [
+            "dyno.toml:4:14",
+            "dyno.toml:5:13",
+            "dyno.toml:7:9",
+            "dyno.toml:8:11",
+            "dyno.toml:10:8",
+            "--set data.seed=x",
+            "--set observe.interval=1ms"
+        ]
+    );
+}
+
+#[test]
+fn a_url_must_be_there_and_name_an_engine() {
+    let missing = read(&source("", &[], None)).unwrap_err().to_string();
+    assert!(
+        missing.starts_with("dyno.toml: target.url: it is missing; write url = \"sqlite:dyno.db\""),
+        "{missing}"
+    );
+    let missing = read(&PlanSource::default()).unwrap_err().to_string();
+    assert!(missing.starts_with("target.url: it is missing"), "{missing}");
+    for (url, words) in [
+        ("mysql://h/db", "there is no such engine \"mysql\"; allowed: `sqlite:PATH`"),
+        ("dyno.db", "the URL names no engine; write sqlite:PATH"),
+        ("postgres:db", "the server of the URL cannot be read; write SCHEME://"),
+        ("sqlite://x/y", "the file of the URL cannot be read; write sqlite:PATH"),
+    ] {
+        let error = read(&source("", &[], Some(url))).unwrap_err().to_string();
+        assert_eq!(error.lines().count(), 1);
+        assert!(error.starts_with("--target: ") && error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn the_target_option_wins_over_all() {
+    let source = source(URL, &["target.url=sqlite:set.db"], Some("postgresql://me@h/db"));
+    assert_eq!(read(&source).unwrap().target.url.to_string(), "postgres://me@h/db");
+    assert_eq!(plan("", &["target.url=sqlite:a/b.db"]).target.url.path, "a/b.db");
+}
+
+#[test]
+fn of_two_lengths_the_option_wins_and_two_in_one_place_are_an_error() {
+    let (time, ops) = ("[run]\ntime = \"5s\"\n", "[run]\nops_per_session = 7\n");
+    let five = Length::Time(Span(std::time::Duration::from_secs(5)));
+    assert_eq!(plan(time, &[]).run.length(), five);
+    assert_eq!(plan(ops, &[]).run, Run { time: None, ..plan(ops, &[]).run });
+    let set_ops = plan(time, &["run.ops_per_session=7"]).run;
+    assert_eq!((set_ops.length(), set_ops.time), (Length::Ops(7), None));
+    let set_time = plan(ops, &["run.time=5s"]).run;
+    assert_eq!((set_time.length(), set_time.ops_per_session), (five, None));
+    assert_eq!(plan("", &["run.ops_per_session=7"]).run.length(), Length::Ops(7));
+    let start = "dyno.toml:5:19: run.ops_per_session = 7: not together with run.time; keep one of the two";
+    assert_error("[run]\ntime = \"5s\"\nops_per_session = 7\n", &[], start, &[]);
+    assert_error(
+        "",
+        &["run.time=5s", "run.ops_per_session=7"],
+        "--set run.ops_per_session=7: not together",
+        &[],
+    );
+    let password = "password_env = \"A\"\npassword_file = \"b\"\n";
+    assert_error(
+        password,
+        &[],
+        "dyno.toml:4:17: target.password_file: not together with target.password_env",
+        &[],
+    );
+}
+
+#[test]
+fn values_that_do_not_go_together_are_told_at_the_one_that_overrides() {
+    for (text, sets, start, words) in [
+        (
+            "[workload]\nlookup_pct = 60\nscan_pct = 50\n[data]\nscan_scale = 9",
+            &[][..],
+            "dyno.toml:4:14: workload.lookup_pct = 60",
+            "add up to 110 %",
+        ),
+        (
+            "[workload]\nlookup_pct = 60\n[data]\nscan_scale = 9",
+            &["workload.scan_pct=50"],
+            "--set workload.scan_pct=50: ",
+            "add up to 110 %",
+        ),
+        (
+            "[workload]\nscan_pct = 1\n",
+            &[],
+            "dyno.toml:4:12: workload.scan_pct = 1: there is no table to scan",
+            "raise data.scan_scale",
+        ),
+        (
+            "[workload]\nscan_pct = 1\n[data]\nblock_size = \"64K\"\nscan_scale = \"32K\"",
+            &[],
+            "dyno.toml:4:12",
+            "no table",
+        ),
+        (
+            "[data]\nscale = 63\n",
+            &[],
+            "dyno.toml:4:9: data.scale = 63 blocks: one operation touches 64 rows, but a schema has at most 63",
+            "lower workload.work_unit",
+        ),
+        (
+            "[data]\nscale = \"511K\"\nblock_size = \"8K\"\n",
+            &[],
+            "dyno.toml:4:9: data.scale = 511K",
+            "at most 63",
+        ),
+        (
+            "[data]\nscale = \"32K\"\nblock_size = \"64K\"\n",
+            &[],
+            "dyno.toml:4:9: data.scale = 32K: less than one block",
+            "write more",
+        ),
+        (
+            "[data]\nschemas = 10000\n",
+            &["data.scale=1000T"],
+            "--set data.scale=1000T: ",
+            "more than 1,000,000,000,000",
+        ),
+        (
+            "[data]\nschemas = 1001\n",
+            &["run.sessions_per_schema=100"],
+            "--set run.sessions_per_schema=100: all schemas together have 100,100 sessions",
+            "lower",
+        ),
+        (
+            "",
+            &["run.time=1s", "observe.interval=2s"],
+            "--set observe.interval=2s: the interval is longer than run.time, 1s",
+            "shorten",
+        ),
+        (
+            "",
+            &["run.time=30h"],
+            "--set run.time=30h: run.time has 108,000 intervals",
+            "lengthen observe.interval",
+        ),
+    ] {
+        assert_error(text, sets, start, &[words]);
+    }
+    assert_eq!(plan("[data]\nscale = 64\n", &[]).data.scale.to_string(), "64 blocks");
+    assert_eq!(plan("[data]\nscale = \"512K\"\nblock_size = \"8K\"\n", &[]).workload.work_unit, 64);
+    // What only the target's block size can tell is left to `DataSpec::validate`.
+    assert_eq!(plan("[data]\nscale = \"256K\"\n", &[]).workload.work_unit, 64);
+}
+
+#[test]
+fn a_password_is_never_repeated() {
+    for url in [
+        "postgres://u:hunter2@h/db",
+        "postgres:u:hunter2@h/db",
+        "postgres://u:hunter2",
+        "postgres://h/db?password=hunter2",
+        "u:hunter2@h/db",
+        "hunter2",
+        "postgres://u@h:hunter2/db",
+    ] {
+        for source in [
+            source("", &[], Some(url)),
+            source(&format!("[target]\nurl = \"{url}\"\n"), &[], None),
+            source(&format!("[target]\nurl = {url}\n"), &[], None),
+            source(&format!("[target]\nurl = \"{url}\n"), &[], None),
+            source(&format!("url = \"{url}\"\n"), &[], None),
+            source(&format!("[target]\n\"{url}\" = 1\n"), &[], None),
+            source("", &[&format!("target.url={url}")], None),
+            source("", &[&format!("{url}=1")], None),
+            source(&format!("{URL}password = \"{url}\"\n"), &[], None),
+            source(&format!("{URL}password_env = \"{url}!\"\n"), &[], None),
+            source(&format!("{URL}password_file = \"{url}\\u0000\"\n"), &[], None),
+        ] {
+            let errors = read(&source).unwrap_err();
+            let all = format!("{errors}{errors:?}{}", serde_json::to_string(&errors).unwrap());
+            // A bare word that could be a key's name is shown as one: it is what has to be found and mended.
+            let as_name = url == "hunter2" && all.contains("there is no such key");
+            assert!(as_name || !all.contains("hunter2"), "{all}");
+        }
+    }
+    assert_error("password = \"x\"\n", &[], "dyno.toml:3:1: target.password", &["a plan holds no password"]);
+    assert_error("", &["target.password=x"], "--set target.password: ", &["a plan holds no password"]);
+}
+
+#[test]
+fn broken_toml_is_told_with_its_place_and_the_rest_is_read() {
+    let errors = errors("[data]\nscale = 80M\nschemas = 0\n[run]\ntime = \"5s\"\ntime = \"6s\"\n", &[]);
+    assert_eq!(errors.len(), 3, "{errors:#?}");
+    assert!(errors[0].starts_with("dyno.toml:4:9: not valid TOML: "), "{errors:#?}");
+    assert!(
+        errors[0].ends_with("write KEY = VALUE, with texts, sizes and durations in \"quotes\""),
+        "{errors:#?}"
+    );
+    assert!(errors[1].starts_with("dyno.toml:5:11: data.schemas = 0"), "{errors:#?}");
+    assert!(errors[2].starts_with("dyno.toml:8:1: not valid TOML: duplicate key"), "{errors:#?}");
+}
+
+#[test]
+fn line_ends_marks_and_wide_characters_do_not_move_places() {
+    let text =
+        "\u{feff}[target]\r\nurl = \"sqlite:x\"\r\n\r\n[data]\r\nseed = 1 # größe\r\nscale = \"größe\"\r\n";
+    let error = read(&source(text, &[], None)).unwrap_err().to_string();
+    assert!(error.starts_with("dyno.toml:6:9: data.scale = \"größe\""), "{error}");
+    let error =
+        read(&source("target = { \"größe\" = 1, url = \"sqlite:x\" }", &[], None)).unwrap_err().to_string();
+    assert!(error.starts_with("dyno.toml:1:12: there is no such key"), "{error}");
+}
+
+#[test]
+fn hostile_files_end_in_an_error() {
+    let deep = 100_000;
+    for text in [
+        "#".repeat(FILE_BYTES_MAX + 1),
+        format!("x = {}", "[".repeat(deep)),
+        format!("x = {}{}", "[".repeat(deep), "]".repeat(deep)),
+        format!("x = {}", "{a=".repeat(deep)),
+        format!("[{}a]", "a.".repeat(deep)),
+        format!("{}a = 1", "a.".repeat(deep)),
+        format!("data.scale = \"{}\"", "x".repeat(deep)),
+        format!("data.{} = 1", "x".repeat(deep)),
+        format!("data.seed = {}", "9".repeat(deep)),
+        "\0\u{1b}[31m".repeat(deep),
+        "a = 1\n".repeat(deep),
+    ] {
+        let errors = read(&source(&text, &[], None)).unwrap_err();
+        let shown = errors.to_string();
+        assert!(shown.lines().all(|line| line.chars().count() < 400), "{:.1000}", shown);
+        assert!(shown.lines().count() <= ERRORS_MAX + 1);
+        assert!(!shown.contains('\u{1b}'));
+    }
+    let many: String = (0..5_000).map(|i| format!("[s{i}]\n")).collect();
+    let errors = read(&source(&many, &[], None)).unwrap_err();
+    assert_eq!((errors.errors.len(), errors.more), (ERRORS_MAX, 5_001 - ERRORS_MAX));
+    assert!(errors.to_string().ends_with("… and 4901 more errors"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_says_why() {
+    let folder = std::env::temp_dir().join(format!("dyno-plan-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("dyno.toml");
+    let error = |path: &Path| PlanFile::open(path).unwrap_err().to_string();
+    assert!(error(&path).contains("dyno.toml: the plan file cannot be read"), "{}", error(&path));
+    assert!(error(&path).ends_with("write one with `dyno init`, or name another with --plan FILE"));
+    assert!(error(&folder).contains("the plan file cannot be read"));
+    std::fs::write(&path, b"# one\n# t\xffo\n").unwrap();
+    assert!(
+        error(&path).ends_with("dyno.toml:2: the text is not UTF-8; save the file in UTF-8"),
+        "{}",
+        error(&path)
+    );
+    std::fs::write(&path, vec![b'#'; FILE_BYTES_MAX + 1]).unwrap();
+    assert!(error(&path).contains("larger than 1 MiB"));
+    std::fs::write(&path, URL).unwrap();
+    let file = PlanFile::open(&path).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(read(&PlanSource { file: Some(file), ..PlanSource::default() }).is_ok());
+}
+
+#[test]
+fn the_version_of_the_plan_must_be_known() {
+    let error = read(&source(&format!("version = 2\n{URL}"), &[], None)).unwrap_err().to_string();
+    assert!(
+        error.starts_with("dyno.toml:1:11: version = 2: out of range; allowed: a whole number, 1"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in ".*", set in ".*", toml in "([a-z\\[\\]{}=.\"'# \n0-9]|data|run|\\[run\\]\n|time = )*") {
+        let _ = read(&source(&text, &[&set], Some(&text)));
+        let _ = read(&source(&toml, &[&format!("{set}=1")], None));
+    }
+}
