@@ -94,7 +94,8 @@ pub struct DeviceRates {
     /// Mean time of a write from its queueing to its end, µs; absent where there were too few to tell.
     pub write_latency_us: Option<f64>,
     /// Share of the interval in which at least one request was under way, %. A device that serves many at once can be
-    /// at 100 % long before it is at its limit.
+    /// at 100 % long before it is at its limit, and the kernel (from 5.0) counts in its own ticks of 1 to 10 ms, so short
+    /// bursts may show as nothing.
     pub utilisation_pct: Option<f64>,
     /// Requests under way, on average over the interval.
     pub queue_depth: Option<f64>,

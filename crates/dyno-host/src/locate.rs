@@ -148,7 +148,8 @@ pub(crate) fn sys_folder(device: &str) -> String {
     format!("sys/class/block/{}", device.replace('/', "!"))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::symlink;
 

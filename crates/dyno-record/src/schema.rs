@@ -3,6 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+use crate::counter::Counter;
 use crate::record::{RunRecord, SCHEMA_VERSION};
 
 /// The JSON Schema (draft 2020-12) of what [`RunRecord::to_json`] writes.
@@ -22,6 +23,10 @@ pub fn schema() -> Value {
     );
     if let Some(version) = schema.pointer_mut("/properties/schema_version") {
         version["const"] = json!(SCHEMA_VERSION);
+    }
+    // Keys of maps are not described by the generator, and readers know these names only.
+    if let Some(portable) = schema.pointer_mut("/$defs/Counters/properties/portable") {
+        portable["propertyNames"] = json!({ "enum": Counter::ALL.map(Counter::name) });
     }
     schema.to_value()
 }

@@ -101,6 +101,7 @@ fn broken_records_do_not_validate() {
     broken("/metrics/logical_reads_per_s", json!({"value": 1.0}));
     broken("/metrics/logical_reads_per_s", json!({"value": 1.0, "unit": "furlongs"}));
     broken("/waits", json!({}));
+    broken("/counters/portable", json!({"splendour": {"absent": "nobody knows"}}));
     broken("/audit/0/status", json!("perhaps"));
     broken("/plan/workload/redo", json!("none"));
     for key in whole.as_object().unwrap().keys() {

@@ -1,4 +1,4 @@
-//! Network interfaces and their speed. Virtual ones have no speed of their own and are named only when they are up.
+//! Network interfaces that are not down, and their speed, which virtual ones do not have.
 
 use super::FactMap;
 use crate::files::Root;
@@ -9,6 +9,9 @@ const INTERFACES_MAX: usize = 64;
 pub(super) fn add(root: &Root, facts: &mut FactMap) {
     for name in root.names("sys/class/net").into_iter().filter(|name| name != "lo").take(INTERFACES_MAX) {
         let file = |file: &str| format!("sys/class/net/{name}/{file}");
+        if root.text(&file("operstate")).as_deref() == Some("down") {
+            continue;
+        }
         // An interface without a fixed speed says -1, which is no number here.
         facts.put(format!("net.{name}.speed_mbit_per_s"), root.number(&file("speed")));
         facts.put(format!("net.{name}.mtu_bytes"), root.number(&file("mtu")));

