@@ -43,7 +43,8 @@ gives it:
 
 1. `target.password_env`: the environment variable of this name;
 2. `target.password_file`: the first line of this file;
-3. `~/.pgpass`, in PostgreSQL's own format;
+3. PostgreSQL's own places: the environment variable `PGPASSWORD`, then the file that the URL's `passfile` or
+   `PGPASSFILE` names, or `~/.pgpass`;
 4. the prompt, if Dyno runs in a terminal and the server asks for a password.
 
 ## How values are written

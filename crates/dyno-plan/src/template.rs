@@ -1,7 +1,7 @@
 //! The commented plan that `dyno init` writes: every key with what it means, the usual ones ready to change.
 
 use crate::engine::Engine;
-use crate::keys::{Fallback, Key, Kind, SECTIONS, Section, Shown};
+use crate::keys::{Fallback, Key, Kind, SECTIONS, Section, Shown, Word};
 
 /// The widest line of a comment.
 const WIDTH: usize = 100;
@@ -33,25 +33,35 @@ fn write_section(out: &mut String, section: &Section, engine: Engine) {
         if !section.name.is_empty() {
             out.push('\n');
             comment(out, &meaning(key));
+            for word in words(key) {
+                comment(out, &format!("\"{}\": {}.", word.word, word.means));
+            }
         }
         let mark = if key.shown == Shown::Active { "" } else { "# " };
         out.push_str(&format!("{mark}{} = {}\n", key.name(), key.kind.toml(value(key, engine))));
     }
 }
 
-/// What the key means; for a word, what each word means.
+/// What the key means, with what may be written where the value beside it does not show it.
 fn meaning(key: &Key) -> String {
-    let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.limits()) };
-    let words = match &key.kind {
-        Kind::Word(words) => {
-            let words: Vec<_> =
-                words.iter().map(|word| format!("\"{}\": {}", word.word, word.means)).collect();
-            format!(" {}.", words.join("; "))
-        }
-        _ => String::new(),
-    };
     let doc = key.doc.trim_end_matches('.');
-    format!("{doc}{unit}.{words}")
+    let such_as = || format!("{doc} (such as {}).", key.kind.toml(key.example));
+    match (&key.kind, key.default) {
+        (Kind::Size { .. } | Kind::Rate { .. }, _) if key.example != "off" => such_as(),
+        (Kind::BlockSize { .. } | Kind::Number { .. }, Fallback::None(words)) => {
+            format!("{doc}. Default: {words}.")
+        }
+        _ if !key.unit.is_empty() => format!("{doc} ({}).", key.limits()),
+        _ => format!("{doc}."),
+    }
+}
+
+/// The words that a key allows, each with what it means.
+fn words(key: &Key) -> &'static [Word] {
+    match key.kind {
+        Kind::Word(words) => words,
+        _ => &[],
+    }
 }
 
 /// The value to show: the default, or an example.

@@ -63,7 +63,7 @@ pub(super) const SECTION: Section = Section {
                 set: |plan, value| plan.run.ops_per_session = Some(value),
             },
             unit: "",
-            default: Fallback::None("`time` counts"),
+            default: Fallback::None("none: `time` counts"),
             doc: "Instead of a time: the window ends when every session has done this many operations.",
             more: "Not together with `time`.",
             example: "100000",

@@ -158,12 +158,12 @@ pub(super) fn read_file(raw: Raw<'_>) -> Result<String, Refused> {
 }
 
 pub(super) fn read_word(raw: Raw<'_>, words: &'static [Word]) -> Result<&'static Word, Refused> {
-    let text = raw.text("one of the words")?;
+    let text = raw.text("a word")?;
     words.iter().find(|word| word.word == text).ok_or_else(|| {
         let names = words.iter().map(|word| word.word);
         Refused {
             kind: PlanErrorKind::Range,
-            problem: "not one of the words".into(),
+            problem: "there is no such word".into(),
             hint: crate::similar::closest(text, names).map(|word| format!("did you mean {word:?}?")),
         }
     })

@@ -107,7 +107,7 @@ pub(super) const SECTION: Section = Section {
             },
             unit: "",
             default: Fallback::Value("off"),
-            doc: "Open loop: operations per second over all sessions; off is closed loop.",
+            doc: "Open loop at this many operations per second over all sessions; off is closed loop.",
             more: "In a closed loop a session issues its next operation when the last has ended. In an open loop operations are due \
                    on a schedule, and response time counts from the due moment, so a stall is seen by every operation it \
                    delays.",

@@ -16,12 +16,19 @@ struct Text<'a> {
     line_starts: Vec<usize>,
     /// Lines with an error of syntax, whose values are guesses.
     broken: BTreeSet<usize>,
+    /// Whether names of keys and sections are what was written: a broken header puts keys where they are not.
+    names_hold: bool,
 }
 
 impl<'a> Text<'a> {
     fn new(file: &'a PlanFile) -> Self {
         let ends = file.text.match_indices('\n').map(|(at, _)| at + 1);
-        Self { file, line_starts: std::iter::once(0).chain(ends).collect(), broken: BTreeSet::new() }
+        Self {
+            file,
+            line_starts: std::iter::once(0).chain(ends).collect(),
+            broken: BTreeSet::new(),
+            names_hold: true,
+        }
     }
 
     fn line(&self, at: usize) -> usize {
@@ -66,6 +73,7 @@ pub(super) fn read(draft: &mut Draft, file: &PlanFile) -> bool {
         if text.broken.insert(text.line(at)) {
             draft.push(syntax(text.place(at), error.message()));
         }
+        text.names_hold &= slip(error.message()) != Slip::Other;
     }
     for (name, value) in table.get_ref() {
         read_top(draft, &text, name, value);
@@ -73,11 +81,34 @@ pub(super) fn read(draft: &mut Draft, file: &PlanFile) -> bool {
     errors.is_empty()
 }
 
+/// What an error of syntax is about, as far as its way out differs.
+#[derive(PartialEq)]
+enum Slip {
+    /// A text without quotes, such as `80M`.
+    Unquoted,
+    /// A key or section for the second time.
+    Twice,
+    /// Anything else.
+    Other,
+}
+
+fn slip(message: &str) -> Slip {
+    match message {
+        message if message.contains("must be quoted") => Slip::Unquoted,
+        message if message.contains("duplicate key") => Slip::Twice,
+        _ => Slip::Other,
+    }
+}
+
 /// An error of syntax in the parser's words; never with the source line, which may hold a password.
 fn syntax(origin: Origin, message: &str) -> PlanError {
+    let hint = match slip(message) {
+        Slip::Unquoted => "write texts, sizes, durations and rates in \"quotes\"",
+        Slip::Twice => "keep one of them",
+        Slip::Other => "write [SECTION] and KEY = VALUE lines, as `dyno init` does",
+    };
     let problem = format!("not valid TOML: {}", message.lines().collect::<Vec<_>>().join(", "));
-    let hint = "write KEY = VALUE, with texts, sizes and durations in \"quotes\"".into();
-    PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint }
+    PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint: hint.into() }
 }
 
 type Name<'i> = Spanned<std::borrow::Cow<'i, str>>;
@@ -98,7 +129,7 @@ fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'
             let hint = format!("write [{0}] on a line of its own, with its keys below", section.name);
             draft.refuse_name(PlanErrorKind::Type, place, Some(section.name), "a section, not a key", hint);
         }
-        (None, DeValue::Table(_)) => {
+        (None, DeValue::Table(_)) if text.names_hold => {
             let known = SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
             let near = crate::similar::closest(name.get_ref(), known.clone());
             let all: Vec<_> = known.map(|name| format!("[{name}]")).collect();
@@ -114,6 +145,7 @@ fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'
                 hint,
             );
         }
+        (None, DeValue::Table(_)) => {}
         (None, _) => read_key(draft, text, name.get_ref(), name, value),
     }
 }
@@ -121,7 +153,10 @@ fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'
 fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, value: &Value<'_>) {
     let at = value.span().start;
     let Some(key) = keys::find(path) else {
-        return super::options::refuse_key(draft, text.place(name.span().start), path);
+        if text.names_hold {
+            super::options::refuse_key(draft, text.place(name.span().start), path);
+        }
+        return;
     };
     if text.broken.contains(&text.line(at)) {
         return;

@@ -385,12 +385,17 @@ fn broken_toml_is_told_with_its_place_and_the_rest_is_read() {
     let errors = errors("[data]\nscale = 80M\nschemas = 0\n[run]\ntime = \"5s\"\ntime = \"6s\"\n", &[]);
     assert_eq!(errors.len(), 3, "{errors:#?}");
     assert!(errors[0].starts_with("dyno.toml:4:9: not valid TOML: "), "{errors:#?}");
-    assert!(
-        errors[0].ends_with("write KEY = VALUE, with texts, sizes and durations in \"quotes\""),
-        "{errors:#?}"
-    );
+    assert!(errors[0].ends_with("; write texts, sizes, durations and rates in \"quotes\""), "{errors:#?}");
     assert!(errors[1].starts_with("dyno.toml:5:11: data.schemas = 0"), "{errors:#?}");
     assert!(errors[2].starts_with("dyno.toml:8:1: not valid TOML: duplicate key"), "{errors:#?}");
+}
+
+#[test]
+fn a_broken_header_does_not_blame_the_keys_below() {
+    let errors = errors("[data]\nscale = \"x\"\n[run\ntime = \"5s\"\nwarmup = \"5s\"\n", &[]);
+    assert_eq!(errors.len(), 2, "{errors:#?}");
+    assert!(errors[0].starts_with("dyno.toml:4:9: data.scale"), "{errors:#?}");
+    assert!(errors[1].starts_with("dyno.toml:5:5: not valid TOML: unclosed table"), "{errors:#?}");
 }
 
 #[test]
