@@ -201,7 +201,7 @@ fn host() -> HostFacts {
         numa_nodes: 1,
         memory_bytes: 16 << 30,
         facts: BTreeMap::from([
-            ("device.data".into(), "vda".into()),
+            ("place.data.device".into(), "vda".into()),
             ("sysctl.vm.swappiness".into(), "60".into()),
         ]),
         mounts: BTreeMap::from([("/data".into(), "/dev/vda1 ext4 rw,relatime".into())]),

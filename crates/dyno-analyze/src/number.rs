@@ -77,6 +77,12 @@ pub fn compact(value: f64) -> String {
     figure(value)
 }
 
+/// [`figure`] where that takes at most `columns` characters, else [`compact`].
+pub fn within(value: f64, columns: usize) -> String {
+    let full = figure(value);
+    if full.chars().count() <= columns { full } else { compact(value) }
+}
+
 /// A share in percent, without the sign: `12.3`, `100`.
 pub fn percent(value: f64) -> String {
     if value.abs() >= 99.95 || value == 0.0 { fixed(value, 0) } else { fixed(value, 1) }
@@ -91,6 +97,17 @@ pub fn time_us(value: f64) -> String {
     }
 }
 
+/// [`time_us`] with two digits, for figures that move while one looks at them: `61 µs`, `210 µs`, `1.2 ms`.
+pub fn time_coarse_us(value: f64) -> String {
+    let (scaled, unit) = match value.abs() {
+        v if v < 999.5 => (value, "µs"),
+        v if v < 999_500.0 => (value / 1e3, "ms"),
+        _ => (value / 1e6, "s"),
+    };
+    let decimals = usize::from(scaled.abs() < 9.95 && scaled != 0.0);
+    format!("{} {unit}", fixed(scaled, decimals))
+}
+
 /// A length of time given in seconds: `0.42 s`, `48 s`, `3 min 20 s`, `2 h 05 min`.
 pub fn span_s(value: f64) -> String {
     if !value.is_finite() {
@@ -98,7 +115,8 @@ pub fn span_s(value: f64) -> String {
     }
     let whole = value.max(0.0).round() as u64;
     match whole {
-        0..=9 => format!("{} s", figure(value)),
+        0..=9 if value.max(0.0).fract() != 0.0 => format!("{} s", figure(value)),
+        0..=9 => format!("{whole} s"),
         10..=119 => format!("{whole} s"),
         120..=7_199 => format!("{} min {:02} s", whole / 60, whole % 60),
         _ => format!("{} h {:02} min", count(whole / 3_600), whole % 3_600 / 60),
@@ -159,6 +177,9 @@ mod tests {
         assert_eq!(time_us(999.6), "1.00 ms");
         assert_eq!(time_us(1_240.0), "1.24 ms");
         assert_eq!(time_us(12_000_000.0), "12.0 s");
+        assert_eq!(time_coarse_us(61.3), "61 µs");
+        assert_eq!(time_coarse_us(2.14), "2.1 µs");
+        assert_eq!(time_coarse_us(1_240.0), "1.2 ms");
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(8_192), "8 KiB");
         assert_eq!(bytes(85_000_000), "81.1 MiB");

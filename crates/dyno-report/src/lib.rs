@@ -1,1 +1,32 @@
-//! report
+//! Records as people read them in a terminal.
+//!
+//! Every function here turns values into text and does nothing else: it neither prints nor asks the terminal, so the
+//! caller says in [`Style`] how wide it is and whether it shows colours, and tests read the same text as users. Numbers
+//! come from [`number`], tables from [`table`], and no text of a record reaches the terminal but through
+//! [`text::clean`].
+
+pub mod advice;
+pub mod audit;
+pub mod chart;
+pub mod data;
+pub mod list;
+pub mod live;
+pub mod result;
+pub mod show;
+pub mod style;
+pub mod table;
+pub mod text;
+
+pub use dyno_analyze::number;
+
+pub use advice::advice_table;
+pub use audit::{audit_full, audit_summary, audit_table, audit_words};
+pub use data::{DropRow, LoadRow, drop_table, load_table};
+pub use list::{ListRow, list_table};
+pub use live::{Live, live_line};
+pub use result::{ResultRow, result_card, result_table};
+pub use show::show;
+pub use style::Style;
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,7 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
         return found(CheckStatus::Fail, "0", observed, detail);
     }
     if reconnects > 0 || hard.is_some() {
-        let detail = format!("{words}; {} connections were opened anew", count(reconnects));
+        let detail = format!("{words}; connections opened anew: {}", count(reconnects));
         return found(CheckStatus::Warn, "0", observed, detail);
     }
     let status = if share_pct > ERRORS_WARN_PCT { CheckStatus::Warn } else { CheckStatus::Pass };

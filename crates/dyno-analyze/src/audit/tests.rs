@@ -256,7 +256,7 @@ fn spoiled_work_is_found() {
             Skipped,
             "no counters of device vdb",
             postgres(|r| {
-                r.host.facts.insert("device.data".into(), "vdb".into());
+                r.host.facts.insert("place.data.device".into(), "vdb".into());
             }),
         ),
     ]);
@@ -423,7 +423,7 @@ fn spoiled_windows_are_found() {
             }),
         ),
         ("errors", Fail, "describe failing", postgres(|r| ops(r, "all").errors = 5_000)),
-        ("errors", Warn, "1 connections", postgres(|r| r.errors.push(tally("connection", 1, 1)))),
+        ("errors", Warn, "opened anew: 1", postgres(|r| r.errors.push(tally("connection", 1, 1)))),
     ]);
 }
 

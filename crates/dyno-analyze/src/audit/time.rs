@@ -85,7 +85,7 @@ fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
     let idle_s = (window.seconds * sessions - window.busy_s).max(0.0);
     let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
     if reconnects > 0 {
-        return format!("{} lost connections and the waits before opening them anew", count(reconnects));
+        return format!("lost connections ({}) and the waits before opening them anew", count(reconnects));
     }
     match facts.op_count() {
         0 => "nothing ended well in it".into(),

@@ -1,0 +1,103 @@
+//! Loaded data: what was measured of each table, and what a drop would remove.
+
+use dyno_analyze::number::{ABSENT, bytes, compact, count, fixed};
+
+use crate::style::{Paint, Style};
+use crate::table::{Cell, Column, Table};
+
+/// Tables shown; a load of hundreds of schemas is summed up.
+const ROWS_MAX: usize = 20;
+
+/// Characters of a count before it is shortened: a trillion.
+const COUNT_MAX: usize = 17;
+
+/// How far rows per block may be from one before it is marked; the last block of each loader may hold fewer.
+const ROWS_PER_BLOCK_SLACK: f64 = 0.01;
+
+/// What was measured of one table after a load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadRow {
+    /// The table's full name.
+    pub table: String,
+    /// Rows counted by the database.
+    pub rows: u64,
+    /// Blocks that hold rows.
+    pub blocks: u64,
+    /// Bytes of table and index on disk.
+    pub bytes: u64,
+}
+
+/// One object that a drop would remove.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DropRow {
+    /// `table`, `index`, `procedure`, `schema`, `file`.
+    pub kind: String,
+    /// Its full name.
+    pub name: String,
+    /// Its size on disk in bytes, where it is known.
+    pub bytes: Option<u64>,
+}
+
+/// A count to the unit, as long as a table can have so many rows.
+fn exact(value: u64) -> String {
+    let text = count(value);
+    if text.len() <= COUNT_MAX { text } else { compact(value as f64) }
+}
+
+fn rows_per_block(rows: u64, blocks: u64) -> Cell {
+    if blocks == 0 {
+        return Cell::from(ABSENT);
+    }
+    let ratio = rows as f64 / blocks as f64;
+    let text = fixed(ratio, 3);
+    if (ratio - 1.0).abs() <= ROWS_PER_BLOCK_SLACK {
+        Cell::from(text)
+    } else {
+        Cell::painted(&text, Paint::Bad)
+    }
+}
+
+/// What a load made: rows, blocks, rows per block (one is what the method asks for) and size of each table.
+pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
+    let mut table = Table::new(vec![
+        Column::text("table"),
+        Column::figures("rows", ""),
+        Column::figures("blocks", ""),
+        Column::figures("rows per block", ""),
+        Column::figures("size", ""),
+    ]);
+    for row in rows.iter().take(ROWS_MAX) {
+        table.row([
+            Cell::from(row.table.as_str()),
+            exact(row.rows).into(),
+            exact(row.blocks).into(),
+            rows_per_block(row.rows, row.blocks),
+            bytes(row.bytes).into(),
+        ]);
+    }
+    if rows.len() > ROWS_MAX {
+        table.note(&format!("… and {} more (--json shows all)", rows.len() - ROWS_MAX), Paint::Dim);
+    }
+    if rows.len() > 1 {
+        let sum = |part: fn(&LoadRow) -> u64| rows.iter().map(part).fold(0u64, u64::saturating_add);
+        let (all_rows, blocks) = (sum(|row| row.rows), sum(|row| row.blocks));
+        table.row([
+            Cell::painted("all", Paint::Head),
+            exact(all_rows).into(),
+            exact(blocks).into(),
+            rows_per_block(all_rows, blocks),
+            bytes(sum(|row| row.bytes)).into(),
+        ]);
+    }
+    table.render(style)
+}
+
+/// What a drop would remove, or has removed. Always complete: whoever agrees to it must see it.
+pub fn drop_table(rows: &[DropRow], style: &Style) -> String {
+    let mut table = Table::new(vec![Column::text("kind"), Column::text("name"), Column::figures("size", "")]);
+    for row in rows {
+        let size = row.bytes.map_or_else(|| ABSENT.to_owned(), bytes);
+        table.row([Cell::from(row.kind.as_str()), row.name.as_str().into(), size.into()]);
+    }
+    table.render(style)
+}

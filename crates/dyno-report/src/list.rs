@@ -1,0 +1,103 @@
+//! The repository's runs, one line each.
+
+use dyno_analyze::number::{ABSENT, compact, fixed, time_us};
+use dyno_record::{RunRecord, RunState};
+
+use crate::result::has_result;
+use crate::style::{Paint, Style};
+use crate::table::{Cell, Column, Table};
+
+/// One run in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListRow {
+    /// The run's name.
+    pub id: String,
+    /// When it started, RFC 3339 in UTC.
+    pub when: String,
+    /// What it came to.
+    pub status: RunState,
+    /// The target's URL, without secrets.
+    pub target: String,
+    /// Sessions.
+    pub sessions: u32,
+    /// Updates asked for, %.
+    pub update_pct: u32,
+    /// Operations per second; absent where the run has no result.
+    pub ops_per_s: Option<f64>,
+    /// 99th percentile of service time, µs.
+    pub p99_us: Option<f64>,
+    /// Length of the window, s.
+    pub seconds: Option<f64>,
+    /// The first reason why it is not valid.
+    pub reason: Option<String>,
+}
+
+impl From<&RunRecord> for ListRow {
+    fn from(record: &RunRecord) -> Self {
+        let all = record.ops.get("all").filter(|_| has_result(record));
+        Self {
+            id: record.id.clone(),
+            when: record.started_at.clone(),
+            status: record.status.into(),
+            target: record
+                .targets
+                .first()
+                .map_or_else(|| record.plan.target.url.to_string(), |t| t.url.clone()),
+            sessions: record.plan.sessions(),
+            update_pct: record.plan.workload.update_pct,
+            ops_per_s: all.map(|all| all.rate_per_s),
+            p99_us: all.and_then(|all| all.service_us.p99),
+            seconds: record.window.as_ref().map(|window| window.seconds),
+            reason: record.reasons.first().cloned(),
+        }
+    }
+}
+
+/// `2026-03-21T14:25:01.123Z` as `2026-03-21 14:25:01`; anything else as it is.
+fn moment(rfc3339: &str) -> String {
+    match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..19)) {
+        (Some(date), Some("T"), Some(time)) => format!("{date} {time}"),
+        _ => rfc3339.to_owned(),
+    }
+}
+
+/// The list; a run that is not valid has its reason beneath.
+pub fn list_table(rows: &[ListRow], style: &Style) -> String {
+    if rows.is_empty() {
+        return "no runs yet: `dyno run` makes one\n".into();
+    }
+    let mut table = Table::new(vec![
+        Column::text("run"),
+        Column::text("started (UTC)").droppable(),
+        Column::text("status"),
+        Column::text("target"),
+        Column::figures("sessions", ""),
+        Column::figures("updates", "%"),
+        Column::figures("ops", "/s"),
+        Column::figures("p99", ""),
+        Column::figures("elapsed", "s"),
+    ]);
+    for row in rows {
+        let paint = match row.status {
+            RunState::Valid | RunState::Running => Paint::Good,
+            RunState::Interrupted | RunState::Unknown => Paint::Warn,
+            RunState::Invalid | RunState::Failed => Paint::Bad,
+        };
+        let absent = || ABSENT.to_owned();
+        table.row([
+            Cell::from(row.id.as_str()),
+            moment(&row.when).into(),
+            Cell::painted(row.status.name(), paint),
+            row.target.as_str().into(),
+            row.sessions.to_string().into(),
+            row.update_pct.to_string().into(),
+            row.ops_per_s.map_or_else(absent, compact).into(),
+            row.p99_us.map_or_else(absent, time_us).into(),
+            row.seconds.map_or_else(absent, |seconds| fixed(seconds, 1)).into(),
+        ]);
+        if let Some(reason) = &row.reason {
+            table.note(reason, Paint::Dim);
+        }
+    }
+    table.render(style)
+}

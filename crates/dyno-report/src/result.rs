@@ -1,0 +1,337 @@
+//! The result of runs, as a database administrator expects it: one row for each run, or one run as a card.
+//!
+//! A run whose audit failed has no result: its row says so and why, and its figures are left out, so that nobody copies
+//! them. `dyno show` has them, to find out what went wrong.
+
+use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
+use dyno_record::{CheckStatus, RunRecord, Status};
+
+use crate::style::{Paint, Style};
+use crate::table::{Cell, Column, Table};
+use crate::text::{clean, indent, pad, truncate, width, wrap};
+
+/// Reasons shown beneath a run.
+const REASONS_MAX: usize = 3;
+
+/// Lines that one reason may take.
+const REASON_LINES_MAX: usize = 3;
+
+/// Characters of a figure that a column is made for, so that both blocks fit 100 columns; a longer one is shown as
+/// `1.23G`. Megabytes and syncs per second are smaller numbers than operations and blocks.
+const FIGURE_MAX: usize = 10;
+const SMALL_FIGURE_MAX: usize = 8;
+
+/// What a result table shows of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultRow {
+    /// The run's name.
+    pub id: String,
+    /// What it came to.
+    pub status: Status,
+    /// Why it is not valid.
+    pub reasons: Vec<String>,
+    /// Sessions.
+    pub sessions: u32,
+    /// Updates asked for, %.
+    pub update_pct: u32,
+    /// The figures; absent where the run has no result.
+    pub figures: Option<Figures>,
+}
+
+/// The figures of one run; what is not known is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Figures {
+    /// Length of the window, s.
+    pub seconds: f64,
+    /// Operations per second.
+    pub ops_per_s: Option<f64>,
+    /// Rows read and updated per second.
+    pub rows_per_s: Option<f64>,
+    /// Mean, p50, p95, p99 and maximum of service time, µs.
+    pub service_us: [Option<f64>; 5],
+    /// Processor time of the host: busy, user, sys, waiting for I/O, %.
+    pub cpu_pct: [Option<f64>; 4],
+    /// Logical reads per second, blocks.
+    pub logical_reads_per_s: Option<f64>,
+    /// Physical reads per second, blocks.
+    pub physical_reads_per_s: Option<f64>,
+    /// Physical reads, MB/s.
+    pub physical_read_mb_per_s: Option<f64>,
+    /// Redo, MB/s.
+    pub redo_mb_per_s: Option<f64>,
+    /// Syncs of redo per second.
+    pub redo_syncs_per_s: Option<f64>,
+    /// Commits per second.
+    pub commits_per_s: Option<f64>,
+    /// Share of logical reads served by the database's cache, %.
+    pub buffer_hit_pct: Option<f64>,
+}
+
+/// Whether a run has a result to show: a valid one has; an interrupted one too, unless its audit failed.
+pub fn has_result(record: &RunRecord) -> bool {
+    let failed = record.audit.iter().any(|check| check.status == CheckStatus::Fail);
+    match record.status {
+        Status::Valid => true,
+        Status::Interrupted => record.window.is_some() && !failed,
+        Status::Invalid | Status::Failed => false,
+    }
+}
+
+impl From<&RunRecord> for ResultRow {
+    fn from(record: &RunRecord) -> Self {
+        Self {
+            id: record.id.clone(),
+            status: record.status,
+            reasons: record.reasons.clone(),
+            sessions: if record.gate.sessions > 0 { record.gate.sessions } else { record.plan.sessions() },
+            update_pct: record.plan.workload.update_pct,
+            figures: has_result(record).then(|| Figures::of(record)),
+        }
+    }
+}
+
+impl Figures {
+    /// The figures of a record, whatever its status.
+    pub fn of(record: &RunRecord) -> Self {
+        let metric = |name: &str| record.metrics.get(name).and_then(|metric| metric.value());
+        let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
+        let all = record.ops.get("all");
+        let per_s = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
+        let service = all.map(|all| &all.service_us);
+        let at = |part: fn(&dyno_record::Latency) -> Option<f64>| service.and_then(part);
+        Self {
+            seconds,
+            ops_per_s: metric("ops_per_s").or_else(|| per_s(all?.count)),
+            rows_per_s: metric("rows_per_s").or_else(|| per_s(all?.rows)),
+            service_us: [at(|l| l.mean), at(|l| l.p50), at(|l| l.p95), at(|l| l.p99), at(|l| l.max)],
+            cpu_pct: ["cpu_busy_pct", "cpu_user_pct", "cpu_sys_pct", "cpu_iowait_pct"].map(metric),
+            logical_reads_per_s: metric("logical_reads_per_s"),
+            physical_reads_per_s: metric("physical_reads_per_s"),
+            physical_read_mb_per_s: metric("physical_read_mb_per_s"),
+            redo_mb_per_s: metric("redo_mb_per_s"),
+            redo_syncs_per_s: metric("redo_syncs_per_s"),
+            commits_per_s: metric("commits_per_s"),
+            buffer_hit_pct: metric("buffer_hit_pct"),
+        }
+    }
+}
+
+/// The unit that suits all times of a table: its name, and microseconds in it.
+#[derive(Debug, Clone, Copy)]
+struct TimeUnit {
+    name: &'static str,
+    us: f64,
+}
+
+impl TimeUnit {
+    /// Chosen so that the median is readable and the largest stays within seven characters.
+    fn of(rows: &[ResultRow]) -> Self {
+        let figures = rows.iter().filter_map(|row| row.figures.as_ref());
+        let largest = figures.flat_map(|f| &f.service_us[..4]).flatten().copied().fold(0.0, f64::max);
+        match largest {
+            us if us < 100_000.0 => Self { name: "µs", us: 1.0 },
+            us if us < 100_000_000.0 => Self { name: "ms", us: 1e3 },
+            _ => Self { name: "s", us: 1e6 },
+        }
+    }
+
+    fn show(self, time_us: Option<f64>) -> String {
+        optional(time_us.map(|us| us / self.us))
+    }
+}
+
+/// A figure that fits its column, and one that fits a narrower one.
+fn fit(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.into(), |value| within(value, FIGURE_MAX))
+}
+
+fn fit_small(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.into(), |value| within(value, SMALL_FIGURE_MAX))
+}
+
+fn pct(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.into(), percent)
+}
+
+fn status_cell(status: Status) -> Cell {
+    let paint = match status {
+        Status::Valid => Paint::Good,
+        Status::Interrupted => Paint::Warn,
+        Status::Invalid | Status::Failed => Paint::Bad,
+    };
+    Cell::painted(status.name(), paint)
+}
+
+/// Columns of one block of the table, with the cells of one run for them.
+type Block = (Vec<Column>, fn(&Figures, TimeUnit) -> Vec<String>);
+
+fn load_block(unit: TimeUnit) -> Block {
+    let service = |head: &str| Column::figures(head, unit.name).under("service time");
+    let columns = vec![
+        Column::figures("ops", "/s"),
+        Column::figures("rows", "/s"),
+        service("mean"),
+        service("p50"),
+        service("p95"),
+        service("p99"),
+        Column::figures("elapsed", "s"),
+    ];
+    (columns, |f, unit| {
+        let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
+        vec![fit(f.ops_per_s), fit(f.rows_per_s), mean, p50, p95, p99, fixed(f.seconds, 1)]
+    })
+}
+
+fn cpu_block() -> Block {
+    let cpu = |head: &str| Column::figures(head, "%").under("CPU");
+    let columns = vec![cpu("busy"), cpu("user"), cpu("sys"), cpu("iowait")];
+    (columns, |f, _| f.cpu_pct.map(pct).to_vec())
+}
+
+fn io_block() -> Block {
+    let columns = vec![
+        Column::figures("logical", "/s").under("reads"),
+        Column::figures("physical", "/s").under("reads"),
+        Column::figures("physical", "MB/s").under("reads"),
+        Column::figures("written", "MB/s").under("redo"),
+        Column::figures("syncs", "/s").under("redo"),
+    ];
+    (columns, |f, _| {
+        let (logical, physical) = (fit(f.logical_reads_per_s), fit(f.physical_reads_per_s));
+        let [mb, redo, syncs] =
+            [f.physical_read_mb_per_s, f.redo_mb_per_s, f.redo_syncs_per_s].map(fit_small);
+        vec![logical, physical, mb, redo, syncs]
+    })
+}
+
+/// One table of `blocks` side by side, in front the columns that say which run it is, behind them the status.
+fn table_of(rows: &[ResultRow], blocks: &[Block], unit: TimeUnit, with_status: bool, style: &Style) -> Table {
+    let mut columns = vec![Column::figures("sessions", ""), Column::figures("updates", "%")];
+    columns.extend(blocks.iter().flat_map(|(columns, _)| columns.iter().cloned()));
+    let filled = columns.len();
+    if with_status {
+        columns.push(Column::text("status"));
+    }
+    let mut table = Table::new(columns);
+    for row in rows {
+        let mut cells: Vec<Cell> =
+            vec![Cell::from(row.sessions.to_string()), Cell::from(row.update_pct.to_string())];
+        if let Some(figures) = &row.figures {
+            cells.extend(blocks.iter().flat_map(|(_, cells)| cells(figures, unit)).map(Cell::from));
+        }
+        cells.resize(filled, Cell::default());
+        if with_status {
+            cells.push(status_cell(row.status));
+        }
+        table.row(cells);
+        if with_status {
+            for line in reasons(&row.reasons, style) {
+                table.note(&line, Paint::Bad);
+            }
+        }
+    }
+    table
+}
+
+/// The first reasons in lines, and how many more there are.
+fn reasons(all: &[String], style: &Style) -> Vec<String> {
+    let lines = |reason: &String| wrap(&clean(reason), style.columns() - 2, REASON_LINES_MAX);
+    let mut shown: Vec<String> = all.iter().take(REASONS_MAX).flat_map(lines).collect();
+    if all.len() > REASONS_MAX {
+        shown.push(format!("… and {} more reasons (dyno show)", all.len() - REASONS_MAX));
+    }
+    shown
+}
+
+/// One row for each run: load, processors and I/O side by side as far as the width allows, the rest in a table beneath.
+pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
+    let unit = TimeUnit::of(rows);
+    let with_result: Vec<ResultRow> = rows.iter().filter(|row| row.figures.is_some()).cloned().collect();
+    let table = |blocks: &[Block], first: bool| {
+        let rows = if first { rows } else { &with_result };
+        table_of(rows, blocks, unit, first, style)
+    };
+    let mut tables = Vec::new();
+    let mut packed: Vec<Block> = Vec::new();
+    for block in [load_block(unit), cpu_block(), io_block()] {
+        packed.push(block);
+        if packed.len() > 1 && !table(&packed, tables.is_empty()).fits(style) {
+            let last = packed.split_off(packed.len() - 1);
+            tables.push(table(&packed, tables.is_empty()).render(style));
+            packed = last;
+        }
+        if with_result.is_empty() {
+            break; // Nothing but the status to show.
+        }
+    }
+    tables.push(table(&packed, tables.is_empty()).render(style));
+    tables.join("\n")
+}
+
+/// One run as a card: its figures in two columns, each with its unit.
+pub fn result_card(row: &ResultRow, style: &Style) -> String {
+    let mut out = String::new();
+    let Some(figures) = &row.figures else {
+        let text = format!("  {}: this run has no result", row.status.name());
+        out.push_str(&style.paint(Paint::Bad, &text));
+        out.push('\n');
+        for line in reasons(&row.reasons, style) {
+            out.push_str(&format!("  {line}\n"));
+        }
+        return out;
+    };
+    if row.status != Status::Valid {
+        let text = format!("  {}: the figures are of the part that was measured", row.status.name());
+        out.push_str(&style.paint(Paint::Warn, &text));
+        out.push('\n');
+    }
+    let inner = Style { width: style.columns() - 2, ..*style };
+    out.push_str(&indent(&figure_card(row, figures, &inner)));
+    out
+}
+
+/// One entry of a card: what, value, unit.
+type Entry = (&'static str, String, &'static str);
+
+/// The card's figures, also for `show`, which shows those of invalid runs.
+pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String {
+    let unit = TimeUnit::of(&[ResultRow { figures: Some(*f), ..row.clone() }]);
+    let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
+    let [busy, user, sys, iowait] = f.cpu_pct.map(pct);
+    let left: [Entry; 10] = [
+        ("sessions", row.sessions.to_string(), ""),
+        ("updates", row.update_pct.to_string(), "%"),
+        ("elapsed", fixed(f.seconds, 1), "s"),
+        ("operations", fit(f.ops_per_s), "/s"),
+        ("rows", fit(f.rows_per_s), "/s"),
+        ("commits", fit(f.commits_per_s), "/s"),
+        ("service time, mean", mean, unit.name),
+        ("service time, p50", p50, unit.name),
+        ("service time, p95", p95, unit.name),
+        ("service time, p99", p99, unit.name),
+    ];
+    let right: [Entry; 10] = [
+        ("logical reads", fit(f.logical_reads_per_s), "/s"),
+        ("served by the cache", pct(f.buffer_hit_pct), "%"),
+        ("physical reads", fit(f.physical_reads_per_s), "/s"),
+        ("physical reads", fit(f.physical_read_mb_per_s), "MB/s"),
+        ("redo", fit(f.redo_mb_per_s), "MB/s"),
+        ("redo syncs", fit(f.redo_syncs_per_s), "/s"),
+        ("CPU busy", busy, "%"),
+        ("CPU user", user, "%"),
+        ("CPU sys", sys, "%"),
+        ("CPU iowait", iowait, "%"),
+    ];
+    let entry = |(what, value, unit): &Entry| {
+        let space = pad((20usize.saturating_sub(width(what)) + 13).saturating_sub(width(value)).max(1));
+        format!("{what}{space}{value} {unit}")
+    };
+    let mut out = String::new();
+    for (l, r) in left.iter().zip(&right) {
+        let (l, r) = (entry(l), entry(r));
+        let line = format!("{l}{}{r}", pad(44usize.saturating_sub(width(&l)).max(2)));
+        out.push_str(truncate(line.trim_end(), style.columns()).as_str());
+        out.push('\n');
+    }
+    out
+}

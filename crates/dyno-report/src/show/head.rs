@@ -1,0 +1,126 @@
+//! Which run it is, what it was to do, and what came out.
+
+use dyno_plan::{Arrivals, Drive, Redo};
+use dyno_record::{RunRecord, Status};
+
+use super::lists::{more, pairs};
+use crate::number::{bytes, count, span_s, time_us};
+use crate::result::{Figures, ResultRow, figure_card, has_result};
+use crate::style::{Paint, Style};
+use crate::text::{clean, indent, truncate, wrap};
+
+/// Reasons and targets shown.
+const LIST_MAX: usize = 8;
+
+/// Columns of the name; those that Dyno gives have twenty.
+const NAME_MAX: usize = 60;
+
+/// The run's name, status with reasons, target, host, version.
+pub(super) fn head(record: &RunRecord, style: &Style) -> String {
+    let paint = match record.status {
+        Status::Valid => Paint::Good,
+        Status::Interrupted => Paint::Warn,
+        Status::Invalid | Status::Failed => Paint::Bad,
+    };
+    let title = format!("run {}", truncate(&clean(&record.id), NAME_MAX));
+    let mut out =
+        format!("{}  {}\n", style.paint(Paint::Head, &title), style.paint(paint, record.status.name()));
+    for reason in record.reasons.iter().take(LIST_MAX) {
+        for line in wrap(&clean(reason), style.columns() - 2, 4) {
+            out.push_str(&format!("  {}\n", style.paint(paint, &line)));
+        }
+    }
+    out.push_str(&indent(&more(record.reasons.len(), LIST_MAX, style)));
+    let mut list = vec![("started".to_owned(), format!("{}, ended {}", record.started_at, record.ended_at))];
+    for target in record.targets.iter().take(LIST_MAX) {
+        list.push(("target".into(), target.url.clone()));
+        list.push(("database".into(), format!("{} {}", target.identity.product, target.identity.version)));
+    }
+    let host = &record.host;
+    if !host.name.is_empty() {
+        list.push(("driven from".into(), format!("{} ({})", host.name, host.role)));
+    }
+    list.push(("dyno".into(), record.dyno_version.clone()));
+    let inner = Style { width: style.columns() - 2, ..*style };
+    out.push_str(&indent(&pairs(&list, usize::MAX, &inner)));
+    out
+}
+
+/// The plan, as far as it shapes the figures.
+pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
+    let plan = &record.plan;
+    let (data, work, run) = (&plan.data, &plan.workload, &plan.run);
+    let loaded = record.targets.first().and_then(|target| target.data.as_ref());
+    let size = match loaded {
+        Some(spec) => format!(
+            "{} × {} blocks of {}, {} more to scan",
+            spec.schemas,
+            count(spec.rows),
+            bytes(spec.block_size),
+            count(spec.scan_rows)
+        ),
+        None => format!("{} × {}, {} more to scan", data.schemas, data.scale, data.scan_scale),
+    };
+    let redo = match work.redo {
+        Redo::Lite => "lite",
+        Redo::Heavy => "heavy",
+    };
+    let mix = format!(
+        "{} % updates ({redo}), of the reads {} % scans and {} % lookups; {} rows per operation",
+        work.update_pct, work.scan_pct, work.lookup_pct, work.work_unit
+    );
+    let arrivals = match work.arrivals {
+        Arrivals::Constant => "constant",
+        Arrivals::Poisson => "Poisson",
+    };
+    let drive = match work.drive {
+        Drive::Client => "each operation crosses the wire",
+        Drive::Server => "loops run inside the database",
+    };
+    let loop_words = match work.rate {
+        Some(rate) => format!("open loop at {rate}, {arrivals} arrivals; {drive}"),
+        None => format!("closed loop; {drive}"),
+    };
+    let length = match (run.time, run.ops_per_session) {
+        (_, Some(ops)) => format!("{} operations per session", count(ops)),
+        (Some(time), None) => time.to_string(),
+        (None, None) => "no length".into(),
+    };
+    let sessions = format!(
+        "{} ({} per schema), warm-up {}, window {length}",
+        plan.sessions(),
+        run.sessions_per_schema,
+        run.warmup
+    );
+    let list = [
+        ("data".to_owned(), format!("{size}; {} % compressible, seed {}", data.compressible, data.seed)),
+        ("operations".to_owned(), mix),
+        ("load".to_owned(), loop_words),
+        ("sessions".to_owned(), sessions),
+    ];
+    pairs(&list, usize::MAX, style)
+}
+
+/// The figures, and how the window was measured.
+pub(super) fn result(record: &RunRecord, style: &Style) -> String {
+    let Some(window) = &record.window else {
+        return "none: the run ended before its window began\n".into();
+    };
+    let mut out = String::new();
+    if !has_result(record) {
+        let text =
+            format!("{}: these figures are no result; they are here to find out why", record.status.name());
+        out.push_str(&format!("{}\n", style.paint(Paint::Bad, &text)));
+    }
+    out.push_str(&figure_card(&ResultRow::from(record), &Figures::of(record), style));
+    let measured = format!(
+        "{} between snapshots; sessions started within {}, {} to connect",
+        span_s(window.seconds),
+        time_us(record.gate.skew_us_max),
+        time_us(record.gate.connect_s * 1e6)
+    );
+    for line in wrap(&measured, style.columns(), 2) {
+        out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
+    }
+    out
+}

@@ -1,0 +1,52 @@
+//! A whole record, readably: what ran where, what came out, and how far it can be trusted.
+//!
+//! Long lists are bounded; `--json` shows everything. The figures of a run without a result are shown here, under a
+//! heading that says so, because finding out what went wrong needs them.
+
+mod head;
+mod lists;
+mod metrics;
+mod ops;
+mod platform;
+mod series;
+mod waits;
+
+use dyno_record::RunRecord;
+
+use crate::audit::audit_full;
+use crate::style::{Paint, Style};
+use crate::text::indent;
+
+/// The whole record as text.
+pub fn show(record: &RunRecord, style: &Style) -> String {
+    // Sections stand two columns to the right of their titles.
+    let inner = &Style { width: style.columns() - 2, ..*style };
+    let sections = [
+        ("", head::head(record, style)),
+        ("plan", head::plan(record, inner)),
+        ("result", head::result(record, inner)),
+        ("operations", ops::classes(record, inner)),
+        ("service time", ops::distribution(record, inner)),
+        ("second by second", series::series(record, inner)),
+        ("metrics", metrics::metrics(record, inner)),
+        ("waits", waits::waits(record, inner)),
+        ("errors", platform::errors(record, inner)),
+        ("settings", platform::settings(record, inner)),
+        ("host", platform::host(record, inner)),
+    ];
+    let mut out = String::new();
+    for (title, body) in sections {
+        if body.is_empty() {
+            continue;
+        }
+        if !title.is_empty() {
+            out.push_str(&format!("\n{}\n", style.paint(Paint::Head, title)));
+            out.push_str(&indent(&body));
+        } else {
+            out.push_str(&body);
+        }
+    }
+    out.push('\n');
+    out.push_str(&audit_full(&record.audit, style));
+    out
+}

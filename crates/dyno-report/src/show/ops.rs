@@ -1,0 +1,150 @@
+//! Operations by class with their percentiles, and the distribution of their times.
+
+use dyno_record::{Histogram, Latency, OpClass, OpStats, RunRecord};
+
+use crate::chart::bar;
+use crate::number::{ABSENT, count, percent, time_us, within};
+use crate::style::{Paint, Style};
+use crate::table::{Cell, Column, Table};
+use crate::text::{clean, pad, width, wrap};
+
+/// Characters of a count or rate before it is shortened.
+const FIGURE_MAX: usize = 11;
+
+/// Widest bar, in columns.
+const BAR_COLUMNS: usize = 50;
+
+/// Classes in the order of reports, `all` first.
+fn ordered(record: &RunRecord) -> impl Iterator<Item = (&'static str, &OpStats)> {
+    let names = std::iter::once("all").chain(OpClass::ALL.into_iter().map(OpClass::name));
+    names.filter_map(|name| Some((name, record.ops.get(name)?)))
+}
+
+fn time(value: Option<f64>) -> Cell {
+    value.map_or_else(|| Cell::from(ABSENT), |us| time_us(us).into())
+}
+
+/// One row for each class; response times too where they differ from service times.
+pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
+    if record.ops.is_empty() {
+        return String::new();
+    }
+    let service = |head: &str| Column::figures(head, "");
+    let mut table = Table::new(vec![
+        Column::text("class"),
+        Column::figures("count", ""),
+        Column::figures("errors", ""),
+        Column::figures("rate", "/s"),
+        service("mean"),
+        service("p50"),
+        service("p90").droppable(),
+        service("p95").droppable(),
+        service("p99"),
+        service("p99.9"),
+        service("max"),
+    ]);
+    let times = |l: &Latency| [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time);
+    for (name, ops) in ordered(record) {
+        let figures =
+            [ops.count as f64, ops.errors as f64, ops.rate_per_s].map(|value| within(value, FIGURE_MAX));
+        let head = std::iter::once(Cell::from(name)).chain(figures.map(Cell::from));
+        table.row(head.chain(times(&ops.service_us)));
+        if ops.response_us != ops.service_us {
+            let head = ["  response".into(), Cell::default(), Cell::default(), Cell::default()];
+            table.row(head.into_iter().chain(times(&ops.response_us)));
+        }
+        if let Some(untimed) = &ops.untimed {
+            table.note(&format!("without times of their own: {untimed}"), Paint::Dim);
+        }
+    }
+    table.render(style)
+}
+
+/// Upper ends of latency bands in nanoseconds: 1, 2, 5 × 10ⁿ, as far as histograms reach.
+fn band_ends() -> impl Iterator<Item = u64> {
+    (0..14).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
+}
+
+/// Operations per band: (low, high, count) in nanoseconds, from the first band that is not empty to the last.
+fn bands(histogram: &Histogram) -> Vec<(u64, u64, u64)> {
+    let ends: Vec<u64> = band_ends().collect();
+    let mut counts = vec![0u64; ends.len()];
+    for value in histogram.inner().iter_recorded() {
+        let ns = value.value_iterated_to();
+        let band = ends.partition_point(|&end| end < ns).min(ends.len() - 1);
+        counts[band] += value.count_since_last_iteration();
+    }
+    let first = counts.iter().position(|&count| count > 0).unwrap_or(0);
+    let last = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    (first..last).map(|i| (if i == 0 { 0 } else { ends[i - 1] }, ends[i], counts[i])).collect()
+}
+
+/// The distribution as bars over bands of 1-2-5, with cumulative shares.
+pub(super) fn distribution(record: &RunRecord, style: &Style) -> String {
+    let timed = ["all", "slice"].into_iter().find_map(|name| {
+        let latency = &record.ops.get(name)?.service_us;
+        Some((name, latency.histogram.as_deref()?))
+    });
+    let Some((name, text)) = timed else { return String::new() };
+    let histogram = match Histogram::decode(text) {
+        Ok(histogram) => histogram,
+        Err(error) => {
+            return wrap(&clean(&error.to_string()), style.columns(), 2).join(
+                "
+",
+            ) + "
+";
+        }
+    };
+    let total = histogram.count().max(1);
+    let bands = bands(&histogram);
+    let largest = bands.iter().map(|&(_, _, count)| count).max().unwrap_or(0).max(1);
+    let what = if name == "all" { "all operations" } else { "slices" };
+    let mut out =
+        format!("{}\n", style.paint(Paint::Dim, &format!("{what}: band, share, share up to there")));
+    let mut so_far = 0u64;
+    let label = |ns: u64| time_us_short(ns);
+    for (low, high, in_band) in bands {
+        so_far += in_band;
+        let band = format!("{} – {}", label(low), label(high));
+        let shares = [in_band, so_far].map(|count| percent(count as f64 * 100.0 / total as f64));
+        let line = format!(
+            "{}{band}  {:>5} %  {:>5} %  {}",
+            pad(20usize.saturating_sub(width(&band))),
+            shares[0],
+            shares[1],
+            bar(in_band as f64 / largest as f64, BAR_COLUMNS.min(style.columns().saturating_sub(40)))
+        );
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// The end of a band, which has one digit: `200 ns`, `5 µs`, `10 ms`.
+fn time_us_short(ns: u64) -> String {
+    let (value, unit) = match ns {
+        0..=999 => (ns, "ns"),
+        1_000..=999_999 => (ns / 1_000, "µs"),
+        1_000_000..=999_999_999 => (ns / 1_000_000, "ms"),
+        _ => (ns / 1_000_000_000, "s"),
+    };
+    format!("{} {unit}", count(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_is_in_exactly_one_band() {
+        let mut histogram = Histogram::new();
+        let values = [1, 999, 1_000, 1_001, 2_000, 61_000, 5_000_000, 80_000_000_000_000];
+        values.into_iter().for_each(|ns| histogram.record_ns(ns));
+        let bands = bands(&histogram);
+        assert_eq!(bands.iter().map(|&(_, _, count)| count).sum::<u64>(), 8);
+        assert!(bands.contains(&(500, 1_000, 2)), "{bands:?}");
+        assert!(bands.contains(&(1_000, 2_000, 2)), "{bands:?}");
+        assert!(bands.windows(2).all(|pair| pair[0].1 == pair[1].0));
+    }
+}

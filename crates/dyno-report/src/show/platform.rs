@@ -1,0 +1,83 @@
+//! The platform: settings that differ from the defaults, the host's facts, and the errors met.
+
+use dyno_record::RunRecord;
+
+use super::lists::pairs;
+use crate::number::{bytes, count};
+use crate::style::Style;
+
+/// Settings, facts and errors shown.
+const SETTINGS_MAX: usize = 40;
+const FACTS_MAX: usize = 30;
+const ERRORS_MAX: usize = 10;
+
+/// Settings that are not the product's defaults.
+pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
+    let list: Vec<(String, String)> = record
+        .targets
+        .iter()
+        .flat_map(|target| {
+            let identity = &target.identity;
+            identity.non_default.iter().map(|name| {
+                (name.clone(), identity.settings.get(name).cloned().unwrap_or_else(|| "not told".into()))
+            })
+        })
+        .collect();
+    if list.is_empty() {
+        return if record.targets.is_empty() {
+            String::new()
+        } else {
+            "all as the product's defaults\n".into()
+        };
+    }
+    pairs(&list, SETTINGS_MAX, style)
+}
+
+/// The driving host.
+pub(super) fn host(record: &RunRecord, style: &Style) -> String {
+    let host = &record.host;
+    let mut list = Vec::new();
+    let mut push = |name: &str, value: String| {
+        if !value.is_empty() {
+            list.push((name.to_owned(), value));
+        }
+    };
+    push("name", host.name.clone());
+    push("figures speak of", host.role.clone());
+    push("system", [host.kernel.as_str(), host.os.as_str()].join(", ").trim_matches([',', ' ']).to_owned());
+    if host.cpus > 0 {
+        let cpus = format!("{} × {}", host.cpus, host.cpu_model);
+        let allowed = if host.cpus_allowed == host.cpus {
+            String::new()
+        } else {
+            format!(", {} allowed", host.cpus_allowed)
+        };
+        let nodes = if host.numa_nodes == 1 { "node" } else { "nodes" };
+        push("processors", format!("{cpus}{allowed}, {} NUMA {nodes}", host.numa_nodes));
+    }
+    if host.memory_bytes > 0 {
+        push("memory", bytes(host.memory_bytes));
+    }
+    for (path, mount) in &host.mounts {
+        push(&format!("mount {path}"), mount.clone());
+    }
+    list.extend(host.facts.iter().map(|(name, value)| (name.clone(), value.clone())));
+    pairs(&list, FACTS_MAX, style)
+}
+
+/// Errors by code.
+pub(super) fn errors(record: &RunRecord, style: &Style) -> String {
+    let list: Vec<(String, String)> = record
+        .errors
+        .iter()
+        .map(|tally| {
+            let name = format!("{} × {}", count(tally.count), tally.code);
+            let again = match tally.reconnects {
+                0 => String::new(),
+                reconnects => format!("; connections opened anew: {}", count(reconnects)),
+            };
+            (name, format!("{} ({}){again}", tally.message, tally.class))
+        })
+        .collect();
+    pairs(&list, ERRORS_MAX, style)
+}

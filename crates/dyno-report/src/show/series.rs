@@ -1,0 +1,60 @@
+//! The window interval by interval: a line to see, a table to read.
+
+use dyno_record::{RunRecord, SeriesPoint};
+
+use super::lists::more;
+use crate::chart::sparkline;
+use crate::number::{ABSENT, compact, count, time_coarse_us, within};
+use crate::style::Style;
+use crate::table::{Cell, Column, Table};
+
+/// Intervals in the table.
+const POINTS_MAX: usize = 20;
+
+/// Widest sparkline, in columns.
+const SPARK_COLUMNS: usize = 60;
+
+/// Operations per second of one interval.
+fn rate(point: &SeriesPoint) -> f64 {
+    if point.seconds > 0.0 { point.ops as f64 / point.seconds } else { 0.0 }
+}
+
+/// Throughput and tail latency as sparklines, then the first intervals as a table.
+pub(super) fn series(record: &RunRecord, style: &Style) -> String {
+    let points = &record.series.points;
+    if points.is_empty() {
+        return String::new();
+    }
+    let rates: Vec<f64> = points.iter().map(rate).collect();
+    let p99: Vec<f64> = points.iter().map(|point| point.p99_us.unwrap_or(0.0)).collect();
+    let range = |values: &[f64], show: fn(f64) -> String| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(0.0, f64::max);
+        format!("{} … {}", show(least), show(most))
+    };
+    let columns = SPARK_COLUMNS.min(style.columns().saturating_sub(40));
+    let mut out = format!("ops/s  {}  {}\n", sparkline(&rates, columns), range(&rates, compact));
+    out.push_str(&format!("p99    {}  {}\n", sparkline(&p99, columns), range(&p99, time_coarse_us)));
+    let mut table = Table::new(vec![
+        Column::figures("at", "s"),
+        Column::figures("ops", "/s"),
+        Column::figures("errors", ""),
+        Column::figures("p50", ""),
+        Column::figures("p99", ""),
+        Column::figures("max", ""),
+    ]);
+    let time = |value: Option<f64>| Cell::from(value.map_or_else(|| ABSENT.to_owned(), time_coarse_us));
+    for point in points.iter().take(POINTS_MAX) {
+        table.row([
+            Cell::from(crate::number::fixed(point.at_s, 1)),
+            within(rate(point), 12).into(),
+            count(point.errors).into(),
+            time(point.p50_us),
+            time(point.p99_us),
+            time(point.max_us),
+        ]);
+    }
+    out.push_str(&table.render(style));
+    out.push_str(&more(points.len(), POINTS_MAX, style));
+    out
+}

@@ -1,0 +1,63 @@
+//! How text is dressed: width and colour are the caller's to know.
+
+/// What the terminal can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether colours are shown; the caller honours `NO_COLOR`, `--no-color` and pipes.
+    pub color: bool,
+    /// Columns that lines should fit in.
+    pub width: usize,
+}
+
+/// Narrowest width that layouts are made for; below it lines stay this long.
+pub const WIDTH_MIN: usize = 60;
+
+impl Default for Style {
+    /// What every terminal and every file can hold: 100 columns, no colour.
+    fn default() -> Self {
+        Self { color: false, width: 100 }
+    }
+}
+
+/// The meaning of a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Warn,
+    /// Wrong.
+    Bad,
+    /// A heading.
+    Head,
+    /// Less important.
+    Dim,
+}
+
+impl Paint {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Good => "32",
+            Self::Warn => "33",
+            Self::Bad => "31",
+            Self::Head => "1",
+            Self::Dim => "2",
+        }
+    }
+}
+
+impl Style {
+    /// The width that layouts may use.
+    pub fn columns(&self) -> usize {
+        self.width.max(WIDTH_MIN)
+    }
+
+    /// `text` in the colour of `paint`, or as it is where colours are off.
+    pub fn paint(&self, paint: Paint, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\x1b[{}m{text}\x1b[0m", paint.code())
+        } else {
+            text.to_owned()
+        }
+    }
+}

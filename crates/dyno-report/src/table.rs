@@ -1,0 +1,297 @@
+//! The one table writer.
+//!
+//! Figures stand right-aligned under a head of up to three lines (what columns have in common, what each is, its unit).
+//! A table that is too wide first drops columns that say so, then shortens text; figures are never shortened, because a
+//! figure with digits missing is another figure.
+
+use crate::style::{Paint, Style};
+use crate::text::{clean, pad, truncate, width};
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+/// Narrowest that a column of text is squeezed to.
+const TEXT_MIN: usize = 8;
+
+/// One column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    head: String,
+    unit: String,
+    group: String,
+    left: bool,
+    droppable: bool,
+}
+
+impl Column {
+    /// A column of figures, right-aligned; `unit` stands under the head.
+    pub fn figures(head: &str, unit: &str) -> Self {
+        Self { head: head.into(), unit: unit.into(), group: String::new(), left: false, droppable: false }
+    }
+
+    /// A column of text, left-aligned, shortened when there is no room.
+    pub fn text(head: &str) -> Self {
+        Self { left: true, ..Self::figures(head, "") }
+    }
+
+    /// The same column under a head that it shares with its neighbours.
+    #[must_use]
+    pub fn under(mut self, group: &str) -> Self {
+        self.group = group.into();
+        self
+    }
+
+    /// The same column, left out where there is no room.
+    #[must_use]
+    pub fn droppable(mut self) -> Self {
+        self.droppable = true;
+        self
+    }
+}
+
+/// One cell.
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    text: String,
+    paint: Option<Paint>,
+}
+
+impl Cell {
+    /// A cell in a colour.
+    pub fn painted(text: &str, paint: Paint) -> Self {
+        Self { text: clean(text), paint: Some(paint) }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self { text: clean(text), paint: None }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Line {
+    Cells(Vec<Cell>),
+    Note(String, Paint),
+}
+
+/// A table being filled.
+#[derive(Debug, Clone)]
+pub struct Table {
+    columns: Vec<Column>,
+    lines: Vec<Line>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(columns: Vec<Column>) -> Self {
+        Self { columns, lines: Vec::new() }
+    }
+
+    /// Adds a row; cells that are missing are empty.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let mut cells: Vec<Cell> = cells.into_iter().collect();
+        cells.resize(self.columns.len(), Cell::default());
+        self.lines.push(Line::Cells(cells));
+    }
+
+    /// Adds a line of text beneath the last row.
+    pub fn note(&mut self, text: &str, paint: Paint) {
+        self.lines.push(Line::Note(clean(text), paint));
+    }
+
+    /// Whether all columns fit without dropping or shortening.
+    pub fn fits(&self, style: &Style) -> bool {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        total(&self.widths(&all)) <= style.columns()
+    }
+
+    /// The table as text; every line ends with a newline.
+    pub fn render(&self, style: &Style) -> String {
+        let mut shown: Vec<usize> = (0..self.columns.len()).collect();
+        let mut widths = self.widths(&shown);
+        while total(&widths) > style.columns() {
+            let Some(last) = shown.iter().rposition(|&i| self.columns[i].droppable) else { break };
+            shown.remove(last);
+            widths = self.widths(&shown);
+        }
+        self.squeeze(&shown, &mut widths, style.columns());
+        let mut out = self.heads(&shown, &widths, style);
+        for line in &self.lines {
+            match line {
+                Line::Cells(cells) => {
+                    let cells: Vec<&Cell> = shown.iter().map(|&i| &cells[i]).collect();
+                    self.push_line(&mut out, &shown, &widths, &cells, style);
+                }
+                Line::Note(text, paint) => {
+                    out.push_str(&style.paint(*paint, &truncate(&format!("  {text}"), style.columns())));
+                    out.push('\n');
+                }
+            }
+        }
+        out
+    }
+
+    /// Width of each shown column: the widest of head, unit and cells.
+    fn widths(&self, shown: &[usize]) -> Vec<usize> {
+        let cell_width = |i: usize| {
+            self.lines.iter().filter_map(move |line| match line {
+                Line::Cells(cells) => Some(width(&cells[i].text)),
+                Line::Note(..) => None,
+            })
+        };
+        let widest = |&i: &usize| {
+            let column = &self.columns[i];
+            let heads = [width(&column.head), width(&column.unit)];
+            heads.into_iter().chain(cell_width(i)).max().unwrap_or(0)
+        };
+        shown.iter().map(widest).collect()
+    }
+
+    /// Shortens text columns, the widest first, until all fits.
+    fn squeeze(&self, shown: &[usize], widths: &mut [usize], columns: usize) {
+        while total(widths) > columns {
+            let texts = (0..shown.len()).filter(|&i| self.columns[shown[i]].left && widths[i] > TEXT_MIN);
+            let Some(widest) = texts.max_by_key(|&i| widths[i]) else { break };
+            let excess = total(widths) - columns;
+            widths[widest] = widths[widest].saturating_sub(excess).max(TEXT_MIN);
+        }
+    }
+
+    fn heads(&self, shown: &[usize], widths: &[usize], style: &Style) -> String {
+        let mut out = String::new();
+        if shown.iter().any(|&i| !self.columns[i].group.is_empty()) {
+            out.push_str(&style.paint(Paint::Head, self.group_line(shown, widths).trim_end()));
+            out.push('\n');
+        }
+        let mut line = |part: fn(&Column) -> &str, paint: Paint| {
+            if shown.iter().all(|&i| part(&self.columns[i]).is_empty()) {
+                return;
+            }
+            let cells: Vec<Cell> = shown.iter().map(|&i| Cell::from(part(&self.columns[i]))).collect();
+            let mut text = String::new();
+            let plain = Style { color: false, ..*style };
+            self.push_line(&mut text, shown, widths, &cells.iter().collect::<Vec<_>>(), &plain);
+            out.push_str(&style.paint(paint, text.trim_end()));
+            out.push('\n');
+        };
+        line(|column| &column.head, Paint::Head);
+        line(|column| &column.unit, Paint::Dim);
+        let rule = "─".repeat(total(widths).min(style.columns()));
+        out.push_str(&style.paint(Paint::Dim, &rule));
+        out.push('\n');
+        out
+    }
+
+    /// The line of shared heads, each in a bracket of dashes over its columns: `── CPU ──`.
+    fn group_line(&self, shown: &[usize], widths: &[usize]) -> String {
+        let mut out = String::new();
+        let mut i = 0;
+        while i < shown.len() {
+            let group = &self.columns[shown[i]].group;
+            let mut end = i + 1;
+            while !group.is_empty() && end < shown.len() && self.columns[shown[end]].group == *group {
+                end += 1;
+            }
+            let room = total(&widths[i..end]);
+            if group.is_empty() {
+                out.push_str(&pad(room));
+            } else {
+                let name = truncate(group, room.saturating_sub(2));
+                let dashes = room.saturating_sub(width(&name) + 2);
+                let (left, right) = (dashes / 2, dashes - dashes / 2);
+                out.push_str(&format!("{} {name} {}", "─".repeat(left), "─".repeat(right)));
+            }
+            out.push_str(&pad(GAP));
+            i = end;
+        }
+        out
+    }
+
+    fn push_line(&self, out: &mut String, shown: &[usize], widths: &[usize], cells: &[&Cell], style: &Style) {
+        let mut line = String::new();
+        for (position, (&i, cell)) in shown.iter().zip(cells).enumerate() {
+            if position > 0 {
+                line.push_str(&pad(GAP));
+            }
+            let left = self.columns[i].left;
+            let text = if left { truncate(&cell.text, widths[position]) } else { cell.text.clone() };
+            let space = pad(widths[position].saturating_sub(width(&text)));
+            let text = cell.paint.map_or(text.clone(), |paint| style.paint(paint, &text));
+            if left {
+                line.push_str(&text);
+                line.push_str(&space);
+            } else {
+                line.push_str(&space);
+                line.push_str(&text);
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(vec![
+            Column::text("name"),
+            Column::figures("busy", "%").under("CPU"),
+            Column::figures("user", "%").under("CPU"),
+            Column::text("when").droppable(),
+        ]);
+        table.row(["one".into(), "7.5".into(), "100".into(), "today".into()]);
+        table.row([Cell::painted("a\nb", Paint::Bad), "12.0".into()]);
+        table.note("because", Paint::Dim);
+        table
+    }
+
+    #[test]
+    fn figures_are_right_aligned_under_their_heads() {
+        let text = "      ── CPU ───
+name  busy  user  when
+         %     %
+───────────────────────
+one    7.5   100  today
+a\\nb  12.0
+  because
+";
+        assert_eq!(table().render(&Style::default()), text);
+    }
+
+    #[test]
+    fn what_is_too_wide_is_dropped_then_shortened() {
+        let style = Style { color: false, width: 60 };
+        let mut table = table();
+        table.row([Cell::from("x".repeat(90)), "1".into(), "2".into(), "now".into()]);
+        let text = table.render(&style);
+        assert!(text.lines().all(|line| width(line) <= 60), "{text}");
+        assert!(!text.contains("when") && text.contains('…'), "{text}");
+    }
+
+    #[test]
+    fn colours_do_not_move_columns() {
+        let plain = table().render(&Style::default());
+        let coloured = table().render(&Style { color: true, width: 100 });
+        let mut stripped = String::new();
+        let mut rest = coloured.as_str();
+        while let Some((before, after)) = rest.split_once('\x1b') {
+            stripped.push_str(before);
+            rest = after.split_once('m').unwrap().1;
+        }
+        stripped.push_str(rest);
+        assert_eq!(stripped, plain);
+    }
+}
