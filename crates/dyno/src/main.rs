@@ -1,2 +1,26 @@
 //! Dyno: a dynamometer for database platforms.
-fn main() {}
+//!
+//! The binary is the only room that prints and exits. Each subcommand is one file under `commands`; what they share is
+//! the command line (`cli`), the way from options to plan, target and repository (`context`), talk on stderr (`talk`,
+//! `progress`), signals, and the meaning of exit codes (`exit`).
+
+mod cli;
+mod commands;
+mod context;
+mod exit;
+mod progress;
+mod signals;
+mod talk;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let talk = talk::Talk::new(&cli.common);
+    match commands::run(&cli, &talk) {
+        Ok(code) => code.into(),
+        Err(error) => exit::report(&error, &talk).into(),
+    }
+}

@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use rusqlite::{Row, params};
+use serde::Serialize;
 
 use super::process::{ProcessMark, start_ticks_of};
 use super::{Repository, RepositoryError, RunState};
 use crate::record::RunId;
 
 /// One run in a list. A figure that is not known is absent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSummary {
     /// Its name.
     pub id: RunId,

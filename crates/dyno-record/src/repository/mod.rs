@@ -25,11 +25,14 @@ mod write;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod process_tests;
+#[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
 use dyno_plan::Plan;
+use serde::Serialize;
 
 use crate::record::{RunId, Status};
 
@@ -78,7 +81,8 @@ impl StartedRun {
 }
 
 /// How a run stands, as lists show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum RunState {
     /// It is under way.
     Running,

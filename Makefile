@@ -1,0 +1,49 @@
+# The project's commands. `make` alone lists them.
+.PHONY: help build demo test check lint doc unit testbeds deny bless install clean
+
+CARGO ?= cargo
+
+help:
+	@echo 'make demo      embedded SQLite, no set-up: loads, runs a small ramp, shows table and audit'
+	@echo 'make test      everything: format, lints, documentation, all tests on real servers'
+	@echo 'make check     format, lints and documentation only'
+	@echo 'make build     the program, in target/release/dyno'
+	@echo 'make install   the program, into cargo'"'"'s bin directory'
+	@echo 'make deny      licences and sources of everything in the build (needs cargo-deny)'
+	@echo 'make bless     writes generated files anew: plan reference, record schema'
+
+build:
+	$(CARGO) build --release -p dyno
+
+demo: build
+	sh demo/demo.sh target/release/dyno
+
+test: testbeds lint doc unit
+
+check: lint doc
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+doc:
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --quiet
+
+# Servers and tools that the tests need; installs what is missing.
+testbeds:
+	sh scripts/testbeds.sh
+
+unit:
+	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test --workspace --no-fail-fast
+
+deny:
+	$(CARGO) deny --workspace check bans licenses sources
+
+bless:
+	DYNO_BLESS=1 $(CARGO) test -q -p dyno-plan -p dyno-record
+
+install:
+	$(CARGO) install --path crates/dyno
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,156 @@
+//! The command line: options that all commands share, and one variant per command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use dyno_plan::Engine;
+
+/// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
+#[derive(Debug, Parser)]
+#[command(name = "dyno", version, max_term_width = 100, propagate_version = true, after_long_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dyno init                                     write a commented plan, dyno.toml
+  dyno load && dyno run                         load the data, then one run on SQLite
+  dyno run --set run.sessions_per_schema=8      the same with eight sessions
+  dyno check --target postgres://dyno@db1/bench look at a PostgreSQL server before using it
+  dyno list; dyno show last                     what was run, and the latest record
+
+Exit codes:
+  0 done and valid    1 done, but the audit found the run invalid    2 wrong usage or plan
+  3 the target or the host failed    130 interrupted; what was measured is stored";
+
+/// The plan file where none is named.
+pub(crate) const DEFAULT_PLAN: &str = "dyno.toml";
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// The plan file.
+    #[arg(long, global = true, value_name = "FILE", default_value = DEFAULT_PLAN, env = "DYNO_PLAN")]
+    pub(crate) plan: PathBuf,
+    /// The database, instead of the plan's target.url; never with a password in it.
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) target: Option<String>,
+    /// Any key of the plan, over what the file says; can be given many times.
+    #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The file that keeps all runs [default: in the user's data directory].
+    #[arg(long, global = true, value_name = "FILE", env = "DYNO_REPOSITORY")]
+    pub(crate) repository: Option<PathBuf>,
+    /// Data for machines on stdout; talk stays on stderr.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No talk but errors.
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// More talk.
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a commented plan file.
+    #[command(after_long_help = "Examples:\n  dyno init\n  dyno init --engine postgres --plan pg.toml")]
+    Init(Init),
+    /// Look for everything that would prevent or falsify a run, with the way out.
+    #[command(
+        after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64"
+    )]
+    Check,
+    /// Create, fill and verify the data.
+    #[command(
+        after_long_help = "The same data already there is recognised, an interrupted load is resumed.\n\nExamples:\n  dyno load\n  dyno load --set data.scale=1G --replace"
+    )]
+    Load(Load),
+    /// One run: live progress, result, audit; the record is stored.
+    #[command(
+        after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --json > run.json"
+    )]
+    Run,
+    /// The runs in the repository, latest first.
+    #[command(after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid")]
+    List(List),
+    /// Whole records, readably; several runs make one table.
+    #[command(
+        after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`.\n\nExamples:\n  dyno show\n  dyno show 20260321-142501-7f3a --json\n  dyno show last~2 last~1 last"
+    )]
+    Show(Show),
+    /// Remove exactly what Dyno created in the target, after showing it.
+    #[command(after_long_help = "Examples:\n  dyno drop\n  dyno drop --yes --target sqlite:bench.db")]
+    Drop(Drop),
+    /// Completions for a shell, on stdout.
+    #[command(
+        after_long_help = "Examples:\n  dyno completions bash > /etc/bash_completion.d/dyno\n  dyno completions zsh > ~/.zfunc/_dyno"
+    )]
+    Completions(Completions),
+    /// Manual pages.
+    #[command(after_long_help = "Examples:\n  dyno man | man -l -\n  dyno man --dir /usr/local/share/man/man1")]
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The engine that the plan is for.
+    #[arg(long, value_name = "sqlite|postgres", default_value_t = Engine::Sqlite)]
+    pub(crate) engine: Engine,
+    /// Overwrite a plan that is there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Load {
+    /// Drop data of another shape first.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// At most so many runs.
+    #[arg(long, short = 'n', default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Only runs that came to this: valid, invalid, interrupted, failed, running.
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// Which runs.
+    #[arg(default_value = "last")]
+    pub(crate) runs: Vec<String>,
+    /// Only the table of results and the audit's findings.
+    #[arg(long)]
+    pub(crate) table: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Drop {
+    /// Do not ask.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Write one page per command into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}

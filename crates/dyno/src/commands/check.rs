@@ -1,0 +1,79 @@
+//! `dyno check`: everything that would prevent or falsify a run, with the way out.
+
+use dyno_record::{Advice, Severity};
+use dyno_target::{DataState, Target};
+
+use crate::cli::Common;
+use crate::context;
+use crate::exit::Exit;
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
+    let plan = context::plan(common)?;
+    let (target, identity) = context::reach(&plan, talk)?;
+    let mut advice = target.preflight(&plan)?;
+    advice.push(data(common, talk, target.as_ref())?);
+    advice.push(repository(common));
+    advice.extend(host(plan.sessions(), identity.same_host));
+    talk.show(&format!("{} {} at {}\n\n", identity.product, identity.version, target.url()))?;
+    talk.show(&dyno_report::advice_table(&advice, &talk.style()))?;
+    talk.json(&serde_json::json!({
+        "target": target.url(), "product": identity.product, "version": identity.version, "advice": advice,
+    }))?;
+    let worst = advice.iter().map(|a| a.severity).max();
+    Ok(if worst == Some(Severity::Fail) { Exit::Failed } else { Exit::Done })
+}
+
+fn advice(check: &str, severity: Severity, found: impl Into<String>, way_out: impl Into<String>) -> Advice {
+    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
+}
+
+/// Whether the target holds what the plan describes.
+fn data(common: &Common, talk: &Talk, target: &dyn Target) -> anyhow::Result<Advice> {
+    if target.capabilities().ephemeral {
+        return Ok(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
+    }
+    let plan = context::plan(common)?;
+    let spec = match context::spec(&plan, target) {
+        Ok(spec) => spec,
+        Err(error) => return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan")),
+    };
+    talk.detail("looking at the data");
+    Ok(match context::require_data(target, &spec) {
+        Ok(()) => advice("data", Severity::Ok, "the target holds what the plan describes", ""),
+        Err(error) => {
+            let empty = matches!(target.survey()?, DataState::Empty);
+            let severity = if empty { Severity::Note } else { Severity::Fail };
+            advice("data", severity, error.to_string(), error.hint)
+        }
+    })
+}
+
+/// Whether runs can be stored.
+fn repository(common: &Common) -> Advice {
+    match context::repository(common) {
+        Ok(repository) => advice(
+            "repository",
+            Severity::Ok,
+            format!("runs are kept in {}", repository.path().display()),
+            "",
+        ),
+        Err(error) => advice("repository", Severity::Fail, error.to_string(), "give --repository FILE in a place you can write"),
+    }
+}
+
+/// What the driving machine itself says about the plan.
+fn host(sessions: u32, same_host: bool) -> Vec<Advice> {
+    let facts = dyno_host::facts(&[]);
+    let mut all = Vec::new();
+    let cpus = facts.cpus_allowed.max(1);
+    if same_host && sessions > cpus * 4 {
+        all.push(advice(
+            "processors",
+            Severity::Note,
+            format!("{sessions} sessions share {cpus} processors with the database"),
+            "expect queueing on processors; drive from another host to keep the client's share apart",
+        ));
+    }
+    all
+}

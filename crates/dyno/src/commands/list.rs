@@ -1,0 +1,43 @@
+//! `dyno list`: the runs in the repository.
+
+use dyno_record::{Filter, RunState, RunSummary};
+
+use crate::cli::{Common, List};
+use crate::context;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &List, talk: &Talk) -> anyhow::Result<Exit> {
+    let filter = Filter { limit: Some(args.limit), status: status(args)?, ..Filter::default() };
+    let runs = context::repository_to_read(common)?.list(&filter)?;
+    if runs.is_empty() {
+        talk.say("no runs yet: `dyno run` makes one");
+    } else {
+        let rows: Vec<_> = runs.iter().map(row).collect();
+        talk.show(&dyno_report::list_table(&rows, &talk.style()))?;
+    }
+    talk.json(&runs)?;
+    Ok(Exit::Done)
+}
+
+fn status(args: &List) -> anyhow::Result<Option<RunState>> {
+    let Some(name) = &args.status else { return Ok(None) };
+    let known = || RunState::ALL.map(RunState::name).join(", ");
+    let state = RunState::from_name(name);
+    state.map(Some).ok_or_else(|| usage(format!("{name:?} is no status of a run"), format!("one of {}", known())))
+}
+
+fn row(run: &RunSummary) -> dyno_report::ListRow {
+    dyno_report::ListRow {
+        id: run.id.clone(),
+        when: run.started_at.clone(),
+        status: run.status,
+        target: run.target.clone(),
+        sessions: run.sessions,
+        update_pct: run.update_pct,
+        ops_per_s: run.ops_per_s,
+        p99_us: run.p99_us,
+        seconds: run.seconds,
+        reason: run.reason.clone(),
+    }
+}

@@ -1,0 +1,89 @@
+//! `dyno load`: creates, fills and verifies the data.
+
+use dyno_plan::DataSpec;
+use dyno_target::{Cancel, LoadOptions, LoadReport, Target};
+
+use crate::cli::{Common, Load};
+use crate::context;
+use crate::exit::Exit;
+use crate::progress::LoadProgress;
+use crate::signals;
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<Exit> {
+    let plan = context::plan(common)?;
+    let (target, _) = context::reach(&plan, talk)?;
+    let spec = context::spec(&plan, target.as_ref())?;
+    let cancel = Cancel::default();
+    signals::watch(&cancel)?;
+    if target.capabilities().ephemeral {
+        talk.say("this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay");
+    }
+    let report = load(target.as_ref(), &spec, plan.data.load_parallel, args.replace, talk, &cancel)?;
+    talk.show(&dyno_report::load_table(&report_rows(&report), &talk.style()))?;
+    talk.json(&as_json(&report))?;
+    Ok(Exit::Done)
+}
+
+/// Loads `spec` into `target` with a progress bar, and says what was done.
+pub(super) fn load(
+    target: &dyn Target,
+    spec: &DataSpec,
+    parallel: u32,
+    replace: bool,
+    talk: &Talk,
+    cancel: &Cancel,
+) -> anyhow::Result<LoadReport> {
+    let options = LoadOptions {
+        parallel: parallel.min(target.capabilities().load_parallel_max),
+        replace,
+        dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let progress = LoadProgress::new(talk);
+    let outcome = target.load(spec, &options, &progress, cancel);
+    progress.finish();
+    let report = outcome?;
+    talk.say(&summary(&report));
+    Ok(report)
+}
+
+fn summary(report: &LoadReport) -> String {
+    if report.already {
+        return "the data is there already: nothing was done".to_owned();
+    }
+    let mb = report.bytes_written as f64 / 1e6;
+    format!(
+        "loaded {} rows, {} MB in {} s ({} MB/s), index and verification included",
+        dyno_report::number::count(report.rows_written),
+        dyno_report::number::fixed(mb, 0),
+        dyno_report::number::fixed(report.seconds, 1),
+        dyno_report::number::fixed(mb / report.seconds.max(1e-9), 0),
+    )
+}
+
+fn report_rows(report: &LoadReport) -> Vec<dyno_report::LoadRow> {
+    let rows = report.tables.iter().map(|table| dyno_report::LoadRow {
+        table: table.table.clone(),
+        rows: table.rows,
+        blocks: table.blocks,
+        bytes: table.bytes,
+    });
+    rows.collect()
+}
+
+fn as_json(report: &LoadReport) -> serde_json::Value {
+    let tables: Vec<_> = report
+        .tables
+        .iter()
+        .map(|table| {
+            serde_json::json!({
+                "schema": table.schema, "kind": table.kind, "table": table.table, "rows": table.rows,
+                "blocks": table.blocks, "rows_per_block": table.rows_per_block(), "bytes": table.bytes,
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "data": report.spec, "already": report.already, "rows_written": report.rows_written,
+        "bytes_written": report.bytes_written, "seconds": report.seconds, "tables": tables,
+    })
+}

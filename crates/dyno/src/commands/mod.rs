@@ -1,0 +1,31 @@
+//! One file per command.
+
+mod check;
+mod completions;
+mod drop;
+mod init;
+mod list;
+mod load;
+mod man;
+mod run;
+mod show;
+
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+use crate::talk::Talk;
+
+/// Does what the command line says.
+pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
+    let common = &cli.common;
+    match &cli.command {
+        Command::Init(args) => init::run(common, args, talk),
+        Command::Check => check::run(common, talk),
+        Command::Load(args) => load::run(common, args, talk),
+        Command::Run => run::run(common, talk),
+        Command::List(args) => list::run(common, args, talk),
+        Command::Show(args) => show::run(common, args, talk),
+        Command::Drop(args) => drop::run(common, args, talk),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args, talk),
+    }
+}

@@ -1,0 +1,144 @@
+//! `dyno run`: one run, from plan to stored record.
+
+use std::sync::Arc;
+
+use dyno_drive::Job;
+use dyno_plan::{DataSpec, Drive, Plan};
+use dyno_record::{Repository, RepositoryError, RunRecord, StartedRun, Status};
+use dyno_target::data::mix;
+use dyno_target::{Cancel, MonotonicClock, Target, TargetError, TargetErrorKind};
+
+use super::load;
+use crate::cli::Common;
+use crate::context;
+use crate::exit::{Exit, usage};
+use crate::progress::RunProgress;
+use crate::signals;
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
+    let plan = context::plan(common)?;
+    // Opened first: a repository that cannot be written is found before the run, not after it.
+    let repository = context::repository(common)?;
+    let (target, identity) = context::reach(&plan, talk)?;
+    refuse_impossible(&plan, target.as_ref())?;
+    let spec = context::spec(&plan, target.as_ref())?;
+    let cancel = Cancel::default();
+    signals::watch(&cancel)?;
+    ready_data(&plan, target.as_ref(), &spec, talk, &cancel)?;
+
+    let (run_id, started_at) = begin(&repository, &plan, target.as_ref())?;
+    talk.say(&format!("run {run_id} on {} {} ({})", identity.product, identity.version, target.url()));
+    let job = Job {
+        run_stamp: mix(hash(&run_id)),
+        run_id: run_id.clone(),
+        started_at,
+        plan: &plan,
+        target,
+        host_paths: context::host_paths(&identity),
+        identity,
+        spec,
+        clock: Arc::new(MonotonicClock::default()),
+        cancel,
+        dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let progress = RunProgress::new(talk);
+    let outcome = dyno_drive::run(&job, &progress);
+    progress.finish();
+    let mut record = match outcome {
+        Ok(record) => record,
+        Err(error) => {
+            // Nothing was started, so there is nothing to keep.
+            repository.delete(&run_id)?;
+            return Err(error.into());
+        }
+    };
+    dyno_analyze::judge(&mut record);
+    store(&repository, &record, talk)?;
+    show(&record, talk)
+}
+
+/// What this engine cannot do.
+fn refuse_impossible(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+    if plan.workload.drive == Drive::Server {
+        if !target.capabilities().server_drive {
+            return Err(usage(
+                format!("{} has no loops inside the database (workload.drive = \"server\")", target.engine()),
+                "--set workload.drive=client",
+            ));
+        }
+        if plan.workload.rate.is_some() {
+            return Err(usage(
+                "an open loop (workload.rate) times every operation, and a server drive only slices of them",
+                "--set workload.drive=client, or take workload.rate out",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Makes sure that the target holds the data: where it cannot outlive the process, by loading it now.
+fn ready_data(plan: &Plan, target: &dyn Target, spec: &DataSpec, talk: &Talk, cancel: &Cancel) -> anyhow::Result<()> {
+    if target.capabilities().ephemeral {
+        load::load(target, spec, plan.data.load_parallel, false, talk, cancel)?;
+        return Ok(());
+    }
+    if cancel.is_cancelled() {
+        return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began").into());
+    }
+    Ok(context::require_data(target, spec)?)
+}
+
+/// Draws names until one is free; a second holds 65,536.
+fn begin(repository: &Repository, plan: &Plan, target: &dyn Target) -> anyhow::Result<(String, String)> {
+    let mut salt = u64::from(std::process::id());
+    loop {
+        let now = jiff::Timestamp::now();
+        salt = mix(salt ^ now.as_nanosecond() as u64);
+        let run_id = dyno_record::new_run_id(now, salt as u16);
+        let started_at = dyno_record::rfc3339(now);
+        let started =
+            StartedRun::by_this_process(run_id.clone(), started_at.clone(), target.engine(), target.url(), plan.clone());
+        match repository.begin(&started) {
+            Ok(()) => return Ok((run_id, started_at)),
+            Err(RepositoryError::Exists { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)))
+}
+
+/// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
+fn store(repository: &Repository, record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
+    let Err(error) = repository.finish(record) else {
+        return Ok(());
+    };
+    let name = format!("dyno-{}.json", record.id);
+    for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
+        let path = dir.join(&name);
+        if std::fs::write(&path, record.to_json()?).is_ok() {
+            talk.error(
+                &format!("the record could not be stored in the repository: {error}"),
+                &format!("it was written to {} instead", path.display()),
+            );
+            break;
+        }
+    }
+    Err(error.into())
+}
+
+fn show(record: &RunRecord, talk: &Talk) -> anyhow::Result<Exit> {
+    talk.json(record)?;
+    let style = talk.style();
+    talk.show(&super::show::card(record, &style))?;
+    talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));
+    Ok(match record.status {
+        Status::Valid => Exit::Done,
+        Status::Invalid => Exit::Invalid,
+        Status::Failed => Exit::Failed,
+        Status::Interrupted => Exit::Interrupted,
+    })
+}

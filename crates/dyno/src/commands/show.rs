@@ -1,0 +1,37 @@
+//! `dyno show`: whole records, or several as one table.
+
+use dyno_record::RunRecord;
+use dyno_report::{ResultRow, Style};
+
+use crate::cli::{Common, Show};
+use crate::context;
+use crate::exit::Exit;
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<Exit> {
+    let repository = context::repository_to_read(common)?;
+    let records = args.runs.iter().map(|run| repository.load(run)).collect::<Result<Vec<RunRecord>, _>>()?;
+    let style = talk.style();
+    match records.as_slice() {
+        [one] => {
+            talk.json(one)?;
+            talk.show(&if args.table { card(one, &style) } else { dyno_report::show(one, &style) })?;
+        }
+        many => {
+            talk.json(&many)?;
+            let rows: Vec<_> = many.iter().map(ResultRow::from).collect();
+            let audits = many.iter().map(|record| {
+                format!("{}  {}\n", record.id, dyno_report::audit_summary(&record.audit))
+            });
+            let audits: String = audits.collect();
+            talk.show(&format!("{}\n{audits}", dyno_report::result_table(&rows, &style)))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// One run's result, and what the audit says of it.
+pub(super) fn card(record: &RunRecord, style: &Style) -> String {
+    let card = dyno_report::result_card(&ResultRow::from(record), style);
+    format!("{card}\n{}", dyno_report::audit_words(&record.audit, style))
+}

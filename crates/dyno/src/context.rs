@@ -1,0 +1,143 @@
+//! From options to plan, target, password and repository.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource};
+use dyno_record::{Identity, Repository};
+use dyno_target::{DataState, OpenOptions, Secret, Target, TargetError, TargetErrorKind};
+
+use crate::cli::{Common, DEFAULT_PLAN};
+use crate::exit::usage;
+use crate::talk::Talk;
+
+/// The plan that the options name: the file, then `--set`, then `--target`.
+pub(crate) fn plan(common: &Common) -> anyhow::Result<Plan> {
+    // With a target named, every other key has a default, so the file where nobody named one need not be there.
+    let optional = common.target.is_some() && common.plan == Path::new(DEFAULT_PLAN);
+    let file = match optional && !common.plan.exists() {
+        true => None,
+        false => Some(PlanFile::open(&common.plan)?),
+    };
+    let source = PlanSource { file, sets: common.set.clone(), target: common.target.clone() };
+    Ok(dyno_plan::read(&source)?)
+}
+
+/// The target of `plan`, reached once: asks for a password at the terminal if one is needed and none was given.
+pub(crate) fn reach(plan: &Plan, talk: &Talk) -> anyhow::Result<(Arc<dyn Target>, Identity)> {
+    let target = open(plan, given_password(plan)?)?;
+    match target.identify() {
+        Err(error) if error.kind == TargetErrorKind::PasswordNeeded && may_ask() => {
+            talk.detail("the server asks for a password");
+            let prompt = format!("password for {}: ", plan.target.url);
+            let password = rpassword::prompt_password(prompt).context("the password could not be read")?;
+            let target = open(plan, Some(Secret::new(password)))?;
+            let identity = target.identify()?;
+            Ok((target, identity))
+        }
+        outcome => Ok((Arc::clone(&target), outcome?)),
+    }
+}
+
+fn may_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+fn open(plan: &Plan, password: Option<Secret>) -> Result<Arc<dyn Target>, TargetError> {
+    let options = OpenOptions { password, connect_timeout: plan.target.connect_timeout.0 };
+    Ok(Arc::from(dyno_target::open(&plan.target.url, &options)?))
+}
+
+/// The password that the plan says where to find.
+fn given_password(plan: &Plan) -> anyhow::Result<Option<Secret>> {
+    if let Some(name) = &plan.target.password_env {
+        let value = std::env::var(name).map_err(|_| {
+            usage(
+                format!("the environment variable {name} (target.password_env) is not set"),
+                format!("export {name}, or take target.password_env out of the plan"),
+            )
+        })?;
+        return Ok(Some(Secret::new(value)));
+    }
+    if let Some(path) = &plan.target.password_file {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            usage(format!("the password file {path} (target.password_file) cannot be read: {error}"), "")
+        })?;
+        let line = text.lines().next().unwrap_or_default();
+        return Ok(Some(Secret::new(line.to_owned())));
+    }
+    Ok(None)
+}
+
+/// The data that the plan asks for on this target.
+pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec> {
+    let block_size = target.block_size(plan.data.block_size)?;
+    let spec = DataSpec::resolve(&plan.data, block_size);
+    spec.validate(&plan.data, plan.workload.work_unit)?;
+    Ok(spec)
+}
+
+/// Whether the target holds the data of `spec`; the error says what it holds instead, and the way out.
+pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<(), TargetError> {
+    let wrong = |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
+    match target.survey()? {
+        DataState::Loaded { spec: loaded, .. } if loaded == *spec => Ok(()),
+        DataState::Loaded { spec: loaded, at, .. } => wrong(
+            format!("the target holds other data than the plan describes ({}), loaded at {at}", difference(&loaded, spec)),
+            "change the plan to what is there, or load anew with `dyno load --replace`",
+        ),
+        DataState::Partial { since, rows, .. } => wrong(
+            format!("a load that began at {since} did not end ({rows} rows are there)"),
+            "`dyno load` resumes it, `dyno drop` removes it",
+        ),
+        DataState::Empty => wrong("the target holds no data of Dyno's".into(), "`dyno load` creates it"),
+    }
+}
+
+/// What differs between two data specs, in the plan's words.
+pub(crate) fn difference(there: &DataSpec, wanted: &DataSpec) -> String {
+    let pairs = [
+        ("schemas", u64::from(there.schemas), u64::from(wanted.schemas)),
+        ("rows per schema", there.rows, wanted.rows),
+        ("scan rows", there.scan_rows, wanted.scan_rows),
+        ("block size", there.block_size, wanted.block_size),
+        ("compressible %", u64::from(there.compressible), u64::from(wanted.compressible)),
+        ("seed", there.seed, wanted.seed),
+    ];
+    let differing = pairs.iter().filter(|(_, a, b)| a != b);
+    differing.map(|(name, a, b)| format!("{name} {a} instead of {b}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The repository's file.
+fn repository_path(common: &Common) -> anyhow::Result<PathBuf> {
+    match &common.repository {
+        Some(path) => Ok(path.clone()),
+        None => dyno_record::repository::default_path().ok_or_else(|| {
+            usage("the user's data directory is not known (neither XDG_DATA_HOME nor HOME is set)", "give --repository FILE")
+        }),
+    }
+}
+
+/// The repository, made if it is not there.
+pub(crate) fn repository(common: &Common) -> anyhow::Result<Repository> {
+    Ok(Repository::open(&repository_path(common)?)?)
+}
+
+/// The repository for reading.
+pub(crate) fn repository_to_read(common: &Common) -> anyhow::Result<Repository> {
+    Ok(Repository::open_read_only(&repository_path(common)?)?)
+}
+
+/// Places on this host whose devices matter to the target.
+pub(crate) fn host_paths(identity: &Identity) -> Vec<(String, PathBuf)> {
+    if !identity.same_host {
+        return Vec::new();
+    }
+    let named = [("data", &identity.data_path), ("redo", &identity.redo_path)];
+    named
+        .into_iter()
+        .filter_map(|(name, path)| Some((name.to_owned(), PathBuf::from(path.as_ref()?))))
+        .collect()
+}

@@ -1,0 +1,95 @@
+//! Exit codes, and how an error is told.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use dyno_plan::{DataError, PlanErrors};
+use dyno_record::RepositoryError;
+use dyno_target::{TargetError, TargetErrorKind};
+
+use crate::talk::Talk;
+
+/// What the program's exit says. Stable: scripts rely on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, and valid.
+    Done = 0,
+    /// Done, but the audit found the run invalid.
+    Invalid = 1,
+    /// Wrong usage or plan.
+    Usage = 2,
+    /// The target or the host failed.
+    Failed = 3,
+    /// Interrupted; what was measured is stored.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Wrong usage that the command line's own rules cannot catch.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
+pub(crate) struct UsageError {
+    /// What is wrong.
+    pub(crate) problem: String,
+    /// The way out.
+    pub(crate) hint: String,
+}
+
+/// The error that wrong usage is.
+pub(crate) fn usage(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    UsageError { problem: problem.into(), hint: hint.into() }.into()
+}
+
+/// Tells `error` on stderr, one line and its hint, and says with which code to exit.
+pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
+    if is_broken_pipe(error) {
+        return Exit::Done;
+    }
+    if let Some(errors) = error.downcast_ref::<PlanErrors>() {
+        talk.error(&errors.to_string(), "");
+        return Exit::Usage;
+    }
+    let (exit, hint) = classify(error);
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        // Many errors repeat their cause in their own words.
+        if !line.contains(&cause) {
+            let _ = write!(line, ": {cause}");
+        }
+    }
+    talk.error(&line, &hint);
+    exit
+}
+
+fn classify(error: &anyhow::Error) -> (Exit, String) {
+    if let Some(wrong) = error.downcast_ref::<UsageError>() {
+        return (Exit::Usage, wrong.hint.clone());
+    }
+    if error.is::<DataError>() {
+        return (Exit::Usage, String::new());
+    }
+    if let Some(target) = error.downcast_ref::<TargetError>() {
+        let exit = match target.kind {
+            TargetErrorKind::Unsupported => Exit::Usage,
+            TargetErrorKind::Cancelled => Exit::Interrupted,
+            _ => Exit::Failed,
+        };
+        return (exit, target.hint.clone());
+    }
+    if error.is::<RepositoryError>() {
+        return (Exit::Failed, String::new());
+    }
+    (Exit::Failed, String::new())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

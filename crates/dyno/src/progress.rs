@@ -1,0 +1,143 @@
+//! Progress of loads and runs: a moving line on a terminal, plain lines elsewhere.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use dyno_drive::{Event, Watch};
+use dyno_target::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::talk::Talk;
+
+/// How often a moving line is drawn anew.
+const REDRAW: Duration = Duration::from_millis(100);
+
+fn moving_line(talk: &Talk) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if !talk.live {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the templates are constants").progress_chars("█▉▊▋▌▍▎▏ ")
+}
+
+/// A load, phase by phase.
+pub(crate) struct LoadProgress<'a> {
+    talk: &'a Talk,
+    bar: ProgressBar,
+    bytes: AtomicU64,
+    phase: Mutex<Option<(String, Instant)>>,
+}
+
+impl<'a> LoadProgress<'a> {
+    pub(crate) fn new(talk: &'a Talk) -> Self {
+        let bar = moving_line(talk);
+        bar.enable_steady_tick(REDRAW);
+        Self { talk, bar, bytes: AtomicU64::new(0), phase: Mutex::new(None) }
+    }
+
+    /// Ends the last phase.
+    pub(crate) fn finish(&self) {
+        self.end_phase(None);
+        self.bar.finish_and_clear();
+    }
+
+    fn end_phase(&self, next: Option<&str>) {
+        let mut phase = self.phase.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let next = next.map(|name| (name.to_owned(), Instant::now()));
+        if let Some((name, began)) = std::mem::replace(&mut *phase, next) {
+            let seconds = dyno_report::number::fixed(began.elapsed().as_secs_f64(), 1);
+            self.bar.suspend(|| self.talk.detail(&format!("{name}: {seconds} s")));
+        }
+    }
+}
+
+impl Progress for LoadProgress<'_> {
+    fn phase(&self, name: &str, rows: u64) {
+        self.end_phase(Some(name));
+        self.bytes.store(0, Ordering::Relaxed);
+        self.bar.reset();
+        if rows > 0 {
+            self.bar.set_length(rows);
+            let template = "{prefix:>8} {bar:24} {percent:>3} %  {pos}/{len} rows  {per_sec}  {msg}  ETA {eta}";
+            self.bar.set_style(style(template));
+        } else {
+            self.bar.set_style(style("{prefix:>8} {spinner} {elapsed}"));
+        }
+        self.bar.set_prefix(name.to_owned());
+        self.bar.set_message("");
+    }
+
+    fn advance(&self, rows: u64, bytes: u64) {
+        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.bar.inc(rows);
+        let seconds = self.bar.elapsed().as_secs_f64();
+        if bytes > 0 && seconds > 0.0 {
+            self.bar.set_message(format!("{:.0} MB/s", bytes as f64 / 1e6 / seconds));
+        }
+    }
+}
+
+/// A run, phase by phase.
+pub(crate) struct RunProgress<'a> {
+    talk: &'a Talk,
+    bar: ProgressBar,
+}
+
+impl<'a> RunProgress<'a> {
+    pub(crate) fn new(talk: &'a Talk) -> Self {
+        let bar = moving_line(talk);
+        bar.set_style(style("{msg}"));
+        Self { talk, bar }
+    }
+
+    /// Takes the moving line away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl RunProgress<'_> {
+    fn live_line(&self, live: &dyno_drive::Live) -> String {
+        // By operations there is no length; the share that is done tells how long it will take.
+        let remaining_s = match live.total_s {
+            Some(total_s) => Some((total_s - live.elapsed_s).max(0.0)),
+            None => (live.done > 0.0).then(|| live.elapsed_s / live.done * (1.0 - live.done)),
+        };
+        let shown = dyno_report::Live {
+            phase: "",
+            elapsed_s: live.elapsed_s,
+            length_s: live.total_s,
+            ops_per_s: Some(live.ops_per_s),
+            p50_us: live.p50_us,
+            p99_us: live.p99_us,
+            errors: live.errors,
+            remaining_s,
+        };
+        dyno_report::live_line(&shown, &self.talk.live_style())
+    }
+}
+
+impl Watch for RunProgress<'_> {
+    fn event(&self, event: &Event) {
+        let line = match event {
+            Event::Connecting { ready, of } => format!("connecting: {ready} of {of} sessions are ready"),
+            Event::Warmup { seconds } => {
+                format!("warm-up, {}", dyno_report::number::span_s(*seconds))
+            }
+            Event::Window => "window".to_owned(),
+            Event::Interval(live) => self.live_line(live),
+            Event::Draining => "draining".to_owned(),
+        };
+        if self.talk.live {
+            self.bar.set_message(line);
+            self.bar.tick();
+        } else {
+            self.talk.detail(&line);
+        }
+    }
+}
