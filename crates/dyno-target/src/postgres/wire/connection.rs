@@ -1,6 +1,7 @@
 //! A connection for everything that is not hot: questions, settings, loading.
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use super::copy::CopyIn;
 use super::error::WireError;
@@ -63,6 +64,12 @@ impl Connection {
         let result = self.stream.send(&self.out);
         self.out.clear();
         result.map_err(|error| self.lost(error))
+    }
+
+    /// Sends messages that are ready.
+    #[inline]
+    pub(in crate::postgres) fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        self.stream.send(bytes).map_err(|error| self.lost(error))
     }
 
     /// The next message that is an answer; what the server tells on its own account is taken in on the way.
@@ -134,12 +141,17 @@ impl Connection {
     /// # Errors
     /// As [`Connection::simple`].
     pub fn query(&mut self, sql: &str, params: &[&str]) -> Result<Vec<Row>, TargetError> {
+        Ok(self.ask(sql, params)?)
+    }
+
+    /// [`Connection::query`] with the wire's own error.
+    pub(in crate::postgres) fn ask(&mut self, sql: &str, params: &[&str]) -> Result<Vec<Row>, WireError> {
         message::parse(&mut self.out, "", sql, &[]);
         message::bind_text(&mut self.out, "", params);
         message::execute(&mut self.out);
         message::sync(&mut self.out);
         self.send()?;
-        Ok(self.read_results()?)
+        self.read_results()
     }
 
     /// Reads all answers up to ReadyForQuery, so that the connection is in step again whatever happened.
@@ -232,6 +244,19 @@ impl Connection {
         message::terminate(&mut self.out);
         // If it cannot be sent, the connection has ended already.
         let _ = self.stream.send(&self.out);
+    }
+
+    /// As [`Connection::close`], and waits until the server's process has booked its statistics and is gone.
+    pub(in crate::postgres) fn close_within(mut self, wait: Duration) {
+        self.out.clear();
+        message::terminate(&mut self.out);
+        let deadline = Instant::now() + wait;
+        let said =
+            self.stream.socket().set_deadline(Some(deadline)).and_then(|()| self.stream.send(&self.out));
+        if said.is_ok() {
+            // It ends with the end of the stream, or at the deadline.
+            while self.next().is_ok() {}
+        }
     }
 }
 

@@ -36,10 +36,11 @@ mod row;
 mod socket;
 
 pub(super) use breaker::Breaker;
+pub(super) use connection::message_rows;
 pub use connection::{CancelToken, Connection};
 pub use copy::CopyIn;
 pub use error::PgError;
 pub(super) use error::{WireError, describe};
-pub(super) use inbound::{Fields, Inbound};
+pub(super) use inbound::Fields;
 pub use row::Row;
 pub(super) use socket::{Socket, Stream};

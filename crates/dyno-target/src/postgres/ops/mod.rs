@@ -1,0 +1,54 @@
+//! The hot path: one session's operations on a blocking socket.
+//!
+//! Every operation is one `write` of a prepared message with its keys patched in, and one `read` of the whole answer; an
+//! update takes a second `read`, for the commit. Nothing is allocated after the session was opened.
+//!
+//! **Where a commit begins.** An update is sent as Bind, Execute, Flush, Sync in one write. The statement runs in the
+//! implicit transaction that Sync ends. Flush makes the server send the statement's CommandComplete before it commits, so
+//! the client sees the end of the update and the end of the commit as two arrivals without a second round trip. If both
+//! have arrived in one `read`, the boundary was not seen and is not made up.
+//!
+//! **Plans.** [`SESSION_SETTINGS`] keep the plans of all operations constant from the first execution on, so a run measures
+//! the platform and not the planner's second thoughts.
+
+mod answer;
+mod encode;
+mod procedures;
+mod session;
+mod slice;
+mod statements;
+mod template;
+
+pub use procedures::slice_sql;
+pub use session::PgSession;
+
+/// A setting that every session makes for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionSetting {
+    /// The setting's name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// Why a run needs it.
+    pub why: &'static str,
+}
+
+const fn setting(name: &'static str, value: &'static str, why: &'static str) -> SessionSetting {
+    SessionSetting { name, value, why }
+}
+
+/// What every session sets for itself; everything else is as the platform has it, durability and isolation above all.
+pub const SESSION_SETTINGS: [SessionSetting; 6] = [
+    setting("plan_cache_mode", "force_generic_plan", "one plan from the first execution on, planned once"),
+    setting("enable_seqscan", "off", "ranges go by the index in small tables too, as the method demands"),
+    setting("max_parallel_workers_per_gather", "0", "a session is one process, so sessions count the load"),
+    setting("jit", "off", "no compiling between measured operations"),
+    setting("statement_timeout", "0", "a long scan is a result, not an error"),
+    setting("search_path", "pg_catalog", "functions and operators mean PostgreSQL's own"),
+];
+
+/// The statement that makes the settings.
+fn settings_sql() -> String {
+    let set = SESSION_SETTINGS.iter().map(|s| format!("SET {} = {}", s.name, s.value));
+    set.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,281 @@
+//! One session: a connection with its statements prepared.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dyno_plan::Drive;
+
+use super::slice::{self, Call, Tails};
+use super::statements;
+use super::template::{Ending, Template};
+use super::{answer, settings_sql};
+use crate::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
+use crate::error::{OpError, TargetError, TargetErrorKind};
+use crate::postgres::connect::ConnectConfig;
+use crate::postgres::wire::{Breaker, Connection, PgError, WireError, message};
+use crate::session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+
+/// The first version whose statistics can be flushed on demand.
+const FLUSH_VERSION: u32 = 150_000;
+
+/// The longest wait for the server to book what a session did when it ends.
+const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
+/// One session on PostgreSQL.
+pub struct PgSession {
+    config: ConnectConfig,
+    setup: SessionSetup,
+    connection: Connection,
+    breaker: Arc<Breaker>,
+    select: Template,
+    lookup: Template,
+    scan: Template,
+    update: Template,
+    edge: Template,
+    values: UpdateValues,
+    tails: Tails,
+    /// First key and number of the last update that the server acknowledged.
+    last_update: Option<(u64, u64)>,
+    overhead_commits: u64,
+}
+
+impl PgSession {
+    /// Connects and prepares.
+    ///
+    /// # Errors
+    /// As [`Connection::open`]; [`TargetErrorKind::Data`] if the tables are not there.
+    pub fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
+        let breaker = Arc::new(Breaker::default());
+        let SessionSetup { schema, redo, number, .. } = *setup;
+        let values = UpdateValues::new(
+            setup.seed,
+            setup.run_stamp,
+            number,
+            CLASSIC_COLUMN_BYTES,
+            setup.spec.compressible,
+        );
+        let connection = prepare(config, setup, &breaker)?;
+        Ok(Self {
+            config: config.clone(),
+            connection,
+            breaker,
+            select: statements::select(schema).template(Ending::Sync),
+            lookup: statements::lookup(schema).template(Ending::Sync),
+            scan: statements::scan(schema).template(Ending::Sync),
+            update: statements::update(schema, redo).template(Ending::FlushSync),
+            edge: statements::edge().template(Ending::Sync),
+            values,
+            tails: Tails::new(session_prefix(setup)),
+            last_update: None,
+            overhead_commits: OPENING_COMMITS,
+            setup: setup.clone(),
+        })
+    }
+
+    fn last_key(&self, first: u64) -> u64 {
+        first + u64::from(self.setup.work_unit) - 1
+    }
+
+    fn read(&mut self, kind: Read) -> Result<Done, WireError> {
+        let template = match kind {
+            Read::Select { first } => {
+                let last = self.last_key(first);
+                self.select.set_int8(0, first);
+                self.select.set_int8(1, last);
+                &self.select
+            }
+            Read::Lookup { key } => {
+                self.lookup.set_int8(0, key);
+                &self.lookup
+            }
+            Read::Scan => &self.scan,
+        };
+        self.connection.send_bytes(template.bytes())?;
+        let answer = answer::read(&mut self.connection, None)?;
+        let rows = if matches!(kind, Read::Lookup { .. }) { answer.rows } else { answer.value };
+        Ok(Done { rows, commit_began_ns: None })
+    }
+
+    fn update(&mut self, first: u64, number: u64) -> Result<Done, WireError> {
+        let last = self.last_key(first);
+        self.update.set_int8(0, first);
+        self.update.set_int8(1, last);
+        for (index, _) in statements::updated_columns(self.setup.redo).enumerate() {
+            self.update.set_text(index + 2, self.values.next(number));
+        }
+        self.connection.send_bytes(self.update.bytes())?;
+        let answer = answer::read(&mut self.connection, Some(&*self.setup.clock))?;
+        self.last_update = Some((first, number));
+        Ok(Done { rows: answer.rows, commit_began_ns: answer.ended_ns })
+    }
+
+    fn flush_statistics(&mut self) -> Result<(), WireError> {
+        self.connection.send_bytes(self.edge.bytes())?;
+        answer::read(&mut self.connection, None)?;
+        self.overhead_commits += 1;
+        Ok(())
+    }
+
+    fn read_back(&mut self, first: u64, number: u64) -> Result<(u64, u64), WireError> {
+        let session = session_prefix(&self.setup);
+        let params = [
+            first.to_string(),
+            self.last_key(first).to_string(),
+            format!("{session}{number:016x}"),
+            UpdateValues::run_prefix(self.setup.run_stamp),
+            session,
+        ];
+        let sql = statements::verify(self.setup.schema);
+        let rows = self.connection.ask(&sql, &params.each_ref().map(String::as_str))?;
+        self.overhead_commits += 1;
+        let number = |index| rows.first().and_then(|row| row.parse(index));
+        number(0).zip(number(1)).ok_or_else(|| WireError::protocol("no row for a count"))
+    }
+}
+
+/// The three kinds of read.
+#[derive(Clone, Copy)]
+enum Read {
+    Select { first: u64 },
+    Lookup { key: u64 },
+    Scan,
+}
+
+/// What every update value of this session begins with.
+fn session_prefix(setup: &SessionSetup) -> String {
+    format!("{}{:08x}", UpdateValues::run_prefix(setup.run_stamp), setup.number)
+}
+
+/// Transactions that opening a session adds to `xact_commit` (counted on 15.20 and 18.4): the start of its process, the
+/// settings, the preparation.
+const OPENING_COMMITS: u64 = 3;
+
+/// A connection on which everything is prepared.
+fn prepare(
+    config: &ConnectConfig,
+    setup: &SessionSetup,
+    breaker: &Breaker,
+) -> Result<Connection, TargetError> {
+    let name = format!("dyno session {}", setup.number);
+    let mut connection = Connection::open_guarded(config, &name, breaker)?;
+    connection.simple(&settings_sql())?;
+    let flush = connection.server_version_num() >= FLUSH_VERSION;
+    let out = &mut connection.out;
+    match setup.drive {
+        Drive::Client => {
+            statements::select(setup.schema).parse(out);
+            statements::lookup(setup.schema).parse(out);
+            statements::update(setup.schema, setup.redo).parse(out);
+            if setup.spec.scan_rows > 0 {
+                statements::scan(setup.schema).parse(out);
+            }
+        }
+        Drive::Server => Call::ALL.iter().for_each(|call| call.parse(out, setup.schema, setup.redo)),
+    }
+    if flush {
+        statements::edge().parse(out);
+    }
+    message::sync(out);
+    let prepared = connection.send().and_then(|()| connection.read_results().map(|_| ()));
+    prepared.map_err(|error| not_prepared(error, setup))?;
+    Ok(connection)
+}
+
+/// Why the statements could not be prepared.
+fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
+    let error = TargetError::from(error);
+    let kind = match PgError::of(&error).map(|server| server.code.as_str()) {
+        // No such table, schema, column, function or procedure.
+        Some("42P01" | "3F000" | "42703" | "42883") => TargetErrorKind::Data,
+        Some(_) => error.kind,
+        None => return error,
+    };
+    let message =
+        format!("the operations on schema {} could not be prepared: {}", setup.schema, error.message);
+    let hint = match kind {
+        TargetErrorKind::Data => "load the data first: dyno load".to_owned(),
+        TargetErrorKind::Privilege => {
+            "run as the user that loaded the data, or grant it USAGE on schema dyno, SELECT and UPDATE on its tables".to_owned()
+        }
+        _ => error.hint.clone(),
+    };
+    TargetError { kind, message, hint, source: error.source }
+}
+
+impl Session for PgSession {
+    #[inline]
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        match op {
+            Op::Select { first } => self.read(Read::Select { first }),
+            Op::Lookup { key } => self.read(Read::Lookup { key }),
+            Op::Scan => self.read(Read::Scan),
+            Op::Update { first, number } => self.update(first, number),
+        }
+        .map_err(WireError::into_op)
+    }
+
+    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
+        if ops.is_empty() {
+            return Ok(SliceDone::default());
+        }
+        let work_unit = self.setup.work_unit;
+        let done = slice::run(&mut self.connection, ops, work_unit, &mut self.values, &mut self.tails)
+            .map_err(WireError::into_op)?;
+        let last = ops.iter().rev().find_map(|op| match *op {
+            Op::Update { first, number } => Some((first, number)),
+            _ => None,
+        });
+        self.last_update = last.or(self.last_update);
+        Ok(done)
+    }
+
+    /// `pg_stat_force_next_flush()`, from version 15 on.
+    ///
+    /// Found by experiment on 15.20 and 18.4: when its ReadyForQuery arrives, `pg_stat_database`, `pg_stat_user_tables`,
+    /// `pg_statio_user_tables`, `pg_stat_wal` and (18) `pg_stat_io` count everything this session has done to the unit,
+    /// the transaction of the edge itself among them. The next flush on the server's own account is a second away or
+    /// more, so a snapshot within the second after an edge counts nothing that came after it.
+    ///
+    /// Before version 15 a session's statistics reach the views only when it is idle between transactions and half a
+    /// second or more has passed since the last time, or when it ends. Nothing can be forced there, so counters of a
+    /// window may miss, or have too much, up to that half second of each session at either end; `edge` does nothing.
+    fn edge(&mut self) -> Result<(), Box<OpError>> {
+        if self.connection.server_version_num() < FLUSH_VERSION {
+            return Ok(());
+        }
+        self.flush_statistics().map_err(WireError::into_op)
+    }
+
+    fn overhead_commits(&self) -> u64 {
+        self.overhead_commits
+    }
+
+    fn reconnect(&mut self) -> Result<(), TargetError> {
+        self.breaker.release();
+        self.connection = prepare(&self.config, &self.setup, &self.breaker)?;
+        self.overhead_commits += OPENING_COMMITS;
+        Ok(())
+    }
+
+    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
+        let Some((first, number)) = self.last_update else { return Ok(None) };
+        self.read_back(first, number).map(Some).map_err(WireError::into_op)
+    }
+
+    fn interrupter(&self) -> Arc<dyn Interrupter> {
+        self.breaker.clone()
+    }
+
+    fn close(self: Box<Self>) {
+        let Self { connection, breaker, .. } = *self;
+        connection.close_within(CLOSE_WAIT);
+        breaker.release();
+    }
+}
+
+impl fmt::Debug for PgSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PgSession({}, schema {})", self.setup.number, self.setup.schema)
+    }
+}

@@ -1,0 +1,99 @@
+//! The operations in SQL.
+
+use super::encode::oid;
+use super::template::{Ending, Template};
+use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, UpdateValues};
+use crate::postgres::wire::message;
+use dyno_plan::Redo;
+
+/// One prepared statement: its name on the connection, its text, and its parameters.
+#[derive(Debug)]
+pub(super) struct Statement {
+    pub(super) name: &'static str,
+    pub(super) sql: String,
+    types: Vec<u32>,
+}
+
+impl Statement {
+    fn new(name: &'static str, sql: String, types: &[u32]) -> Self {
+        Self { name, sql, types: types.to_vec() }
+    }
+
+    /// Appends the message that prepares it.
+    pub(super) fn parse(&self, out: &mut Vec<u8>) {
+        message::parse(out, self.name, &self.sql, &self.types);
+    }
+
+    /// Its template.
+    pub(super) fn template(&self, ending: Ending) -> Template {
+        let width = |&oid: &u32| if oid == oid::INT8 { 8 } else { CLASSIC_COLUMN_BYTES };
+        let widths: Vec<usize> = self.types.iter().map(width).collect();
+        Template::new(self.name, &widths, ending)
+    }
+}
+
+/// Counts the rows of a range; `c2` is in no index, so each row's block is visited.
+pub(super) fn select(schema: u32) -> Statement {
+    let sql = format!("SELECT COUNT(c2) FROM dyno.rows_{schema} WHERE custid BETWEEN $1 AND $2");
+    Statement::new("select", sql, &[oid::INT8, oid::INT8])
+}
+
+/// Reads the row of a key.
+pub(super) fn lookup(schema: u32) -> Statement {
+    let sql = format!("SELECT c2 FROM dyno.rows_{schema} WHERE custid = $1");
+    Statement::new("lookup", sql, &[oid::INT8])
+}
+
+/// Counts the rows of the table without an index.
+pub(super) fn scan(schema: u32) -> Statement {
+    Statement::new("scan", format!("SELECT COUNT(c2) FROM dyno.scan_{schema}"), &[])
+}
+
+/// The text columns that an update sets, by number: `c2` is 2.
+pub(super) fn updated_columns(redo: Redo) -> impl Iterator<Item = usize> + Clone {
+    let last = TEXT_COLUMNS + 1;
+    (2..=last).filter(move |&column| redo == Redo::Heavy || column == 2 || column == last)
+}
+
+/// Gives the rows of a range new values.
+pub(super) fn update(schema: u32, redo: Redo) -> Statement {
+    let columns = updated_columns(redo).enumerate();
+    let set: String = columns.map(|(i, column)| format!(", c{column} = ${}", i + 3)).collect();
+    let sql = format!("UPDATE dyno.rows_{schema} SET ver = ver + 1{set} WHERE custid BETWEEN $1 AND $2");
+    let mut types = vec![oid::INT8; 2];
+    types.extend(updated_columns(redo).map(|_| oid::TEXT));
+    Statement::new("update", sql, &types)
+}
+
+/// Makes all statistics of this session visible at the end of the statement; from version 15 on.
+pub(super) fn edge() -> Statement {
+    Statement::new("edge", "SELECT pg_catalog.pg_stat_force_next_flush()".to_owned(), &[])
+}
+
+/// Reads back a range: how many rows it has, and in how many `c2` and `c20` hold the value that begins with `$3`, or one
+/// that another session of this run (`$4` its prefix, `$5` our session in it) wrote.
+pub(super) fn verify(schema: u32) -> String {
+    let stamp = UpdateValues::STAMP_BYTES;
+    let last = TEXT_COLUMNS + 1;
+    format!(
+        "SELECT COUNT(*), COUNT(*) FILTER (WHERE left(c2, {stamp}) = left(c{last}, {stamp}) \
+         AND (left(c2, {stamp}) = $3 OR (starts_with(c2, $4) AND NOT starts_with(c2, $5)))) \
+         FROM dyno.rows_{schema} WHERE custid BETWEEN $1::int8 AND $2::int8"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heavy_sets_every_column_and_lite_two() {
+        assert_eq!(
+            update(3, Redo::Lite).sql,
+            "UPDATE dyno.rows_3 SET ver = ver + 1, c2 = $3, c20 = $4 WHERE custid BETWEEN $1 AND $2"
+        );
+        let heavy = update(1, Redo::Heavy);
+        assert_eq!(heavy.types.len(), 21);
+        assert!(heavy.sql.contains("c3 = $4") && heavy.sql.contains("c20 = $21"));
+    }
+}
