@@ -1,21 +1,11 @@
 //! What the host did between two snapshots.
-//!
-//! A counter that went backwards (a device that was taken out and put back, an interface that was made anew) has no
-//! difference: the figure is absent, and never a large or negative number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::parse::cpu::CpuTimes;
-use crate::parse::disk::DiskCounters;
 use crate::parse::memory::{Memory, VmCounters};
-use crate::parse::net::NetworkCounters;
-use crate::parse::nfs::NfsCounters;
-use crate::parse::pressure::Pressure;
+use crate::rates::{CpuShare, DeviceRates, NetworkRates, NfsRates, PressurePct, ProcessCpu, moved_opt};
 use crate::snapshot::{Fixed, HostSnapshot};
-
-/// Bytes in a megabyte, as rates have them.
-const MB: f64 = 1e6;
 
 /// What the host did in an interval. Figures that are not known are absent.
 #[derive(Debug, Clone, Default)]
@@ -45,112 +35,6 @@ pub struct HostDelta {
     /// CPU time of this process: what driving the load costs.
     pub process: Option<ProcessCpu>,
     pub(crate) fixed: Arc<Fixed>,
-}
-
-/// Where the time of all CPUs went, % of all of it: `busy + iowait + steal + idle` is 100, and `user + system` is `busy`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct CpuShare {
-    /// Working, on programs or in the kernel.
-    pub busy_pct: f64,
-    /// Programs, whatever their priority.
-    pub user_pct: f64,
-    /// The kernel, interrupts included.
-    pub system_pct: f64,
-    /// Idle while something waited for storage.
-    pub iowait_pct: f64,
-    /// Taken by the hypervisor.
-    pub steal_pct: f64,
-    /// Idle.
-    pub idle_pct: f64,
-    /// Time on programs, summed over CPUs, s.
-    pub user_s: Option<f64>,
-    /// Time in the kernel, summed over CPUs, s.
-    pub system_s: Option<f64>,
-}
-
-/// What a block device did in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct DeviceRates {
-    /// Reads completed.
-    pub reads: u64,
-    /// Writes completed.
-    pub writes: u64,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written.
-    pub write_bytes: u64,
-    /// Flushes of the device's cache completed.
-    pub flushes: Option<u64>,
-    /// Reads per second.
-    pub reads_per_s: f64,
-    /// Writes per second.
-    pub writes_per_s: f64,
-    /// MB (10⁶ bytes) read per second.
-    pub read_mb_per_s: f64,
-    /// MB (10⁶ bytes) written per second.
-    pub write_mb_per_s: f64,
-    /// Mean time of a read from its queueing to its end, µs; absent where there were too few to tell.
-    pub read_latency_us: Option<f64>,
-    /// Mean time of a write from its queueing to its end, µs; absent where there were too few to tell.
-    pub write_latency_us: Option<f64>,
-    /// Share of the interval in which at least one request was under way, %. A device that serves many at once can be
-    /// at 100 % long before it is at its limit, and the kernel (from 5.0) counts in its own ticks of 1 to 10 ms, so short
-    /// bursts may show as nothing.
-    pub utilisation_pct: Option<f64>,
-    /// Requests under way, on average over the interval.
-    pub queue_depth: Option<f64>,
-}
-
-/// What a network interface did in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct NetworkRates {
-    /// Bytes received.
-    pub rx_bytes: u64,
-    /// Bytes sent.
-    pub tx_bytes: u64,
-    /// MB (10⁶ bytes) received per second.
-    pub rx_mb_per_s: f64,
-    /// MB (10⁶ bytes) sent per second.
-    pub tx_mb_per_s: f64,
-    /// Packets that were broken or dropped, both ways.
-    pub bad_packets: u64,
-}
-
-/// What an NFS mount did in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct NfsRates {
-    /// Reads sent to the server.
-    pub reads: u64,
-    /// Writes sent to the server.
-    pub writes: u64,
-    /// Bytes read from the server.
-    pub read_bytes: u64,
-    /// Bytes written to the server.
-    pub write_bytes: u64,
-    /// Mean time from sending a read to its answer, µs; absent where there were too few to tell.
-    pub read_rtt_us: Option<f64>,
-    /// Mean time from sending a write to its answer, µs; absent where there were too few to tell.
-    pub write_rtt_us: Option<f64>,
-    /// Requests that had to be sent again.
-    pub retransmissions: u64,
-}
-
-/// Share of an interval that was lost waiting for a resource, %.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct PressurePct {
-    /// At least one thread waited.
-    pub some_pct: f64,
-    /// Every thread that had work waited.
-    pub full_pct: Option<f64>,
-}
-
-/// CPU time of this process in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ProcessCpu {
-    /// In its own code, s.
-    pub user_s: f64,
-    /// In the kernel on its behalf, s.
-    pub system_s: f64,
 }
 
 impl HostDelta {
@@ -194,103 +78,6 @@ impl HostDelta {
     }
 }
 
-impl CpuShare {
-    fn between(begin: &CpuTimes, end: &CpuTimes, ticks_per_s: Option<u64>) -> Option<Self> {
-        // Idle time and I/O wait are known to step back by a tick (proc_stat(5)), steal on some hypervisors.
-        let forgiving = |b: u64, e: u64| e.saturating_sub(b) as f64;
-        let idle = forgiving(begin.idle, end.idle);
-        let iowait = forgiving(begin.iowait, end.iowait);
-        let steal = forgiving(begin.steal, end.steal);
-        let user = (moved(begin.user, end.user)? + moved(begin.nice, end.nice)?) as f64;
-        let interrupts = moved(begin.irq, end.irq)? + moved(begin.softirq, end.softirq)?;
-        let system = (moved(begin.system, end.system)? + interrupts) as f64;
-        let total = user + system + idle + iowait + steal;
-        let pct = |ticks: f64| 100.0 * ticks / total;
-        let seconds = |ticks: f64| ticks_per_s.map(|ticks_per_s| ticks / ticks_per_s as f64);
-        (total > 0.0).then(|| Self {
-            busy_pct: pct(user + system),
-            user_pct: pct(user),
-            system_pct: pct(system),
-            iowait_pct: pct(iowait),
-            steal_pct: pct(steal),
-            idle_pct: pct(idle),
-            user_s: seconds(user),
-            system_s: seconds(system),
-        })
-    }
-}
-
-impl DeviceRates {
-    fn between(begin: &DiskCounters, end: &DiskCounters, seconds: f64) -> Option<Self> {
-        let (reads, writes) = (moved(begin.reads, end.reads)?, moved(begin.writes, end.writes)?);
-        let read_bytes = moved(begin.read_bytes, end.read_bytes)?;
-        let write_bytes = moved(begin.write_bytes, end.write_bytes)?;
-        let share = |begin: u64, end: u64| moved_ms(begin, end).map(|ms| ms as f64 / (seconds * 1_000.0));
-        Some(Self {
-            reads,
-            writes,
-            read_bytes,
-            write_bytes,
-            flushes: moved_opt(begin.flushes, end.flushes),
-            reads_per_s: reads as f64 / seconds,
-            writes_per_s: writes as f64 / seconds,
-            read_mb_per_s: read_bytes as f64 / seconds / MB,
-            write_mb_per_s: write_bytes as f64 / seconds / MB,
-            read_latency_us: moved_ms(begin.read_ms, end.read_ms).and_then(|ms| mean_us(ms, reads)),
-            write_latency_us: moved_ms(begin.write_ms, end.write_ms).and_then(|ms| mean_us(ms, writes)),
-            // Counted in whole milliseconds and at ends of requests, so it can come out a little above the interval.
-            utilisation_pct: share(begin.busy_ms, end.busy_ms).map(|share| (100.0 * share).min(100.0)),
-            queue_depth: share(begin.queue_ms, end.queue_ms),
-        })
-    }
-}
-
-impl NetworkRates {
-    fn between(begin: &NetworkCounters, end: &NetworkCounters, seconds: f64) -> Option<Self> {
-        let rx_bytes = moved(begin.rx_bytes, end.rx_bytes)?;
-        let tx_bytes = moved(begin.tx_bytes, end.tx_bytes)?;
-        Some(Self {
-            rx_bytes,
-            tx_bytes,
-            rx_mb_per_s: rx_bytes as f64 / seconds / MB,
-            tx_mb_per_s: tx_bytes as f64 / seconds / MB,
-            bad_packets: moved(begin.rx_bad, end.rx_bad)?.saturating_add(moved(begin.tx_bad, end.tx_bad)?),
-        })
-    }
-}
-
-impl NfsRates {
-    fn between(begin: &NfsCounters, end: &NfsCounters) -> Option<Self> {
-        let (reads, writes) = (moved(begin.reads, end.reads)?, moved(begin.writes, end.writes)?);
-        Some(Self {
-            reads,
-            writes,
-            read_bytes: moved(begin.read_bytes, end.read_bytes)?,
-            write_bytes: moved(begin.write_bytes, end.write_bytes)?,
-            read_rtt_us: mean_us(moved(begin.read_rtt_ms, end.read_rtt_ms)?, reads),
-            write_rtt_us: mean_us(moved(begin.write_rtt_ms, end.write_rtt_ms)?, writes),
-            retransmissions: moved(begin.retransmissions, end.retransmissions)?,
-        })
-    }
-}
-
-impl PressurePct {
-    fn between(begin: &Pressure, end: &Pressure, seconds: f64) -> Option<Self> {
-        let pct = |us: u64| us as f64 / (seconds * 1e6) * 100.0;
-        let full = moved_opt(begin.full_us, end.full_us);
-        Some(Self { some_pct: pct(moved(begin.some_us, end.some_us)?), full_pct: full.map(pct) })
-    }
-}
-
-impl ProcessCpu {
-    fn between(begin: &HostSnapshot, end: &HostSnapshot) -> Option<Self> {
-        let ticks_per_s = end.fixed.ticks_per_s? as f64;
-        let (begin, end) = (begin.process?, end.process?);
-        let seconds = |b, e| Some(moved(b, e)? as f64 / ticks_per_s);
-        Some(Self { user_s: seconds(begin.user, end.user)?, system_s: seconds(begin.system, end.system)? })
-    }
-}
-
 fn vm_between(begin: Option<&VmCounters>, end: Option<&VmCounters>) -> VmCounters {
     let (Some(begin), Some(end)) = (begin, end) else { return VmCounters::default() };
     VmCounters {
@@ -309,31 +96,6 @@ fn each<K: Ord + Clone, C, R>(
     rates: impl Fn(&C, &C) -> Option<R>,
 ) -> BTreeMap<K, R> {
     end.iter().filter_map(|(name, end)| Some((name.clone(), rates(begin.get(name)?, end)?))).collect()
-}
-
-/// How far a counter moved; absent when it went backwards.
-fn moved(begin: u64, end: u64) -> Option<u64> {
-    end.checked_sub(begin)
-}
-
-fn moved_opt(begin: Option<u64>, end: Option<u64>) -> Option<u64> {
-    moved(begin?, end?)
-}
-
-/// How far a device's time moved. The kernel keeps these in 32 bits, so a fall from the upper half to the lower one is a
-/// wrap; any other fall is a device that began anew.
-fn moved_ms(begin: u64, end: u64) -> Option<u64> {
-    const WRAP: u64 = 1 << 32;
-    let wrapped = (WRAP / 2..WRAP).contains(&begin) && end < WRAP / 2;
-    moved(begin, if wrapped { end + WRAP } else { end })
-}
-
-/// The mean of `count` times that sum up to `sum_ms`, µs.
-///
-/// The sum is cut to whole milliseconds, so the mean is off by up to 1,000 ÷ `count` µs: it is given only where that is at
-/// most 10 µs or 5 %.
-fn mean_us(sum_ms: u64, count: u64) -> Option<f64> {
-    (count >= 100 || count > 0 && sum_ms >= 20).then(|| sum_ms as f64 * 1_000.0 / count as f64)
 }
 
 #[cfg(test)]

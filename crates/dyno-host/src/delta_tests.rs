@@ -3,8 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::parse::cpu::CpuStat;
+use crate::parse::cpu::{CpuStat, CpuTimes};
+use crate::parse::disk::DiskCounters;
+use crate::parse::net::NetworkCounters;
+use crate::parse::nfs::NfsCounters;
+use crate::parse::pressure::Pressure;
 use crate::parse::process::ProcessTicks;
+use crate::rates::moved_ms;
 
 fn with_cpu(times: CpuTimes) -> HostSnapshot {
     let cpu = CpuStat { times, context_switches: Some(times.user * 10), ..CpuStat::default() };
@@ -129,6 +134,23 @@ fn pressure_network_nfs_and_this_process() {
 }
 
 #[test]
+fn the_largest_counters_do_not_overflow() {
+    let end = DiskCounters { reads: u64::MAX, writes: u64::MAX, ..DiskCounters::default() };
+    let counters = HostDelta::between(&with_disk(DiskCounters::default()), &with_disk(end), 1.0).counters();
+    assert_eq!(counters["device.sda.reads"], u64::MAX as f64);
+    let end =
+        CpuTimes { user: u64::MAX, nice: u64::MAX, system: u64::MAX, irq: u64::MAX, ..CpuTimes::default() };
+    let cpu = HostDelta::between(
+        &with_cpu(CpuTimes::default()),
+        &HostSnapshot { cpu: Some(CpuStat { times: end, ..CpuStat::default() }), ..HostSnapshot::default() },
+        1.0,
+    )
+    .cpu
+    .unwrap();
+    assert_eq!((cpu.user_pct, cpu.system_pct), (50.0, 50.0));
+}
+
+#[test]
 fn an_interval_without_length_has_no_figures() {
     for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let delta = HostDelta::between(&with_disk(BEGIN), &with_disk(BEGIN), seconds);
@@ -137,7 +159,7 @@ fn an_interval_without_length_has_no_figures() {
 }
 
 fn any_times() -> impl Strategy<Value = CpuTimes> {
-    proptest::array::uniform8(0u64..1 << 40).prop_map(
+    proptest::array::uniform8(0u64..1 << 60).prop_map(
         |[user, nice, system, idle, iowait, irq, softirq, steal]| CpuTimes {
             user,
             nice,

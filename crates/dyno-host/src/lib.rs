@@ -9,7 +9,7 @@
 //! | `locate` | which mount and which devices lie behind a path |
 //! | `facts` | what the machine is |
 //! | `snapshot`, `observer` | all counters at one moment |
-//! | `delta`, `named` | what moved between two moments, as figures and under the names that records use |
+//! | `delta`, `rates`, `named` | what moved between two moments, as figures and under the names that records use |
 
 mod delta;
 mod facts;
@@ -18,12 +18,13 @@ mod locate;
 mod named;
 mod observer;
 mod parse;
+mod rates;
 mod snapshot;
 
 #[cfg(test)]
 mod live_tests;
 
-pub use delta::{CpuShare, DeviceRates, HostDelta, NetworkRates, NfsRates, PressurePct, ProcessCpu};
+pub use delta::HostDelta;
 pub use facts::facts;
 pub use observer::HostObserver;
 pub use parse::cpu::{CpuStat, CpuTimes};
@@ -32,4 +33,5 @@ pub use parse::memory::{Memory, VmCounters};
 pub use parse::net::NetworkCounters;
 pub use parse::nfs::NfsCounters;
 pub use parse::pressure::Pressure;
+pub use rates::{CpuShare, DeviceRates, NetworkRates, NfsRates, PressurePct, ProcessCpu};
 pub use snapshot::HostSnapshot;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::delta::{DeviceRates, HostDelta};
+use crate::delta::HostDelta;
+use crate::rates::DeviceRates;
 
 /// Figures by name; what is absent or no finite number is not entered.
 #[derive(Default)]
@@ -28,7 +29,7 @@ impl HostDelta {
         self.name_cpu(&mut named);
         self.name_memory(&mut named);
         for (name, device) in &self.devices {
-            if device.reads + device.writes > 0 || self.holds_a_place(name) {
+            if device.reads > 0 || device.writes > 0 || self.holds_a_place(name) {
                 name_device(&mut named, &format!("device.{name}"), device);
             }
         }

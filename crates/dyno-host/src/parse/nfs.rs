@@ -40,7 +40,8 @@ pub(crate) fn parse_mountstats(text: &str, point: &Path) -> Option<NfsCounters> 
             "READ" | "WRITE" => {
                 let (requests, transmissions) = (value(0)?, value(0)?);
                 let rtt_ms = value(4)?;
-                found.retransmissions += transmissions.saturating_sub(requests);
+                let again = transmissions.saturating_sub(requests);
+                found.retransmissions = found.retransmissions.saturating_add(again);
                 if name == "READ" {
                     (found.reads, found.read_rtt_ms) = (requests, rtt_ms);
                 } else {
