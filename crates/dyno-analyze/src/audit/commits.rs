@@ -7,15 +7,9 @@ use super::facts::{Engine, Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
 use crate::number::count;
 
-/// The observer's and the sampler's own transactions, as the drive notes them.
+/// Dyno's own transactions that are no operations, as the drive notes them: the observer's, the sampler's, and those of
+/// the sessions that connect, prepare, flush statistics and read back.
 const OWN_COMMITS: &str = "dyno.own_commits";
-
-/// Transactions that a session itself may add inside the window: the statement that flushes its statistics at each edge.
-const SESSION_OWN_IN_WINDOW: u64 = 2;
-
-/// Transactions that a session itself may add in its whole life: the server's own at connection start (one, on
-/// PostgreSQL 15), settings, preparing each statement, edges, reading back the last update; a few reconnects.
-const SESSION_OWN_IN_WHOLE: u64 = 24;
 
 /// Transactions of background workers (autovacuum), at most: one round vacuums and analyses each of our tables in a
 /// handful of transactions.
@@ -31,14 +25,12 @@ const COMMITS_MIN: u64 = 20;
 
 /// Commits of the window.
 pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.window_interval()?;
-    check(facts, &interval, SESSION_OWN_IN_WINDOW)
+    check(facts, &facts.window_interval()?)
 }
 
 /// Commits of the sessions' whole life.
 pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.whole_interval()?;
-    check(facts, &interval, SESSION_OWN_IN_WHOLE)
+    check(facts, &facts.whole_interval()?)
 }
 
 /// How many transactions the database must have counted, and how that number comes about.
@@ -66,19 +58,15 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
     }
 }
 
-/// What others than the operations may add to the database's count.
-fn allowance(facts: &Facts<'_>, interval: &Interval<'_>, per_session: u64) -> u64 {
+/// What background workers may add to the database's count.
+fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     if facts.engine == Engine::Sqlite {
         return 0; // Only Dyno's own commits of changes are counted, inside this process.
     }
-    let background =
-        ((interval.seconds.max(0.0) * BACKGROUND_PER_S) as u64).saturating_add(BACKGROUND_AT_LEAST);
-    let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
-    let lives = u64::from(facts.sessions()).saturating_add(reconnects);
-    lives.saturating_mul(per_session).saturating_add(background)
+    ((interval.seconds.max(0.0) * BACKGROUND_PER_S) as u64).saturating_add(BACKGROUND_AT_LEAST)
 }
 
-fn check(facts: &Facts<'_>, interval: &Interval<'_>, per_session: u64) -> Verdict {
+fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let counted = interval.counter(Counter::Commits)?;
     let (expected, words) = transactions(facts, interval)?;
     let own = interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.max(0.0).round() as u64);
@@ -89,15 +77,14 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>, per_session: u64) -> Verdic
         slices => interval.operations().div_ceil(slices).saturating_add(1),
     };
     let mut tolerance = Tolerance::of(interval, expected, per_error);
-    tolerance.more = tolerance.more.saturating_add(allowance(facts, interval, per_session));
+    tolerance.more = tolerance.more.saturating_add(allowance(facts, interval));
     let difference = tolerance.compare(expected, database);
-    let left_out =
-        if own > 0 { format!(" ({} of the observer's left out)", count(own)) } else { String::new() };
+    let left_out = if own > 0 { format!(" ({} of Dyno's own left out)", count(own)) } else { String::new() };
     let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
     let verdict = match (difference.by, difference.status) {
         (0, _) => String::new(),
         (by, CheckStatus::Pass) if by > 0 && interval.errors == 0 && interval.blur == 0.0 => {
-            format!("; {gap} more are within what connecting, flushing and background work add")
+            format!("; {gap} more are within what background workers commit")
         }
         (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
         (by, _) if by > 0 => {

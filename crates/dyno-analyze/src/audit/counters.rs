@@ -87,8 +87,7 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
 
 /// Counters that are absent without a reason: a fault of the engine's observer.
 pub(super) fn known(facts: &Facts<'_>) -> Verdict {
-    facts.window()?;
-    let portable = &facts.record.counters.portable;
+    let portable = &facts.window_interval()?.counters.portable;
     let missing: Vec<String> =
         Counter::ALL.iter().filter(|c| !portable.contains_key(c)).map(|c| c.name().to_owned()).collect();
     let told = portable.values().filter(|delta| delta.delta().is_some()).count();

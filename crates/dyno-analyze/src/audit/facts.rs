@@ -126,6 +126,9 @@ impl<'a> Facts<'a> {
     /// The window as an interval.
     pub(super) fn window_interval(&self) -> Result<Interval<'a>, Skip> {
         let window = self.window()?;
+        if self.record.counters.portable.is_empty() {
+            return Err(Skip("the run ended before the end snapshot of its window".into()));
+        }
         let sum = |classes: &[OpClass], part: fn(&OpStats) -> u64| {
             let parts = classes.iter().filter_map(|&class| self.ops(class)).map(part);
             parts.fold(0u64, u64::saturating_add)
@@ -210,7 +213,7 @@ impl Interval<'_> {
 
     /// How far a native counter moved. One that did not move is not in the record, so it is 0 if any of its kin is there.
     pub(super) fn native(&self, name: &str) -> Option<u64> {
-        let family = name.rsplit_once('.').map_or(name, |(family, _)| family);
+        let family = name.rfind('.').map_or(name, |dot| &name[..=dot]);
         match self.counters.native.get(name) {
             Some(moved) => Some(moved.max(0.0).round() as u64),
             None => self.counters.native.keys().any(|key| key.starts_with(family)).then_some(0),

@@ -100,9 +100,11 @@ fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     if facts.engine != Engine::Postgres {
         return skip("the engine does not count blocks per table; logical_reads compares the total");
     }
-    let Some(heap) = interval.native("dyno.rows.heap_blks") else {
-        return skip("the observer does not tell blocks per table; logical_reads compares the total");
+    let parts = ["dyno.rows.heap_blks_hit", "dyno.rows.heap_blks_read"].map(|name| interval.native(name));
+    let [Some(hit), Some(read)] = parts else {
+        return skip("the database does not tell blocks per table; logical_reads compares the total");
     };
+    let heap = hit.saturating_add(read);
     let scanned = scanned_rows(facts, interval);
     let rows = interval.rows().saturating_sub(scanned);
     if rows == 0 {

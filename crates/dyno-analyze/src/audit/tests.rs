@@ -83,7 +83,7 @@ fn counts_are_said_in_plain_words() {
         (
             fixture::postgres(),
             "commits",
-            "10,000 acknowledged (8,000 reads and 2,000 updates, each a transaction), database counted 10,000 (3 of the observer's left out)",
+            "10,000 acknowledged (8,000 reads and 2,000 updates, each a transaction), database counted 10,000 (3 of Dyno's own left out)",
         ),
         (fixture::postgres(), "rows_updated", "128,000 acknowledged, database counted 128,000"),
         (
@@ -155,7 +155,7 @@ fn spoiled_counts_are_found() {
         ("logical_reads", Fail, "fewer than the rows", postgres(|r| shift(r, LogicalReads, -100_000))),
         ("logical_reads", Warn, "old versions", postgres(|r| shift(r, LogicalReads, 9_000_000))),
         ("logical_reads_whole", Fail, "fewer", sqlite(|r| shift_whole(r, LogicalReads, -1_400_000))),
-        ("heap_reads", Fail, "fewer than the rows", postgres(native("dyno.rows.heap_blks", -20_000.0))),
+        ("heap_reads", Fail, "fewer than the rows", postgres(native("dyno.rows.heap_blks_hit", -20_000.0))),
         ("rows_updated", Fail, "are missing", postgres(native("dyno.rows.n_tup_upd", -2_000.0))),
         (
             "rows_updated",
@@ -206,7 +206,7 @@ fn dead_row_versions_show_in_read_only_runs() {
     let record = postgres(|r| {
         r.ops.remove("update");
         r.ops.remove("commit");
-        r.counters.native.insert("dyno.rows.heap_blks".into(), 700_000.0);
+        r.counters.native.insert("dyno.rows.heap_blks_hit".into(), 700_000.0);
     });
     let check = find(&record, "heap_reads");
     assert_eq!((check.status, check.detail.contains("dead versions")), (Warn, true), "{}", check.detail);
@@ -239,9 +239,13 @@ fn spoiled_work_is_found() {
         (
             "untimed",
             Warn,
-            "2,000 commit: no boundary",
-            postgres(|r| ops(r, "commit").untimed = Some("no boundary".into())),
+            "500 of 2,000 commits have no time of their own: no boundary",
+            postgres(|r| {
+                ops(r, "commit").service_us.count = 1_500;
+                ops(r, "commit").untimed = Some("no boundary".into());
+            }),
         ),
+        ("untimed", Pass, "50 of 2,000 commits", postgres(|r| ops(r, "commit").service_us.count = 1_950)),
         (
             "physical_reads",
             Warn,
@@ -447,7 +451,7 @@ fn slices_are_counted_as_transactions_of_their_own() {
         r.plan.workload.drive = Drive::Server;
         r.ops.insert("slice".into(), OpStats { count: 100, ..OpStats::default() });
         ops(r, "commit").untimed = Some("inside the database".into());
-        // 100 slices, 2,000 commits inside them, 3 of the observer's.
+        // 100 slices, 2,000 commits inside them, 3 of Dyno's own.
         r.counters.portable.insert(Counter::Commits, moved(Counter::Commits, 2_103));
     };
     let record = postgres(server);
@@ -487,6 +491,18 @@ fn a_run_without_a_window_is_not_judged_by_one() {
     assert_eq!(record.reasons, ["the server is gone"]);
     assert_eq!(record.audit.len(), check_names().count());
     assert_eq!(find(&record, "commits").detail, "the run ended before its window began");
+}
+
+#[test]
+fn an_interrupted_window_is_not_held_against_counters_that_were_never_read() {
+    let record = postgres(|r| {
+        r.status = Status::Interrupted;
+        r.counters = Default::default();
+        r.whole = None;
+    });
+    let bad: Vec<_> = audit(&record).into_iter().filter(|c| c.status == Fail || c.status == Warn).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    assert_eq!(find(&record, "commits").detail, "the run ended before the end snapshot of its window");
 }
 
 #[test]
@@ -560,7 +576,7 @@ proptest! {
         }
         record.counters.native = BTreeMap::from([
             ("dyno.own_commits".to_owned(), reals[0]),
-            ("dyno.rows.heap_blks".to_owned(), reals[1]),
+            ("dyno.rows.heap_blks_hit".to_owned(), reals[1]),
             ("dyno.rows.n_tup_upd".to_owned(), reals[2]),
         ]);
         let window = record.window.as_mut().unwrap();
