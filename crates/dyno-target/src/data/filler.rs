@@ -128,6 +128,30 @@ impl UpdateValues {
     }
 }
 
+impl UpdateValues {
+    /// Random characters that a column without the stamp has at least, so that it differs from what it held before even
+    /// where all of it shall compress away.
+    const FRESH_BYTES: usize = 17;
+
+    /// Writes fresh values into `out`, a number of whole columns one after the other: the first is as [`Self::next`]
+    /// makes it, the others are filler of their own, so that a row updated in many columns compresses no better than a
+    /// loaded one.
+    pub fn fill_columns(&mut self, number: u64, out: &mut [u8]) {
+        let width = self.value.len();
+        let mut columns = out.chunks_exact_mut(width);
+        if let Some(first) = columns.next() {
+            first.copy_from_slice(self.next(number).as_bytes());
+        }
+        let fresh_bytes = (self.random_bytes + Self::STAMP_BYTES).min(width);
+        let fresh_bytes = if self.random_bytes == 0 { Self::FRESH_BYTES } else { fresh_bytes };
+        for column in columns {
+            let (random, padding) = column.split_at_mut(fresh_bytes);
+            random_text(&mut self.rng, random);
+            padding.fill(PADDING);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,5 +206,22 @@ mod tests {
         assert!(
             seen.iter().all(|value| value.starts_with(&UpdateValues::run_prefix(99)) && value.len() == 128)
         );
+    }
+
+    #[test]
+    fn every_column_of_an_update_is_fresh_and_keeps_the_chosen_share_constant() {
+        for (compressible, lowest, highest) in [(0, 0.0, 0.03), (50, 0.48, 0.53), (100, 0.6, 0.87)] {
+            let mut values = UpdateValues::new(1, 99, 3, 128, compressible);
+            let mut seen = std::collections::HashSet::new();
+            for number in 0..50 {
+                let mut out = vec![0; 19 * 128];
+                values.fill_columns(number, &mut out);
+                assert!(out.starts_with(UpdateValues::run_prefix(99).as_bytes()));
+                assert!(out.iter().all(|b| (b' '..=b'~').contains(b)));
+                let padding = out[128..].iter().filter(|&&b| b == PADDING).count() as f64 / (18.0 * 128.0);
+                assert!((lowest..=highest).contains(&padding), "{compressible} %: {padding}");
+                assert!(out.chunks(128).all(|column| seen.insert(column.to_vec())));
+            }
+        }
     }
 }

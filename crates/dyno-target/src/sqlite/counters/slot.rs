@@ -1,0 +1,128 @@
+//! Where sessions leave their counters for the observer.
+//!
+//! SQLite keeps its cache counters in each connection, where only the connection's own thread may read them. So a
+//! session copies them into a slot that it shares with the target, at both ends of the window and a few times a second
+//! in between. A slot has one writer, so publishing takes no lock; a session that ends leaves its counts in the slot,
+//! and the next one carries them on, so the sum over slots is what all sessions ever did.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one session's connection counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::sqlite) struct Counts {
+    /// Pages found in the connection's cache.
+    pub(in crate::sqlite) hits: u64,
+    /// Pages that were not there.
+    pub(in crate::sqlite) misses: u64,
+    /// Pages written from the cache.
+    pub(in crate::sqlite) writes: u64,
+    /// Pages among them that were written in the middle of a transaction, to make room.
+    pub(in crate::sqlite) spills: u64,
+    /// Transactions that wrote and were committed.
+    pub(in crate::sqlite) commits: u64,
+    /// Transactions rolled back.
+    pub(in crate::sqlite) rollbacks: u64,
+    /// Runs of prepared statements.
+    pub(in crate::sqlite) runs: u64,
+    /// Rows inserted, updated or deleted.
+    pub(in crate::sqlite) changes: u64,
+}
+
+const FIELDS: usize = 8;
+
+impl Counts {
+    fn fields(self) -> [u64; FIELDS] {
+        let Self { hits, misses, writes, spills, commits, rollbacks, runs, changes } = self;
+        [hits, misses, writes, spills, commits, rollbacks, runs, changes]
+    }
+
+    fn from_fields([hits, misses, writes, spills, commits, rollbacks, runs, changes]: [u64; FIELDS]) -> Self {
+        Self { hits, misses, writes, spills, commits, rollbacks, runs, changes }
+    }
+}
+
+/// One session's counters, as last published.
+#[derive(Debug, Default)]
+struct Slot([AtomicU64; FIELDS]);
+
+/// All slots of one target, and those that no session uses now.
+#[derive(Debug, Default)]
+struct Slots {
+    all: Vec<Arc<Slot>>,
+    idle: Vec<Arc<Slot>>,
+}
+
+/// The slots of one target.
+#[derive(Debug, Clone, Default)]
+pub(in crate::sqlite) struct Registry(Arc<Mutex<Slots>>);
+
+impl Registry {
+    fn slots(&self) -> std::sync::MutexGuard<'_, Slots> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a new session's counters.
+    pub(in crate::sqlite) fn check_in(&self) -> Publisher {
+        let mut slots = self.slots();
+        let slot = slots.idle.pop().unwrap_or_else(|| {
+            let slot = Arc::new(Slot::default());
+            slots.all.push(Arc::clone(&slot));
+            slot
+        });
+        Publisher { registry: self.clone(), slot }
+    }
+
+    /// What all sessions have published, those that have ended included.
+    pub(in crate::sqlite) fn sum(&self) -> Counts {
+        let mut sum = [0; FIELDS];
+        for slot in &self.slots().all {
+            for (total, field) in sum.iter_mut().zip(&slot.0) {
+                *total += field.load(Ordering::Relaxed);
+            }
+        }
+        Counts::from_fields(sum)
+    }
+}
+
+/// One session's access to its slot; gives the slot back when it goes.
+#[derive(Debug)]
+pub(in crate::sqlite) struct Publisher {
+    registry: Registry,
+    slot: Arc<Slot>,
+}
+
+impl Publisher {
+    /// Adds what was counted since the last time.
+    pub(in crate::sqlite) fn add(&self, counts: Counts) {
+        for (field, by) in self.slot.0.iter().zip(counts.fields()) {
+            // Only this session writes the slot, so load and store lose nothing.
+            field.store(field.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.registry.slots().idle.push(Arc::clone(&self.slot));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_ended_stay_in_the_sum_and_their_slots_are_used_again() {
+        let registry = Registry::default();
+        for round in 1..=3 {
+            let (a, b) = (registry.check_in(), registry.check_in());
+            a.add(Counts { hits: 10, commits: 1, ..Counts::default() });
+            b.add(Counts { hits: 5, changes: 7, ..Counts::default() });
+            b.add(Counts { hits: 5, ..Counts::default() });
+            let sum = registry.sum();
+            assert_eq!((sum.hits, sum.commits, sum.changes), (20 * round, round, 7 * round));
+        }
+        assert_eq!(registry.slots().all.len(), 2);
+    }
+}

@@ -1,0 +1,13 @@
+//! The tables: how they are shaped, loaded, measured, recognised and dropped.
+
+mod guard;
+mod load;
+mod meta;
+mod names;
+mod remove;
+mod verify;
+
+pub(super) use load::{load, never, page_size_differs};
+pub(super) use meta::{has, read as read_meta, state};
+pub(super) use names::{DEFAULT_PAGE_BYTES, Table, check_page_bytes, column_bytes, columns};
+pub(super) use remove::{drop_all, inventory};

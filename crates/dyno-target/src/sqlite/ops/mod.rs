@@ -1,0 +1,251 @@
+//! The hot path: one connection, statements prepared once, and nothing between an operation and SQLite but binding two
+//! numbers.
+
+mod hooks;
+mod interrupt;
+mod pulse;
+mod statements;
+
+use std::sync::Arc;
+
+use rusqlite::ffi;
+
+use super::Shared;
+use super::connect::Link;
+use super::counters::{Counts, Publisher};
+use super::fault::Fault;
+use super::layout::{Table, column_bytes};
+use super::raw;
+use crate::data::{TableKind, UpdateValues};
+use crate::error::{ErrorClass, OpError, TargetError};
+use crate::session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+use hooks::Hooks;
+use interrupt::Break;
+use pulse::Pulse;
+use statements::Statements;
+
+/// A connection with its statements; declared in the order in which they must go.
+struct Connected {
+    statements: Statements,
+    link: Link,
+    /// Rows changed on this connection that have been published.
+    changes_published: u64,
+}
+
+/// One session.
+pub(super) struct SqliteSession {
+    connected: Option<Connected>,
+    /// After the connection, which calls them until it is closed.
+    hooks: Box<Hooks>,
+    publisher: Publisher,
+    pulse: Pulse,
+    values: UpdateValues,
+    interrupter: Arc<Break>,
+    /// The first key of the last acknowledged update.
+    last_update: Option<u64>,
+    setup: SessionSetup,
+    shared: Arc<Shared>,
+}
+
+fn fatal(code: &str, message: &str) -> Box<OpError> {
+    Box::new(OpError { class: ErrorClass::Fatal, code: code.to_owned(), message: message.to_owned() })
+}
+
+fn interrupted() -> Box<OpError> {
+    Fault::bare(ffi::SQLITE_INTERRUPT).into_op()
+}
+
+fn op_error(fault: Box<Fault>) -> Box<OpError> {
+    fault.into_op()
+}
+
+impl Connected {
+    fn open(
+        shared: &Shared,
+        setup: &SessionSetup,
+        stop: &Arc<std::sync::atomic::AtomicBool>,
+    ) -> Result<Self, TargetError> {
+        let link = shared.work(&setup.spec, stop)?;
+        let statements = Statements::prepare(&link.conn, setup)
+            .map_err(|fault| fault.into_target("prepare the session's statements"))?;
+        Ok(Self { statements, link, changes_published: 0 })
+    }
+
+    /// What this connection has counted since this was last asked.
+    fn take_counts(&mut self, hooks: &Hooks) -> Counts {
+        let conn = &self.link.conn;
+        let (commits, rollbacks) = hooks.take();
+        let total_changes = raw::total_changes(conn);
+        let changes = total_changes - self.changes_published;
+        self.changes_published = total_changes;
+        Counts {
+            hits: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_HIT),
+            misses: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_MISS),
+            writes: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_WRITE),
+            spills: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_SPILL),
+            commits,
+            rollbacks,
+            runs: self.statements.take_runs(),
+            changes,
+        }
+    }
+}
+
+impl SqliteSession {
+    /// Opens and prepares a session.
+    pub(super) fn open(shared: Arc<Shared>, setup: &SessionSetup) -> Result<Self, TargetError> {
+        let stop = Arc::default();
+        let connected = Connected::open(&shared, setup, &stop)?;
+        let hooks = Hooks::new(shared.params.checkpoint);
+        hooks.install(&connected.link.conn, shared.params.journal == "wal");
+        let interrupter = Break::new(&connected.link.conn, stop);
+        let spec = &setup.spec;
+        let values = UpdateValues::new(
+            setup.seed,
+            setup.run_stamp,
+            setup.number,
+            column_bytes(spec.block_size),
+            spec.compressible,
+        );
+        Ok(Self {
+            connected: Some(connected),
+            hooks,
+            publisher: shared.registry.check_in(),
+            pulse: Pulse::default(),
+            values,
+            interrupter,
+            last_update: None,
+            setup: setup.clone(),
+            shared,
+        })
+    }
+
+    fn connected(&mut self) -> Result<&mut Connected, Box<OpError>> {
+        self.connected.as_mut().ok_or_else(|| {
+            let mut lost = fatal("closed", "the session has no connection");
+            lost.class = ErrorClass::Connection;
+            lost
+        })
+    }
+
+    fn publish(&mut self) {
+        if let Some(connected) = &mut self.connected {
+            self.publisher.add(connected.take_counts(&self.hooks));
+        }
+    }
+
+    /// The keys of the range that begins with `first`, both ends included.
+    fn range(&self, first: u64) -> [i64; 2] {
+        [first as i64, (first + u64::from(self.setup.work_unit)) as i64 - 1]
+    }
+
+    fn update(&mut self, first: u64, number: u64) -> Result<Done, Box<OpError>> {
+        let range = self.range(first);
+        let Self { connected, values, setup, .. } = self;
+        let Some(Connected { statements, link, .. }) = connected else { return Err(interrupted()) };
+        // The values are made before the lock is taken: others wait for it.
+        values.fill_columns(number, statements.update.texts());
+        statements.begin.run(1, &[]).map_err(op_error)?;
+        let parameter = statements.update_columns + 1;
+        let updated = statements.update.run(parameter, &range).map(|_| raw::changes(&link.conn));
+        let commit_began_ns = setup.clock.now_ns();
+        let committed = updated.and_then(|rows| statements.commit.run(1, &[]).map(|_| rows));
+        match committed {
+            Ok(rows) => {
+                self.last_update = Some(first);
+                Ok(Done { rows, commit_began_ns: Some(commit_began_ns) })
+            }
+            Err(fault) => {
+                // Some errors have rolled back already; a second failure would hide the first.
+                if !link.conn.is_autocommit() {
+                    let _ = statements.rollback.run(1, &[]);
+                }
+                Err(op_error(fault))
+            }
+        }
+    }
+}
+
+impl Session for SqliteSession {
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        if self.interrupter.asked() {
+            return Err(interrupted());
+        }
+        let read = |rows| Done { rows, commit_began_ns: None };
+        let done = match op {
+            Op::Lookup { key } => {
+                let found = self.connected()?.statements.lookup.fetch_text(key as i64).map_err(op_error)?;
+                read(u64::from(found))
+            }
+            Op::Select { first } => {
+                let range = self.range(first);
+                let outcome = self.connected()?.statements.select.run(1, &range).map_err(op_error)?;
+                read(outcome.value.unsigned_abs())
+            }
+            Op::Scan => {
+                let Some(scan) = &mut self.connected()?.statements.scan else {
+                    return Err(fatal(
+                        "no scan table",
+                        "the data has no table for scans: set data.scan_scale",
+                    ));
+                };
+                read(scan.run(1, &[]).map_err(op_error)?.value.unsigned_abs())
+            }
+            Op::Update { first, number } => self.update(first, number)?,
+        };
+        if self.pulse.beat(done.rows) && self.pulse.due(self.setup.clock.now_ns()) {
+            self.publish();
+        }
+        Ok(done)
+    }
+
+    fn slice(&mut self, _: &[Op]) -> Result<SliceDone, Box<OpError>> {
+        Err(fatal("unsupported", "SQLite has no stored procedures: set workload.drive to client"))
+    }
+
+    fn edge(&mut self) -> Result<(), Box<OpError>> {
+        self.publish();
+        self.pulse.edge(self.setup.clock.now_ns());
+        Ok(())
+    }
+
+    fn reconnect(&mut self) -> Result<(), TargetError> {
+        self.publish();
+        self.connected = None;
+        self.interrupter.release();
+        let connected = Connected::open(&self.shared, &self.setup, self.interrupter.flag())?;
+        self.hooks.install(&connected.link.conn, self.shared.params.journal == "wal");
+        self.interrupter.follow(&connected.link.conn);
+        self.connected = Some(connected);
+        Ok(())
+    }
+
+    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
+        let Some(first) = self.last_update else { return Ok(None) };
+        let range = self.range(first);
+        let prefix = UpdateValues::run_prefix(self.setup.run_stamp);
+        let table = Table { schema: self.setup.schema, kind: TableKind::Rows, rows: 0 }.name();
+        let sql = format!(
+            "SELECT COUNT(*), COALESCE(SUM(substr(c2, 1, {}) = ?1), 0) FROM {table} WHERE custid BETWEEN ?2 AND ?3",
+            prefix.len()
+        );
+        let conn = &self.connected()?.link.conn;
+        let counted =
+            conn.query_row(&sql, (prefix, range[0], range[1]), |row| Ok((row.get(0)?, row.get(1)?)));
+        counted.map(Some).map_err(|error| Fault::from(error).into_op())
+    }
+
+    fn interrupter(&self) -> Arc<dyn Interrupter> {
+        Arc::clone(&self.interrupter) as Arc<dyn Interrupter>
+    }
+
+    fn close(self: Box<Self>) {
+        // Dropping publishes, closes, and gives the slot back.
+    }
+}
+
+impl Drop for SqliteSession {
+    fn drop(&mut self) {
+        self.publish();
+    }
+}
