@@ -4,6 +4,7 @@ use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
+use super::ops::PgSession;
 use super::wire::Connection;
 use super::{counters, identity, layout, sampler};
 use crate::error::{TargetError, TargetErrorKind};
@@ -100,8 +101,8 @@ impl Target for PgTarget {
         layout::drop_all(&self.config)
     }
 
-    fn session(&self, _setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Err(TargetError::new(TargetErrorKind::Unsupported, "sessions are not built yet"))
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(PgSession::open(&self.config, setup)?))
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {

@@ -1,7 +1,9 @@
-//! Rows in the binary COPY format (PostgreSQL manual, COPY, "Binary Format"), made where they are sent from.
+//! Rows in the binary COPY format (PostgreSQL manual, COPY, "Binary Format"), made where they are sent from; and, for the
+//! few that go by INSERT, as text.
 
 use dyno_plan::DataSpec;
 
+use super::quote::literal;
 use super::tables::{COLUMN_BYTES, Table};
 use crate::data::{Filler, Permutation, TEXT_COLUMNS, table_seed};
 
@@ -39,6 +41,15 @@ impl RowMaker {
     pub(super) fn text(&mut self, key: u64) -> &[u8] {
         self.filler.fill(key, &mut self.text);
         &self.text
+    }
+
+    /// The row at insert position `position` as a parenthesis of VALUES.
+    pub(super) fn values(&mut self, position: u64) -> String {
+        let key = self.order.key(position);
+        self.filler.fill(key, &mut self.text);
+        let columns =
+            self.text.chunks_exact(COLUMN_BYTES).map(|column| literal(&String::from_utf8_lossy(column)));
+        format!("({key}, 0, {})", columns.collect::<Vec<_>>().join(", "))
     }
 
     /// Appends the row at insert position `position`; allocates nothing while `out` has room for [`ROW_BYTES`] more.

@@ -4,8 +4,10 @@
 use dyno_plan::DataSpec;
 
 use super::super::connect::ConnectConfig;
+use super::super::ops::slice_sql;
 use super::super::wire::Connection;
 use super::meta::{CREATE_META, META_TABLES, describe_sql, record_relation_sql, record_sql};
+use super::quote::literal;
 use super::session::explain;
 use super::tables::{SCHEMA, Table};
 use crate::error::TargetError;
@@ -32,6 +34,13 @@ pub(super) fn create(
     for table in Table::all(spec) {
         statements.push(table.create_sql());
         statements.push(record_relation_sql("table", &table.name()));
+    }
+    for schema in 1..=spec.schemas {
+        for (name, sql) in slice_sql(schema) {
+            let oid = format!("{}::regproc", literal(&name));
+            statements.push(sql.trim_end().trim_end_matches(';').to_owned());
+            statements.push(record_sql("procedure", name.trim_start_matches("dyno."), &oid));
+        }
     }
     // One simple query is one transaction.
     connection

@@ -29,17 +29,26 @@ pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetEr
     })
 }
 
-/// Runs `command` (a VACUUM with its options) on each of `tables`.
-pub(super) fn vacuum(loading: &Loading<'_>, tables: &[Table], command: &str) -> Result<(), TargetError> {
-    loading.progress.phase("vacuum", tables.iter().map(|table| table.rows).sum());
-    pool::run(loading.config, loading.parallel, tables.len(), loading.cancel, &|connection, job| {
-        let name = tables[job].full_name();
-        connection
-            .simple(&format!("{command} {name}"))
-            .map_err(|error| explain(error, &format!("{name} cannot be vacuumed"), loading.config))?;
-        loading.progress.advance(tables[job].rows, 0);
+/// Runs `command` (a VACUUM with its options) on every table.
+pub(super) fn vacuum(loading: &Loading<'_>, phase: &str, command: &str) -> Result<(), TargetError> {
+    loading.progress.phase(phase, loading.spec.total_rows());
+    pool::run(loading.config, loading.parallel, loading.tables.len(), loading.cancel, &|connection, job| {
+        vacuum_one(connection, loading, &loading.tables[job], command)?;
+        loading.progress.advance(loading.tables[job].rows, 0);
         Ok(())
     })
+}
+
+/// Runs `command` on one table.
+pub(super) fn vacuum_one(
+    connection: &mut Connection,
+    loading: &Loading<'_>,
+    table: &Table,
+    command: &str,
+) -> Result<(), TargetError> {
+    let name = table.full_name();
+    let explained = |error| explain(error, &format!("{name} cannot be vacuumed"), loading.config);
+    connection.simple(&format!("{command} {name}")).map(|_| ()).map_err(explained)
 }
 
 /// Writes what the load left in the buffers, so that the first run does not pay for it. Only superusers and members of
