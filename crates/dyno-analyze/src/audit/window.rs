@@ -17,8 +17,9 @@ const SLICE_US: f64 = 4_000.0;
 /// Share of the window below which neither skew nor edges nor snapshots can move a rate visibly.
 const SHARE_FREE: f64 = 0.001;
 
-/// Share of the window above which its ends are blurred enough to say so: half of what repeated runs differ by.
-const SHARE_BLURRED: f64 = 0.01;
+/// Share of the window above which its ends are blurred enough to say so: above it one session's rate may be off by as
+/// much as repeated runs differ.
+const SHARE_BLURRED: f64 = 0.02;
 
 /// Share of the planned length by which the window may differ, and seconds that it always may.
 const LENGTH_SHARE: f64 = 0.05;
@@ -86,12 +87,12 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
         return found(CheckStatus::Warn, expected, observed, detail);
     }
     if edge_us > window_us * SHARE_BLURRED {
-        let detail = format!("{words}: more than a hundredth of the window, a longer run.time is sharper");
+        let detail = format!("{words}: more than 2 % of the window, a longer run.time is sharper");
         return found(CheckStatus::Warn, expected, observed, detail);
     }
     if snapshot_us > window_us * SHARE_BLURRED {
         let detail = format!(
-            "{words}; reading the counters took {}: more than a hundredth of the window, a longer run.time is sharper",
+            "{words}; reading the counters took {}: more than 2 % of the window, a longer run.time is sharper",
             time_us(snapshot_us)
         );
         return found(CheckStatus::Warn, expected, observed, detail);
