@@ -1,0 +1,163 @@
+//! Counts of client, database and host against each other.
+
+use dyno_plan::Drive;
+
+use super::*;
+
+#[test]
+fn counts_are_said_in_plain_words() {
+    let cases = [
+        (fixture::sqlite(), "commits", "2,000 acknowledged, database counted 2,000"),
+        (
+            fixture::postgres(),
+            "commits",
+            "10,000 acknowledged (8,000 reads and 2,000 updates, each a transaction), database counted 10,000 (3 of Dyno's own left out)",
+        ),
+        (fixture::postgres(), "rows_updated", "128,000 acknowledged, database counted 128,000"),
+        (
+            fixture::postgres(),
+            "logical_reads",
+            "640,000 rows of one block each touched, database counted 704,000 logical reads, 1.10 per row: the rest is index and catalog",
+        ),
+        (
+            fixture::postgres(),
+            "work_unit",
+            "8,000 selects × 64 = 512,000 rows, 2,000 updates × 64 = 128,000 rows: all touched",
+        ),
+    ];
+    for (record, name, words) in cases {
+        assert_eq!(find(&record, name).detail, words);
+    }
+}
+
+#[test]
+fn the_page_cache_is_made_visible() {
+    let record = postgres(|r| {
+        r.host_counters.insert("device.vda.reads".into(), 600.0);
+        r.host_counters.insert("device.vda.read_bytes".into(), 600.0 * 8_192.0);
+    });
+    let check = find(&record, "physical_reads");
+    assert_eq!(check.status, Warn);
+    assert_eq!(
+        check.detail,
+        "database asked for 20,000 blocks (164 MB), vda read 600 times (4.92 MB): 97.0 % came from the operating system's page cache, so physical reads are not the storage's"
+    );
+}
+
+#[test]
+fn spoiled_counts_are_found() {
+    use Counter::{Commits, LogicalReads, RedoBytes, RedoSyncs, RowsWritten};
+    let native = |name: &'static str, by: f64| {
+        move |r: &mut RunRecord| *r.counters.native.get_mut(name).unwrap() += by
+    };
+    check_cases(vec![
+        ("commits", Fail, "are missing", sqlite(|r| shift(r, Commits, -500))),
+        ("commits", Warn, "1 are missing", sqlite(|r| shift(r, Commits, -1))),
+        ("commits", Fail, "more: others", sqlite(|r| shift(r, Commits, 500))),
+        ("commits", Fail, "are missing", postgres(|r| shift(r, Commits, -500))),
+        ("commits", Pass, "8 more are within", postgres(|r| shift(r, Commits, 8))),
+        ("commits", Pass, "3 fewer, as some", postgres(|r| shift(r, Commits, -3))),
+        ("commits", Warn, "4 are missing", postgres(|r| shift(r, Commits, -4))),
+        ("commits", Warn, "more: others", postgres(|r| shift(r, Commits, 300))),
+        ("commits", Fail, "more: others", postgres(|r| shift(r, Commits, 5_000))),
+        ("commits_whole", Fail, "1 are missing", sqlite(|r| shift_whole(r, Commits, -1))),
+        ("commits_whole", Fail, "1 are missing", postgres(|r| shift_whole(r, Commits, -1))),
+        (
+            "commits_whole",
+            Pass,
+            "3 failed operations",
+            sqlite(|r| {
+                shift_whole(r, Commits, 3);
+                r.whole.as_mut().unwrap().errors = 3;
+            }),
+        ),
+        ("logical_reads", Fail, "fewer than the rows", postgres(|r| shift(r, LogicalReads, -100_000))),
+        ("logical_reads", Warn, "old versions", postgres(|r| shift(r, LogicalReads, 9_000_000))),
+        ("logical_reads_whole", Fail, "fewer", sqlite(|r| shift_whole(r, LogicalReads, -1_400_000))),
+        ("heap_reads", Fail, "fewer than the rows", postgres(native("dyno.rows.heap_blks_hit", -20_000.0))),
+        ("rows_updated", Fail, "are missing", postgres(native("dyno.rows.n_tup_upd", -2_000.0))),
+        (
+            "rows_updated",
+            Fail,
+            "128,000 are missing",
+            postgres(|r| {
+                r.counters.native.remove("dyno.rows.n_tup_upd");
+            }),
+        ),
+        ("rows_updated", Fail, "more: others", sqlite(|r| shift(r, RowsWritten, 50_000))),
+        ("rows_updated_whole", Fail, "1 are missing", sqlite(|r| shift_whole(r, RowsWritten, -1))),
+        ("update_values", Fail, "255 hold", sqlite(|r| r.whole.as_mut().unwrap().verified_rows.1 -= 1)),
+        (
+            "update_values",
+            Warn,
+            "none was read back",
+            sqlite(|r| r.whole.as_mut().unwrap().verified_rows = (0, 0)),
+        ),
+        (
+            "redo_grew",
+            Fail,
+            "0 B of redo",
+            sqlite(|r| {
+                r.counters.portable.insert(RedoBytes, moved(RedoBytes, 0));
+            }),
+        ),
+        (
+            "redo_grew",
+            Fail,
+            "less than the new values",
+            postgres(|r| {
+                r.counters.portable.insert(RedoBytes, moved(RedoBytes, 128_000));
+            }),
+        ),
+        (
+            "durable_commits",
+            Warn,
+            "synchronous=full",
+            sqlite(|r| {
+                r.counters.portable.insert(RedoSyncs, moved(RedoSyncs, 3));
+            }),
+        ),
+    ]);
+}
+
+#[test]
+fn dead_row_versions_show_in_read_only_runs() {
+    let record = postgres(|r| {
+        r.ops.remove("update");
+        r.ops.remove("commit");
+        r.counters.native.insert("dyno.rows.heap_blks_hit".into(), 700_000.0);
+    });
+    let check = find(&record, "heap_reads");
+    assert_eq!((check.status, check.detail.contains("dead versions")), (Warn, true), "{}", check.detail);
+}
+
+#[test]
+fn slices_are_counted_as_transactions_of_their_own() {
+    let server = |r: &mut RunRecord| {
+        r.plan.workload.drive = Drive::Server;
+        r.ops.insert("slice".into(), OpStats { count: 100, ..OpStats::default() });
+        ops(r, "commit").untimed = Some("inside the database".into());
+        // 100 slices, 2,000 commits inside them, 3 of Dyno's own.
+        r.counters.portable.insert(Counter::Commits, moved(Counter::Commits, 2_103));
+    };
+    let record = postgres(server);
+    let check = find(&record, "commits");
+    assert_eq!(check.status, Pass);
+    assert!(check.detail.starts_with(
+        "2,100 acknowledged (100 slices and 2,000 commits inside them), database counted 2,100"
+    ));
+    assert_eq!(find(&record, "untimed").status, Pass);
+}
+
+#[test]
+fn servers_that_cannot_flush_get_a_second_of_room() {
+    let late = |version: &str| {
+        postgres(|r| {
+            r.targets[0].identity.version = version.into();
+            shift(r, Counter::Commits, -900);
+        })
+    };
+    assert_eq!(find(&late("14.9"), "commits").status, Pass);
+    assert_eq!(find(&late("PostgreSQL 13.12"), "commits").status, Pass);
+    assert_eq!(find(&late("15.10"), "commits").status, Fail);
+}

@@ -1,0 +1,165 @@
+//! Each check is shown a record whose numbers agree, and the same record with one number spoiled.
+
+mod counts;
+mod property;
+mod runs;
+
+use dyno_record::{AuditCheck, CheckStatus, Counter, CounterDelta, ErrorTally, OpStats, RunRecord, Status};
+
+use super::{audit, check_names, judge};
+use crate::fixture::{self, moved};
+
+use CheckStatus::{Fail, Pass, Skipped, Warn};
+
+fn find(record: &RunRecord, name: &str) -> AuditCheck {
+    audit(record).into_iter().find(|check| check.check == name).unwrap_or_else(|| panic!("no check {name}"))
+}
+
+/// Adds to a counter of the window, or takes away.
+fn shift(record: &mut RunRecord, counter: Counter, by: i64) {
+    let now = record.counters.get(counter).unwrap();
+    record.counters.portable.insert(counter, moved(counter, u64::try_from(now + by).unwrap()));
+}
+
+/// The same over the whole life.
+fn shift_whole(record: &mut RunRecord, counter: Counter, by: i64) {
+    let counters = &mut record.whole.as_mut().unwrap().counters;
+    let now = counters.get(counter).unwrap();
+    counters.portable.insert(counter, moved(counter, u64::try_from(now + by).unwrap()));
+}
+
+fn window(record: &mut RunRecord) -> &mut dyno_record::Window {
+    record.window.as_mut().unwrap()
+}
+
+fn ops<'a>(record: &'a mut RunRecord, class: &str) -> &'a mut OpStats {
+    record.ops.get_mut(class).unwrap()
+}
+
+fn tally(class: &str, count: u64, reconnects: u64) -> ErrorTally {
+    ErrorTally { class: class.into(), code: "40001".into(), message: "deadlock".into(), count, reconnects }
+}
+
+/// A record where `spoil` was done to the PostgreSQL fixture.
+fn postgres(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
+    let mut record = fixture::postgres();
+    spoil(&mut record);
+    record
+}
+
+fn sqlite(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
+    let mut record = fixture::sqlite();
+    spoil(&mut record);
+    record
+}
+
+#[test]
+fn good_records_have_nothing_against_them() {
+    for record in [fixture::postgres(), fixture::sqlite()] {
+        let bad: Vec<_> = audit(&record).into_iter().filter(|c| matches!(c.status, Warn | Fail)).collect();
+        assert!(bad.is_empty(), "{bad:#?}");
+    }
+}
+
+#[test]
+fn good_records_skip_only_what_cannot_be_checked() {
+    let skipped = |record: &RunRecord| -> Vec<String> {
+        audit(record).into_iter().filter(|c| c.status == Skipped).map(|c| c.check).collect()
+    };
+    assert_eq!(skipped(&fixture::postgres()), ["open_loop"]);
+    assert_eq!(
+        skipped(&fixture::sqlite()),
+        ["heap_reads", "heap_reads_whole", "db_time", "open_loop", "client_cost"]
+    );
+}
+
+/// One spoiled record: the check that must see it, what it must come to, and a word that its sentence must hold.
+type Case = (&'static str, CheckStatus, &'static str, RunRecord);
+
+fn check_cases(cases: Vec<Case>) {
+    for (name, status, word, record) in cases {
+        let check = find(&record, name);
+        assert_eq!(check.status, status, "{name} ({word}): {}", check.detail);
+        assert!(check.detail.contains(word), "{name} does not say {word:?}: {}", check.detail);
+    }
+}
+
+#[test]
+fn a_reset_outside_the_window_spoils_only_the_whole_run() {
+    let mut record = postgres(|r| {
+        let counters = &mut r.whole.as_mut().unwrap().counters;
+        counters.epoch_changes.insert("stats_reset".into(), ("a".into(), "b".into()));
+        let back = CounterDelta::Moved { begin: 10, end: 5, delta: -5, unit: Counter::Commits.unit() };
+        counters.portable.insert(Counter::Commits, back);
+    });
+    judge(&mut record);
+    assert_eq!(record.status, Status::Valid, "{:?}", record.reasons);
+    assert_eq!(find(&record, "commits_whole").status, Skipped);
+    assert_eq!(find(&record, "commits").status, Pass);
+}
+
+#[test]
+fn a_run_without_a_window_is_not_judged_by_one() {
+    let mut record = postgres(|r| {
+        r.window = None;
+        r.ops.clear();
+        r.whole = None;
+        r.gate.sessions = 0;
+        r.status = Status::Failed;
+        r.reasons = vec!["the server is gone".into()];
+    });
+    judge(&mut record);
+    assert_eq!(record.status, Status::Failed);
+    assert_eq!(record.reasons, ["the server is gone"]);
+    assert_eq!(record.audit.len(), check_names().count());
+    assert_eq!(find(&record, "commits").detail, "the run ended before its window began");
+}
+
+#[test]
+fn an_interrupted_window_is_not_held_against_counters_that_were_never_read() {
+    let record = postgres(|r| {
+        r.status = Status::Interrupted;
+        r.counters = Default::default();
+        r.whole = None;
+    });
+    let bad: Vec<_> = audit(&record).into_iter().filter(|c| c.status == Fail || c.status == Warn).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    assert_eq!(find(&record, "commits").detail, "the run ended before the end snapshot of its window");
+}
+
+#[test]
+fn judging_says_why_and_never_excuses() {
+    let mut record = sqlite(|r| shift_whole(r, Counter::Commits, -1));
+    judge(&mut record);
+    assert_eq!(record.status, Status::Invalid);
+    assert_eq!(
+        record.reasons,
+        [
+            "commits_whole: 4,000 acknowledged, database counted 3,999; 1 are missing: acknowledged, but not counted"
+        ]
+    );
+    for status in [Status::Failed, Status::Interrupted, Status::Invalid] {
+        let mut record = fixture::postgres();
+        record.status = status;
+        judge(&mut record);
+        assert_eq!(record.status, status);
+    }
+}
+
+#[test]
+fn names_are_stable_and_unique() {
+    let mut names: Vec<_> = check_names().collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    assert!(names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')));
+}
+
+#[test]
+fn the_manual_names_every_check() {
+    let manual = include_str!("../../../../../docs/reading-a-result.md");
+    for name in check_names() {
+        assert!(manual.contains(&format!("`{name}`")), "docs/reading-a-result.md does not explain `{name}`");
+    }
+}

@@ -1,0 +1,227 @@
+//! The work, the times and the window.
+
+use std::time::Duration;
+
+use dyno_plan::{Arrivals, Rate, Span};
+use dyno_record::Waits;
+
+use super::*;
+
+#[test]
+fn spoiled_work_is_found() {
+    check_cases(vec![
+        ("operations", Fail, "none ended well", postgres(|r| r.ops.clear())),
+        ("work_unit", Fail, "rows are missing", postgres(|r| ops(r, "select").rows -= 1)),
+        (
+            "mix",
+            Fail,
+            "0 % updates",
+            postgres(|r| {
+                r.ops.remove("update");
+            }),
+        ),
+        ("mix", Warn, "more than chance", postgres(|r| ops(r, "update").count = 2_500)),
+        ("mix", Fail, "asked for 0 % updates", postgres(|r| r.plan.workload.update_pct = 0)),
+        (
+            "series_sum",
+            Fail,
+            "9,000 operations",
+            postgres(|r| {
+                r.series.points.pop();
+            }),
+        ),
+        ("series_sum", Warn, "9,999 operations", postgres(|r| r.series.points[0].ops -= 1)),
+        (
+            "untimed",
+            Warn,
+            "500 of 2,000 commits have no time of their own: no boundary",
+            postgres(|r| {
+                ops(r, "commit").service_us.count = 1_500;
+                ops(r, "commit").untimed = Some("no boundary".into());
+            }),
+        ),
+        ("untimed", Pass, "50 of 2,000 commits", postgres(|r| ops(r, "commit").service_us.count = 1_950)),
+        (
+            "physical_reads",
+            Warn,
+            "others read",
+            postgres(|r| {
+                r.host_counters.insert("device.vda.read_bytes".into(), 9e9);
+            }),
+        ),
+        ("physical_reads", Skipped, "another host", postgres(|r| r.targets[0].identity.same_host = false)),
+        (
+            "physical_reads",
+            Skipped,
+            "no counters of device vdb",
+            postgres(|r| {
+                r.host.facts.insert("place.data.device".into(), "vdb".into());
+            }),
+        ),
+    ]);
+}
+
+#[test]
+fn spoiled_times_are_found() {
+    check_cases(vec![
+        ("littles_law", Fail, "more than there was time", postgres(|r| window(r).busy_s = 41.0)),
+        ("littles_law", Warn, "between two operations", postgres(|r| window(r).busy_s = 30.0)),
+        (
+            "littles_law",
+            Warn,
+            "lost connections",
+            postgres(|r| {
+                window(r).busy_s = 30.0;
+                r.errors.push(tally("connection", 2, 2));
+            }),
+        ),
+        (
+            "littles_law",
+            Pass,
+            "with a rate",
+            postgres(|r| {
+                window(r).busy_s = 3.0;
+                r.plan.workload.rate = Some(Rate(1_000.0));
+            }),
+        ),
+        ("service_time", Fail, "missing or counted twice", postgres(|r| window(r).busy_s = 20.0)),
+        ("service_time", Warn, "missing or counted twice", postgres(|r| window(r).busy_s = 37.0)),
+        ("db_time", Warn, "parallel workers", postgres(|r| shift(r, Counter::DbTime, 40_000_000))),
+        (
+            "active_sessions",
+            Warn,
+            "more than the 4 sessions",
+            postgres(|r| {
+                if let Waits::Sampled { average_active_sessions, .. } = &mut r.waits {
+                    *average_active_sessions = 6.0;
+                }
+            }),
+        ),
+        (
+            "active_sessions",
+            Warn,
+            "too slowly",
+            postgres(|r| {
+                if let Waits::Sampled { asked_per_s, .. } = &mut r.waits {
+                    *asked_per_s = 100.0;
+                }
+            }),
+        ),
+        (
+            "active_sessions",
+            Skipped,
+            "no such view",
+            postgres(|r| {
+                r.waits = Waits::Absent { absent: "no such view".into() };
+            }),
+        ),
+        ("open_loop", Warn, "saturated", postgres(|r| r.plan.workload.rate = Some(Rate(1_200.0)))),
+        ("open_loop", Pass, "999/s asked for", postgres(|r| r.plan.workload.rate = Some(Rate(999.0)))),
+        (
+            "open_loop",
+            Warn,
+            "response times contain",
+            postgres(|r| {
+                r.plan.workload.rate = Some(Rate(1_000.0));
+                r.plan.workload.arrivals = Arrivals::Poisson;
+                window(r).late_us_max = Some(400_000.0);
+            }),
+        ),
+        (
+            "client_cost",
+            Warn,
+            "drive from another host",
+            postgres(|r| {
+                r.host_counters.insert("process.cpu_s".into(), 60.0);
+            }),
+        ),
+        (
+            "client_cost",
+            Warn,
+            "the client is the limit",
+            postgres(|r| {
+                r.targets[0].identity.same_host = false;
+                r.host_counters.insert("process.cpu_s".into(), 70.0);
+            }),
+        ),
+    ]);
+}
+
+#[test]
+fn spoiled_windows_are_found() {
+    check_cases(vec![
+        ("sessions", Fail, "4 planned, 3 passed", postgres(|r| r.gate.sessions = 3)),
+        ("gate_skew", Warn, "short of processors", postgres(|r| r.gate.skew_us_max = 80_000.0)),
+        ("edges", Warn, "approximate", postgres(|r| window(r).edge_late = (0, 1))),
+        ("edges", Warn, "longer run.time", postgres(|r| window(r).edge_us_max = (90_000.0, 150_000.0))),
+        (
+            "edges",
+            Warn,
+            "reading the counters took 300 ms",
+            postgres(|r| window(r).snapshot_us.1 = 300_000.0),
+        ),
+        (
+            "window_length",
+            Warn,
+            "another time",
+            postgres(|r| r.plan.run.time = Some(Span(Duration::from_secs(60)))),
+        ),
+        ("stalls", Warn, "starved", postgres(|r| window(r).stall_us_max = 700_000.0)),
+        ("stalls", Fail, "suspended", postgres(|r| window(r).stall_us_max = 5_000_000.0)),
+        (
+            "counters_monotone",
+            Fail,
+            "commits by -5",
+            postgres(|r| {
+                let back =
+                    CounterDelta::Moved { begin: 10, end: 5, delta: -5, unit: Counter::Commits.unit() };
+                r.counters.portable.insert(Counter::Commits, back);
+            }),
+        ),
+        (
+            "counters_epoch",
+            Fail,
+            "in the window: server_start",
+            postgres(|r| {
+                r.counters.epoch_changes.insert("server_start".into(), ("a".into(), "b".into()));
+            }),
+        ),
+        (
+            "counters_epoch",
+            Warn,
+            "before or after",
+            postgres(|r| {
+                let counters = &mut r.whole.as_mut().unwrap().counters;
+                counters.epoch_changes.insert("stats_reset".into(), ("a".into(), "b".into()));
+            }),
+        ),
+        (
+            "counters_known",
+            Warn,
+            "redo_bytes",
+            postgres(|r| {
+                r.counters.portable.remove(&Counter::RedoBytes);
+            }),
+        ),
+        (
+            "errors",
+            Pass,
+            "done anew",
+            postgres(|r| {
+                ops(r, "all").errors = 50;
+                r.errors.push(tally("retryable", 60, 0));
+            }),
+        ),
+        (
+            "errors",
+            Warn,
+            "2.0 %",
+            postgres(|r| {
+                ops(r, "all").errors = 200;
+                r.errors.push(tally("retryable", 200, 0));
+            }),
+        ),
+        ("errors", Fail, "describe failing", postgres(|r| ops(r, "all").errors = 5_000)),
+        ("errors", Warn, "opened anew: 1", postgres(|r| r.errors.push(tally("connection", 1, 1)))),
+    ]);
+}
