@@ -26,18 +26,19 @@ impl PgSampler {
     pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno sampler")?;
         connection.simple(super::counters::OBSERVER_SETTINGS)?;
-        let probe = connection.simple(PROBE)?;
-        if probe.first().and_then(|row| row.get(0)) != Some("active") {
+        // Books what opening cost at once, so that a snapshot taken next has it.
+        let flush = super::counters::flush_sql(connection.server_version_num());
+        let first = |sql: &str| if flush.is_empty() { sql.to_owned() } else { format!("{flush}; {sql}") };
+        let probe = connection.simple(&first(PROBE))?;
+        if probe.last().and_then(|row| row.get(0)) != Some("active") {
             return Err(TargetError::new(
                 TargetErrorKind::Privilege,
                 "pg_stat_activity does not show what sessions do",
             )
             .hint("turn track_activities on, or GRANT pg_read_all_stats to this user"));
         }
-        let flush = super::counters::flush_sql(connection.server_version_num());
-        let sample = if flush.is_empty() { SAMPLE.to_owned() } else { format!("{flush}; {SAMPLE}") };
         // Start-up, settings and probe were one transaction each.
-        Ok(Self { connection, sample, commits: 3 })
+        Ok(Self { connection, sample: first(SAMPLE), commits: 3 })
     }
 }
 

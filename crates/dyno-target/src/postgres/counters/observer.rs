@@ -52,10 +52,21 @@ impl PgObserver {
                 },
             }
         }
+        // Books all of this before the first snapshot, or that would miss it and the second would find it.
+        self.flush()?;
         let readable = self.parts.iter().filter(|part| !self.missing.contains_key(part.name));
         let flush = flush_sql(self.connection.server_version_num());
         let separator = if flush.is_empty() { "" } else { "; " };
         self.sql = format!("{flush}{separator}{}", statement(readable));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), TargetError> {
+        let flush = flush_sql(self.connection.server_version_num());
+        if !flush.is_empty() {
+            self.connection.simple(flush)?;
+            self.commits += 1;
+        }
         Ok(())
     }
 

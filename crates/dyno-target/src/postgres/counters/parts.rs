@@ -66,10 +66,15 @@ fn io() -> Part {
 /// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
 fn tables(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
     let of_kind: Vec<Table> = Table::all(spec).into_iter().filter(|table| table.kind == kind).collect();
+    // By name from the catalogue, since resolving a name needs a privilege on the schema and statistics do not.
     let oids = |names: Vec<String>| {
-        let list =
-            names.iter().map(|name| format!("to_regclass({})::oid", literal(&format!("{SCHEMA}.{name}"))));
-        format!("unnest(ARRAY[{}]::oid[])", list.collect::<Vec<_>>().join(", "))
+        let names: Vec<String> = names.iter().map(|name| literal(name)).collect();
+        format!(
+            "(SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+              WHERE n.nspname = {} AND c.relname = ANY (ARRAY[{}]::name[]))",
+            literal(SCHEMA),
+            names.join(", ")
+        )
     };
     let tables = oids(of_kind.iter().map(Table::name).collect());
     let indexes = oids(of_kind.iter().filter_map(Table::index_name).collect());

@@ -22,17 +22,25 @@ pub(super) fn loader(config: &ConnectConfig) -> Result<Connection, TargetError> 
     Ok(connection)
 }
 
+/// How long to wait for another load or drop: long enough for a server to notice that its client has gone.
+const LOCK_WITHIN: &str = "3s";
+
 /// Makes sure that nobody else loads into or drops from this database until the connection ends.
 pub(super) fn lock(connection: &mut Connection) -> Result<(), TargetError> {
-    let rows = connection.simple(&format!("SELECT pg_try_advisory_lock({LOCK_KEY})"))?;
-    if rows.first().and_then(|row| row.get(0)) == Some("t") {
-        return Ok(());
+    // One simple query is one transaction, so the time-out holds for the lock only.
+    let asked = connection
+        .simple(&format!("SET LOCAL lock_timeout = '{LOCK_WITHIN}'; SELECT pg_advisory_lock({LOCK_KEY})"));
+    let Err(error) = asked else { return Ok(()) };
+    if PgError::of(&error).is_none_or(|server| server.code != "55P03") {
+        return Err(error);
     }
     let message = "another load or drop of Dyno is at work in this database";
-    Err(TargetError::new(TargetErrorKind::Data, message).hint(format!(
-        "wait for it, or find it: SELECT * FROM pg_stat_activity JOIN pg_locks USING (pid) \
-         WHERE locktype = 'advisory' AND objid = {LOCK_KEY}"
-    )))
+    Err(TargetError::new(TargetErrorKind::Data, message)
+        .hint(format!(
+            "wait for it, or find it: SELECT * FROM pg_stat_activity JOIN pg_locks USING (pid) \
+             WHERE locktype = 'advisory' AND objid = {LOCK_KEY}"
+        ))
+        .cause(error))
 }
 
 /// Adds to an error of the server what was being done, and a way out where the server gives none.

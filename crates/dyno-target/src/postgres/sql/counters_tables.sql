@@ -15,13 +15,13 @@ FROM (
         sum(pg_stat_get_autovacuum_count(t.oid)) AS autovacuum_count,
         sum(pg_stat_get_analyze_count(t.oid)) AS analyze_count,
         sum(pg_stat_get_autoanalyze_count(t.oid)) AS autoanalyze_count
-    FROM {tables} t(oid) WHERE t.oid IS NOT NULL
+    FROM {tables} t
 ) h, (
     SELECT
         coalesce(sum(pg_stat_get_numscans(i.oid)), 0) AS idx_scan,
         coalesce(sum(pg_stat_get_tuples_fetched(i.oid)), 0) AS idx_tup_fetch,
         coalesce(sum(pg_stat_get_blocks_fetched(i.oid) - pg_stat_get_blocks_hit(i.oid)), 0) AS idx_blks_read,
         coalesce(sum(pg_stat_get_blocks_hit(i.oid)), 0) AS idx_blks_hit
-    FROM {indexes} i(oid) WHERE i.oid IS NOT NULL
+    FROM {indexes} i
 ) i, jsonb_each_text(to_jsonb(h) || to_jsonb(i)) e
 WHERE h.tables > 0
