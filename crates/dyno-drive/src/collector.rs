@@ -38,6 +38,9 @@ struct Point {
 /// Intervals that stay open for sessions that report late (in a long operation) before their tallies are given back.
 const OPEN_INTERVALS: usize = 64;
 
+/// A last interval shorter than this share of one belongs to the point before it: rates over a sliver are noise.
+const SLIVER: f64 = 0.1;
+
 impl Collector {
     pub(crate) fn new(full: Receiver<Box<Interval>>, empty: Vec<Sender<Box<Interval>>>) -> Self {
         Self { full, empty, next_empty: 0, points: Vec::new(), spare: Vec::new(), open_from: 0 }
@@ -106,7 +109,7 @@ impl Collector {
     /// The series of a window that lasted `seconds`.
     pub(crate) fn finish(mut self, interval_s: f64, seconds: f64) -> Series {
         self.drain();
-        let wanted = (seconds / interval_s).ceil().max(1.0).min(POINTS_MAX as f64) as usize;
+        let wanted = (seconds / interval_s - SLIVER).ceil().max(1.0).min(POINTS_MAX as f64) as usize;
         self.extend_to(wanted - 1);
         // What ended a moment after the last full interval belongs to the last point: sessions cross the edge one by one.
         while self.points.len() > wanted {
@@ -115,7 +118,7 @@ impl Collector {
         }
         let points = self.points.into_iter().enumerate().map(|(i, point)| {
             let at_s = i as f64 * interval_s;
-            let length_s = (seconds - at_s).min(interval_s);
+            let length_s = if i + 1 == wanted { seconds - at_s } else { interval_s };
             point.into_series(at_s, length_s)
         });
         Series { interval_s, points: points.collect() }

@@ -81,7 +81,8 @@ pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<RunRecord, TargetError> {
     let (sampler, no_waits) = start_sampler(job, &sampler_commits).map_err(no_thread)?;
     let observer = job.target.observer(&job.spec)?;
     let observer =
-        ObserverThread::start(observer, job.host_paths.clone(), Arc::clone(&job.clock), sampler_commits).map_err(no_thread)?;
+        ObserverThread::start(observer, job.host_paths.clone(), Arc::clone(&job.clock), sampler_commits)
+            .map_err(no_thread)?;
     let mut conductor = Conductor {
         job,
         watch,

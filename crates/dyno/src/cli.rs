@@ -93,7 +93,9 @@ pub(crate) enum Command {
     )]
     Completions(Completions),
     /// Manual pages.
-    #[command(after_long_help = "Examples:\n  dyno man | man -l -\n  dyno man --dir /usr/local/share/man/man1")]
+    #[command(
+        after_long_help = "Examples:\n  dyno man | man -l -\n  dyno man --dir /usr/local/share/man/man1"
+    )]
     Man(Man),
 }
 

@@ -81,11 +81,15 @@ pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec>
 
 /// Whether the target holds the data of `spec`; the error says what it holds instead, and the way out.
 pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<(), TargetError> {
-    let wrong = |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
+    let wrong =
+        |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
     match target.survey()? {
         DataState::Loaded { spec: loaded, .. } if loaded == *spec => Ok(()),
         DataState::Loaded { spec: loaded, at, .. } => wrong(
-            format!("the target holds other data than the plan describes ({}), loaded at {at}", difference(&loaded, spec)),
+            format!(
+                "the target holds other data than the plan describes ({}), loaded at {at}",
+                difference(&loaded, spec)
+            ),
             "change the plan to what is there, or load anew with `dyno load --replace`",
         ),
         DataState::Partial { since, rows, .. } => wrong(
@@ -115,7 +119,10 @@ fn repository_path(common: &Common) -> anyhow::Result<PathBuf> {
     match &common.repository {
         Some(path) => Ok(path.clone()),
         None => dyno_record::repository::default_path().ok_or_else(|| {
-            usage("the user's data directory is not known (neither XDG_DATA_HOME nor HOME is set)", "give --repository FILE")
+            usage(
+                "the user's data directory is not known (neither XDG_DATA_HOME nor HOME is set)",
+                "give --repository FILE",
+            )
         }),
     }
 }

@@ -51,7 +51,12 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
         return Exit::Done;
     }
     if let Some(errors) = error.downcast_ref::<PlanErrors>() {
-        talk.error(&errors.to_string(), "");
+        for error in &errors.errors {
+            talk.error(&error.to_string(), "");
+        }
+        if errors.more > 0 {
+            talk.error(&format!("{} more errors in the plan", errors.more), "");
+        }
         return Exit::Usage;
     }
     let (exit, hint) = classify(error);

@@ -59,11 +59,13 @@ impl<'a> LoadProgress<'a> {
 impl Progress for LoadProgress<'_> {
     fn phase(&self, name: &str, rows: u64) {
         self.end_phase(Some(name));
+        self.bar.suspend(|| self.talk.detail(&format!("{name} …")));
         self.bytes.store(0, Ordering::Relaxed);
         self.bar.reset();
         if rows > 0 {
             self.bar.set_length(rows);
-            let template = "{prefix:>8} {bar:24} {percent:>3} %  {pos}/{len} rows  {per_sec}  {msg}  ETA {eta}";
+            let template =
+                "{prefix:>8} {bar:24} {percent:>3} %  {pos}/{len} rows  {per_sec}  {msg}  ETA {eta}";
             self.bar.set_style(style(template));
         } else {
             self.bar.set_style(style("{prefix:>8} {spinner} {elapsed}"));

@@ -12,7 +12,11 @@ pub(crate) fn watch(cancel: &Cancel) -> std::io::Result<()> {
     let flag = cancel.flag();
     for signal in [SIGINT, SIGTERM] {
         // The order matters: the second signal finds the flag that the first has set.
-        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&flag))?;
+        signal_hook::flag::register_conditional_shutdown(
+            signal,
+            Exit::Interrupted as i32,
+            Arc::clone(&flag),
+        )?;
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
     }
     Ok(())

@@ -36,7 +36,9 @@ fn data(common: &Common, talk: &Talk, target: &dyn Target) -> anyhow::Result<Adv
     let plan = context::plan(common)?;
     let spec = match context::spec(&plan, target) {
         Ok(spec) => spec,
-        Err(error) => return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan")),
+        Err(error) => {
+            return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan"));
+        }
     };
     talk.detail("looking at the data");
     Ok(match context::require_data(target, &spec) {
@@ -58,7 +60,12 @@ fn repository(common: &Common) -> Advice {
             format!("runs are kept in {}", repository.path().display()),
             "",
         ),
-        Err(error) => advice("repository", Severity::Fail, error.to_string(), "give --repository FILE in a place you can write"),
+        Err(error) => advice(
+            "repository",
+            Severity::Fail,
+            error.to_string(),
+            "give --repository FILE in a place you can write",
+        ),
     }
 }
 

@@ -51,7 +51,10 @@ fn rows(items: &[DropItem]) -> Vec<dyno_report::DropRow> {
 
 fn confirmed(url: &str, count: usize) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
-        return Err(usage("drop asks before it removes anything, and there is no terminal to ask at", "--yes"));
+        return Err(usage(
+            "drop asks before it removes anything, and there is no terminal to ask at",
+            "--yes",
+        ));
     }
     let mut err = std::io::stderr().lock();
     write!(err, "remove these {count} objects from {url}? [y/N] ")?;

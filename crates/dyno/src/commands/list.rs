@@ -24,7 +24,9 @@ fn status(args: &List) -> anyhow::Result<Option<RunState>> {
     let Some(name) = &args.status else { return Ok(None) };
     let known = || RunState::ALL.map(RunState::name).join(", ");
     let state = RunState::from_name(name);
-    state.map(Some).ok_or_else(|| usage(format!("{name:?} is no status of a run"), format!("one of {}", known())))
+    state
+        .map(Some)
+        .ok_or_else(|| usage(format!("{name:?} is no status of a run"), format!("one of {}", known())))
 }
 
 fn row(run: &RunSummary) -> dyno_report::ListRow {

@@ -17,7 +17,9 @@ pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<E
     let cancel = Cancel::default();
     signals::watch(&cancel)?;
     if target.capabilities().ephemeral {
-        talk.say("this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay");
+        talk.say(
+            "this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay",
+        );
     }
     let report = load(target.as_ref(), &spec, plan.data.load_parallel, args.replace, talk, &cancel)?;
     talk.show(&dyno_report::load_table(&report_rows(&report), &talk.style()))?;

@@ -78,7 +78,13 @@ fn refuse_impossible(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
 }
 
 /// Makes sure that the target holds the data: where it cannot outlive the process, by loading it now.
-fn ready_data(plan: &Plan, target: &dyn Target, spec: &DataSpec, talk: &Talk, cancel: &Cancel) -> anyhow::Result<()> {
+fn ready_data(
+    plan: &Plan,
+    target: &dyn Target,
+    spec: &DataSpec,
+    talk: &Talk,
+    cancel: &Cancel,
+) -> anyhow::Result<()> {
     if target.capabilities().ephemeral {
         load::load(target, spec, plan.data.load_parallel, false, talk, cancel)?;
         return Ok(());
@@ -97,8 +103,13 @@ fn begin(repository: &Repository, plan: &Plan, target: &dyn Target) -> anyhow::R
         salt = mix(salt ^ now.as_nanosecond() as u64);
         let run_id = dyno_record::new_run_id(now, salt as u16);
         let started_at = dyno_record::rfc3339(now);
-        let started =
-            StartedRun::by_this_process(run_id.clone(), started_at.clone(), target.engine(), target.url(), plan.clone());
+        let started = StartedRun::by_this_process(
+            run_id.clone(),
+            started_at.clone(),
+            target.engine(),
+            target.url(),
+            plan.clone(),
+        );
         match repository.begin(&started) {
             Ok(()) => return Ok((run_id, started_at)),
             Err(RepositoryError::Exists { .. }) => {}

@@ -20,9 +20,9 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
         many => {
             talk.json(&many)?;
             let rows: Vec<_> = many.iter().map(ResultRow::from).collect();
-            let audits = many.iter().map(|record| {
-                format!("{}  {}\n", record.id, dyno_report::audit_summary(&record.audit))
-            });
+            let audits = many
+                .iter()
+                .map(|record| format!("{}  {}\n", record.id, dyno_report::audit_summary(&record.audit)));
             let audits: String = audits.collect();
             talk.show(&format!("{}\n{audits}", dyno_report::result_table(&rows, &style)))?;
         }

@@ -1,0 +1,158 @@
+//! The program as a user runs it: in a folder of its own, with a repository of its own.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file is a crate of its own and uses its part")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+/// A folder in which the program runs.
+pub struct Desk {
+    folder: tempfile::TempDir,
+}
+
+/// What a finished program left.
+#[derive(Debug)]
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Desk {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.file(name), text).unwrap();
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env_clear()
+            .env("HOME", self.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("DYNO_REPOSITORY", self.file("runs.sqlite3"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn dyno(&self, args: &[&str]) -> Said {
+        said(self.command(args))
+    }
+
+    /// Runs the program with one more environment variable.
+    pub fn dyno_with(&self, env: (&str, &str), args: &[&str]) -> Said {
+        let mut command = self.command(args);
+        command.env(env.0, env.1);
+        said(command)
+    }
+
+    /// Runs the program and reads its stdout as JSON.
+    pub fn json(&self, args: &[&str]) -> (i32, Value) {
+        let said = self.dyno(&[args, &["--json"]].concat());
+        let value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+        (said.code, value)
+    }
+
+    /// Starts the program with talk on; [`Running::until`] follows it.
+    pub fn start(&self, args: &[&str]) -> Running {
+        let mut command = self.command(&[args, &["--verbose"]].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let talk = BufReader::new(child.stderr.take().unwrap());
+        Running { child, talk, heard: String::new() }
+    }
+}
+
+fn said(mut command: Command) -> Said {
+    let output = command.output().unwrap();
+    Said {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The program while it runs.
+pub struct Running {
+    child: Child,
+    talk: BufReader<std::process::ChildStderr>,
+    pub heard: String,
+}
+
+impl Running {
+    /// Reads its talk up to the first line that holds `word`.
+    pub fn until(&mut self, word: &str) {
+        let mut line = String::new();
+        while self.talk.read_line(&mut line).unwrap() > 0 {
+            self.heard.push_str(&line);
+            if line.contains(word) {
+                return;
+            }
+            line.clear();
+        }
+        panic!("it ended without saying {word:?}:\n{}", self.heard);
+    }
+
+    /// Sends it a signal by name: `INT`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Said {
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.talk, &mut rest).unwrap();
+        self.heard.push_str(&rest);
+        let output = self.child.wait_with_output().unwrap();
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: self.heard,
+        }
+    }
+}
+
+/// Settings of a run that is over soon.
+pub const SHORT: [&str; 6] =
+    ["--set", "run.time=1s", "--set", "run.warmup=100ms", "--set", "observe.interval=200ms"];
+
+/// `args` with [`SHORT`] behind them.
+pub fn short<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [args, &SHORT].concat()
+}
+
+/// The check called `name` in a record.
+pub fn check<'a>(record: &'a Value, name: &str) -> &'a Value {
+    let audit = record["audit"].as_array().unwrap();
+    audit
+        .iter()
+        .find(|check| check["check"] == name)
+        .unwrap_or_else(|| panic!("no check {name} in {audit:#?}"))
+}
+
+/// That a record fits the published schema.
+pub fn assert_fits_schema(record: &Value) {
+    let text = include_str!("../../../../schema/run-record.schema.json");
+    let schema = serde_json::from_str(text).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<_> =
+        validator.iter_errors(record).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}

@@ -1,0 +1,180 @@
+//! The main job on the embedded engine, command by command.
+
+mod common;
+
+use common::{Desk, assert_fits_schema, check, short};
+
+const DATA: [&str; 2] = ["--set", "data.scale=2000 blocks"];
+
+fn loaded() -> Desk {
+    let desk = Desk::new();
+    assert_eq!(desk.dyno(&["init"]).code, 0);
+    let load = desk.dyno(&[&["load"][..], &DATA].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    desk
+}
+
+fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&short(&["run"])[..], &DATA, more].concat()
+}
+
+#[test]
+fn from_init_to_drop() {
+    let desk = Desk::new();
+    assert_eq!(desk.dyno(&["init"]).code, 0);
+    let check_first = desk.dyno(&["check"]);
+    assert_eq!(check_first.code, 0, "{check_first:#?}");
+    assert!(check_first.out.contains("dyno load"), "{}", check_first.out);
+
+    let load = desk.dyno(&["load"]);
+    assert_eq!(load.code, 0, "{load:#?}");
+    assert!(load.out.contains("1.000"), "rows per block are measured and shown: {}", load.out);
+    let again = desk.dyno(&["load"]);
+    assert!(again.err.contains("already"), "{again:#?}");
+
+    let run =
+        desk.dyno(&short(&["run", "--set", "workload.update_pct=20", "--set", "run.sessions_per_schema=2"]));
+    assert_eq!(run.code, 0, "{run:#?}");
+    assert!(run.out.contains("operations") && run.out.contains("commits"), "{}", run.out);
+    let list = desk.dyno(&["list"]);
+    assert!(list.out.contains("valid"), "{}", list.out);
+    let show = desk.dyno(&["show"]);
+    assert!(show.out.contains("second by second"), "{}", show.out);
+    assert!(show.out.lines().all(|line| line.chars().count() <= 100), "{}", show.out);
+
+    let refused = desk.dyno(&["drop"]);
+    assert_eq!(refused.code, 2, "without a terminal it does not ask: {refused:#?}");
+    assert_eq!(desk.dyno(&["drop", "--yes"]).code, 0);
+    assert!(!desk.file("dyno.db").exists());
+    assert!(desk.dyno(&["drop", "--yes"]).err.contains("nothing"));
+}
+
+#[test]
+fn the_record_is_on_stdout_and_fits_its_schema() {
+    let desk = loaded();
+    let (code, record) =
+        desk.json(&run(&["--set", "workload.update_pct=30", "--set", "workload.lookup_pct=50"]));
+    assert_eq!(code, 0, "{}", record["reasons"]);
+    assert_fits_schema(&record);
+    assert_eq!(record["status"], "valid");
+    for metric in [
+        "logical_reads_per_s",
+        "physical_read_requests_per_s",
+        "physical_read_mb_per_s",
+        "redo_bytes_per_s",
+        "redo_syncs_per_s",
+        "commits_per_s",
+        "buffer_hit_pct",
+        "cpu_busy_pct",
+    ] {
+        let value = &record["metrics"][metric];
+        assert!(value["value"].is_number() || value["absent"].is_string(), "{metric}: {value}");
+    }
+    let (_, shown) = desk.json(&["show", "last"]);
+    assert_eq!(shown, record, "what is stored is what was printed");
+}
+
+#[test]
+fn client_and_database_agree_to_the_unit() {
+    let desk = loaded();
+    let (_, record) =
+        desk.json(&run(&["--set", "workload.update_pct=20", "--set", "run.sessions_per_schema=2"]));
+    for name in
+        ["commits", "commits_whole", "rows_updated", "rows_updated_whole", "update_values", "work_unit"]
+    {
+        assert_eq!(check(&record, name)["status"], "pass", "{}", check(&record, name));
+    }
+    let commits = &record["counters"]["portable"]["commits"];
+    assert_eq!(commits["delta"], record["ops"]["commit"]["count"]);
+}
+
+#[test]
+fn every_class_of_operation_is_driven() {
+    let desk = Desk::new();
+    desk.dyno(&["init"]);
+    let data = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=50 blocks"];
+    assert_eq!(desk.dyno(&[&["load"][..], &data].concat()).code, 0);
+    let mix = [
+        "--set",
+        "workload.scan_pct=10",
+        "--set",
+        "workload.lookup_pct=30",
+        "--set",
+        "workload.update_pct=10",
+    ];
+    let (code, record) =
+        desk.json(&[&short(&["run", "--set", "workload.redo=heavy"])[..], &data, &mix].concat());
+    assert_eq!(code, 0, "{}", record["reasons"]);
+    for class in ["select", "lookup", "scan", "update", "commit"] {
+        assert!(record["ops"][class]["count"].as_u64().unwrap() > 0, "{class}");
+        assert!(record["ops"][class]["service_us"]["p99"].as_f64().unwrap() > 0.0, "{class}");
+    }
+    let scan = &record["ops"]["scan"];
+    assert_eq!(scan["rows"].as_u64().unwrap(), scan["count"].as_u64().unwrap() * 50);
+}
+
+#[test]
+fn an_open_loop_keeps_its_rate() {
+    let desk = loaded();
+    let (code, record) = desk.json(&run(&["--set", "workload.rate=200/s", "--set", "workload.work_unit=1"]));
+    assert_eq!(code, 0, "{}", record["reasons"]);
+    let count = record["ops"]["all"]["count"].as_f64().unwrap();
+    let expected = 200.0 * record["window"]["seconds"].as_f64().unwrap();
+    // Five standard deviations of a Poisson count.
+    assert!((count - expected).abs() < 5.0 * expected.sqrt() + 2.0, "{count} arrivals, {expected} expected");
+}
+
+#[test]
+fn a_database_in_memory_loads_and_runs_at_once() {
+    let desk = Desk::new();
+    let args = run(&["--target", "sqlite::memory:", "--set", "workload.lookup_pct=100"]);
+    let (code, record) = desk.json(&args);
+    assert_eq!(code, 0, "{}", record["reasons"]);
+    assert_eq!(record["targets"][0]["url"], "sqlite::memory:");
+}
+
+#[test]
+fn a_server_drive_is_refused_where_there_is_no_server() {
+    let desk = loaded();
+    let said = desk.dyno(&run(&["--set", "workload.drive=server"]));
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(said.err.contains("workload.drive=client"), "{}", said.err);
+}
+
+#[test]
+fn a_run_without_data_names_the_way_out() {
+    let desk = Desk::new();
+    desk.dyno(&["init"]);
+    let said = desk.dyno(&run(&[]));
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(said.err.contains("hint: `dyno load`"), "{}", said.err);
+    assert!(desk.dyno(&["list"]).err.contains("no runs"), "nothing was started, so nothing is listed");
+}
+
+#[test]
+fn other_data_than_the_plan_describes_is_found_before_the_run() {
+    let desk = loaded();
+    let said = desk.dyno(&short(&["run", "--set", "data.scale=3000 blocks"]));
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(said.err.contains("2000") && said.err.contains("3000"), "{}", said.err);
+    let refused = desk.dyno(&["load", "--set", "data.scale=3000 blocks"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.err.contains("--replace"), "{}", refused.err);
+    assert_eq!(desk.dyno(&["load", "--set", "data.scale=3000 blocks", "--replace"]).code, 0);
+}
+
+#[test]
+fn several_runs_make_one_table() {
+    let desk = loaded();
+    for sessions in ["run.sessions_per_schema=1", "run.sessions_per_schema=2"] {
+        assert_eq!(desk.dyno(&run(&["--set", sessions])).code, 0);
+    }
+    let table = desk.dyno(&["show", "last~1", "last"]);
+    assert_eq!(table.code, 0, "{table:#?}");
+    assert!(table.out.lines().all(|line| line.chars().count() <= 100), "{}", table.out);
+    for head in ["sessions", "ops", "p99", "busy", "iowait", "logical", "physical", "syncs", "elapsed"] {
+        assert!(table.out.contains(head), "{head} in\n{}", table.out);
+    }
+    let (_, both) = desk.json(&["show", "last~1", "last"]);
+    assert_eq!(both.as_array().unwrap().len(), 2);
+}

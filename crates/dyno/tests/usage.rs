@@ -1,0 +1,95 @@
+//! Wrong plans and wrong usage: exit code 2, and an error that names place, value and way out.
+
+mod common;
+
+use common::Desk;
+
+#[test]
+fn every_error_of_a_plan_is_told_with_its_place() {
+    let desk = Desk::new();
+    desk.write(
+        "dyno.toml",
+        "version = 1\n[target]\nurl = \"sqlite:x.db\"\n[data]\nscale = \"80Q\"\nschemas = 0\n[workload]\nupdate_pct = 101\nupdat_pct = 3\n",
+    );
+    let said = desk.dyno(&["run"]);
+    assert_eq!(said.code, 2, "{said:#?}");
+    for part in ["dyno.toml:5", "80Q", "dyno.toml:6", "dyno.toml:8", "101", "dyno.toml:9", "update_pct"] {
+        assert!(said.err.contains(part), "{part} in\n{}", said.err);
+    }
+    assert!(said.err.lines().all(|line| line.starts_with("error: ")), "{}", said.err);
+    assert!(said.out.is_empty());
+}
+
+#[test]
+fn a_missing_plan_says_how_to_get_one() {
+    let said = Desk::new().dyno(&["run"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("dyno init"), "{}", said.err);
+}
+
+#[test]
+fn a_password_in_a_url_is_refused_and_never_repeated() {
+    let said = Desk::new().dyno(&["check", "--target", "postgres://u:hunter2@127.0.0.1/db"]);
+    assert_eq!(said.code, 2);
+    assert!(!said.err.contains("hunter2") && !said.out.contains("hunter2"), "{said:#?}");
+    assert!(said.err.contains("password_env"), "{}", said.err);
+}
+
+#[test]
+fn a_plan_that_is_there_is_not_overwritten() {
+    let desk = Desk::new();
+    desk.write("dyno.toml", "mine");
+    assert_eq!(desk.dyno(&["init"]).code, 2);
+    assert_eq!(std::fs::read_to_string(desk.file("dyno.toml")).unwrap(), "mine");
+    assert_eq!(desk.dyno(&["init", "--force", "--engine", "postgres"]).code, 0);
+    assert!(std::fs::read_to_string(desk.file("dyno.toml")).unwrap().contains("postgres://"));
+}
+
+#[test]
+fn unknown_options_and_commands_are_wrong_usage() {
+    let desk = Desk::new();
+    assert_eq!(desk.dyno(&["fly"]).code, 2);
+    assert_eq!(desk.dyno(&["run", "--fast"]).code, 2);
+    assert_eq!(desk.dyno(&["list", "--status", "good"]).code, 2);
+}
+
+#[test]
+fn help_completions_and_manual_are_there() {
+    let desk = Desk::new();
+    for command in ["init", "check", "load", "run", "list", "show", "drop", "completions", "man"] {
+        let help = desk.dyno(&[command, "--help"]);
+        assert_eq!(help.code, 0);
+        assert!(help.out.contains("Examples:"), "{command} --help has examples");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(desk.dyno(&["completions", shell]).out.contains("dyno"), "{shell}");
+    }
+    assert!(desk.dyno(&["man"]).out.contains(".TH dyno"));
+    assert_eq!(desk.dyno(&["man", "--dir", "pages"]).code, 0);
+    assert!(desk.file("pages/dyno-run.1").exists());
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let desk = Desk::new();
+    let dyno = env!("CARGO_BIN_EXE_dyno");
+    let status = std::process::Command::new("sh")
+        .args(["-c", &format!("set -o pipefail 2>/dev/null; {dyno} completions bash | head -1 >/dev/null")])
+        .current_dir(desk.path())
+        .status()
+        .unwrap();
+    assert!(status.success() || status.code() == Some(2), "{status}");
+}
+
+#[test]
+fn a_repository_that_cannot_be_written_is_found_before_the_run() {
+    let desk = Desk::new();
+    desk.dyno(&["init"]);
+    assert_eq!(desk.dyno(&["load", "--set", "data.scale=200 blocks"]).code, 0);
+    desk.write("file", &"this is not a repository\n".repeat(100));
+    for place in ["file", "file/runs.sqlite3"] {
+        let said = desk.dyno(&["run", "--set", "data.scale=200 blocks", "--repository", place]);
+        assert_eq!(said.code, 3, "{said:#?}");
+        assert!(!said.err.contains("run 2"), "no run was started: {}", said.err);
+    }
+}
