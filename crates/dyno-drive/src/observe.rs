@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dyno_host::{HostObserver, HostSnapshot};
 use dyno_record::{Snapshot, WaitTime, Waits};
@@ -98,11 +98,18 @@ pub(crate) enum Answer {
 
 /// The thread that samples waits, seen from the coordinator.
 pub(crate) struct SamplerThread {
-    on: Arc<AtomicBool>,
-    stop: Arc<AtomicBool>,
+    switches: Arc<Switches>,
     done: Receiver<Samples>,
     asked_per_s: f64,
     thread: std::thread::Thread,
+}
+
+/// How the coordinator tells the sampler's thread what to do, and sees whether it has obeyed.
+#[derive(Debug, Default)]
+struct Switches {
+    on: AtomicBool,
+    stop: AtomicBool,
+    sampling: AtomicBool,
 }
 
 /// What a sampler saw.
@@ -122,25 +129,36 @@ impl SamplerThread {
         clock: Arc<dyn Clock>,
         commits: Arc<AtomicU64>,
     ) -> std::io::Result<Self> {
-        let (on, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let switches = Arc::new(Switches::default());
         let (send, done) = channel();
-        let (its_on, its_stop) = (Arc::clone(&on), Arc::clone(&stop));
+        let its_switches = Arc::clone(&switches);
         let handle = std::thread::Builder::new().name("dyno-sampler".into()).spawn(move || {
-            let samples = sample_loop(sampler, per_s, clock.as_ref(), &commits, &its_on, &its_stop);
+            let samples = sample_loop(sampler, per_s, clock.as_ref(), &commits, &its_switches);
+            // The coordinator may have stopped waiting.
             let _ = send.send(samples);
         })?;
-        Ok(Self { on, stop, done, asked_per_s: per_s, thread: handle.thread().clone() })
+        Ok(Self { switches, done, asked_per_s: per_s, thread: handle.thread().clone() })
     }
 
-    /// Switches sampling on or off.
-    pub(crate) fn switch(&self, on: bool) {
-        self.on.store(on, Ordering::Release);
+    /// Lets it sample.
+    pub(crate) fn resume(&self) {
+        self.switches.on.store(true, Ordering::SeqCst);
         self.thread.unpark();
+    }
+
+    /// Keeps it from sampling, and waits for a sample under way, so that a snapshot finds its transactions booked; not
+    /// longer than `patience`.
+    pub(crate) fn pause(&self, patience: Duration) {
+        self.switches.on.store(false, Ordering::SeqCst);
+        let until = Instant::now() + patience;
+        while self.switches.sampling.load(Ordering::SeqCst) && Instant::now() < until {
+            std::thread::park_timeout(Duration::from_micros(100));
+        }
     }
 
     /// Ends it and says what it saw.
     pub(crate) fn finish(self, patience: Duration) -> Waits {
-        self.stop.store(true, Ordering::Release);
+        self.switches.stop.store(true, Ordering::SeqCst);
         self.thread.unpark();
         match self.done.recv_timeout(patience) {
             Ok(samples) => samples.into_waits(self.asked_per_s),
@@ -156,15 +174,14 @@ fn sample_loop(
     per_s: f64,
     clock: &dyn Clock,
     commits: &AtomicU64,
-    on: &AtomicBool,
-    stop: &AtomicBool,
+    switches: &Switches,
 ) -> Samples {
     let gap_ns = (1e9 / per_s) as u64;
     let mut samples = Samples::default();
     let mut seen = Vec::new();
     let mut next_ns = clock.now_ns();
     commits.store(sampler.own_commits(), Ordering::Release);
-    while !stop.load(Ordering::Acquire) {
+    while !switches.stop.load(Ordering::SeqCst) {
         let now_ns = clock.now_ns();
         if now_ns < next_ns {
             clock.park_until(next_ns);
@@ -172,12 +189,16 @@ fn sample_loop(
         }
         // A sample that comes late is taken once, not made up for: samples are of moments, not of work.
         next_ns = now_ns + gap_ns;
-        if !on.load(Ordering::Acquire) {
-            continue;
-        }
-        seen.clear();
-        let outcome = sampler.sample(&mut seen);
-        commits.store(sampler.own_commits(), Ordering::Release);
+        // Said before looking at the switch: whoever switches off and then sees no sample under way is right.
+        switches.sampling.store(true, Ordering::SeqCst);
+        let outcome = switches.on.load(Ordering::SeqCst).then(|| {
+            seen.clear();
+            let outcome = sampler.sample(&mut seen);
+            commits.store(sampler.own_commits(), Ordering::Release);
+            outcome
+        });
+        switches.sampling.store(false, Ordering::SeqCst);
+        let Some(outcome) = outcome else { continue };
         if let Err(error) = outcome {
             samples.error = Some(error.to_string());
             break;

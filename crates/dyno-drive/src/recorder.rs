@@ -75,6 +75,8 @@ pub(crate) struct Moments {
     pub(crate) edge_ns: [Option<u64>; 2],
     pub(crate) late_ns_max: u64,
     pub(crate) busy_ns: u64,
+    /// End of the last operation that counted.
+    pub(crate) last_ns: u64,
 }
 
 /// Everything one session measures.
@@ -143,6 +145,15 @@ impl Recorder {
         self.flush();
     }
 
+    /// Ends the count of a session that never reached the window's end, at its last operation.
+    pub(crate) fn break_off(&mut self) {
+        if self.counting {
+            self.end();
+            self.moments.edge_ns[1] =
+                Some(self.moments.last_ns).filter(|&ns| ns > 0).or(self.moments.edge_ns[0]);
+        }
+    }
+
     fn aim_interval(&mut self, now_ns: u64) {
         self.interval.index = now_ns.saturating_sub(self.origin_ns) / self.interval_ns;
         self.interval_end_ns = self.origin_ns + (self.interval.index + 1) * self.interval_ns;
@@ -174,6 +185,7 @@ impl Recorder {
         let service_ns = timing.ended_ns - timing.began_ns;
         let response_ns = timing.ended_ns - timing.due_ns;
         self.moments.busy_ns += service_ns;
+        self.moments.last_ns = timing.ended_ns;
         self.window_ops += 1;
         let totals = &mut self.totals[class as usize];
         totals.count += 1;
@@ -220,6 +232,7 @@ impl Recorder {
         }
         let service_ns = timing.ended_ns - timing.began_ns;
         self.moments.busy_ns += service_ns;
+        self.moments.last_ns = timing.ended_ns;
         let slice = &mut self.totals[OpClass::Slice as usize];
         slice.count += 1;
         slice.service.get_or_insert_with(Tally::precise).record(service_ns);

@@ -25,6 +25,8 @@ const BEAT: Duration = Duration::from_millis(20);
 /// How long sessions may take to reach an edge of the window before the snapshot is taken without them. Below the second
 /// within which a database may report what a session does after its edge.
 const EDGE_S_MAX: f64 = 0.5;
+/// The longest wait for a sample of waits that is under way when the window ends.
+const SAMPLE_MAX: Duration = Duration::from_millis(200);
 /// The longest wait for a snapshot.
 const SNAPSHOT_S_MAX: f64 = 10.0;
 /// The gate opens this much after the last session is ready: time for all of them to fall asleep until then.
@@ -93,7 +95,8 @@ pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<RunRecord, TargetError> {
         last_beat_ns: None,
         started: Instant::now(),
     };
-    conductor.measured.whole_begin = conductor.snapshot(None).ok();
+    // Connections that looked at the target before are booked a moment after they have gone.
+    conductor.measured.whole_begin = conductor.settle();
     let connect_began_ns = job.clock.now_ns();
     let (mut crew, mut collector) = Crew::hire(job).map_err(no_thread)?;
     let outcome = conductor.conduct(&mut crew, &mut collector, connect_began_ns);
@@ -199,9 +202,6 @@ impl Conductor<'_> {
     }
 
     fn begin_window(&mut self, crew: &mut Crew) -> Result<(), Outcome> {
-        if let Some(sampler) = &self.sampler {
-            sampler.switch(true);
-        }
         let origin_ns = self.now_ns();
         crew.shared.set_origin(origin_ns);
         self.measured.origin_ns = Some(origin_ns);
@@ -213,6 +213,9 @@ impl Conductor<'_> {
             Ok(taken) => {
                 self.measured.begin = Some(taken);
                 self.measured.begin_at = dyno_record::now_rfc3339();
+                if let Some(sampler) = &self.sampler {
+                    sampler.resume();
+                }
                 self.watch.event(&Event::Window);
                 Ok(())
             }
@@ -287,6 +290,9 @@ impl Conductor<'_> {
     }
 
     fn end_window(&mut self, crew: &mut Crew, collector: &mut Collector) {
+        if let Some(sampler) = &self.sampler {
+            sampler.pause(SAMPLE_MAX);
+        }
         crew.shared.enter(Phase::After);
         crew.wake();
         self.measured.edge_late.1 = self.wait_edge(crew, 1);
@@ -296,9 +302,6 @@ impl Conductor<'_> {
         }
         self.measured.end_at = dyno_record::now_rfc3339();
         self.last_beat_ns = None;
-        if let Some(sampler) = &self.sampler {
-            sampler.switch(false);
-        }
         collector.drain();
     }
 

@@ -70,6 +70,7 @@ impl Worker {
                 if let Err(Ended::Failed(reason)) = self.work(session.as_mut(), opens_ns) {
                     self.shared.fail(format!("session {number}: {reason}"));
                 }
+                self.recorder.break_off();
             }
             self.finish(session);
         }

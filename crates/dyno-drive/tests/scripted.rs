@@ -212,6 +212,9 @@ fn a_fatal_error_ends_the_run_and_keeps_what_was_measured() {
         record.reasons
     );
     assert!(record.errors.iter().any(|tally| tally.class == "fatal"));
+    let all = &record.ops["all"];
+    assert!(all.count > 0 && record.window.unwrap().seconds > 0.0);
+    assert_eq!(record.series.points.iter().map(|p| p.ops).sum::<u64>(), all.count);
 }
 
 #[test]

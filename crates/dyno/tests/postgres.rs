@@ -1,0 +1,177 @@
+//! The same commands on real PostgreSQL servers, every version that is here.
+
+mod common;
+
+use common::{Desk, assert_fits_schema, check, short};
+use dyno_testbed::Postgres;
+
+const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=100 blocks"];
+
+fn on_each_version(test: impl Fn(&mut Postgres, &Desk)) {
+    for version in Postgres::available() {
+        let mut server = Postgres::start(&version, &[]);
+        test(&mut server, &Desk::new());
+    }
+}
+
+fn args<'a>(command: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let head = [command, "--target", url];
+    match command {
+        "run" => [&short(&head)[..], &DATA, more].concat(),
+        _ => [&head[..], &DATA, more].concat(),
+    }
+}
+
+#[test]
+fn from_check_to_drop() {
+    on_each_version(|server, desk| {
+        let url = server.url();
+        let check_first = desk.dyno(&args("check", &url, &[]));
+        assert_eq!(check_first.code, 0, "{check_first:#?}");
+        let load = desk.dyno(&args("load", &url, &[]));
+        assert_eq!(load.code, 0, "{load:#?}");
+        assert_eq!(load.out.matches("1.000").count(), 3, "both tables and their sum: {}", load.out);
+        let run = desk.dyno(&args("run", &url, &["--set", "workload.update_pct=20"]));
+        assert_eq!(run.code, 0, "{run:#?}");
+        assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{}", run.out);
+        let drop = desk.dyno(&args("drop", &url, &["--yes"]));
+        assert_eq!(drop.code, 0, "{drop:#?}");
+        assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "0");
+    });
+}
+
+#[test]
+fn client_and_database_agree_to_the_unit() {
+    on_each_version(|server, desk| {
+        let url = server.url();
+        assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
+        let mix = [
+            "--set",
+            "workload.update_pct=20",
+            "--set",
+            "workload.lookup_pct=40",
+            "--set",
+            "workload.scan_pct=10",
+            "--set",
+            "run.sessions_per_schema=3",
+        ];
+        let (code, record) = desk.json(&args("run", &url, &mix));
+        assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+        assert_fits_schema(&record);
+        for name in [
+            "commits",
+            "commits_whole",
+            "rows_updated",
+            "rows_updated_whole",
+            "heap_reads_whole",
+            "update_values",
+        ] {
+            assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        }
+        let updated = &record["counters"]["native"]["dyno.rows.n_tup_upd"];
+        assert_eq!(updated.as_f64(), record["ops"]["update"]["rows"].as_f64());
+        assert!(record["waits"]["samples"].as_u64().unwrap() > 0, "{}", record["waits"]);
+        assert!(record["ops"]["commit"]["service_us"]["p99"].as_f64().unwrap() > 0.0);
+    });
+}
+
+#[test]
+fn a_server_drive_does_the_same_work_inside_the_database() {
+    on_each_version(|server, desk| {
+        let url = server.url();
+        assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
+        let server_side = ["--set", "workload.drive=server", "--set", "workload.update_pct=20"];
+        let (code, record) = desk.json(&args("run", &url, &server_side));
+        assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+        assert!(record["ops"]["slice"]["count"].as_u64().unwrap() > 0);
+        assert_eq!(check(&record, "rows_updated")["status"], "pass", "{:#}", check(&record, "rows_updated"));
+        assert!(
+            record["ops"]["all"]["service_us"]["p99"].is_null(),
+            "operations in slices are not timed one by one"
+        );
+    });
+}
+
+#[test]
+fn sockets_and_environment_reach_a_server_as_psql_does() {
+    on_each_version(|server, desk| {
+        let said = desk.dyno(&["check", "--target", &server.socket_url()]);
+        assert_eq!(said.code, 0, "{said:#?}");
+    });
+}
+
+#[test]
+fn a_wrong_password_is_told_without_repeating_it() {
+    on_each_version(|server, desk| {
+        server.psql("SET password_encryption = 'scram-sha-256'; CREATE ROLE app LOGIN PASSWORD 'right'");
+        server.set_hba("host all app all scram-sha-256\nhost all all all trust\nlocal all all trust\n");
+        let url = server.url_of("app", "postgres");
+        let set = ["check", "--target", &url, "--set", "target.password_env=PW"];
+        let wrong = desk.dyno_with(("PW", "hunter2"), &set);
+        assert_eq!(wrong.code, 3, "{wrong:#?}");
+        assert!(wrong.err.contains("password") && !wrong.err.contains("hunter2"), "{}", wrong.err);
+        assert!(wrong.err.contains("hint: "), "{}", wrong.err);
+        let none = desk.dyno(&["check", "--target", &url]);
+        assert_eq!(none.code, 3, "{none:#?}");
+        assert!(none.err.contains("password_env"), "{}", none.err);
+        let right = desk.dyno_with(("PW", "right"), &set);
+        assert!(!right.err.contains("error"), "{right:#?}");
+        desk.write("secret", "right\n");
+        let file = ["check", "--target", &url, "--set", "target.password_file=secret"];
+        assert!(!desk.dyno(&file).err.contains("error"));
+    });
+}
+
+#[test]
+fn an_unreachable_server_is_named_with_the_way_out() {
+    let desk = Desk::new();
+    // A port that was free a moment ago, and that nobody listens on.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("postgres://nobody@127.0.0.1:{port}/db");
+    for command in ["check", "load", "run"] {
+        let said = desk.dyno(&args(command, &url, &[]));
+        assert_eq!(said.code, 3, "{said:#?}");
+        assert!(said.err.contains(&port.to_string()) && said.err.contains("hint: "), "{}", said.err);
+    }
+    assert!(desk.dyno(&["list"]).err.contains("no runs"), "nothing was started");
+}
+
+#[test]
+fn ctrl_c_stores_what_was_measured() {
+    on_each_version(|server, desk| {
+        let url = server.url();
+        assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
+        let long = ["--set", "run.time=10m", "--set", "run.warmup=0s", "--json"];
+        let mut run = desk.start(&args("run", &url, &long));
+        run.until("ops/s");
+        run.signal("INT");
+        let said = run.end();
+        assert_eq!(said.code, 130, "{said:#?}");
+        let record: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(record["status"], "interrupted");
+        assert!(record["counters"]["portable"]["logical_reads"]["delta"].as_i64().unwrap() > 0);
+        let left = server.psql("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'dyno%'");
+        assert_eq!(left, "0", "no session is left behind");
+    });
+}
+
+#[test]
+fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
+    on_each_version(|server, desk| {
+        let url = server.url();
+        assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
+        let long = ["--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "workload.update_pct=20"];
+        let mut run = desk.start(&args("run", &url, &long));
+        run.until("ops/s");
+        server.kill9();
+        let said = run.end();
+        assert_eq!(said.code, 3, "{said:#?}");
+        let (_, record) = desk.json(&["show", "last"]);
+        assert_eq!(record["status"], "failed");
+        assert!(!record["reasons"].as_array().unwrap().is_empty());
+        assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0, "what was measured is kept");
+        server.restart();
+        let next = desk.dyno(&args("run", &url, &[]));
+        assert_eq!(next.code, 0, "the data is whole after the server's recovery: {next:#?}");
+    });
+}
