@@ -1,5 +1,6 @@
 //! The operations in SQL.
 
+use super::super::counters::FLUSH;
 use super::encode::oid;
 use super::template::{Ending, Template};
 use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, UpdateValues};
@@ -67,7 +68,7 @@ pub(super) fn update(schema: u32, redo: Redo) -> Statement {
 
 /// Makes all statistics of this session visible at the end of the statement; from version 15 on.
 pub(super) fn edge() -> Statement {
-    Statement::new("edge", "SELECT pg_catalog.pg_stat_force_next_flush()".to_owned(), &[])
+    Statement::new("edge", FLUSH.to_owned(), &[])
 }
 
 /// Reads back a range: how many rows it has, and in how many `c2` and `c20` hold the value that begins with `$3`, or one
