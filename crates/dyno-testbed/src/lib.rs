@@ -12,11 +12,13 @@
 
 mod bins;
 mod child;
+mod pgbouncer;
 mod postgres;
 mod skip;
 mod template;
 
 pub use bins::{Version, WANTED_MAJORS};
+pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use skip::{REQUIRE_ALL_ENV, skip};
 

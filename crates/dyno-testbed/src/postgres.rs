@@ -278,7 +278,7 @@ impl Drop for Postgres {
     }
 }
 
-fn free_port() -> Result<u16, String> {
+pub(crate) fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|e| format!("no free port: {e}"))?;
     listener.local_addr().map(|address| address.port()).map_err(|e| e.to_string())
 }
