@@ -1,19 +1,35 @@
 //! What the tests of PostgreSQL connections and sessions share.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part")]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "test helpers; each binary uses its part")]
 
 pub mod certificates;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use dyno_target::postgres::connect::ConnectConfig;
+use dyno_target::postgres::wire::Connection;
+use dyno_target::{OpenOptions, Target, open};
 use dyno_testbed::{Postgres, Version};
 
 /// Runs `test` on every version of this machine.
 pub fn each_version(test: impl Fn(&Version)) {
-    let versions = Postgres::available();
-    for version in &versions {
-        test(version);
-    }
+    Postgres::available().iter().for_each(test);
+}
+
+fn patient() -> OpenOptions {
+    OpenOptions { password: None, connect_timeout: Duration::from_secs(20) }
+}
+
+/// The target at a URL.
+pub fn target_at(url: &str) -> Box<dyn Target> {
+    open(&url.parse().unwrap(), &patient()).unwrap()
+}
+
+/// A plain connection to a URL.
+pub fn connection(url: &str) -> Connection {
+    let config = ConnectConfig::from_url(&url.parse().unwrap(), &patient()).unwrap();
+    Connection::open(&config, "other").unwrap()
 }
 
 /// Writes a file that only its owner may read.

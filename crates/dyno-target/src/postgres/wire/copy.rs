@@ -59,7 +59,7 @@ impl<'a> CopyIn<'a> {
 
     fn break_off(&mut self) -> Result<(), TargetError> {
         message::message(&mut self.connection.out, b'f', |out| {
-            message::text(out, "broken off by the client")
+            message::text(out, "broken off by the client");
         });
         self.push()?;
         self.open = false;
