@@ -1,10 +1,10 @@
 #!/bin/sh
-# A small ramp on the embedded engine: one, two and four sessions, read-only and with 20 % updates. Everything it makes
+# Run from the project's folder. A small ramp on the embedded engine: one, two and four sessions, read-only and with 20 % updates. Everything it makes
 # lies in target/demo; nothing is installed or left behind elsewhere.
 set -eu
 
 dyno=$(realpath "${1:-target/release/dyno}")
-folder=$(dirname "$dyno")/../demo
+folder=target/demo
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
@@ -14,7 +14,6 @@ step() { printf '\n\033[1m$ dyno %s\033[0m\n' "$*" >&2; "$dyno" "$@"; }
 
 step init
 step load --set data.scale=128M
-runs=
 for updates in 0 20; do
     for sessions in 1 2 4; do
         "$dyno" run --quiet --set data.scale=128M --set workload.update_pct=$updates \
@@ -29,5 +28,5 @@ for updates in 0 20; do
 done
 step show last~5 last~4 last~3 last~2 last~1 last
 step show last --table
-printf '\nThe records stay in %s: `%s show --repository %s last` shows all of one.\n' \
-    "$folder/runs.sqlite3" "$dyno" "$folder/runs.sqlite3" >&2
+printf '\nThe records stay: `target/release/dyno show --repository %s/runs.sqlite3` shows all of the last one.\n' \
+    "$folder" >&2

@@ -6,11 +6,10 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
-use dyno_plan::Drive;
 use dyno_record::record::Whole;
 use dyno_record::{
-    Counters, ErrorTally, Gate, Histogram, HostFacts, OpClass, OpStats, RunRecord, SCHEMA_VERSION, Status,
-    TargetFacts, Waits, Window,
+    Counters, ErrorTally, Gate, HostFacts, OpClass, RunRecord, SCHEMA_VERSION, Status, TargetFacts, Waits,
+    Window,
 };
 
 use crate::collector::Collector;
@@ -18,6 +17,7 @@ use crate::metrics;
 use crate::observe::{OWN_COMMITS, Taken};
 use crate::recorder::{Life, Recorder};
 use crate::run::{Job, Outcome};
+use crate::summed::op_stats;
 
 /// What the coordinator has measured.
 #[derive(Default)]
@@ -39,24 +39,18 @@ pub(crate) struct Measured {
     pub(crate) broken_off: Vec<u32>,
 }
 
-/// Why operations have no time of their own on the server drive.
-const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
-/// Why some commits have no time.
-const UNSEEN: &str =
-    "where the end of the update and of its commit arrived together, the commit has no time of its own";
-
 /// The record of a run, without an audit.
 pub(crate) fn record(
     job: &Job<'_>,
-    measured: Measured,
-    recorders: &[Box<Recorder>],
+    measured: &Measured,
+    recorders: &[Recorder],
     collector: Collector,
     outcome: Outcome,
 ) -> RunRecord {
-    let window = window(&measured, recorders);
+    let window = window(measured, recorders);
     let seconds = window.as_ref().map_or(0.0, |window| window.seconds);
     let ops = if window.is_some() { op_stats(job, recorders, seconds) } else { BTreeMap::new() };
-    let counters = window_counters(&measured, recorders);
+    let counters = window_counters(measured, recorders);
     let host_delta = match (&measured.begin, &measured.end) {
         (Some(begin), Some(end)) => Some(HostDelta::between(&begin.host, &end.host, seconds)),
         _ => None,
@@ -72,9 +66,9 @@ pub(crate) fn record(
             metrics::of_host(&mut figures, delta, all.count, job.identity.same_host);
         }
     }
-    let (status, reasons) = status(outcome, &measured);
+    let (status, reasons) = status(outcome, measured);
     let interval_s = job.plan.observe.interval.0.as_secs_f64();
-    let series_s = series_seconds(&measured, recorders);
+    let series_s = series_seconds(measured, recorders);
     RunRecord {
         schema_version: SCHEMA_VERSION,
         id: job.run_id.clone(),
@@ -91,12 +85,12 @@ pub(crate) fn record(
             data: Some(job.spec.clone()),
         }],
         host: host_facts(job),
-        gate: gate(&measured, recorders),
+        gate: gate(measured, recorders),
         window,
         ops,
         metrics: figures,
         counters,
-        whole: whole(&measured, recorders),
+        whole: whole(measured, recorders),
         host_counters: host_delta.map(|delta| delta.counters()).unwrap_or_default(),
         waits,
         series: if series_s > 0.0 { collector.finish(interval_s, series_s) } else { Default::default() },
@@ -127,26 +121,26 @@ fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
             numbers.join(", ")
         ));
     }
-    if let Some(reason) = &measured.no_end {
-        if !reasons.iter().any(|known| known.contains(reason.as_str())) {
-            reasons.push(format!("there is no end snapshot: {reason}"));
-        }
+    if let Some(reason) = &measured.no_end
+        && !reasons.iter().any(|known| known.contains(reason.as_str()))
+    {
+        reasons.push(format!("there is no end snapshot: {reason}"));
     }
     (status, reasons)
 }
 
 /// Largest distance in µs of sessions' own moments from `at_ns`.
-fn distance_us(recorders: &[Box<Recorder>], edge: usize, at_ns: u64) -> f64 {
+fn distance_us(recorders: &[Recorder], edge: usize, at_ns: u64) -> f64 {
     let moments = recorders.iter().filter_map(|r| r.moments.edge_ns[edge]);
     moments.map(|moment| moment.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
 }
 
 /// The last moment at which any session counted.
-fn last_edge_ns(recorders: &[Box<Recorder>]) -> Option<u64> {
+fn last_edge_ns(recorders: &[Recorder]) -> Option<u64> {
     recorders.iter().filter_map(|r| r.moments.edge_ns[1]).max()
 }
 
-fn window(measured: &Measured, recorders: &[Box<Recorder>]) -> Option<Window> {
+fn window(measured: &Measured, recorders: &[Recorder]) -> Option<Window> {
     let begin = measured.begin.as_ref()?;
     let end_ns = measured.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(recorders))?;
     let reading_us = |taken: &Taken| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
@@ -166,14 +160,14 @@ fn window(measured: &Measured, recorders: &[Box<Recorder>]) -> Option<Window> {
 }
 
 /// Seconds from the series' origin to the last moment that counted.
-fn series_seconds(measured: &Measured, recorders: &[Box<Recorder>]) -> f64 {
+fn series_seconds(measured: &Measured, recorders: &[Recorder]) -> f64 {
     match (measured.origin_ns, last_edge_ns(recorders)) {
         (Some(origin_ns), Some(last_ns)) => last_ns.saturating_sub(origin_ns) as f64 / 1e9,
         _ => 0.0,
     }
 }
 
-fn gate(measured: &Measured, recorders: &[Box<Recorder>]) -> Gate {
+fn gate(measured: &Measured, recorders: &[Recorder]) -> Gate {
     let starts = || recorders.iter().filter_map(|r| r.moments.start_ns);
     let skew_ns = match (starts().min(), starts().max()) {
         (Some(first), Some(last)) => last - first,
@@ -186,91 +180,7 @@ fn gate(measured: &Measured, recorders: &[Box<Recorder>]) -> Gate {
     }
 }
 
-fn op_stats(job: &Job<'_>, recorders: &[Box<Recorder>], seconds: f64) -> BTreeMap<String, OpStats> {
-    let open_loop = job.plan.workload.rate.is_some();
-    let server = job.plan.workload.drive == Drive::Server;
-    let mut by_name = BTreeMap::new();
-    let mut all = Summed::default();
-    for class in OpClass::ALL {
-        let summed = Summed::of(recorders, class);
-        let is_op = !matches!(class, OpClass::Commit | OpClass::Slice);
-        if is_op {
-            all.add(&summed);
-        }
-        if summed.count + summed.errors > 0 {
-            let mut stats = summed.stats(seconds, open_loop && is_op);
-            if server && class != OpClass::Slice {
-                stats.untimed = Some(UNTIMED.to_owned());
-            } else if stats.service_us.count < stats.count {
-                stats.untimed = Some(UNSEEN.to_owned());
-            }
-            by_name.insert(class.name().to_owned(), stats);
-        }
-    }
-    let mut stats = all.stats(seconds, open_loop);
-    if server {
-        stats.untimed = Some(UNTIMED.to_owned());
-        let busy_us: f64 = recorders.iter().map(|r| r.moments.busy_ns as f64 / 1_000.0).sum();
-        let mean = (stats.count > 0).then(|| busy_us / stats.count as f64);
-        (stats.service_us.mean, stats.response_us.mean) = (mean, mean);
-    }
-    by_name.insert("all".to_owned(), stats);
-    by_name
-}
-
-/// One class over all sessions.
-#[derive(Default)]
-struct Summed {
-    count: u64,
-    errors: u64,
-    rows: u64,
-    service: Histogram,
-    response: Histogram,
-}
-
-impl Summed {
-    fn of(recorders: &[Box<Recorder>], class: OpClass) -> Self {
-        let mut sum = Self::default();
-        for recorder in recorders {
-            let totals = &recorder.totals[class as usize];
-            sum.count += totals.count;
-            sum.errors += totals.errors;
-            sum.rows += totals.rows;
-            if let Some(tally) = &totals.service {
-                tally.add_to(&mut sum.service);
-            }
-            if let Some(tally) = &totals.response {
-                tally.add_to(&mut sum.response);
-            }
-        }
-        sum
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        self.errors += other.errors;
-        self.rows += other.rows;
-        self.service.merge(&other.service);
-        self.response.merge(&other.response);
-    }
-
-    fn stats(&self, seconds: f64, open_loop: bool) -> OpStats {
-        let service_us = self.service.summary();
-        // In a closed loop an operation is due when it is sent.
-        let response_us = if open_loop { self.response.summary() } else { service_us.clone() };
-        OpStats {
-            count: self.count,
-            errors: self.errors,
-            rate_per_s: if seconds > 0.0 { self.count as f64 / seconds } else { 0.0 },
-            rows: self.rows,
-            service_us,
-            response_us,
-            untimed: None,
-        }
-    }
-}
-
-fn window_counters(measured: &Measured, recorders: &[Box<Recorder>]) -> Counters {
+fn window_counters(measured: &Measured, recorders: &[Recorder]) -> Counters {
     let (Some(begin), Some(end)) = (&measured.begin, &measured.end) else {
         return Counters::default();
     };
@@ -281,7 +191,7 @@ fn window_counters(measured: &Measured, recorders: &[Box<Recorder>]) -> Counters
     counters
 }
 
-fn whole(measured: &Measured, recorders: &[Box<Recorder>]) -> Option<Whole> {
+fn whole(measured: &Measured, recorders: &[Recorder]) -> Option<Whole> {
     let (begin, end) = (measured.whole_begin.as_ref()?, measured.whole_end.as_ref()?);
     let mut life = Life::default();
     for recorder in recorders {
@@ -310,7 +220,7 @@ fn whole(measured: &Measured, recorders: &[Box<Recorder>]) -> Option<Whole> {
     })
 }
 
-fn errors(recorders: &[Box<Recorder>]) -> Vec<ErrorTally> {
+fn errors(recorders: &[Recorder]) -> Vec<ErrorTally> {
     let mut tallies: BTreeMap<(String, String), ErrorTally> = BTreeMap::new();
     for tallied in recorders.iter().flat_map(|r| &r.errors) {
         let class = tallied.error.class.name().to_owned();

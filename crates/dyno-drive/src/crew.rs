@@ -163,7 +163,7 @@ impl Crew {
     }
 
     /// What the sessions measured; those that never answered are missing.
-    pub(crate) fn into_recorders(self) -> Vec<Box<Recorder>> {
-        self.ended.into_values().collect()
+    pub(crate) fn into_recorders(self) -> Vec<Recorder> {
+        self.ended.into_values().map(|recorder| *recorder).collect()
     }
 }

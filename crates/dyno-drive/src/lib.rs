@@ -6,6 +6,7 @@
 
 mod assemble;
 mod collector;
+mod conductor;
 mod crew;
 pub mod draw;
 mod metrics;
@@ -16,6 +17,7 @@ mod run;
 pub mod scripted;
 mod shared;
 mod slices;
+mod summed;
 mod tally;
 #[cfg(test)]
 mod testing;

@@ -64,7 +64,7 @@ pub(crate) fn of_database(counters: &Counters, seconds: f64) -> Metrics {
     }
     match counters.get(Counter::RedoBytes) {
         Ok(bytes) => {
-            put(&mut metrics, "redo_mb_per_s", bytes as f64 / MEGABYTE / seconds, Unit::MegabytesPerSecond)
+            put(&mut metrics, "redo_mb_per_s", bytes as f64 / MEGABYTE / seconds, Unit::MegabytesPerSecond);
         }
         Err(reason) => absent(&mut metrics, "redo_mb_per_s", reason),
     }

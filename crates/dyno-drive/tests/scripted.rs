@@ -1,5 +1,7 @@
 //! Gate, pacing, window, series and failure, on a scripted database whose every operation is known.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

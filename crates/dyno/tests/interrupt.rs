@@ -1,5 +1,7 @@
 //! Ctrl-C, SIGTERM and kill: what was measured is kept, and the next command knows what it finds.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod common;
 
 use common::Desk;

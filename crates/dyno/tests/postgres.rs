@@ -1,5 +1,7 @@
 //! The same commands on real PostgreSQL servers, every version that is here.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod common;
 
 use common::{Desk, assert_fits_schema, check, short};

@@ -1,5 +1,7 @@
 //! Wrong plans and wrong usage: exit code 2, and an error that names place, value and way out.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod common;
 
 use common::Desk;

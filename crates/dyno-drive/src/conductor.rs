@@ -1,0 +1,327 @@
+//! Leads a run through its phases: connect all, gate, warm-up, begin snapshot, window, end snapshot, stop, drain.
+//!
+//! The conductor works on the caller's thread. It waits only for bounded times, so a hanging server, a lost observer or
+//! Ctrl-C always leads to a record of what was measured.
+
+use std::time::{Duration, Instant};
+
+use dyno_plan::Length;
+use dyno_record::{Counters, RunRecord, Waits};
+
+use crate::assemble::{self, Measured};
+use crate::collector::Collector;
+use crate::crew::Crew;
+use crate::metrics;
+use crate::observe::{Answer, ObserverThread, SamplerThread, Taken};
+use crate::run::{Job, Outcome};
+use crate::shared::Phase;
+use crate::watch::{Event, Live, Watch};
+
+/// How often the coordinator looks up while it waits.
+const BEAT: Duration = Duration::from_millis(20);
+/// How long sessions may take to reach an edge of the window before the snapshot is taken without them. Below the second
+/// within which a database may report what a session does after its edge.
+const EDGE_S_MAX: f64 = 0.5;
+/// The longest wait for a sample of waits that is under way when the window ends.
+const SAMPLE_MAX: Duration = Duration::from_millis(200);
+/// The longest wait for a snapshot.
+const SNAPSHOT_S_MAX: f64 = 10.0;
+/// The gate opens this much after the last session is ready: time for all of them to fall asleep until then.
+const GATE_LEAD_NS: u64 = 20_000_000;
+/// How long counters may take to settle after the last session has gone, and the pause between two looks.
+const SETTLE_S: (f64, f64) = (5.0, 0.1);
+
+/// One run's conductor.
+pub(crate) struct Conductor<'a> {
+    job: &'a Job<'a>,
+    watch: &'a dyn Watch,
+    observer: ObserverThread,
+    observer_lost: Option<String>,
+    sampler: Option<SamplerThread>,
+    measured: Measured,
+    /// When the coordinator last looked up; only inside the window.
+    last_beat_ns: Option<u64>,
+    started: Instant,
+}
+
+impl<'a> Conductor<'a> {
+    pub(crate) fn new(
+        job: &'a Job<'a>,
+        watch: &'a dyn Watch,
+        observer: ObserverThread,
+        sampler: Option<SamplerThread>,
+        no_waits: Option<Waits>,
+    ) -> Self {
+        Self {
+            job,
+            watch,
+            observer,
+            observer_lost: None,
+            sampler,
+            measured: Measured { waits: no_waits, ..Measured::default() },
+            last_beat_ns: None,
+            started: Instant::now(),
+        }
+    }
+
+    /// Reads the counters before the first session connects.
+    pub(crate) fn begin(&mut self) {
+        // Connections that looked at the target before are booked a moment after they have gone.
+        self.measured.whole_begin = self.settle();
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.job.clock.now_ns()
+    }
+
+    /// Real seconds, for patience: a scripted clock has its own idea of time, a hanging server has not.
+    fn now_s(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Leads the sessions from their connections to the end of the window.
+    pub(crate) fn conduct(
+        &mut self,
+        crew: &mut Crew,
+        collector: &mut Collector,
+        connect_began_ns: u64,
+    ) -> Outcome {
+        match self.conduct_to_end(crew, collector, connect_began_ns) {
+            Ok(()) => Outcome::Done,
+            Err(outcome) => outcome,
+        }
+    }
+
+    fn conduct_to_end(
+        &mut self,
+        crew: &mut Crew,
+        collector: &mut Collector,
+        connect_began_ns: u64,
+    ) -> Result<(), Outcome> {
+        self.connect(crew)?;
+        let opens_ns = self.now_ns() + GATE_LEAD_NS;
+        crew.shared.open_gate(opens_ns);
+        self.measured.gate_opened_ns = Some(opens_ns);
+        self.measured.connect_s = (opens_ns - connect_began_ns) as f64 / 1e9;
+        let warmup = self.job.plan.run.warmup.0;
+        self.watch.event(&Event::Warmup { seconds: warmup.as_secs_f64() });
+        let warm_ns = opens_ns + warmup.as_nanos() as u64;
+        while self.now_ns() < warm_ns {
+            self.look(crew)?;
+            crew.listen(BEAT.min(Duration::from_nanos(warm_ns.saturating_sub(self.now_ns()))));
+        }
+        self.begin_window(crew)?;
+        let ended = self.window(crew, collector);
+        self.end_window(crew, collector);
+        ended
+    }
+
+    /// Failure of a session, or the user's wish to stop.
+    fn look(&self, crew: &Crew) -> Result<(), Outcome> {
+        if let Some(reason) = crew.shared.failure() {
+            return Err(Outcome::Failed(reason));
+        }
+        if self.job.cancel.is_cancelled() {
+            return Err(Outcome::Interrupted);
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, crew: &mut Crew) -> Result<(), Outcome> {
+        let mut told = None;
+        loop {
+            self.look(crew)?;
+            let (ready, _) = crew.shared.readiness();
+            if told != Some(ready) {
+                told = Some(ready);
+                self.watch.event(&Event::Connecting { ready, of: crew.sessions });
+            }
+            if ready == crew.sessions {
+                return Ok(());
+            }
+            crew.listen(BEAT);
+        }
+    }
+
+    fn begin_window(&mut self, crew: &mut Crew) -> Result<(), Outcome> {
+        let origin_ns = self.now_ns();
+        crew.shared.set_origin(origin_ns);
+        self.measured.origin_ns = Some(origin_ns);
+        crew.shared.enter(Phase::Window);
+        crew.wake();
+        self.measured.edge_late.0 = self.wait_edge(crew, 0);
+        self.last_beat_ns = Some(self.now_ns());
+        match self.snapshot(Some(crew)) {
+            Ok(taken) => {
+                self.measured.begin = Some(taken);
+                self.measured.begin_at = dyno_record::now_rfc3339();
+                if let Some(sampler) = &self.sampler {
+                    sampler.resume();
+                }
+                self.watch.event(&Event::Window);
+                Ok(())
+            }
+            Err(reason) => Err(Outcome::Failed(reason)),
+        }
+    }
+
+    /// Waits until all sessions have reached an edge, for a bounded time; returns how many have not.
+    fn wait_edge(&mut self, crew: &mut Crew, edge: usize) -> u32 {
+        let until_s = self.now_s() + EDGE_S_MAX;
+        // Sessions need microseconds: look often at first, without hearing their reports.
+        while crew.shared.at_edge(edge) + crew.ended() < crew.sessions && self.now_s() < until_s {
+            std::thread::park_timeout(Duration::from_micros(200));
+            crew.listen(Duration::ZERO);
+        }
+        self.beat();
+        crew.sessions - crew.shared.at_edge(edge).min(crew.sessions)
+    }
+
+    fn window(&mut self, crew: &mut Crew, collector: &mut Collector) -> Result<(), Outcome> {
+        let begin = self.measured.begin.clone().expect("a window begins with its snapshot");
+        let origin_ns = self.measured.origin_ns.expect("a window has an origin");
+        let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
+        let end_ns = match self.job.plan.run.length() {
+            Length::Time(time) => begin.at_ns() + time.0.as_nanos() as u64,
+            Length::Ops(_) => u64::MAX,
+        };
+        let mut previous = begin;
+        let mut index = 0;
+        loop {
+            let tick_ns = origin_ns + (index + 1) * interval_ns;
+            while self.now_ns() < tick_ns.min(end_ns) {
+                self.look(crew)?;
+                if crew.shared.reached_ops() == crew.sessions {
+                    return Ok(());
+                }
+                let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
+                crew.listen(BEAT.min(left));
+                self.beat();
+                collector.drain();
+            }
+            if self.now_ns() >= end_ns {
+                return Ok(());
+            }
+            let taken = self.snapshot(Some(crew)).map_err(Outcome::Failed)?;
+            collector.drain();
+            self.tell(crew, collector, index as usize, origin_ns, end_ns);
+            collector.note_metrics(index as usize, metrics::of_interval(&previous, &taken));
+            previous = taken;
+            // A machine that was asleep has missed ticks: their points stay, without counters.
+            index = (self.now_ns().saturating_sub(origin_ns) / interval_ns).max(index + 1);
+        }
+    }
+
+    fn tell(&self, crew: &Crew, collector: &Collector, index: usize, origin_ns: u64, end_ns: u64) {
+        let (ops, p50_us, p99_us) = collector.peek(index);
+        let elapsed_s = self.now_ns().saturating_sub(origin_ns) as f64 / 1e9;
+        let total_s = (end_ns != u64::MAX).then(|| (end_ns - origin_ns) as f64 / 1e9);
+        let done = match total_s {
+            Some(total_s) => elapsed_s / total_s,
+            None => f64::from(crew.shared.reached_ops()) / f64::from(crew.sessions),
+        };
+        self.watch.event(&Event::Interval(Live {
+            elapsed_s,
+            total_s,
+            done: done.min(1.0),
+            ops_per_s: ops as f64 / self.job.plan.observe.interval.0.as_secs_f64(),
+            p50_us,
+            p99_us,
+            errors: collector.errors(),
+        }));
+    }
+
+    fn end_window(&mut self, crew: &mut Crew, collector: &mut Collector) {
+        if let Some(sampler) = &self.sampler {
+            sampler.pause(SAMPLE_MAX);
+        }
+        crew.shared.enter(Phase::After);
+        crew.wake();
+        self.measured.edge_late.1 = self.wait_edge(crew, 1);
+        match self.snapshot(Some(crew)) {
+            Ok(taken) => self.measured.end = Some(taken),
+            Err(reason) => self.measured.no_end = Some(reason),
+        }
+        self.measured.end_at = dyno_record::now_rfc3339();
+        self.last_beat_ns = None;
+        collector.drain();
+    }
+
+    /// Reads all counters, or says why that cannot be. Never waits longer than [`SNAPSHOT_S_MAX`].
+    fn snapshot(&mut self, mut crew: Option<&mut Crew>) -> Result<Taken, String> {
+        if let Some(reason) = &self.observer_lost {
+            return Err(reason.clone());
+        }
+        self.observer.request();
+        let until_s = self.now_s() + SNAPSHOT_S_MAX;
+        let lost = loop {
+            match self.observer.answer(BEAT) {
+                Answer::Taken(taken) => {
+                    self.beat();
+                    return Ok(*taken);
+                }
+                Answer::Failed(reason) => break format!("the counters could not be read: {reason}"),
+                Answer::NotYet if self.now_s() >= until_s => {
+                    break format!("the database did not answer the observer within {SNAPSHOT_S_MAX} s");
+                }
+                Answer::NotYet => {}
+            }
+            self.beat();
+            if let Some(crew) = crew.as_deref_mut() {
+                crew.listen(Duration::ZERO);
+            }
+        };
+        // A late answer would be taken for a later question's, so the observer is not asked again.
+        self.observer_lost = Some(lost.clone());
+        Err(lost)
+    }
+
+    /// Notes that time has passed as it should, or how long it did not.
+    fn beat(&mut self) {
+        let Some(last_ns) = self.last_beat_ns else { return };
+        let now_ns = self.now_ns();
+        let stall_ns = (now_ns - last_ns).saturating_sub(BEAT.as_nanos() as u64);
+        self.measured.stall_ns_max = self.measured.stall_ns_max.max(stall_ns);
+        self.last_beat_ns = Some(now_ns);
+    }
+
+    /// Stops the sessions and makes the record.
+    pub(crate) fn finish(mut self, mut crew: Crew, collector: Collector, outcome: Outcome) -> RunRecord {
+        self.watch.event(&Event::Draining);
+        let started = self.started;
+        let now_s = move || started.elapsed().as_secs_f64();
+        self.measured.broken_off = crew.stop(self.job.plan.run.drain.0, &now_s);
+        self.measured.sessions = crew.sessions;
+        if let Some(sampler) = self.sampler.take() {
+            self.measured.waits = Some(sampler.finish(Duration::from_secs(2)));
+        }
+        if self.measured.whole_begin.is_some() && outcome == Outcome::Done {
+            self.measured.whole_end = self.settle();
+        }
+        let late_failure = crew.shared.failure();
+        let recorders = crew.into_recorders();
+        let outcome = match (outcome, late_failure) {
+            (Outcome::Done, Some(reason)) => Outcome::Failed(reason),
+            (outcome, _) => outcome,
+        };
+        assemble::record(self.job, &self.measured, &recorders, collector, outcome)
+    }
+
+    /// Reads the counters until they stand still: servers book what a session did a moment after it has gone.
+    fn settle(&mut self) -> Option<Taken> {
+        let until_s = self.now_s() + SETTLE_S.0;
+        let mut last = self.snapshot(None).ok()?;
+        loop {
+            let pause_until_s = self.now_s() + SETTLE_S.1;
+            while self.now_s() < pause_until_s {
+                std::thread::park_timeout(Duration::from_secs_f64(SETTLE_S.1));
+            }
+            let next = self.snapshot(None).ok()?;
+            let moved = Counters::between(&last.database, &next.database);
+            if metrics::stands_still(&moved) || self.now_s() >= until_s {
+                return Some(next);
+            }
+            last = next;
+        }
+    }
+}

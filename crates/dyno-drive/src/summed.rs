@@ -1,0 +1,102 @@
+//! Operations of all sessions added up, class by class.
+//!
+//! Histograms are added, never percentiles.
+
+use std::collections::BTreeMap;
+
+use dyno_plan::Drive;
+use dyno_record::{Histogram, OpClass, OpStats};
+
+use crate::recorder::Recorder;
+use crate::run::Job;
+
+/// Why operations have no time of their own on the server drive.
+const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
+/// Why some commits have no time.
+const UNSEEN: &str =
+    "where the end of the update and of its commit arrived together, the commit has no time of its own";
+
+/// Figures of every class that did something, and of `all`.
+pub(crate) fn op_stats(job: &Job<'_>, recorders: &[Recorder], seconds: f64) -> BTreeMap<String, OpStats> {
+    let open_loop = job.plan.workload.rate.is_some();
+    let server = job.plan.workload.drive == Drive::Server;
+    let mut by_name = BTreeMap::new();
+    let mut all = Summed::default();
+    for class in OpClass::ALL {
+        let summed = Summed::of(recorders, class);
+        let is_op = !matches!(class, OpClass::Commit | OpClass::Slice);
+        if is_op {
+            all.add(&summed);
+        }
+        if summed.count + summed.errors > 0 {
+            let mut stats = summed.stats(seconds, open_loop && is_op);
+            if server && class != OpClass::Slice {
+                stats.untimed = Some(UNTIMED.to_owned());
+            } else if stats.service_us.count < stats.count {
+                stats.untimed = Some(UNSEEN.to_owned());
+            }
+            by_name.insert(class.name().to_owned(), stats);
+        }
+    }
+    let mut stats = all.stats(seconds, open_loop);
+    if server {
+        stats.untimed = Some(UNTIMED.to_owned());
+        let busy_us: f64 = recorders.iter().map(|r| r.moments.busy_ns as f64 / 1_000.0).sum();
+        let mean = (stats.count > 0).then(|| busy_us / stats.count as f64);
+        (stats.service_us.mean, stats.response_us.mean) = (mean, mean);
+    }
+    by_name.insert("all".to_owned(), stats);
+    by_name
+}
+
+/// One class over all sessions.
+#[derive(Default)]
+struct Summed {
+    count: u64,
+    errors: u64,
+    rows: u64,
+    service: Histogram,
+    response: Histogram,
+}
+
+impl Summed {
+    fn of(recorders: &[Recorder], class: OpClass) -> Self {
+        let mut sum = Self::default();
+        for recorder in recorders {
+            let totals = &recorder.totals[class as usize];
+            sum.count += totals.count;
+            sum.errors += totals.errors;
+            sum.rows += totals.rows;
+            if let Some(tally) = &totals.service {
+                tally.add_to(&mut sum.service);
+            }
+            if let Some(tally) = &totals.response {
+                tally.add_to(&mut sum.response);
+            }
+        }
+        sum
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.rows += other.rows;
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+    }
+
+    fn stats(&self, seconds: f64, open_loop: bool) -> OpStats {
+        let service_us = self.service.summary();
+        // In a closed loop an operation is due when it is sent.
+        let response_us = if open_loop { self.response.summary() } else { service_us.clone() };
+        OpStats {
+            count: self.count,
+            errors: self.errors,
+            rate_per_s: if seconds > 0.0 { self.count as f64 / seconds } else { 0.0 },
+            rows: self.rows,
+            service_us,
+            response_us,
+            untimed: None,
+        }
+    }
+}
