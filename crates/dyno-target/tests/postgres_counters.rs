@@ -1,5 +1,6 @@
 //! Counters against real servers: what the database counts is what was done, to the unit, and what it cannot tell is absent
 //! with the reason.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod postgres_server;
 

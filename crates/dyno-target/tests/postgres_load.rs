@@ -1,4 +1,5 @@
 //! Loading into real servers: complete, recognised, resumed after stops and crashes, and dropped to the last object.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod postgres_server;
 

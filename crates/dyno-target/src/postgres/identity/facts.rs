@@ -94,10 +94,6 @@ fn pooler(connection: &mut Connection) -> Result<Option<String>, TargetError> {
         let rows = connection.simple("SELECT pg_backend_pid()")?;
         seen.extend(rows.first().and_then(|row| row.parse::<i32>(0)));
     }
-    Ok(match seen.iter().find(|&&pid| pid != told) {
-        Some(pid) => {
-            Some(format!("the connection was opened as process {told} and is served by process {pid}"))
-        }
-        None => None,
-    })
+    let other = seen.iter().find(|&&pid| pid != told);
+    Ok(other.map(|pid| format!("the connection was opened as process {told} and is served by process {pid}")))
 }
