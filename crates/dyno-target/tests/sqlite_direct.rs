@@ -1,5 +1,8 @@
 //! SQLite past the page cache: the same database, and reads that reach the device.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 mod sqlite_common;
 
 use dyno_plan::{DataSpec, Redo};
@@ -103,6 +106,6 @@ fn a_file_system_without_o_direct_says_so() {
     // procfs is on every Linux and does not know O_DIRECT.
     let target = open("sqlite:/proc/self/status?direct=on");
     let error = target.survey().unwrap_err();
-    assert!(error.message.contains("/proc/self/status cannot be opened with O_DIRECT"), "{error}");
+    assert!(error.message.contains("/status cannot be opened with O_DIRECT"), "{error}");
     assert!(error.hint.contains("direct=off"), "{}", error.hint);
 }

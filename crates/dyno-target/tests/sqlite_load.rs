@@ -1,5 +1,8 @@
 //! Loading, resuming, recognising, refusing and dropping data in SQLite.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 mod sqlite_common;
 
 use dyno_plan::{Bytes, DataSpec};

@@ -1,5 +1,8 @@
 //! Operations, counters and faults of SQLite sessions.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 mod sqlite_common;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! SQLite: the embedded default.
 //!
 //! The database runs inside the driving process, in files or in memory. What a server would count, this engine gathers
-//! itself, from SQLite's own counters ([`counters`]) and from an instrumented file layer ([`vfs`]). The rooms are those
-//! of every engine: [`connect`], [`layout`], [`ops`], [`counters`], [`identity`].
+//! itself, from SQLite's own counters (`counters`) and from an instrumented file layer (`vfs`). The rooms are those
+//! of every engine: `connect`, `layout`, `ops`, `counters`, `identity`.
 
 mod connect;
 mod counters;

@@ -58,8 +58,8 @@ pub(super) fn word(conn: &Connection, name: &str) -> Result<String, Fault> {
 }
 
 impl Params {
-    /// The URI that SQLite opens.
-    fn uri(&self) -> String {
+    /// The URI that SQLite opens, past the page cache if `direct`.
+    fn uri(&self, direct: bool) -> String {
         match &self.place {
             Place::Memory(name) => format!("file:{name}?vfs=memdb"),
             Place::File(path) => {
@@ -72,7 +72,7 @@ impl Params {
                     }
                 }
                 write!(uri, "?vfs={}", vfs::NAME.to_string_lossy()).expect("writing to a string cannot fail");
-                if self.direct {
+                if direct {
                     write!(uri, "&{}=1", vfs::DIRECT_PARAMETER.to_string_lossy())
                         .expect("writing to a string cannot fail");
                 }
@@ -102,7 +102,10 @@ impl Params {
         if purpose == Purpose::Load || self.in_memory() {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
-        let conn = Connection::open_with_flags(self.uri(), flags).map_err(|e| self.refused(e))?;
+        // A load writes page after page, and waiting for the device at each would take many times as long; its commits
+        // sync all the same.
+        let direct = self.direct && purpose != Purpose::Load;
+        let conn = Connection::open_with_flags(self.uri(direct), flags).map_err(|e| self.refused(e))?;
         let patience = Patience::new(self.busy, Arc::clone(stop));
         patience.install(&conn).doing("set the busy handler")?;
         let link = Link { conn, _patience: patience };

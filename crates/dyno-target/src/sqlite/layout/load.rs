@@ -3,7 +3,7 @@
 //! Whatever the URL says of journal and syncs, a load uses a rollback journal that is truncated at each commit, and full
 //! syncs. That is both safe and the fastest way for SQLite: pages that are new need no copy in the journal, so data is
 //! written once (with WAL it would be twice), and a few syncs per 64 MiB cost nothing. Only a file that others have open
-//! in WAL mode is loaded in WAL mode.
+//! in WAL mode is loaded in WAL mode. With `direct=on` the load goes through the page cache all the same.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -58,6 +58,10 @@ pub(in crate::sqlite) fn load(
     check_spec(params, spec)?;
     let created = params.file().is_some_and(|path| !path.exists());
     let mut link = params.connect(Purpose::Load, &cancel.flag())?;
+    if params.direct {
+        // Sessions will need it: better said before the load than after.
+        drop(params.connect(Purpose::Inspect, &cancel.flag())?);
+    }
     match meta::state(&link.conn)? {
         DataState::Loaded { spec: there, tables, .. } if there == *spec => {
             return Ok(report(spec, true, began, tables, (0, 0)));
@@ -262,23 +266,22 @@ impl Loader<'_> {
     ) -> Result<u64, Fault> {
         let conn = &self.link.conn;
         let transaction = conn.unchecked_transaction()?;
-        let mut reached = positions.start;
+        let (mut reached, mut told) = (positions.start, positions.start);
+        let tell = |rows: u64| self.progress.advance(rows, rows * filler.row_bytes() as u64);
         for position in positions {
             let key = keys.key(position);
             filler.fill(key, insert.texts());
             insert.run(crate::data::TEXT_COLUMNS + 1, &[key as i64]).map_err(|fault| *fault)?;
             reached = position + 1;
-            if reached % ROWS_PER_LOOK == 0 {
-                self.progress.advance(ROWS_PER_LOOK, ROWS_PER_LOOK * filler.row_bytes() as u64);
+            if reached.is_multiple_of(ROWS_PER_LOOK) {
+                tell(reached - told);
+                told = reached;
                 if self.cancel.is_cancelled() {
                     break;
                 }
             }
         }
-        if reached == table.rows {
-            let rest = reached % ROWS_PER_LOOK;
-            self.progress.advance(rest, rest * filler.row_bytes() as u64);
-        }
+        tell(reached - told);
         meta::set_rows_loaded(conn, table, reached)?;
         transaction.commit()?;
         Ok(reached)

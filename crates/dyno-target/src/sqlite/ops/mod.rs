@@ -55,10 +55,6 @@ fn interrupted() -> Box<OpError> {
     Fault::bare(ffi::SQLITE_INTERRUPT).into_op()
 }
 
-fn op_error(fault: Box<Fault>) -> Box<OpError> {
-    fault.into_op()
-}
-
 impl Connected {
     fn open(
         shared: &Shared,
@@ -145,7 +141,7 @@ impl SqliteSession {
         let Some(Connected { statements, link, .. }) = connected else { return Err(interrupted()) };
         // The values are made before the lock is taken: others wait for it.
         values.fill_columns(number, statements.update.texts());
-        statements.begin.run(1, &[]).map_err(op_error)?;
+        statements.begin.run(1, &[]).map_err(|fault| fault.into_op())?;
         let parameter = statements.update_columns + 1;
         let updated = statements.update.run(parameter, &range).map(|_| raw::changes(&link.conn));
         let commit_began_ns = setup.clock.now_ns();
@@ -160,7 +156,7 @@ impl SqliteSession {
                 if !link.conn.is_autocommit() {
                     let _ = statements.rollback.run(1, &[]);
                 }
-                Err(op_error(fault))
+                Err(fault.into_op())
             }
         }
     }
@@ -174,12 +170,18 @@ impl Session for SqliteSession {
         let read = |rows| Done { rows, commit_began_ns: None };
         let done = match op {
             Op::Lookup { key } => {
-                let found = self.connected()?.statements.lookup.fetch_text(key as i64).map_err(op_error)?;
+                let found = self
+                    .connected()?
+                    .statements
+                    .lookup
+                    .fetch_text(key as i64)
+                    .map_err(|fault| fault.into_op())?;
                 read(u64::from(found))
             }
             Op::Select { first } => {
                 let range = self.range(first);
-                let outcome = self.connected()?.statements.select.run(1, &range).map_err(op_error)?;
+                let outcome =
+                    self.connected()?.statements.select.run(1, &range).map_err(|fault| fault.into_op())?;
                 read(outcome.value.unsigned_abs())
             }
             Op::Scan => {
@@ -189,7 +191,7 @@ impl Session for SqliteSession {
                         "the data has no table for scans: set data.scan_scale",
                     ));
                 };
-                read(scan.run(1, &[]).map_err(op_error)?.value.unsigned_abs())
+                read(scan.run(1, &[]).map_err(|fault| fault.into_op())?.value.unsigned_abs())
             }
             Op::Update { first, number } => self.update(first, number)?,
         };

@@ -29,10 +29,13 @@ const BUFFER: usize = 64 * 1024;
 /// Device and inode: what a file is, whatever its names.
 type FileId = (u64, u64);
 
-/// Every file that this process has open with `O_DIRECT`, and whether it may be written.
-static OPEN: LazyLock<Mutex<HashMap<(FileId, bool), Arc<File>>>> = LazyLock::new(Mutex::default);
+/// Descriptors by file, and by whether they may be written to.
+type Descriptors = HashMap<(FileId, bool), Arc<File>>;
 
-fn registry() -> std::sync::MutexGuard<'static, HashMap<(FileId, bool), Arc<File>>> {
+/// Every file that this process has open with `O_DIRECT`.
+static OPEN: LazyLock<Mutex<Descriptors>> = LazyLock::new(Mutex::default);
+
+fn registry() -> std::sync::MutexGuard<'static, Descriptors> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
