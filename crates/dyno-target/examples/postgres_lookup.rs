@@ -1,11 +1,10 @@
-//! How fast the client path is: lookups by key over one second steps, to be held against `pgbench -M prepared -n` with
+//! How fast the client path is: lookups by key over some seconds, to be held against `pgbench -M prepared -n` with
 //! the same statement on the same server.
 //!
 //! `cargo run --release -p dyno-target --example postgres_lookup -- URL ROWS SESSIONS SECONDS`
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for developers")]
 
-use std::sync::Arc;
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use dyno_plan::{DataSpec, Drive, Redo};
@@ -19,37 +18,37 @@ fn main() {
     let target = open(&args[1].parse().unwrap(), &options).unwrap();
     let spec = DataSpec { schemas: 1, rows, scan_rows: 0, block_size: 8192, compressible: 0, seed: 1 };
     let gate = Barrier::new(usize::try_from(sessions).unwrap() + 1);
-    let (ops, cpu_s): (u64, f64) = std::thread::scope(|scope| {
-        let run = |number: u32| {
-            let setup = SessionSetup {
-                number,
-                schema: 1,
-                spec: spec.clone(),
-                work_unit: 1,
-                redo: Redo::Lite,
-                drive: Drive::Client,
-                seed: 1,
-                run_stamp: 1,
-                clock: Arc::new(MonotonicClock::default()),
-            };
-            let mut session = target.session(&setup).unwrap();
-            gate.wait();
-            let ends = Instant::now() + Duration::from_secs(seconds);
-            let mut state = u64::from(number) * 0x9e37_79b9 + 1;
-            let mut ops = 0;
-            while Instant::now() < ends {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let key = 1 + (state >> 33) % rows;
-                assert_eq!(session.execute(Op::Lookup { key }).unwrap().rows, 1);
-                ops += 1;
-            }
-            ops
+    let run = |number: u32| {
+        let setup = SessionSetup {
+            number,
+            schema: 1,
+            spec: spec.clone(),
+            work_unit: 1,
+            redo: Redo::Lite,
+            drive: Drive::Client,
+            seed: 1,
+            run_stamp: 1,
+            clock: Arc::new(MonotonicClock::default()),
         };
+        let mut session = target.session(&setup).unwrap();
+        gate.wait();
+        let ends = Instant::now() + Duration::from_secs(seconds);
+        let mut state = u64::from(number) * 0x9e37_79b9 + 1;
+        let mut ops = 0u64;
+        while Instant::now() < ends {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let key = 1 + (state >> 33) % rows;
+            assert_eq!(session.execute(Op::Lookup { key }).unwrap().rows, 1);
+            ops += 1;
+        }
+        ops
+    };
+    let (ops, cpu_s) = std::thread::scope(|scope| {
         let run = &run;
         let handles: Vec<_> = (0..sessions).map(|n| scope.spawn(move || run(n as u32))).collect();
         gate.wait();
         let before_s = cpu_seconds();
-        let ops = handles.into_iter().map(|handle| handle.join().unwrap()).sum();
+        let ops: u64 = handles.into_iter().map(|handle| handle.join().unwrap()).sum();
         (ops, cpu_seconds() - before_s)
     });
     println!(

@@ -1,4 +1,5 @@
 //! Connecting to real PostgreSQL servers: addresses, TLS, authentication, and what is said when it fails.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod postgres_wire;
 
@@ -35,14 +36,23 @@ fn code(error: &TargetError) -> &str {
     PgError::of(error).map_or("", |server| &server.code)
 }
 
-/// A server with one user per authentication method, and TLS if there are certificates.
+/// As [`server_with_methods`], where the server's build has TLS: one that is downloaded has none.
+fn server_with_tls(version: &dyno_testbed::Version) -> Option<(Postgres, certificates::Certificates)> {
+    let (server, made) = server_with_methods(version);
+    (server.psql("SHOW ssl") == "on").then_some((server, made))
+}
+
+/// A server with one user per authentication method, and TLS if its build has it.
 fn server_with_methods(version: &dyno_testbed::Version) -> (Postgres, certificates::Certificates) {
     let mut server = Postgres::start(version, &[("fsync", "off")]);
     let made = certificates::make();
     server.put_file("server.crt", made.server_cert.as_bytes());
     server.put_file("server.key", made.server_key.as_bytes());
     server.put_file("ca.crt", made.ca_cert.as_bytes());
-    server.psql("ALTER SYSTEM SET ssl = on");
+    let tls = server.try_psql("postgres", "postgres", "ALTER SYSTEM SET ssl = on");
+    if let Err(said) = &tls {
+        assert!(said.contains("not supported by this build"), "{said}");
+    }
     server.psql("ALTER SYSTEM SET ssl_ca_file = 'ca.crt'");
     let password = PASSWORD.replace('\'', "''");
     server.psql(&format!(
@@ -52,20 +62,41 @@ fn server_with_methods(version: &dyno_testbed::Version) -> (Postgres, certificat
          CREATE ROLE tls_only LOGIN PASSWORD '{password}'; CREATE ROLE plain_only LOGIN; \
          CREATE ROLE certified LOGIN; CREATE ROLE crowded LOGIN CONNECTION LIMIT 0"
     ));
-    server.put_file(
-        "pg_hba.conf",
-        b"local all scram scram-sha-256\n\
-          local all all trust\n\
-          host all clear 127.0.0.1/32 password\n\
-          host all hashed 127.0.0.1/32 md5\n\
-          host all scram 127.0.0.1/32 scram-sha-256\n\
-          hostssl all tls_only 127.0.0.1/32 scram-sha-256\n\
-          hostnossl all plain_only 127.0.0.1/32 trust\n\
-          hostssl all certified 127.0.0.1/32 cert\n\
-          host all postgres,crowded 127.0.0.1/32 trust\n",
-    );
+    let mut hba = "local all scram scram-sha-256\n\
+                   local all all trust\n\
+                   host all clear 127.0.0.1/32 password\n\
+                   host all hashed 127.0.0.1/32 md5\n\
+                   host all scram 127.0.0.1/32 scram-sha-256\n\
+                   host all postgres,crowded 127.0.0.1/32 trust\n"
+        .to_owned();
+    if tls.is_ok() {
+        hba += "hostssl all tls_only 127.0.0.1/32 scram-sha-256\n\
+                hostnossl all plain_only 127.0.0.1/32 trust\n\
+                hostssl all certified 127.0.0.1/32 cert\n";
+    }
+    server.put_file("pg_hba.conf", hba.as_bytes());
     server.restart();
     (server, made)
+}
+
+/// Without TLS, and with it where the server's build has it.
+fn modes(server: &Postgres) -> &'static [&'static str] {
+    if server.psql("SHOW ssl") == "on" { &["disable", "require"] } else { &["disable"] }
+}
+
+#[test]
+fn a_server_without_tls_is_taken_as_the_mode_says() {
+    each_version(|version| {
+        let server = Postgres::start(version, &[("fsync", "off")]);
+        for mode in ["disable", "allow", "prefer"] {
+            assert!(!connect(&format!("{}?sslmode={mode}", server.url())).unwrap().is_encrypted());
+        }
+        let error = connect(&format!("{}?sslmode=require", server.url())).expect_err("it has no TLS");
+        assert_eq!(error.kind, TargetErrorKind::Denied, "{error}");
+        assert!(error.hint.contains("sslmode=prefer"), "{}", error.hint);
+        // As with psql, a Unix socket is as safe as the machine.
+        connect(&format!("{}?sslmode=require", server.socket_url())).unwrap();
+    });
 }
 
 #[test]
@@ -73,7 +104,7 @@ fn every_password_method_takes_the_right_password_only() {
     each_version(|version| {
         let (server, _) = server_with_methods(version);
         for user in ["clear", "hashed", "scram"] {
-            for mode in ["disable", "require"] {
+            for mode in modes(&server) {
                 let url = format!("{}?sslmode={mode}", server.url_of(user, "postgres"));
                 let mut connection = connect_as(&url, Some(PASSWORD)).unwrap();
                 let rows = connection.simple("SELECT current_user").unwrap();
@@ -93,7 +124,7 @@ fn every_password_method_takes_the_right_password_only() {
 #[test]
 fn channel_binding_ties_the_password_to_tls() {
     each_version(|version| {
-        let (server, _) = server_with_methods(version);
+        let Some((server, _)) = server_with_tls(version) else { return };
         let url = |user, params| format!("{}?{params}", server.url_of(user, "postgres"));
         let bound = "sslmode=require&channel_binding=require";
         connect_as(&url("scram", bound), Some(PASSWORD)).unwrap();
@@ -109,7 +140,7 @@ fn channel_binding_ties_the_password_to_tls() {
 #[test]
 fn each_sslmode_trusts_whom_it_should() {
     each_version(|version| {
-        let (server, made) = server_with_methods(version);
+        let Some((server, made)) = server_with_tls(version) else { return };
         let folder = tempfile::tempdir().unwrap();
         let ca = write_private(folder.path(), "ca.crt", &made.ca_cert);
         let other = write_private(folder.path(), "other.crt", &certificates::make().ca_cert);
@@ -154,7 +185,7 @@ fn each_sslmode_trusts_whom_it_should() {
 #[test]
 fn a_self_signed_certificate_can_be_its_own_root() {
     each_version(|version| {
-        let (mut server, _) = server_with_methods(version);
+        let Some((mut server, _)) = server_with_tls(version) else { return };
         let (cert, key) = certificates::self_signed_authority("localhost");
         server.put_file("server.crt", cert.as_bytes());
         server.put_file("server.key", key.as_bytes());
@@ -175,7 +206,7 @@ fn a_self_signed_certificate_can_be_its_own_root() {
 #[test]
 fn prefer_and_allow_try_the_other_way_when_refused() {
     each_version(|version| {
-        let (server, _) = server_with_methods(version);
+        let Some((server, _)) = server_with_tls(version) else { return };
         let url = |user, mode| format!("{}?sslmode={mode}", server.url_of(user, "postgres"));
         assert!(!connect(&url("plain_only", "prefer")).unwrap().is_encrypted());
         assert!(connect_as(&url("tls_only", "allow"), Some(PASSWORD)).unwrap().is_encrypted());
@@ -190,7 +221,7 @@ fn prefer_and_allow_try_the_other_way_when_refused() {
 #[test]
 fn a_client_certificate_is_enough() {
     each_version(|version| {
-        let (server, made) = server_with_methods(version);
+        let Some((server, made)) = server_with_tls(version) else { return };
         let folder = tempfile::tempdir().unwrap();
         let (cert, key) = made.client("certified");
         let cert = write_private(folder.path(), "client.crt", &cert);
@@ -348,7 +379,7 @@ fn questions_and_copies_survive_errors() {
 fn a_statement_can_be_cancelled_from_another_thread() {
     each_version(|version| {
         let (server, _) = server_with_methods(version);
-        for mode in ["disable", "require"] {
+        for mode in modes(&server) {
             let mut connection = connect(&format!("{}?sslmode={mode}", server.url())).unwrap();
             let (token, pid) = (connection.cancel_token(), connection.backend_pid());
             let url = server.url();

@@ -1,4 +1,5 @@
 //! Operations on real PostgreSQL servers: exact results, durable values, honest error classes, exact counters.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod postgres_wire;
 
@@ -169,7 +170,7 @@ fn plans_are_constant_and_visit_exactly_the_work_unit() {
         if version.major >= 15 {
             let before = number(&server, heap);
             (0..20).for_each(|i| {
-                assert_eq!(observer.execute(Op::Select { first: 1 + i * 10 }).unwrap().rows, 10)
+                assert_eq!(observer.execute(Op::Select { first: 1 + i * 10 }).unwrap().rows, 10);
             });
             observer.edge().unwrap();
             assert_eq!(number(&server, heap) - before, 200);
@@ -200,7 +201,7 @@ fn at_an_edge_the_database_counts_exactly_what_was_done() {
         assert_eq!(counted() - before, session.overhead_commits());
         (0..30).for_each(|i| assert_eq!(session.execute(Op::Select { first: 1 + i }).unwrap().rows, 10));
         (0..20).for_each(|i| {
-            assert_eq!(session.execute(Op::Update { first: 1 + i, number: i }).unwrap().rows, 10)
+            assert_eq!(session.execute(Op::Update { first: 1 + i, number: i }).unwrap().rows, 10);
         });
         (0..7).for_each(|i| assert_eq!(session.execute(Op::Lookup { key: 1 + i }).unwrap().rows, 1));
         session.execute(Op::Scan).unwrap();

@@ -9,6 +9,7 @@ mod config;
 mod dial;
 mod environment;
 mod explain;
+mod from_url;
 mod passfile;
 mod sockopt;
 mod start;

@@ -57,7 +57,7 @@ fn read(path: &Path) -> Result<String, Option<String>> {
 /// How the file names an endpoint: the default socket directory counts as `localhost`.
 fn host_name(endpoint: &Endpoint) -> String {
     match endpoint {
-        Endpoint::Unix(dir) if super::config::is_default_socket_dir(dir) => "localhost".to_owned(),
+        Endpoint::Unix(dir) if super::from_url::is_default_socket_dir(dir) => "localhost".to_owned(),
         Endpoint::Unix(dir) => dir.display().to_string(),
         Endpoint::Tcp { host, .. } => host.clone(),
     }

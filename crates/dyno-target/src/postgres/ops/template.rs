@@ -82,7 +82,7 @@ mod tests {
         template.set_int8(0, 7);
         template.set_text(1, "abcd");
         let bind =
-            b"B\0\0\0\x23\0u\0\0\x01\0\x01\0\x02\0\0\0\x08\0\0\0\0\0\0\0\x07\0\0\0\x04abcd\0\x01\0\x01";
+            b"B\0\0\0\x25\0u\0\0\x01\0\x01\0\x02\0\0\0\x08\0\0\0\0\0\0\0\x07\0\0\0\x04abcd\0\x01\0\x01";
         let rest = b"E\0\0\0\x09\0\0\0\0\0H\0\0\0\x04S\0\0\0\x04";
         assert_eq!(template.bytes(), [bind.as_slice(), rest].concat());
     }

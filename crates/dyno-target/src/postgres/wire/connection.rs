@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use super::cancel::CancelToken;
 use super::copy::CopyIn;
 use super::error::WireError;
 use super::inbound::{Fields, Inbound};
@@ -235,7 +236,7 @@ impl Connection {
 
     /// What another thread needs to break off this connection's statement.
     pub fn cancel_token(&self) -> CancelToken {
-        CancelToken { config: self.config.clone(), pid: self.pid, key: self.key.clone() }
+        CancelToken::new(&self.config, self.pid, &self.key)
     }
 
     /// Ends the connection in the protocol's own way.
@@ -257,31 +258,6 @@ impl Connection {
             // It ends with the end of the stream, or at the deadline.
             while self.next().is_ok() {}
         }
-    }
-}
-
-/// Breaks off the statement of one connection, from any thread.
-#[derive(Debug, Clone)]
-pub struct CancelToken {
-    config: ConnectConfig,
-    pid: i32,
-    key: Vec<u8>,
-}
-
-impl CancelToken {
-    /// Asks the server to break off the statement that runs now; it then fails with SQLSTATE 57014. Without a statement
-    /// nothing happens.
-    ///
-    /// # Errors
-    /// The server cannot be reached.
-    pub fn cancel(&self) -> Result<(), TargetError> {
-        let mut stream = connect::reach(&self.config, &Breaker::default())?;
-        let mut out = Vec::new();
-        message::cancel_request(&mut out, self.pid, &self.key);
-        stream.send(&out).map_err(WireError::Io)?;
-        // The server closes when it has passed the request on.
-        let _ = Inbound::new().fill(&mut stream);
-        Ok(())
     }
 }
 

@@ -27,6 +27,7 @@
 //! [`TargetError`](crate::TargetError), whose kind already follows from the SQLSTATE.
 
 mod breaker;
+mod cancel;
 mod connection;
 mod copy;
 mod error;
@@ -36,8 +37,9 @@ mod row;
 mod socket;
 
 pub(super) use breaker::Breaker;
+pub use cancel::CancelToken;
+pub use connection::Connection;
 pub(super) use connection::message_rows;
-pub use connection::{CancelToken, Connection};
 pub use copy::CopyIn;
 pub use error::PgError;
 pub(super) use error::{WireError, describe};
