@@ -126,7 +126,7 @@ fn check(conn: &rusqlite::Connection) -> String {
 const CHILD: &str = "DYNO_TEST_LOAD_INTO";
 
 fn big() -> DataSpec {
-    DataSpec { schemas: 1, rows: 120_000, scan_rows: 0, ..spec() }
+    DataSpec { schemas: 1, rows: 60_000, scan_rows: 0, ..spec() }
 }
 
 /// Not a test of its own: the process that the next test kills.

@@ -160,15 +160,11 @@ impl SqliteSession {
             }
         }
     }
-}
 
-impl Session for SqliteSession {
-    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
-        if self.interrupter.asked() {
-            return Err(interrupted());
-        }
+    /// Does one operation.
+    fn attempt(&mut self, op: Op) -> Result<Done, Box<OpError>> {
         let read = |rows| Done { rows, commit_began_ns: None };
-        let done = match op {
+        match op {
             Op::Lookup { key } => {
                 let found = self
                     .connected()?
@@ -176,13 +172,13 @@ impl Session for SqliteSession {
                     .lookup
                     .fetch_text(key as i64)
                     .map_err(|fault| fault.into_op())?;
-                read(u64::from(found))
+                Ok(read(u64::from(found)))
             }
             Op::Select { first } => {
                 let range = self.range(first);
                 let outcome =
                     self.connected()?.statements.select.run(1, &range).map_err(|fault| fault.into_op())?;
-                read(outcome.value.unsigned_abs())
+                Ok(read(outcome.value.unsigned_abs()))
             }
             Op::Scan => {
                 let Some(scan) = &mut self.connected()?.statements.scan else {
@@ -191,10 +187,26 @@ impl Session for SqliteSession {
                         "the data has no table for scans: set data.scan_scale",
                     ));
                 };
-                read(scan.run(1, &[]).map_err(|fault| fault.into_op())?.value.unsigned_abs())
+                Ok(read(scan.run(1, &[]).map_err(|fault| fault.into_op())?.value.unsigned_abs()))
             }
-            Op::Update { first, number } => self.update(first, number)?,
-        };
+            Op::Update { first, number } => self.update(first, number),
+        }
+    }
+}
+
+impl Session for SqliteSession {
+    #[inline]
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        if self.interrupter.asked() {
+            return Err(interrupted());
+        }
+        let done = self.attempt(op).map_err(|mut error| {
+            if self.interrupter.asked() {
+                // Whatever SQLite called it (a wait given up is a busy database): this session was broken off.
+                error.class = ErrorClass::Connection;
+            }
+            error
+        })?;
         if self.pulse.beat(done.rows) && self.pulse.due(self.setup.clock.now_ns()) {
             self.publish();
         }
