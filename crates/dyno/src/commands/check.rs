@@ -1,5 +1,6 @@
 //! `dyno check`: everything that would prevent or falsify a run, with the way out.
 
+use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
 use dyno_target::{DataState, Target};
 
@@ -12,7 +13,10 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
     let (target, identity) = context::reach(&plan, talk)?;
     let mut advice = target.preflight(&plan)?;
-    advice.push(data(common, talk, target.as_ref())?);
+    // Engines that look at the data themselves know more about it.
+    if !advice.iter().any(|finding| finding.check == "data") {
+        advice.push(data(&plan, talk, target.as_ref())?);
+    }
     advice.push(repository(common));
     advice.extend(host(plan.sessions(), identity.same_host));
     talk.show(&format!("{} {} at {}\n\n", identity.product, identity.version, target.url()))?;
@@ -29,12 +33,11 @@ fn advice(check: &str, severity: Severity, found: impl Into<String>, way_out: im
 }
 
 /// Whether the target holds what the plan describes.
-fn data(common: &Common, talk: &Talk, target: &dyn Target) -> anyhow::Result<Advice> {
+fn data(plan: &Plan, talk: &Talk, target: &dyn Target) -> anyhow::Result<Advice> {
     if target.capabilities().ephemeral {
         return Ok(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
     }
-    let plan = context::plan(common)?;
-    let spec = match context::spec(&plan, target) {
+    let spec = match context::spec(plan, target) {
         Ok(spec) => spec,
         Err(error) => {
             return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan"));

@@ -25,20 +25,29 @@ const NEWEST_MAJOR: u32 = 18;
 /// Product, version, settings, paths.
 pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
     let settings = settings::read(connection)?;
-    let version = connection.simple("SELECT version()")?;
+    let printed = connection.simple("SELECT version()")?;
+    let printed = printed.first().and_then(|row| row.get(0)).unwrap_or_default();
     let data_path = settings.value("data_directory").map(str::to_owned);
     let same_host = host::is_this_one(connection)?;
     let redo_path = data_path.as_deref().map(|data| host::redo_path(data, same_host));
+    let mut shaping = settings.shaping();
+    shaping.insert("version()".to_owned(), printed.to_owned());
     Ok(Identity {
         product: "PostgreSQL".to_owned(),
-        version: version.first().and_then(|row| row.get(0)).unwrap_or_default().to_owned(),
+        version: short_version(printed).to_owned(),
         block_size: block_size(connection)?.0,
-        settings: settings.shaping(),
+        settings: shaping,
         non_default: settings.non_default(),
         data_path,
         redo_path,
         same_host,
     })
+}
+
+/// `PostgreSQL 15.4 (Debian 15.4-1) on x86_64-…, compiled by …` without product and build, which say the rest elsewhere.
+fn short_version(printed: &str) -> &str {
+    let version = printed.strip_prefix("PostgreSQL ").unwrap_or(printed);
+    version.split_once(" on ").map_or(version, |(version, _)| version)
 }
 
 /// The server's own block size.
