@@ -76,6 +76,13 @@ fn reads_count_the_rows_that_are_there() {
     });
 }
 
+/// A hash of each text column of one row.
+fn hashes(server: &Postgres, key: u64) -> Vec<String> {
+    let columns: Vec<String> = (2..=20).map(|c| format!("md5(c{c})")).collect();
+    let row = server.psql(&format!("SELECT {} FROM dyno.rows_1 WHERE custid = {key}", columns.join(", ")));
+    row.split('|').map(str::to_owned).collect()
+}
+
 #[test]
 fn an_update_is_there_for_all_when_it_is_acknowledged() {
     each_version(|version| {
@@ -84,14 +91,17 @@ fn an_update_is_there_for_all_when_it_is_acknowledged() {
             let mut session = target.session(&setup(3, Drive::Client, redo)).unwrap();
             let before = number(&server, "SELECT sum(ver) FROM dyno.rows_1");
             assert_eq!(session.verify_last_update().unwrap(), None);
+            let mut seen = hashes(&server, 15);
             for op in 0..20 {
                 let done = session.execute(Op::Update { first: 11, number: op }).unwrap();
                 assert_eq!(done.rows, 10);
                 let stamp = format!("u000000000000beef00000003{op:016x}");
-                let all: Vec<String> =
-                    columns.iter().map(|c| format!("starts_with(c{c}, '{stamp}')")).collect();
-                let new = format!("SELECT count(*) FROM dyno.rows_1 WHERE {}", all.join(" AND "));
+                let new = format!("SELECT count(*) FROM dyno.rows_1 WHERE starts_with(c2, '{stamp}')");
                 assert_eq!(number(&server, &new), 10, "{redo:?} {op}");
+                let after = hashes(&server, 15);
+                let changed: Vec<usize> = (2..=20).filter(|c| after[c - 2] != seen[c - 2]).collect();
+                assert_eq!(changed, columns, "{redo:?} {op}");
+                seen = after;
             }
             let widths: Vec<String> = (2..=20).map(|c| format!("length(c{c}) = 128")).collect();
             let whole = format!("SELECT count(*) FROM dyno.rows_1 WHERE {}", widths.join(" AND "));
@@ -342,6 +352,23 @@ fn an_interrupt_ends_what_the_session_does() {
     });
 }
 
+/// The same range again and again in one slice: every column that shall change has changed each time, and no two columns
+/// of a row hold the same.
+fn changes_in_a_slice(server: &Postgres, session: &mut dyn Session, redo: Redo) {
+    let updated = |c: &usize| redo == Redo::Heavy || *c == 2 || *c == 20;
+    let mut seen = std::collections::HashSet::new();
+    for number in 100..140 {
+        session
+            .slice(&[Op::Update { first: 11, number }, Op::Update { first: 11, number: number + 18 }])
+            .unwrap();
+        let row = hashes(server, 15);
+        assert!((2..=20).filter(updated).all(|c| seen.insert(row[c - 2].clone())), "{redo:?} {number}");
+    }
+    let widths: Vec<String> = (2..=20).map(|c| format!("length(c{c}) = 128")).collect();
+    let whole = format!("SELECT count(*) FROM dyno.rows_1 WHERE {}", widths.join(" AND "));
+    assert_eq!(self::number(server, &whole), ROWS);
+}
+
 #[test]
 fn slices_do_what_the_client_does() {
     each_version(|version| {
@@ -385,6 +412,9 @@ fn slices_do_what_the_client_does() {
                     assert!(number(&server, distinct) >= 2 * 24, "each update has its own values");
                 }
                 assert_eq!(slices.slice(&[]).unwrap(), SliceDone::default());
+                if kinds == [3] {
+                    changes_in_a_slice(&server, slices.as_mut(), redo);
+                }
                 slices.close();
             }
         }

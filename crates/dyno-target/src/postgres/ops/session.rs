@@ -34,6 +34,8 @@ pub struct PgSession {
     update: Template,
     edge: Template,
     values: UpdateValues,
+    /// The new columns of one update, one after the other.
+    fresh: Vec<u8>,
     tails: Tails,
     /// First key and number of the last update that the server acknowledged.
     last_update: Option<(u64, u64)>,
@@ -66,6 +68,7 @@ impl PgSession {
             update: statements::update(schema, redo).template(Ending::FlushSync),
             edge: statements::edge().template(Ending::Sync),
             values,
+            fresh: vec![0; statements::updated_columns(redo).count() * CLASSIC_COLUMN_BYTES],
             tails: Tails::new(session_prefix(setup)),
             last_update: None,
             overhead_commits: OPENING_COMMITS,
@@ -101,8 +104,9 @@ impl PgSession {
         let last = self.last_key(first);
         self.update.set_int8(0, first);
         self.update.set_int8(1, last);
-        for (index, _) in statements::updated_columns(self.setup.redo).enumerate() {
-            self.update.set_text(index + 2, self.values.next(number));
+        self.values.fill_columns(number, &mut self.fresh);
+        for (index, column) in self.fresh.chunks_exact(CLASSIC_COLUMN_BYTES).enumerate() {
+            self.update.set_text(index + 2, column);
         }
         self.connection.send_bytes(self.update.bytes())?;
         let answer = answer::read(&mut self.connection, Some(&*self.setup.clock))?;

@@ -72,32 +72,34 @@ impl Call {
     }
 }
 
+/// Bytes that a procedure makes itself in front of a column other than `c2`: a hash that no other update has.
+const HASH_BYTES: usize = 16;
+
 /// What updates need beside the operations themselves.
 #[derive(Debug)]
 pub(super) struct Tails {
-    /// The run's and session's part of every value.
+    /// The run's and session's part of every stamp.
     prefix: String,
-    /// Nineteen ends of values, one after the other.
-    text: Vec<u8>,
+    /// Nineteen columns, one after the other; the procedures replace their beginnings.
+    columns: Vec<u8>,
 }
 
 impl Tails {
     pub(super) fn new(prefix: String) -> Self {
-        let bytes = CLASSIC_COLUMN_BYTES - UpdateValues::STAMP_BYTES;
-        Self { prefix, text: vec![0; TEXT_COLUMNS * bytes] }
+        Self { prefix, columns: vec![0; TEXT_COLUMNS * CLASSIC_COLUMN_BYTES] }
     }
 
     fn refresh(&mut self, values: &mut UpdateValues) {
-        for tail in self.text.chunks_exact_mut(CLASSIC_COLUMN_BYTES - UpdateValues::STAMP_BYTES) {
-            let value = values.next(0).as_bytes();
-            tail.copy_from_slice(&value[UpdateValues::STAMP_BYTES..]);
-        }
+        values.fill_columns(0, &mut self.columns);
     }
 
     fn put(&self, out: &mut Vec<u8>) {
         message::bytes(out, self.prefix.as_bytes());
-        let tails = self.text.chunks_exact(CLASSIC_COLUMN_BYTES - UpdateValues::STAMP_BYTES);
-        array(out, oid::TEXT, tails, message::bytes);
+        let tails = self.columns.chunks_exact(CLASSIC_COLUMN_BYTES).enumerate();
+        array(out, oid::TEXT, tails, |out, (index, column)| {
+            let replaced = if index == 0 { UpdateValues::STAMP_BYTES } else { HASH_BYTES };
+            message::bytes(out, &column[replaced..]);
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::counters::FLUSH;
 use super::encode::oid;
 use super::template::{Ending, Template};
-use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, UpdateValues};
+use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
 use crate::postgres::wire::message;
 use dyno_plan::Redo;
 
@@ -71,14 +71,12 @@ pub(super) fn edge() -> Statement {
     Statement::new("edge", FLUSH.to_owned(), &[])
 }
 
-/// Reads back a range: how many rows it has, and in how many `c2` and `c20` hold the value that begins with `$3`, or one
-/// that another session of this run (`$4` its prefix, `$5` our session in it) wrote.
+/// Reads back a range: how many rows it has, and in how many `c2` begins with the stamp `$3`, or with one that another
+/// session of this run (`$4` the run's prefix, `$5` this session's) wrote.
 pub(super) fn verify(schema: u32) -> String {
-    let stamp = UpdateValues::STAMP_BYTES;
-    let last = TEXT_COLUMNS + 1;
     format!(
-        "SELECT COUNT(*), COUNT(*) FILTER (WHERE left(c2, {stamp}) = left(c{last}, {stamp}) \
-         AND (left(c2, {stamp}) = $3 OR (starts_with(c2, $4) AND NOT starts_with(c2, $5)))) \
+        "SELECT COUNT(*), COUNT(*) FILTER (WHERE starts_with(c2, $3) \
+         OR (starts_with(c2, $4) AND NOT starts_with(c2, $5))) \
          FROM dyno.rows_{schema} WHERE custid BETWEEN $1::int8 AND $2::int8"
     )
 }

@@ -60,9 +60,9 @@ impl Template {
 
     /// Sets parameter `index` (from 0) to a text of exactly its width.
     #[inline]
-    pub(super) fn set_text(&mut self, index: usize, value: &str) {
+    pub(super) fn set_text(&mut self, index: usize, value: &[u8]) {
         let (at, width) = (self.slots[index], self.widths[index]);
-        self.bytes[at..at + width].copy_from_slice(value.as_bytes());
+        self.bytes[at..at + width].copy_from_slice(value);
     }
 
     /// The messages as they go over the wire.
@@ -80,7 +80,7 @@ mod tests {
     fn values_land_in_their_slots() {
         let mut template = Template::new("u", &[8, 4], Ending::FlushSync);
         template.set_int8(0, 7);
-        template.set_text(1, "abcd");
+        template.set_text(1, b"abcd");
         let bind =
             b"B\0\0\0\x25\0u\0\0\x01\0\x01\0\x02\0\0\0\x08\0\0\0\0\0\0\0\x07\0\0\0\x04abcd\0\x01\0\x01";
         let rest = b"E\0\0\0\x09\0\0\0\0\0H\0\0\0\x04S\0\0\0\x04";

@@ -1,4 +1,5 @@
--- Does operations of several classes in their order; updates as in slice_update_lite. Kinds: 0 select, 1 lookup, 2 scan, 3 update.
+-- Does operations of several classes in their order, updates as in slice_update_lite.
+-- Kinds: 0 select, 1 lookup, 2 scan, 3 update.
 CREATE OR REPLACE PROCEDURE dyno.slice_mixed_lite_{n}(
     kinds int2[], firsts int8[], numbers int8[], work_unit int8, prefix text, tails text[],
     INOUT selected int8, INOUT looked_up int8, INOUT scanned int8, INOUT updated int8, INOUT commits int8
@@ -29,10 +30,10 @@ BEGIN
             SELECT COUNT(c2) INTO counted FROM dyno.scan_{n};
             scanned := scanned + counted;
         ELSE
-            turn := numbers[i] % 19;
+            turn := numbers[i] % 18;
             stamp := prefix || lpad(to_hex(numbers[i]), 16, '0');
-            value_2 := stamp || tails[(turn + 0) % 19 + 1];
-            value_20 := stamp || tails[(turn + 18) % 19 + 1];
+            value_2 := stamp || tails[1];
+            value_20 := lpad(to_hex(hashtextextended(stamp, 20)), 16, '0') || tails[(turn + 20) % 18 + 2];
             UPDATE dyno.rows_{n} SET ver = ver + 1, c2 = value_2, c20 = value_20
                 WHERE custid BETWEEN first_key AND first_key + work_unit - 1;
             GET DIAGNOSTICS counted = ROW_COUNT;

@@ -1,7 +1,7 @@
 -- Gives all nineteen columns of each range new values, and commits each range.
 --
--- A value is the run's and session's prefix, the operation's number, and one of nineteen tails; each column of a row takes
--- another tail, so a row repeats nothing, and the number makes every value new.
+-- c2 begins with the stamp of run, session and operation; every other column with a hash of it, so all values are new and
+-- a row repeats nothing that would compress away. What follows is one of the tails that the client made for this slice.
 CREATE OR REPLACE PROCEDURE dyno.slice_update_heavy_{n}(
     firsts int8[], numbers int8[], work_unit int8, prefix text, tails text[],
     INOUT selected int8, INOUT looked_up int8, INOUT scanned int8, INOUT updated int8, INOUT commits int8
@@ -33,27 +33,27 @@ DECLARE
 BEGIN
     FOR i IN 1 .. cardinality(firsts) LOOP
         first_key := firsts[i];
-        turn := numbers[i] % 19;
+        turn := numbers[i] % 18;
         stamp := prefix || lpad(to_hex(numbers[i]), 16, '0');
-        value_2 := stamp || tails[(turn + 0) % 19 + 1];
-        value_3 := stamp || tails[(turn + 1) % 19 + 1];
-        value_4 := stamp || tails[(turn + 2) % 19 + 1];
-        value_5 := stamp || tails[(turn + 3) % 19 + 1];
-        value_6 := stamp || tails[(turn + 4) % 19 + 1];
-        value_7 := stamp || tails[(turn + 5) % 19 + 1];
-        value_8 := stamp || tails[(turn + 6) % 19 + 1];
-        value_9 := stamp || tails[(turn + 7) % 19 + 1];
-        value_10 := stamp || tails[(turn + 8) % 19 + 1];
-        value_11 := stamp || tails[(turn + 9) % 19 + 1];
-        value_12 := stamp || tails[(turn + 10) % 19 + 1];
-        value_13 := stamp || tails[(turn + 11) % 19 + 1];
-        value_14 := stamp || tails[(turn + 12) % 19 + 1];
-        value_15 := stamp || tails[(turn + 13) % 19 + 1];
-        value_16 := stamp || tails[(turn + 14) % 19 + 1];
-        value_17 := stamp || tails[(turn + 15) % 19 + 1];
-        value_18 := stamp || tails[(turn + 16) % 19 + 1];
-        value_19 := stamp || tails[(turn + 17) % 19 + 1];
-        value_20 := stamp || tails[(turn + 18) % 19 + 1];
+        value_2 := stamp || tails[1];
+        value_3 := lpad(to_hex(hashtextextended(stamp, 3)), 16, '0') || tails[(turn + 3) % 18 + 2];
+        value_4 := lpad(to_hex(hashtextextended(stamp, 4)), 16, '0') || tails[(turn + 4) % 18 + 2];
+        value_5 := lpad(to_hex(hashtextextended(stamp, 5)), 16, '0') || tails[(turn + 5) % 18 + 2];
+        value_6 := lpad(to_hex(hashtextextended(stamp, 6)), 16, '0') || tails[(turn + 6) % 18 + 2];
+        value_7 := lpad(to_hex(hashtextextended(stamp, 7)), 16, '0') || tails[(turn + 7) % 18 + 2];
+        value_8 := lpad(to_hex(hashtextextended(stamp, 8)), 16, '0') || tails[(turn + 8) % 18 + 2];
+        value_9 := lpad(to_hex(hashtextextended(stamp, 9)), 16, '0') || tails[(turn + 9) % 18 + 2];
+        value_10 := lpad(to_hex(hashtextextended(stamp, 10)), 16, '0') || tails[(turn + 10) % 18 + 2];
+        value_11 := lpad(to_hex(hashtextextended(stamp, 11)), 16, '0') || tails[(turn + 11) % 18 + 2];
+        value_12 := lpad(to_hex(hashtextextended(stamp, 12)), 16, '0') || tails[(turn + 12) % 18 + 2];
+        value_13 := lpad(to_hex(hashtextextended(stamp, 13)), 16, '0') || tails[(turn + 13) % 18 + 2];
+        value_14 := lpad(to_hex(hashtextextended(stamp, 14)), 16, '0') || tails[(turn + 14) % 18 + 2];
+        value_15 := lpad(to_hex(hashtextextended(stamp, 15)), 16, '0') || tails[(turn + 15) % 18 + 2];
+        value_16 := lpad(to_hex(hashtextextended(stamp, 16)), 16, '0') || tails[(turn + 16) % 18 + 2];
+        value_17 := lpad(to_hex(hashtextextended(stamp, 17)), 16, '0') || tails[(turn + 17) % 18 + 2];
+        value_18 := lpad(to_hex(hashtextextended(stamp, 18)), 16, '0') || tails[(turn + 18) % 18 + 2];
+        value_19 := lpad(to_hex(hashtextextended(stamp, 19)), 16, '0') || tails[(turn + 19) % 18 + 2];
+        value_20 := lpad(to_hex(hashtextextended(stamp, 20)), 16, '0') || tails[(turn + 20) % 18 + 2];
         UPDATE dyno.rows_{n} SET ver = ver + 1, c2 = value_2, c3 = value_3, c4 = value_4, c5 = value_5, c6 = value_6,
             c7 = value_7, c8 = value_8, c9 = value_9, c10 = value_10, c11 = value_11, c12 = value_12,
             c13 = value_13, c14 = value_14, c15 = value_15, c16 = value_16, c17 = value_17,
