@@ -79,7 +79,9 @@ impl Progress for LoadProgress<'_> {
         self.bar.inc(rows);
         let seconds = self.bar.elapsed().as_secs_f64();
         if bytes > 0 && seconds > 0.0 {
-            self.bar.set_message(format!("{:.0} MB/s", bytes as f64 / 1e6 / seconds));
+            let rows_per_s = dyno_report::number::count((self.bar.position() as f64 / seconds) as u64);
+            let mb_per_s = dyno_report::number::fixed(bytes as f64 / 1e6 / seconds, 0);
+            self.bar.set_message(format!("{rows_per_s} rows/s  {mb_per_s} MB/s"));
         }
     }
 }
