@@ -65,7 +65,7 @@ impl Progress for LoadProgress<'_> {
         if rows > 0 {
             self.bar.set_length(rows);
             let template =
-                "{prefix:>8} {bar:24} {percent:>3} %  {pos}/{len} rows  {per_sec}  {msg}  ETA {eta}";
+                "{prefix:>8} {bar:24} {percent:>3} %  {human_pos}/{human_len} rows  {msg}  ETA {eta}";
             self.bar.set_style(style(template));
         } else {
             self.bar.set_style(style("{prefix:>8} {spinner} {elapsed}"));
