@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_column_of_an_update_is_fresh_and_keeps_the_chosen_share_constant() {
-        for (compressible, lowest, highest) in [(0, 0.0, 0.03), (50, 0.48, 0.53), (100, 0.6, 0.87)] {
+        for (compressible, lowest, highest) in [(0, 0.0, 0.03), (50, 0.48, 0.53), (100, 0.6, 0.88)] {
             let mut values = UpdateValues::new(1, 99, 3, 128, compressible);
             let mut seen = std::collections::HashSet::new();
             for number in 0..50 {
