@@ -1,11 +1,12 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo test check lint doc unit testbeds deny bless install clean
+.PHONY: help build demo bench test check lint doc unit testbeds deny bless install clean
 
 CARGO ?= cargo
 
 help:
 	@echo 'make demo      embedded SQLite, no set-up: loads, runs a small ramp, shows table and audit'
 	@echo 'make test      everything: format, lints, documentation, all tests on real servers'
+	@echo 'make bench     every benchmark, against its peers; make bench-NAME one of them; QUICK=1 a short pass'
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
 	@echo 'make install   the program, into cargo'"'"'s bin directory'
@@ -17,6 +18,13 @@ build:
 
 demo: build
 	sh demo/demo.sh target/release/dyno
+
+# Benchmarks need the servers and tools of the tests. Figures go to target/bench; docs/performance.md says how to read them.
+bench: build
+	python3 benches/run.py
+
+bench-%: build
+	python3 benches/run.py $*
 
 test: testbeds lint doc unit
 

@@ -1,0 +1,32 @@
+"""Runs benchmarks: all of them, or those named. `python3 benches/run.py [NAME...]`; QUICK=1 for a short pass."""
+
+import importlib
+import sys
+
+from shared import process
+
+ALL = ["lookups", "reads", "server_drive", "updates", "load", "sqlite_memory", "sqlite_direct", "measuring", "gate", "many_sessions", "repository"]
+
+
+def main(names):
+    """Each benchmark of `names`; one that cannot run is named, and the others run."""
+    unknown = [name for name in names if name not in ALL]
+    if unknown:
+        sys.exit(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(ALL)}")
+    if not process.DYNO.exists():
+        sys.exit(f"{process.DYNO} is not there: run `make build`, or name the program in DYNO")
+    process.raise_file_limit()
+    failed = []
+    for name in names or ALL:
+        print(f"{name} …", flush=True)
+        try:
+            importlib.import_module(name).main()
+        except Exception as error:  # noqa: BLE001 - one benchmark's trouble must not cost the figures of the others
+            failed.append(name)
+            print(f"{name} failed: {error}", file=sys.stderr, flush=True)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

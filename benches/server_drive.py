@@ -1,0 +1,62 @@
+"""64-block reads inside the server, server drive, against a plain PL/pgSQL loop over the same static statement."""
+
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+from shared import pairs, postgres, report
+from shared.dyno import Dyno, count, metric
+
+ROWS = 10_000
+# No more than a loop needs: a random key, the statement, a look at the clock every hundred rounds. It counts its own
+# reads as Dyno's audit does: 64 blocks each, which the server's counters are held against once before the pairs.
+LOOP = f"""
+CREATE OR REPLACE FUNCTION plain_loop(seconds float8) RETURNS int8 LANGUAGE plpgsql AS $$
+DECLARE
+    ends timestamptz := clock_timestamp() + seconds * interval '1 second';
+    first_key int8;
+    counted int8;
+    done int8 := 0;
+BEGIN
+    WHILE clock_timestamp() < ends LOOP
+        FOR round IN 1..100 LOOP
+            first_key := 1 + floor(random() * {ROWS - 63});
+            SELECT COUNT(c2) INTO counted FROM dyno.rows_1 WHERE custid BETWEEN first_key AND first_key + 63;
+            done := done + 1;
+        END LOOP;
+    END LOOP;
+    RETURN done;
+END $$
+"""
+
+
+def main():
+    """One row for each count of sessions."""
+    head = ["sessions", "Dyno ops/s", "loop ops/s", "ratio", "Dyno logical reads/s", "others' CPU %", "target"]
+    table = report.Report("server_drive", "64-block reads on PostgreSQL, server drive, against a PL/pgSQL loop", head)
+    with postgres.server() as server, tempfile.TemporaryDirectory() as folder:
+        dyno = Dyno(folder, server.url, data__scale=f"{ROWS} blocks", run__warmup="0s", workload__drive="server")
+        dyno.load()
+        server.psql(LOOP)
+        seconds = report.seconds()
+        options = {"PGOPTIONS": postgres.SESSION_OPTIONS}
+        for sessions in [1, 2, 4, 8]:
+
+            def ours():
+                record, _ = dyno.run(run__sessions_per_schema=sessions, run__time=f"{seconds}s")
+                return count(record) / record["window"]["seconds"], metric(record, "logical_reads_per_s")
+
+            def theirs():
+                with ThreadPoolExecutor(sessions) as pool:
+                    loop = lambda _: int(server.psql(f"SELECT plain_loop({seconds})", options))
+                    return sum(pool.map(loop, range(sessions))) / seconds, None
+
+            done = pairs.interleave(report.pairs(), ours, theirs)
+            # The statement is the same and so are its reads: operations are to each other as logical reads are.
+            ratio = done.ratio(lambda side: side[0])
+            own, peer = (done.of(side, lambda figures: figures[0]) for side in (0, 1))
+            reads = done.of(0, lambda figures: figures[1])
+            table.row(
+                [sessions, f"{own.median:,.0f}", f"{peer.median:,.0f}", ratio.show(), f"{reads.median:,.0f}", done.others().show(0), report.verdict(ratio.median, at_least=1.0)],
+                sessions=sessions, dyno_ops_per_s=own, loop_ops_per_s=peer, ratio=ratio, dyno_logical_reads_per_s=reads, others_pct=done.others(),
+            )
+    table.finish()

@@ -1,0 +1,1 @@
+"""What every benchmark here shares: processes and their CPU time, servers, pairs, tables."""
