@@ -17,6 +17,8 @@ pub enum TargetErrorKind {
     Privilege,
     /// The loaded data is not what the plan describes, or there is none.
     Data,
+    /// Another Dyno is at work on the target.
+    Busy,
     /// No space left, for the database.
     Full,
     /// The database reported another error.

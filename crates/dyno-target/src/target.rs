@@ -5,6 +5,7 @@ use dyno_record::{Advice, Identity, Snapshot};
 
 use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::lock::{Holder, Lock};
 use crate::session::{Session, SessionSetup};
 
 /// What an engine can do beyond the common.
@@ -47,11 +48,29 @@ pub trait Target: Send + Sync {
     /// It cannot be reached, or refuses.
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError>;
 
+    /// Keeps every other Dyno off this target for as long as the lock lives: see [`crate::lock`].
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Busy`] names who holds it; else it cannot be reached, or refuses.
+    fn lock(&self, _holder: &Holder) -> Result<Lock, TargetError> {
+        Ok(Lock::needless())
+    }
+
     /// What it holds of Dyno's.
     ///
     /// # Errors
     /// It cannot be reached, or its metadata cannot be read.
     fn survey(&self) -> Result<DataState, TargetError>;
+
+    /// Whether the data of `spec`, which [`Target::survey`] found, is still what was loaded, or what Dyno's own updates
+    /// made of it: by what can be seen without reading it all, and a sample of rows that `seed` chooses. What it costs
+    /// does not grow with the data; what is wrong with a few rows only may be missed.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Data`] says what is wrong; else it cannot be reached.
+    fn spot_check(&self, _spec: &DataSpec, _seed: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
 
     /// Creates, fills and verifies the data. The same spec already there is recognised; a partial load of the same spec
     /// is resumed; another spec is refused unless `options.replace`.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource};
 use dyno_record::{Identity, Repository};
-use dyno_target::{DataState, OpenOptions, Secret, Target, TargetError, TargetErrorKind};
+use dyno_target::data::mix;
+use dyno_target::{DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind, Work};
 
 use crate::cli::{Common, DEFAULT_PLAN};
 use crate::exit::usage;
@@ -50,6 +51,16 @@ fn open(plan: &Plan, password: Option<Secret>) -> Result<Arc<dyn Target>, Target
     Ok(Arc::from(dyno_target::open(&plan.target.url, &options)?))
 }
 
+/// Keeps other Dynos off the target while this command does `work`, and says so where that cannot be.
+pub(crate) fn lock(target: &dyn Target, work: Work, talk: &Talk) -> Result<Lock, TargetError> {
+    let lock = target.lock(&Holder::this_process(work))?;
+    match lock.caveat() {
+        Some(caveat) => talk.say(&format!("warning: {caveat}")),
+        None => talk.detail("the target is locked against other dynos"),
+    }
+    Ok(lock)
+}
+
 /// The password that the plan says where to find.
 fn given_password(plan: &Plan) -> anyhow::Result<Option<Secret>> {
     if let Some(name) = &plan.target.password_env {
@@ -79,12 +90,13 @@ pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec>
     Ok(spec)
 }
 
-/// Whether the target holds the data of `spec`; the error says what it holds instead, and the way out.
+/// Whether the target holds the data of `spec`, unchanged as far as a look at some of it tells; the error says what it
+/// holds instead, and the way out.
 pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<(), TargetError> {
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
     match target.survey()? {
-        DataState::Loaded { spec: loaded, .. } if loaded == *spec => Ok(()),
+        DataState::Loaded { spec: loaded, .. } if loaded == *spec => target.spot_check(spec, spot_seed()),
         DataState::Loaded { spec: loaded, at, .. } => wrong(
             format!(
                 "the target holds other data than the plan describes ({}), loaded at {at}",
@@ -98,6 +110,11 @@ pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<(), T
         ),
         DataState::Empty => wrong("the target holds no data of Dyno's".into(), "`dyno load` creates it"),
     }
+}
+
+/// Another sample of rows at each look: what one misses, a later one may find.
+pub(crate) fn spot_seed() -> u64 {
+    mix(jiff::Timestamp::now().as_nanosecond() as u64)
 }
 
 /// What differs between two data specs, in the plan's words.

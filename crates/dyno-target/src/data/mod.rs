@@ -5,9 +5,11 @@
 
 mod filler;
 mod permutation;
+mod spot;
 
 pub use filler::{Filler, UpdateValues};
 pub use permutation::Permutation;
+pub use spot::{SPOT_ROWS, row_fault, spot_keys};
 
 /// Text columns of a row: `c2` to `c20`.
 pub const TEXT_COLUMNS: usize = 19;

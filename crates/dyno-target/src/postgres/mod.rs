@@ -7,6 +7,7 @@ pub mod connect;
 mod counters;
 mod identity;
 mod layout;
+mod lock;
 pub mod ops;
 mod sampler;
 mod target;

@@ -8,7 +8,7 @@ use crate::target::{Sampler, WaitSample};
 /// Active sessions of Dyno in this database. A user sees the waits of backends of its own name, and all with
 /// `pg_read_all_stats`; sessions connect as the same user as this sampler.
 const SAMPLE: &str = "SELECT wait_event_type, wait_event FROM pg_stat_activity
-     WHERE application_name ~ '^dyno( |$)' AND application_name !~ '^dyno (load|check|observer|sampler)( |$)'
+     WHERE application_name ~ '^dyno( |$)' AND application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'
        AND datname = current_database() AND state = 'active' AND backend_type = 'client backend'";
 
 /// Says, in one row, whether a wait can be seen: that of this very backend.

@@ -6,9 +6,10 @@ use dyno_record::{Advice, Identity};
 use super::connect::ConnectConfig;
 use super::ops::PgSession;
 use super::wire::Connection;
-use super::{counters, identity, layout, sampler};
+use super::{counters, identity, layout, lock, sampler};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::lock::{Holder, Lock};
 use crate::open::OpenOptions;
 use crate::session::{Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
@@ -75,8 +76,16 @@ impl Target for PgTarget {
         self.ask(|connection| identity::preflight(connection, &self.config, plan))
     }
 
+    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, &self.url())
+    }
+
     fn survey(&self) -> Result<DataState, TargetError> {
         self.ask(layout::survey)
+    }
+
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed))
     }
 
     fn load(

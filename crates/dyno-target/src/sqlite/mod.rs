@@ -9,6 +9,7 @@ mod counters;
 mod fault;
 mod identity;
 mod layout;
+mod lock;
 mod ops;
 mod raw;
 mod vfs;
@@ -20,6 +21,7 @@ use dyno_record::{Advice, Identity};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::lock::{Holder, Lock};
 use crate::session::{Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
 use connect::{Link, Params, Purpose, number};
@@ -163,10 +165,24 @@ impl Target for SqliteTarget {
         identity::preflight(&self.shared, plan)
     }
 
+    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
+        match self.shared.params.file() {
+            Some(file) => lock::take(file, holder),
+            None => Ok(Lock::needless()),
+        }
+    }
+
     fn survey(&self) -> Result<DataState, TargetError> {
         match self.shared.inspect()? {
             Some(link) => layout::state(&link.conn),
             None => Ok(DataState::Empty),
+        }
+    }
+
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+        match self.shared.inspect()? {
+            Some(link) => layout::spot_check(&link.conn, spec, seed),
+            None => Err(no_data(&self.shared.params, "does not exist")),
         }
     }
 

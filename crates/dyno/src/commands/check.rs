@@ -17,6 +17,13 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     if !advice.iter().any(|finding| finding.check == "data") {
         advice.push(data(&plan, talk, target.as_ref())?);
     }
+    let found_well = |finding: &&mut Advice| finding.check == "data" && finding.severity == Severity::Ok;
+    if !target.capabilities().ephemeral
+        && let Some(finding) = advice.iter_mut().find(found_well)
+        && let Err(error) = target.spot_check(&context::spec(&plan, target.as_ref())?, context::spot_seed())
+    {
+        *finding = self::advice("data", Severity::Fail, error.to_string(), error.hint);
+    }
     advice.push(repository(common));
     advice.extend(host(plan.sessions(), identity.same_host));
     talk.show(&format!("{} {} at {}\n\n", identity.product, identity.version, target.url()))?;

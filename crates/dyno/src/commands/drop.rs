@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use dyno_target::DropItem;
+use dyno_target::{DropItem, Work};
 
 use crate::cli::{Common, Drop};
 use crate::context;
@@ -19,6 +19,7 @@ pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<E
         talk.json(&serde_json::json!({ "dropped": [] }))?;
         return Ok(Exit::Done);
     }
+    let _lock = context::lock(target.as_ref(), Work::Drop, talk)?;
     if !args.yes {
         talk.show(&dyno_report::drop_table(&rows(&items), &talk.style()))?;
         for item in &foreign {

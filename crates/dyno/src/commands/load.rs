@@ -1,7 +1,7 @@
 //! `dyno load`: creates, fills and verifies the data.
 
 use dyno_plan::DataSpec;
-use dyno_target::{Cancel, LoadOptions, LoadReport, Target};
+use dyno_target::{Cancel, LoadOptions, LoadReport, Target, Work};
 
 use crate::cli::{Common, Load};
 use crate::context;
@@ -16,6 +16,7 @@ pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<E
     let spec = context::spec(&plan, target.as_ref())?;
     let cancel = Cancel::default();
     signals::watch(&cancel)?;
+    let _lock = context::lock(target.as_ref(), Work::Load, talk)?;
     if target.capabilities().ephemeral {
         talk.say(
             "this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay",
@@ -45,6 +46,9 @@ pub(super) fn load(
     let outcome = target.load(spec, &options, &progress, cancel);
     progress.finish();
     let report = outcome?;
+    if report.already {
+        target.spot_check(spec, context::spot_seed())?;
+    }
     talk.say(&summary(&report));
     Ok(report)
 }

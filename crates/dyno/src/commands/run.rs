@@ -6,7 +6,7 @@ use dyno_drive::Job;
 use dyno_plan::{DataSpec, Drive, Plan};
 use dyno_record::{Repository, RepositoryError, RunRecord, StartedRun, Status};
 use dyno_target::data::mix;
-use dyno_target::{Cancel, MonotonicClock, Target, TargetError, TargetErrorKind};
+use dyno_target::{Cancel, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
 
 use super::load;
 use crate::cli::Common;
@@ -25,6 +25,7 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     let spec = context::spec(&plan, target.as_ref())?;
     let cancel = Cancel::default();
     signals::watch(&cancel)?;
+    let _lock = context::lock(target.as_ref(), Work::Run, talk)?;
     ready_data(&plan, target.as_ref(), &spec, talk, &cancel)?;
 
     let (run_id, started_at) = begin(&repository, &plan, target.as_ref())?;
@@ -92,6 +93,7 @@ fn ready_data(
     if cancel.is_cancelled() {
         return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began").into());
     }
+    talk.detail("looking at the data");
     Ok(context::require_data(target, spec)?)
 }
 

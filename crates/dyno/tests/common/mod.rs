@@ -109,6 +109,11 @@ impl Running {
         panic!("it ended without saying {word:?}:\n{}", self.heard);
     }
 
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends it a signal by name: `INT`.
     pub fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();

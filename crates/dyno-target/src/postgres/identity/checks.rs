@@ -8,8 +8,8 @@ use super::facts::Facts;
 use super::preflight::{advice, alter, ok};
 use super::{NEWEST_MAJOR, OLDEST_VERSION};
 
-/// Connections a run opens beside its sessions: observer, sampler, and one to spare for checks.
-const EXTRA_CONNECTIONS: u64 = 3;
+/// Connections a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
+const EXTRA_CONNECTIONS: u64 = 4;
 
 /// Whether and as whom it can be reached.
 pub(super) fn reach(facts: &Facts) -> Advice {

@@ -15,6 +15,7 @@ mod pool;
 mod quote;
 mod rows;
 mod session;
+mod spot;
 mod tables;
 mod verify;
 
@@ -29,6 +30,7 @@ use crate::load::{Cancel, DataState, LoadOptions, LoadReport, Progress};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::{ident, literal};
+pub(super) use spot::spot_check;
 pub(super) use tables::{SCHEMA, Table};
 
 use meta::Found;

@@ -71,7 +71,7 @@ fn wrong(table: &str, found: &str) -> TargetError {
 
 /// Keys are `1..=rows` if count, smallest, largest and sum are theirs; the loader writes each position once, so what could
 /// cheat all four cannot come from it.
-fn check_keys(
+pub(super) fn check_keys(
     table: &Table,
     count: u64,
     min: Option<u64>,

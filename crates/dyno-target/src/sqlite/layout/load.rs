@@ -295,7 +295,7 @@ impl Loader<'_> {
                 return Ok(());
             }
             let transaction = conn.unchecked_transaction()?;
-            conn.execute(&format!("CREATE INDEX {index} ON {}(custid)", table.name()), [])?;
+            conn.execute(&table.index_ddl(index), [])?;
             meta::record(conn, index, "index")?;
             Ok(transaction.commit()?)
         };

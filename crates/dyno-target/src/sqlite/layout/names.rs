@@ -33,6 +33,11 @@ impl Table {
         (self.kind == TableKind::Rows).then(|| format!("{}_custid", self.name()))
     }
 
+    /// The statement that makes its index.
+    pub(super) fn index_ddl(self, index: &str) -> String {
+        format!("CREATE INDEX {index} ON {}(custid)", self.name())
+    }
+
     /// The statement that makes it. `c2` may be NULL as far as SQLite knows, so that `COUNT(c2)` has to look at it.
     pub(super) fn ddl(self) -> String {
         let mut ddl = format!("CREATE TABLE {}(custid INTEGER, ver INTEGER NOT NULL DEFAULT 0", self.name());

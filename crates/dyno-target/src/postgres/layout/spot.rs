@@ -1,0 +1,205 @@
+//! Whether the data is still what was loaded, found out before a run and without reading it all.
+//!
+//! Facts that do not depend on statistics of the planner: the table's size in blocks, its only index and that it is valid,
+//! no trigger, the smallest and largest key by that index, and a sample of rows compared byte for byte. Where the server
+//! has counted deletions, which Dyno never does, all keys are counted.
+
+use std::collections::HashMap;
+
+use dyno_plan::DataSpec;
+
+use super::super::wire::{Connection, Row};
+use super::copy_rows::RowMaker;
+use super::quote::literal;
+use super::tables::Table;
+use super::verify::check_keys;
+use crate::data::{TEXT_COLUMNS, TableKind, mix, row_fault, spot_keys};
+use crate::error::{TargetError, TargetErrorKind};
+
+/// Line pointers of a block that may hold its row: a resumed load leaves dead ones in front.
+const POINTERS: u64 = 4;
+
+/// Looks at every table of `spec`; another `seed` looks at other rows.
+///
+/// # Errors
+/// `Data` names the table and what is wrong with it.
+pub(in crate::postgres) fn spot_check(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    seed: u64,
+) -> Result<(), TargetError> {
+    // Rows are to be found by the index, as a run finds them.
+    connection.simple("SET enable_seqscan = off")?;
+    for table in Table::all(spec) {
+        let facts = facts(connection, &table)?;
+        check_facts(&table, &facts)?;
+        if facts.deleted > 0 {
+            count_all(connection, &table)?;
+        }
+        let seed = mix(seed ^ mix(u64::from(table.schema)));
+        match table.kind {
+            TableKind::Rows => {
+                check_ends(connection, &table)?;
+                by_key(connection, spec, &table, seed)?;
+            }
+            TableKind::Scan => by_block(connection, spec, &table, facts.blocks, seed)?,
+        }
+    }
+    Ok(())
+}
+
+/// What the catalogs say of a table.
+struct Facts {
+    blocks: u64,
+    indexes: u64,
+    good_indexes: u64,
+    triggers: u64,
+    deleted: u64,
+}
+
+fn facts(connection: &mut Connection, table: &Table) -> Result<Facts, TargetError> {
+    let index = table.index_name().unwrap_or_default();
+    let rows = connection.simple(&format!(
+        "SELECT pg_relation_size(c.oid) / current_setting('block_size')::int8,
+            (SELECT count(*) FROM pg_index i WHERE i.indrelid = c.oid),
+            (SELECT count(*) FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
+             WHERE i.indrelid = c.oid AND x.relname = {} AND i.indisvalid AND i.indisready AND i.indpred IS NULL
+               AND i.indnatts = 1 AND pg_get_indexdef(x.oid, 1, false) = 'custid'),
+            (SELECT count(*) FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
+            coalesce(pg_stat_get_tuples_deleted(c.oid), 0)
+         FROM pg_class c WHERE c.oid = {}::regclass",
+        literal(&index),
+        literal(&table.full_name())
+    ))?;
+    let number = |i| rows.first().and_then(|row| row.parse(i));
+    let read = || {
+        Some(Facts {
+            blocks: number(0)?,
+            indexes: number(1)?,
+            good_indexes: number(2)?,
+            triggers: number(3)?,
+            deleted: number(4)?,
+        })
+    };
+    read().ok_or_else(|| wrong(table, "cannot be looked at: the database's answer cannot be read"))
+}
+
+fn wrong(table: &Table, found: &str) -> TargetError {
+    let message = format!("table {} is not what was loaded: it {found}", table.full_name());
+    TargetError::new(TargetErrorKind::Data, message)
+        .hint("find out who changed it; `dyno drop` and then `dyno load` make it anew")
+}
+
+fn check_facts(table: &Table, facts: &Facts) -> Result<(), TargetError> {
+    let wanted = u64::from(table.index_name().is_some());
+    if facts.blocks < table.rows {
+        let found = format!(
+            "has {} blocks, and {} rows were loaded, each into a block of its own",
+            facts.blocks, table.rows
+        );
+        return Err(wrong(table, &found));
+    }
+    if facts.good_indexes < wanted {
+        return Err(wrong(table, "has lost its index on custid, or that is not valid"));
+    }
+    if facts.indexes > wanted {
+        let found =
+            format!("has {} more indexes, which every update would have to keep", facts.indexes - wanted);
+        return Err(wrong(table, &found));
+    }
+    if facts.triggers > 0 {
+        return Err(wrong(table, &format!("has {} triggers, which do work of their own", facts.triggers)));
+    }
+    Ok(())
+}
+
+fn count_all(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
+    let name = table.full_name();
+    let rows =
+        connection.simple(&format!("SELECT count(*), min(custid), max(custid), sum(custid) FROM {name}"))?;
+    let row = rows.first().ok_or_else(|| wrong(table, "cannot be counted"))?;
+    check_keys(table, row.parse(0).unwrap_or(0), row.parse(1), row.parse(2), row.parse(3))
+}
+
+fn check_ends(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
+    let rows = connection.simple(&format!("SELECT min(custid), max(custid) FROM {}", table.full_name()))?;
+    let ends = rows.first().map(|row| (row.parse::<i64>(0), row.parse::<i64>(1)));
+    match ends {
+        Some((Some(1), Some(max))) if max == table.rows as i64 => Ok(()),
+        Some((Some(min), Some(max))) => {
+            let found = format!("has keys from {min} to {max}, and 1 to {} were loaded", table.rows);
+            Err(wrong(table, &found))
+        }
+        _ => Err(wrong(table, "has no rows")),
+    }
+}
+
+/// The text columns, one after the other.
+fn text() -> String {
+    (2..2 + TEXT_COLUMNS).map(|i| format!("c{i}")).collect::<Vec<_>>().join(" || ")
+}
+
+/// Key and version of a row, after its contents were found to be right.
+fn check_row(table: &Table, maker: &mut RowMaker, row: &Row) -> Result<u64, TargetError> {
+    let (Some(key), Some(ver)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
+        return Err(wrong(table, "has a row without a usable key or version"));
+    };
+    if key == 0 || key > table.rows {
+        return Err(wrong(table, &format!("has a row with key {key}, and 1 to {} were loaded", table.rows)));
+    }
+    match row_fault(maker.text(key), ver, row.get(2).map(str::as_bytes)) {
+        Some(fault) => Err(wrong(table, &format!("has a row with key {key} that {fault}"))),
+        None => Ok(key),
+    }
+}
+
+fn by_key(connection: &mut Connection, spec: &DataSpec, table: &Table, seed: u64) -> Result<(), TargetError> {
+    let keys = spot_keys(table.rows, seed);
+    let list = keys.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let rows = connection.simple(&format!(
+        "SELECT custid, ver, {} FROM {} WHERE custid = ANY ('{{{list}}}'::int8[])",
+        text(),
+        table.full_name()
+    ))?;
+    let mut maker = RowMaker::new(spec, table);
+    let mut seen: HashMap<u64, u32> = HashMap::new();
+    for row in &rows {
+        *seen.entry(check_row(table, &mut maker, row)?).or_default() += 1;
+    }
+    match keys.iter().find(|key| seen.get(key) != Some(&1)) {
+        Some(key) => {
+            let times = seen.get(key).copied().unwrap_or(0);
+            Err(wrong(table, &format!("has {times} rows with key {key}, and one was loaded")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn by_block(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+    table_blocks: u64,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let blocks = spot_keys(table_blocks, seed);
+    let tids =
+        blocks.iter().flat_map(|block| (1..=POINTERS).map(move |n| format!("\"({},{n})\"", block - 1)));
+    let list = tids.collect::<Vec<_>>().join(",");
+    let rows = connection.simple(&format!(
+        "SELECT custid, ver, {} FROM {} WHERE ctid = ANY ('{{{list}}}'::tid[])",
+        text(),
+        table.full_name()
+    ))?;
+    let mut maker = RowMaker::new(spec, table);
+    for row in &rows {
+        check_row(table, &mut maker, row)?;
+    }
+    // Where a broken load left empty blocks behind there are more blocks than rows, and no block must have one.
+    if table_blocks == table.rows && rows.len() != blocks.len() {
+        let found =
+            format!("has {} rows in {} of its blocks, and one in each was loaded", rows.len(), blocks.len());
+        return Err(wrong(table, &found));
+    }
+    Ok(())
+}

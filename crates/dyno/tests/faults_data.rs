@@ -1,0 +1,115 @@
+//! Wrong data under the plan is found before the run, not after it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, Said, short};
+use dyno_testbed::Postgres;
+
+const DATA: [&str; 4] = ["--set", "data.scale=400 blocks", "--set", "data.scan_scale=100 blocks"];
+
+fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
+    [head, &DATA, &["--target", url]].concat()
+}
+
+/// A run and a load both say `what` is wrong, nothing is started, and drop and load make it right.
+fn assert_found(desk: &Desk, url: &str, what: &str, damage: &str) {
+    let names = |said: &Said| said.err.contains(what) && said.err.contains("hint: ");
+    let run = desk.dyno(&args(&short(&["run"]), url));
+    assert!(run.code == 3 && names(&run), "{damage}: {run:#?}");
+    assert!(desk.dyno(&["list"]).err.contains("no runs"), "{damage}: the run was started");
+    let check = desk.dyno(&args(&["check"], url));
+    assert!(check.code == 3, "{damage}: {check:#?}");
+    let load = desk.dyno(&args(&["load"], url));
+    assert!(load.code == 3 && names(&load), "{damage}: {load:#?}");
+    let drop = desk.dyno(&args(&["drop", "--yes"], url));
+    assert_eq!(drop.code, 0, "{damage}: {drop:#?}");
+    let load = desk.dyno(&args(&["load"], url));
+    assert_eq!(load.code, 0, "{damage}: {load:#?}");
+}
+
+/// What somebody does to the data, and what the refusal has to say.
+const DAMAGES: [(&str, &str); 9] = [
+    ("DELETE FROM {t} WHERE custid % 5 = 0", "rows"),
+    ("DELETE FROM {t} WHERE custid = 400", "400"),
+    ("DELETE FROM {t}", "row"),
+    ("UPDATE {t} SET custid = custid + 1000000", "keys from"),
+    ("UPDATE {t} SET custid = custid - 1 WHERE custid % 4 = 2", "with key"),
+    ("UPDATE {t} SET c7 = c8", "other text"),
+    ("UPDATE {t} SET ver = ver + 1", "none of Dyno's values"),
+    ("DELETE FROM {s} WHERE custid % 2 = 0", "row"),
+    ("UPDATE {s} SET c20 = c19", "other text"),
+];
+
+#[test]
+fn changed_data_on_sqlite_is_found_before_the_run() {
+    let desk = Desk::new();
+    let file = desk.file("a.db");
+    let url = format!("sqlite:{}", file.display());
+    assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
+    let mut damages = DAMAGES.to_vec();
+    // Two rows have one key here, and which of the two counts differs is a matter of the engine.
+    damages[4].1 = "whole rows at custid";
+    damages.extend([
+        ("DROP INDEX dyno_rows_1_custid", "index"),
+        ("CREATE INDEX mine ON {t}(c2)", "mine"),
+        ("CREATE TRIGGER mine AFTER UPDATE ON {t} BEGIN SELECT 1; END", "mine"),
+        ("DROP TABLE {s}", "dyno_scan_1"),
+    ]);
+    for (damage, what) in damages {
+        let sql = damage.replace("{t}", "dyno_rows_1").replace("{s}", "dyno_scan_1");
+        rusqlite::Connection::open(&file).unwrap().execute_batch(&sql).unwrap();
+        assert_found(&desk, &url, what, &sql);
+    }
+}
+
+#[test]
+fn changed_data_on_postgres_is_found_before_the_run() {
+    for version in Postgres::available() {
+        let server = Postgres::start(&version, &[("fsync", "off")]);
+        let url = server.url();
+        let desk = Desk::new();
+        assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
+        let mut damages = DAMAGES.to_vec();
+        damages.extend([
+            ("TRUNCATE {t}", "0 blocks"),
+            ("DELETE FROM {t} WHERE custid > 300; VACUUM {t}", "were loaded"),
+            ("DROP INDEX dyno.rows_1_custid", "rows_1_custid"),
+            (
+                "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'dyno.rows_1_custid'::regclass",
+                "index",
+            ),
+            ("CREATE INDEX mine ON {t} (c2)", "1 more indexes"),
+            ("DROP TABLE {s}", "scan_1"),
+        ]);
+        for (damage, what) in damages {
+            let sql = damage.replace("{t}", "dyno.rows_1").replace("{s}", "dyno.scan_1");
+            // VACUUM wants to be alone.
+            for statement in sql.split("; ") {
+                server.psql(statement);
+            }
+            assert_found(&desk, &url, what, &sql);
+        }
+    }
+}
+
+#[test]
+fn what_updates_of_its_own_made_of_the_data_is_right() {
+    let test = |desk: &Desk, url: &str| {
+        assert_eq!(desk.dyno(&args(&["load"], url)).code, 0);
+        for redo in ["workload.redo=heavy", "workload.redo=lite"] {
+            let run =
+                ["run", "--set", "workload.update_pct=100", "--set", redo, "--set", "workload.work_unit=8"];
+            let run = desk.dyno(&args(&short(&run), url));
+            assert_eq!(run.code, 0, "{run:#?}");
+        }
+        let again = desk.dyno(&args(&["load"], url));
+        assert!(again.code == 0 && again.err.contains("already"), "{again:#?}");
+    };
+    let desk = Desk::new();
+    test(&desk, &format!("sqlite:{}", desk.file("a.db").display()));
+    if let Some(version) = Postgres::available().last() {
+        test(&Desk::new(), &Postgres::start(version, &[]).url());
+    }
+}
