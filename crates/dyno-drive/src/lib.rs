@@ -12,6 +12,7 @@ pub mod draw;
 mod metrics;
 mod observe;
 pub mod pace;
+pub mod prove;
 mod recorder;
 mod run;
 pub mod scripted;

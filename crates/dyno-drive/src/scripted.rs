@@ -3,15 +3,22 @@
 //! It is how gate, pacing, window, series and audit are proved right without a database, on a clock that the script moves.
 //! Like real servers, it shows what a session did only when the session publishes it (at its edges and its end).
 
+mod ledger;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_plan::{Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Counter, Identity, Snapshot};
+use dyno_record::{Advice, Counter, Identity, OpClass, Snapshot};
 use dyno_target::{
     Cancel, Capabilities, Clock, DataState, Done, DropItem, Interrupter, LoadOptions, LoadReport, Observer,
     Op, OpError, Progress, Sampler, Session, SessionSetup, SliceDone, Target, TargetError, TargetErrorKind,
 };
+
+pub use ledger::{Account, ClassAccount, Ledger};
+
+use crate::worker::class_of;
+use ledger::Page;
 
 /// A clock that moves only when a script moves it, or when somebody sleeps on it.
 #[derive(Debug, Default)]
@@ -37,6 +44,9 @@ impl Clock for ScriptedClock {
 /// What the next operation of a session will do: its number (from 0 over the session's life) and itself come in.
 pub type Script = dyn Fn(u32, u64, Op) -> Act + Send + Sync;
 
+/// Lets so many nanoseconds go by.
+pub type Pass = dyn Fn(u64) + Send + Sync;
+
 /// How one operation ends.
 #[derive(Debug, Clone)]
 pub enum Act {
@@ -60,17 +70,23 @@ struct Books {
 pub struct ScriptedTarget {
     script: Arc<Script>,
     /// Moves the clock on by an operation's time.
-    pass: Arc<dyn Fn(u64) + Send + Sync>,
+    pass: Arc<Pass>,
     books: Arc<Mutex<Books>>,
+    ledger: Arc<Mutex<Ledger>>,
 }
 
 /// Bytes of redo that the script books for each updated row.
-const REDO_BYTES_PER_ROW: u64 = 300;
+pub const REDO_BYTES_PER_ROW: u64 = 300;
 
 impl ScriptedTarget {
     /// A database whose operations do what `script` says; `pass` lets an operation's time go by.
-    pub fn new(script: Arc<Script>, pass: Arc<dyn Fn(u64) + Send + Sync>) -> Self {
-        Self { script, pass, books: Arc::default() }
+    pub fn new(script: Arc<Script>, pass: Arc<Pass>) -> Self {
+        Self { script, pass, books: Arc::default(), ledger: Arc::default() }
+    }
+
+    /// What the sessions have done, by their own account; whole when all of them have ended.
+    pub fn ledger(&self) -> Ledger {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -136,6 +152,8 @@ impl Target for ScriptedTarget {
             clock: Arc::clone(&setup.clock),
             own: Books::default(),
             books: Arc::clone(&self.books),
+            page: Page::default(),
+            ledger: Arc::clone(&self.ledger),
             broken: Arc::default(),
         }))
     }
@@ -197,10 +215,12 @@ struct ScriptedSession {
     scan_rows: u64,
     ops: u64,
     script: Arc<Script>,
-    pass: Arc<dyn Fn(u64) + Send + Sync>,
+    pass: Arc<Pass>,
     clock: Arc<dyn Clock>,
     own: Books,
     books: Arc<Mutex<Books>>,
+    page: Page,
+    ledger: Arc<Mutex<Ledger>>,
     broken: Arc<Broken>,
 }
 
@@ -212,6 +232,7 @@ impl ScriptedSession {
         books.commits += own.commits;
         books.rows_written += own.rows_written;
         books.redo_bytes += own.redo_bytes;
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).absorb(self.page.take());
     }
 }
 
@@ -221,7 +242,10 @@ impl Session for ScriptedSession {
         self.ops += 1;
         let ns = match act {
             Act::Take(ns) => ns,
-            Act::Fail(error) => return Err(Box::new(error)),
+            Act::Fail(error) => {
+                self.page.failed(class_of(op), error.class, &error.code);
+                return Err(Box::new(error));
+            }
             Act::Hang => {
                 self.broken.wait();
                 return Err(Box::new(OpError {
@@ -237,11 +261,13 @@ impl Session for ScriptedSession {
             Op::Scan => self.scan_rows,
         };
         self.own.logical_reads += rows;
+        self.page.done(class_of(op), rows, ns);
         let mut commit_began_ns = None;
         if matches!(op, Op::Update { .. }) {
             (self.pass)(ns / 2);
             commit_began_ns = Some(self.clock.now_ns());
             (self.pass)(ns - ns / 2);
+            self.page.done(OpClass::Commit, 0, ns - ns / 2);
             self.own.commits += 1;
             self.own.rows_written += rows;
             self.own.redo_bytes += rows * REDO_BYTES_PER_ROW;
@@ -253,6 +279,7 @@ impl Session for ScriptedSession {
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
         let mut slice = SliceDone::default();
+        let began_ns = self.clock.now_ns();
         for &op in ops {
             let done = self.execute(op)?;
             match op {
@@ -265,15 +292,18 @@ impl Session for ScriptedSession {
                 }
             }
         }
+        self.page.done(OpClass::Slice, 0, self.clock.now_ns() - began_ns);
         Ok(slice)
     }
 
     fn edge(&mut self) -> Result<(), Box<OpError>> {
+        self.page.edge(self.number, self.ops);
         self.publish();
         Ok(())
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {
+        self.page.reconnected();
         Ok(())
     }
 

@@ -87,6 +87,12 @@ pub(crate) enum Command {
     /// Remove exactly what Dyno created in the target, after showing it.
     #[command(after_long_help = "Examples:\n  dyno drop\n  dyno drop --yes --target sqlite:bench.db")]
     Drop(Drop),
+    /// Prove what Dyno or the platform claims: nothing lost, nothing counted twice, nothing made up.
+    #[command(
+        subcommand,
+        after_long_help = "Exit codes: 0 proved, 1 not proved, 2 wrong usage, 3 the target failed, 130 interrupted.\n\nExamples:\n  dyno prove window\n  dyno prove updates\n  dyno prove durability --kill-command 'ssh db1 pkill -9 postgres' --restart-wait 2m"
+    )]
+    Prove(Prove),
     /// Completions for a shell, on stdout.
     #[command(
         after_long_help = "Examples:\n  dyno completions bash > /etc/bash_completion.d/dyno\n  dyno completions zsh > ~/.zfunc/_dyno"
@@ -141,6 +147,24 @@ pub(crate) struct Drop {
     /// Do not ask.
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Prove {
+    /// That what is measured is what was done: runs on a scripted database whose every figure is known. Needs no database.
+    #[command(
+        after_long_help = "Five short runs drive a database in memory that keeps its own account of every operation. Each recorded figure\n\
+            (counts, rows, errors, counters, percentiles, every bucket of every histogram) must equal the scripted one.\n\n\
+            Examples:\n  dyno prove window\n  dyno prove window --all\n  dyno prove window --json > proof.json"
+    )]
+    Window(ProveWindow),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProveWindow {
+    /// Every figure, not only one line for each scene and the figures that differ.
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod init;
 mod list;
 mod load;
 mod man;
+mod prove;
 mod run;
 mod show;
 
@@ -25,6 +26,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
+        Command::Prove(args) => prove::run(common, args, talk),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, talk),
     }

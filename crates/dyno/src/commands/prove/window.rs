@@ -1,0 +1,110 @@
+//! `dyno prove window`: recorded figures held against scripted ones, without a database.
+
+use dyno_drive::prove::Figure;
+use dyno_report::number;
+use dyno_report::style::Paint;
+use dyno_report::table::{Cell, Column, Table};
+use serde_json::json;
+
+use crate::cli::ProveWindow;
+use crate::exit::Exit;
+use crate::talk::Talk;
+
+pub(super) fn run(args: &ProveWindow, talk: &Talk) -> anyhow::Result<Exit> {
+    talk.say("driving a scripted database, five short runs");
+    let figures = dyno_drive::prove::window()?;
+    let wrong = figures.iter().filter(|figure| !figure.proved()).count();
+    talk.json(&as_json(&figures, wrong == 0))?;
+    let style = talk.style();
+    if !args.all {
+        talk.show(&scenes(&figures).render(&style))?;
+    }
+    let listed: Vec<&Figure> = figures.iter().filter(|figure| args.all || !figure.proved()).collect();
+    if !listed.is_empty() {
+        talk.show(&table(&listed).render(&style))?;
+    }
+    talk.show(&verdict(&figures, wrong))?;
+    Ok(if wrong == 0 { Exit::Done } else { Exit::Invalid })
+}
+
+fn verdict(figures: &[Figure], wrong: usize) -> String {
+    let all = number::count(figures.len() as u64);
+    match wrong {
+        0 => format!("\nproved: {all} recorded figures equal the scripted ones exactly"),
+        wrong => format!("\nnot proved: {} of {all} recorded figures differ", number::count(wrong as u64)),
+    }
+}
+
+/// One line for each scene, in their order.
+fn scenes(figures: &[Figure]) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("scene"),
+        Column::figures("operations", ""),
+        Column::figures("figures", ""),
+        Column::figures("equal", ""),
+        Column::text("verdict"),
+    ]);
+    for chunk in figures.chunk_by(|a, b| a.scene == b.scene) {
+        let operations = chunk.iter().find(|figure| figure.name == "all operations");
+        let equal = chunk.iter().filter(|figure| figure.proved()).count();
+        table.row([
+            Cell::from(chunk[0].scene),
+            Cell::from(shown(operations.and_then(|figure| figure.scripted), "")),
+            Cell::from(number::count(chunk.len() as u64)),
+            Cell::from(number::count(equal as u64)),
+            mark(equal == chunk.len()),
+        ]);
+    }
+    table
+}
+
+fn table(figures: &[&Figure]) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("scene"),
+        Column::text("figure"),
+        Column::figures("scripted", ""),
+        Column::figures("recorded", ""),
+        Column::text("unit").droppable(),
+        Column::text("verdict"),
+    ]);
+    for figure in figures {
+        table.row([
+            Cell::from(figure.scene),
+            Cell::from(figure.name.as_str()),
+            Cell::from(shown(figure.scripted, figure.unit)),
+            Cell::from(shown(figure.recorded, figure.unit)),
+            Cell::from(figure.unit),
+            mark(figure.proved()),
+        ]);
+    }
+    table
+}
+
+fn mark(proved: bool) -> Cell {
+    match proved {
+        true => Cell::painted("equal", Paint::Good),
+        false => Cell::painted("differs", Paint::Bad),
+    }
+}
+
+/// A count in thousands, a time with its nanoseconds.
+fn shown(value: Option<f64>, unit: &str) -> String {
+    match value {
+        Some(value) if unit.is_empty() => number::count(value as u64),
+        Some(value) => number::fixed(value, 3),
+        None => "none".to_owned(),
+    }
+}
+
+fn as_json(figures: &[Figure], proved: bool) -> serde_json::Value {
+    let figures: Vec<_> = figures
+        .iter()
+        .map(|figure| {
+            json!({
+                "scene": figure.scene, "figure": figure.name, "unit": figure.unit,
+                "scripted": figure.scripted, "recorded": figure.recorded, "proved": figure.proved(),
+            })
+        })
+        .collect();
+    json!({ "proof": "window", "proved": proved, "figures": figures })
+}
