@@ -1,5 +1,5 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo bench test check lint doc unit testbeds deny bless install clean
+.PHONY: help build demo bench bench-programs test check lint doc unit testbeds deny bless install clean
 
 CARGO ?= cargo
 
@@ -20,10 +20,13 @@ demo: build
 	sh demo/demo.sh target/release/dyno
 
 # Benchmarks need the servers and tools of the tests. Figures go to target/bench; docs/performance.md says how to read them.
-bench: build
+bench: build bench-programs
 	python3 benches/run.py
 
-bench-%: build
+bench-programs:
+	$(CARGO) build --release -p dyno-drive --example measuring -p dyno-target --example sqlite_reads
+
+bench-%: build bench-programs
 	python3 benches/run.py $*
 
 test: testbeds lint doc unit

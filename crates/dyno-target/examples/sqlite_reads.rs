@@ -1,5 +1,6 @@
 //! How long reads take through the SQLite engine's session, and how fast it loads:
-//! `cargo run --release -p dyno-target --example sqlite_reads [URL [ROWS [BLOCK_SIZE]]]`.
+//! `cargo run --release -p dyno-target --example sqlite_reads [URL [ROWS [BLOCK_SIZE [lookup]]]]`; with
+//! `lookup`, only lookups are measured.
 
 // Printing is what this program is for.
 #![allow(clippy::print_stdout)]
@@ -53,6 +54,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A multiplicative step spreads the keys over the table without a draw that would be timed too.
     let key = |number: u64| 1 + number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (rows - 64);
     measure("lookup", 200_000, session.as_mut(), |number| Op::Lookup { key: key(number) });
+    if arguments.next().is_some_and(|only| only == "lookup") {
+        session.close();
+        return Ok(());
+    }
     measure("select of 64 rows", 10_000, session.as_mut(), |number| Op::Select { first: key(number) });
     measure("scan", 20, session.as_mut(), |_| Op::Scan);
     measure("update of 64 rows", 200, session.as_mut(), |number| Op::Update { first: key(number), number });
