@@ -102,7 +102,8 @@ pub(crate) fn record(
 fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
     let mut reasons = Vec::new();
     let status = match outcome {
-        Outcome::Done if !measured.broken_off.is_empty() => Status::Invalid,
+        // Without its end snapshot nothing that the client counted was held against the database.
+        Outcome::Done if !measured.broken_off.is_empty() || measured.no_end.is_some() => Status::Invalid,
         Outcome::Done => Status::Valid,
         Outcome::Interrupted => {
             reasons.push("stopped by the user before its end".to_owned());

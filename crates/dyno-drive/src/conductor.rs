@@ -31,6 +31,9 @@ const GATE_LEAD_NS: u64 = 20_000_000;
 /// How long counters may take to settle after the last session has gone, and the pause between two looks.
 const SETTLE_S: (f64, f64) = (5.0, 0.1);
 
+/// The longest wait for sessions that have not started yet.
+const UNSTARTED_MAX: Duration = Duration::from_millis(500);
+
 /// One run's conductor.
 pub(crate) struct Conductor<'a> {
     job: &'a Job<'a>,
@@ -290,7 +293,20 @@ impl<'a> Conductor<'a> {
         self.watch.event(&Event::Draining);
         let started = self.started;
         let now_s = move || started.elapsed().as_secs_f64();
-        self.measured.broken_off = crew.stop(self.job.plan.run.drain.0, &now_s);
+        // Who asked to stop before gets what is under way; who asks now does not want to wait for it.
+        let (asked_before, cancel) = (self.job.cancel.is_cancelled(), &self.job.cancel);
+        let impatient = move || !asked_before && cancel.is_cancelled();
+        let drain = self.job.plan.run.drain.0;
+        if self.measured.gate_opened_ns.is_some() {
+            self.measured.broken_off = crew.stop(drain, &now_s, &impatient);
+        } else {
+            // No operation is under way; what has not ended at once still connects.
+            crew.stop(drain.min(UNSTARTED_MAX), &now_s, &impatient);
+        }
+        let outcome = match outcome {
+            Outcome::Done if impatient() && !self.measured.broken_off.is_empty() => Outcome::Interrupted,
+            outcome => outcome,
+        };
         self.measured.sessions = crew.sessions;
         if let Some(sampler) = self.sampler.take() {
             self.measured.waits = Some(sampler.finish(Duration::from_secs(2)));

@@ -136,13 +136,18 @@ impl Crew {
         self.ended.len() as u32
     }
 
-    /// Stops every session: waits `drain` for operations under way, then breaks off what is left. Returns the numbers of
-    /// sessions that had to be broken off.
-    pub(crate) fn stop(&mut self, drain: Duration, now_s: &dyn Fn() -> f64) -> Vec<u32> {
+    /// Stops every session: waits `drain` for operations under way, or until the user is `impatient`, then breaks off what is
+    /// left. Returns the numbers of sessions that had to be broken off.
+    pub(crate) fn stop(
+        &mut self,
+        drain: Duration,
+        now_s: &dyn Fn() -> f64,
+        impatient: &dyn Fn() -> bool,
+    ) -> Vec<u32> {
         self.shared.enter(Phase::Stop);
         self.shared.close_gate();
         self.wake();
-        self.wait_ended(now_s() + drain.as_secs_f64(), now_s);
+        self.wait_ended(now_s() + drain.as_secs_f64(), now_s, impatient);
         let hanging: Vec<u32> = (0..self.sessions).filter(|n| !self.ended.contains_key(n)).collect();
         for number in &hanging {
             if let Some(interrupter) = self.interrupters.get(number) {
@@ -150,14 +155,15 @@ impl Crew {
             }
         }
         self.wake();
-        if !hanging.is_empty() {
-            self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s);
+        // One that still connects has no handle yet: its own time-out ends it, and nobody needs to wait for that.
+        if hanging.iter().any(|number| self.interrupters.contains_key(number)) {
+            self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s, &|| false);
         }
         hanging
     }
 
-    fn wait_ended(&mut self, until_s: f64, now_s: &dyn Fn() -> f64) {
-        while self.ended() < self.sessions && now_s() < until_s {
+    fn wait_ended(&mut self, until_s: f64, now_s: &dyn Fn() -> f64, impatient: &dyn Fn() -> bool) {
+        while self.ended() < self.sessions && now_s() < until_s && !impatient() {
             self.listen(Duration::from_millis(20));
         }
     }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file is a crate of its own and uses its part")]
 
+pub mod proxy;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -75,7 +77,7 @@ impl Desk {
         let mut command = self.command(&[args, &["--verbose"]].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let talk = BufReader::new(child.stderr.take().unwrap());
-        Running { child, talk, heard: String::new() }
+        Running { child: Some(child), talk, heard: String::new() }
     }
 }
 
@@ -90,7 +92,7 @@ fn said(mut command: Command) -> Said {
 
 /// The program while it runs.
 pub struct Running {
-    child: Child,
+    child: Option<Child>,
     talk: BufReader<std::process::ChildStderr>,
     pub heard: String,
 }
@@ -111,12 +113,12 @@ impl Running {
 
     /// Its process number.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.as_ref().unwrap().id()
     }
 
     /// Sends it a signal by name: `INT`.
     pub fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.pid().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
@@ -125,11 +127,21 @@ impl Running {
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.talk, &mut rest).unwrap();
         self.heard.push_str(&rest);
-        let output = self.child.wait_with_output().unwrap();
+        let output = self.child.take().unwrap().wait_with_output().unwrap();
         Said {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
-            err: self.heard,
+            err: std::mem::take(&mut self.heard),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A test that failed in the middle leaves no program behind.
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
         }
     }
 }

@@ -174,9 +174,11 @@ fn fact(row: &Row) -> Option<SchemaFacts> {
     })
 }
 
-/// Statements that note what was measured and that the load is finished, as one transaction.
+/// Statements that note what was measured and that the load is finished, as one transaction, which survives a crash of the
+/// server from the moment it is acknowledged.
 pub(super) fn finish_sql(measured: &[(Table, SchemaFacts, u64)]) -> String {
-    let mut sql = String::from("DELETE FROM dyno.tables; ");
+    // The log is written in order: waiting for this commit is waiting for all that the load has written.
+    let mut sql = String::from("SET LOCAL synchronous_commit = on; DELETE FROM dyno.tables; ");
     for (table, facts, relation_blocks) in measured {
         sql.push_str(&format!(
             "INSERT INTO dyno.tables VALUES ({}, {}, {}, {}, {}, {relation_blocks}, {}); ",

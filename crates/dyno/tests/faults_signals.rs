@@ -1,0 +1,205 @@
+//! Ctrl-C, SIGTERM, kill -9 and SIGSTOP in every phase of run and load.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::proxy::Proxy;
+use common::{Desk, Running, check, short};
+use dyno_testbed::Postgres;
+
+const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
+
+/// Big enough that a load of it is still under way when it is broken off.
+const BIG: [&str; 4] = ["--set", "data.scale=1G", "--set", "data.load_parallel=1"];
+
+fn args<'a>(head: &[&'a str], url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [head, &DATA, &["--target", url], more].concat()
+}
+
+/// A loaded server behind a proxy, and a desk.
+struct Bench {
+    server: Postgres,
+    proxy: Proxy,
+    desk: Desk,
+}
+
+impl Bench {
+    fn set_up() -> Option<Self> {
+        let server = Postgres::start(&Postgres::available().pop()?, &[("fsync", "off")]);
+        let (proxy, desk) = (Proxy::start(server.port()), Desk::new());
+        let load = desk.dyno(&args(&["load"], &server.url(), &[]));
+        assert_eq!(load.code, 0, "{load:#?}");
+        Some(Self { server, proxy, desk })
+    }
+
+    /// A run of two sessions that stands in `phase` until it is told otherwise.
+    fn in_phase(&self, phase: &str) -> Running {
+        let two = ["run", "--set", "run.sessions_per_schema=2", "--set", "run.drain=10m"];
+        let start = |more: &[&str]| self.desk.start(&args(&two, &self.proxy.url(), more));
+        let short = ["--set", "run.warmup=0s", "--set", "run.time=1s", "--set", "observe.interval=1s"];
+        let hung = "dyno session 1";
+        self.proxy.release(hung);
+        match phase {
+            "connect" => {
+                self.proxy.hold(hung);
+                let mut run = start(&["--set", "target.connect_timeout=10m"]);
+                run.until("connecting: 1 of 2");
+                run
+            }
+            "warm-up" => {
+                let mut run = start(&["--set", "run.warmup=10m"]);
+                run.until("warm-up");
+                run
+            }
+            "window" => {
+                let mut run = start(&["--set", "run.warmup=0s", "--set", "run.time=10m"]);
+                run.until("ops/s");
+                run
+            }
+            "drain" => {
+                let mut run = start(&short);
+                run.until("window");
+                self.proxy.hold(hung);
+                run.until("draining");
+                run
+            }
+            other => panic!("there is no phase {other}"),
+        }
+    }
+
+    fn assert_goes_on(&self) {
+        let next = self.desk.dyno(&args(&short(&["run"]), &self.server.url(), &[]));
+        assert_eq!(next.code, 0, "{next:#?}");
+    }
+}
+
+const PHASES: [&str; 4] = ["connect", "warm-up", "window", "drain"];
+
+#[test]
+fn asked_to_stop_in_any_phase_it_stores_what_was_measured() {
+    let Some(bench) = Bench::set_up() else { return };
+    for (phase, signal) in PHASES.iter().zip(["INT", "TERM"].iter().cycle()) {
+        let run = bench.in_phase(phase);
+        run.signal(signal);
+        let said = run.end();
+        assert_eq!(said.code, 130, "{signal} in {phase}: {said:#?}");
+        let (_, record) = bench.desk.json(&["show", "last"]);
+        assert_eq!(record["status"], "interrupted", "{signal} in {phase}");
+        let measured = record["ops"]["all"]["count"].as_u64().unwrap_or(0);
+        assert_eq!(measured > 0, matches!(*phase, "window" | "drain"), "{signal} in {phase}: {measured}");
+    }
+    bench.assert_goes_on();
+}
+
+#[test]
+fn asked_twice_it_ends_at_once() {
+    let Some(bench) = Bench::set_up() else { return };
+    let mut run = bench.in_phase("window");
+    // The drain would last ten minutes.
+    bench.proxy.hold("dyno session 1");
+    bench.proxy.until_waiting("dyno session 1");
+    run.signal("INT");
+    run.until("draining");
+    run.signal("TERM");
+    let said = run.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+    assert!(bench.desk.dyno(&["list"]).out.contains("interrupted"));
+    bench.assert_goes_on();
+}
+
+#[test]
+fn killed_in_any_phase_the_run_is_listed_as_interrupted() {
+    let Some(bench) = Bench::set_up() else { return };
+    for (number, phase) in PHASES.iter().enumerate() {
+        let run = bench.in_phase(phase);
+        run.signal("KILL");
+        run.end();
+        let list = bench.desk.dyno(&["list"]);
+        assert_eq!(list.out.matches("interrupted").count(), number + 1, "killed in {phase}: {}", list.out);
+    }
+    bench.assert_goes_on();
+}
+
+/// A load of [`BIG`] that has written rows.
+fn half_loaded(desk: &Desk, url: &str, rows_are_there: &dyn Fn() -> bool) -> Running {
+    let mut load = desk.start(&[&["load", "--target", url][..], &BIG].concat());
+    load.until("rows …");
+    while !rows_are_there() {}
+    load
+}
+
+/// Breaks a load off by each signal, and sees it resumed to a whole one.
+fn broken_loads(desk: &Desk, url: &str, rows_are_there: &dyn Fn() -> bool) {
+    for (signal, code) in [("INT", 130), ("TERM", 130), ("KILL", -1)] {
+        let load = half_loaded(desk, url, rows_are_there);
+        load.signal(signal);
+        let said = load.end();
+        assert_eq!(said.code, code, "{signal}: {said:#?}");
+        let run = desk.dyno(&[&["run", "--target", url][..], &BIG].concat());
+        assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{signal}: {run:#?}");
+    }
+    let drop = desk.dyno(&["drop", "--yes", "--target", url]);
+    assert_eq!(drop.code, 0, "{drop:#?}");
+    let load = desk.dyno(&args(&["load"], url, &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+}
+
+#[test]
+fn a_broken_load_into_postgres_is_known_by_the_next_command() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[("fsync", "off")]);
+    let there = || server.psql("SELECT count(*) > 0 FROM dyno.chunks") == "t";
+    broken_loads(&Desk::new(), &server.url(), &there);
+}
+
+#[test]
+fn a_broken_load_into_sqlite_is_known_by_the_next_command() {
+    let desk = Desk::new();
+    let file = desk.file("a.db");
+    let url = format!("sqlite:{}", file.display());
+    let there = || {
+        let open = rusqlite::Connection::open_with_flags(&file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let sql = "SELECT sum(rows_loaded) > 0 FROM dyno_objects";
+        open.and_then(|conn| conn.query_row(sql, [], |row| row.get(0))).unwrap_or(false)
+    };
+    broken_loads(&desk, &url, &there);
+}
+
+#[test]
+fn a_killed_load_resumes_to_whole_data() {
+    let desk = Desk::new();
+    let file = desk.file("a.db");
+    let url = format!("sqlite:{}", file.display());
+    let middle = ["load", "--target", &url, "--set", "data.scale=200M"];
+    let mut load = desk.start(&middle);
+    load.until("rows …");
+    load.signal("KILL");
+    load.end();
+    let again = desk.dyno(&middle);
+    assert_eq!(again.code, 0, "{again:#?}");
+    assert!(again.out.contains("1.000"), "{}", again.out);
+}
+
+#[test]
+fn a_run_that_was_suspended_shows_the_gap_and_is_no_result() {
+    let Some(bench) = Bench::set_up() else { return };
+    let long = ["--set", "run.warmup=0s", "--set", "run.time=5s", "--set", "observe.interval=500ms"];
+    let mut run = bench.desk.start(&args(&["run"], &bench.server.url(), &long));
+    run.until("ops/s");
+    run.signal("STOP");
+    let until = bench.server.psql("SELECT clock_timestamp() + interval '3 s'");
+    while bench.server.psql(&format!("SELECT clock_timestamp() > '{until}'")) != "t" {}
+    run.signal("CONT");
+    let said = run.end();
+    assert_eq!(said.code, 1, "{said:#?}");
+    let (_, record) = bench.desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "invalid");
+    let stalls = check(&record, "stalls");
+    assert_eq!(stalls["status"], "fail", "{stalls}");
+    let gap_us = record["window"]["stall_us_max"].as_f64().unwrap();
+    assert!(gap_us > 2_500_000.0, "{gap_us}");
+    let points = record["series"]["points"].as_array().unwrap();
+    let empty = points.iter().filter(|point| point["ops"].as_u64() == Some(0)).count();
+    assert!(empty >= 4, "the gap is in the series: {points:#?}");
+}
