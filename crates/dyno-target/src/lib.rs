@@ -22,6 +22,7 @@ pub mod secret;
 pub mod session;
 pub mod sqlite;
 pub mod target;
+pub mod witness;
 
 pub use clock::{Clock, MonotonicClock};
 pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
@@ -31,3 +32,4 @@ pub use open::{OpenOptions, open};
 pub use secret::Secret;
 pub use session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
 pub use target::{Capabilities, Observer, Sampler, Target, WaitSample};
+pub use witness::{RowVersion, ServerLife};

@@ -3,10 +3,11 @@
 use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity, Snapshot};
 
-use crate::error::TargetError;
+use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Holder, Lock};
 use crate::session::{Session, SessionSetup};
+use crate::witness::{RowVersion, ServerLife};
 
 /// What an engine can do beyond the common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +105,25 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// It cannot be reached, or refuses.
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError>;
+
+    /// Tells `visit` of every row that updates can go to, each table in one state of its own, in any order.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Unsupported`] where rows carry no versions; else it cannot be reached, or refuses.
+    fn versions(&self, _spec: &DataSpec, _visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        Err(TargetError::new(
+            TargetErrorKind::Unsupported,
+            format!("{} tells no versions of rows", self.engine()),
+        ))
+    }
+
+    /// What tells this life of the server from another; `None` where the database runs inside this process.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        Ok(None)
+    }
 
     /// Opens and prepares one session.
     ///

@@ -68,15 +68,19 @@ impl Scene {
     /// says so itself; that proves nothing either way, so the scene is run again.
     pub(super) fn run(&self) -> Result<(RunRecord, Ledger), TargetError> {
         for _ in 1..ATTEMPTS_MAX {
-            let (record, ledger) = self.attempt()?;
+            let (record, ledger) = self.run_behind(|target, _| target)?;
             if record.window.as_ref().is_some_and(|window| window.edge_late == (0, 0)) {
                 return Ok((record, ledger));
             }
         }
-        self.attempt()
+        self.run_behind(|target, _| target)
     }
 
-    fn attempt(&self) -> Result<(RunRecord, Ledger), TargetError> {
+    /// Runs it once, with what `stand` puts before the scripted database.
+    pub(super) fn run_behind(
+        &self,
+        stand: impl FnOnce(Arc<dyn Target>, &DataSpec) -> Arc<dyn Target>,
+    ) -> Result<(RunRecord, Ledger), TargetError> {
         let plan = self.plan();
         let (clock, pass): (Arc<dyn Clock>, Arc<Pass>) = match self.scripted_time {
             true => {
@@ -87,21 +91,16 @@ impl Scene {
             false => (Arc::new(MonotonicClock::default()), Arc::new(|_| std::thread::yield_now())),
         };
         let target = Arc::new(ScriptedTarget::new(Arc::clone(&self.script), pass));
+        let spec =
+            DataSpec { schemas: 1, rows: 1_000, scan_rows: 100, block_size: 8192, compressible: 0, seed: 1 };
         let job = Job {
             run_id: "proof".into(),
             started_at: dyno_record::now_rfc3339(),
             run_stamp: 1,
             plan: &plan,
             identity: target.identify()?,
-            target: Arc::clone(&target) as Arc<dyn Target>,
-            spec: DataSpec {
-                schemas: 1,
-                rows: 1_000,
-                scan_rows: 100,
-                block_size: 8192,
-                compressible: 0,
-                seed: 1,
-            },
+            target: stand(Arc::clone(&target) as Arc<dyn Target>, &spec),
+            spec,
             host_paths: Vec::new(),
             clock,
             cancel: Cancel::default(),

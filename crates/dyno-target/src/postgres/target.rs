@@ -13,6 +13,7 @@ use crate::lock::{Holder, Lock};
 use crate::open::OpenOptions;
 use crate::session::{Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
+use crate::witness::{RowVersion, ServerLife};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -108,6 +109,14 @@ impl Target for PgTarget {
 
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
         layout::drop_all(&self.config)
+    }
+
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -24,6 +24,7 @@ use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress
 use crate::lock::{Holder, Lock};
 use crate::session::{Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
+use crate::witness::RowVersion;
 use connect::{Link, Params, Purpose, number};
 use counters::{Registry, SqliteObserver, View};
 use fault::Doing;
@@ -205,6 +206,13 @@ impl Target for SqliteTarget {
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
         self.shared.keep()?;
         layout::drop_all(&self.shared.params)
+    }
+
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        match self.shared.inspect()? {
+            Some(link) => layout::versions(&link.conn, spec, visit),
+            None => Err(no_data(&self.shared.params, "does not exist")),
+        }
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

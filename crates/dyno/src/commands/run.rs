@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use dyno_drive::Job;
+use dyno_drive::{Job, Watch};
 use dyno_plan::{DataSpec, Drive, Plan};
-use dyno_record::{Repository, RepositoryError, RunRecord, StartedRun, Status};
+use dyno_record::{Identity, Repository, RepositoryError, RunRecord, StartedRun, Status};
 use dyno_target::data::mix;
-use dyno_target::{Cancel, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
+use dyno_target::{Cancel, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
 
 use super::load;
 use crate::cli::Common;
@@ -17,46 +17,95 @@ use crate::signals;
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
-    let plan = context::plan(common)?;
-    // Opened first: a repository that cannot be written is found before the run, not after it.
-    let repository = context::repository(common)?;
-    let (target, identity) = context::reach(&plan, talk)?;
-    refuse_impossible(&plan, target.as_ref())?;
-    let spec = context::spec(&plan, target.as_ref())?;
-    let cancel = Cancel::default();
-    signals::watch(&cancel)?;
-    let _lock = context::lock(target.as_ref(), Work::Run, talk)?;
-    ready_data(&plan, target.as_ref(), &spec, talk, &cancel)?;
-
-    let (run_id, started_at) = begin(&repository, &plan, target.as_ref())?;
-    talk.say(&format!("run {run_id} on {} {} ({})", identity.product, identity.version, target.url()));
-    let job = Job {
-        run_stamp: mix(hash(&run_id)),
-        run_id: run_id.clone(),
-        started_at,
-        plan: &plan,
-        target,
-        host_paths: context::host_paths(&identity),
-        identity,
-        spec,
-        clock: Arc::new(MonotonicClock::default()),
-        cancel,
-        dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
+    let ready = Ready::new(common, context::plan(common)?, Work::Run, talk, |_| Ok(()))?;
+    let begun = ready.begin(talk)?;
     let progress = RunProgress::new(talk);
-    let outcome = dyno_drive::run(&job, &progress);
+    let driven = ready.drive(&begun, Arc::clone(&ready.target), &progress);
     progress.finish();
-    let mut record = match outcome {
-        Ok(record) => record,
-        Err(error) => {
-            // Nothing was started, so there is nothing to keep.
-            repository.delete(&run_id)?;
-            return Err(error.into());
-        }
-    };
+    let mut record = driven?;
     dyno_analyze::judge(&mut record);
-    store(&repository, &record, talk)?;
+    store(&ready.repository, &record, talk)?;
     show(&record, talk)
+}
+
+/// Everything that is there before a run begins: the target reached and locked, with its data.
+pub(super) struct Ready {
+    pub(super) plan: Plan,
+    pub(super) repository: Repository,
+    pub(super) target: Arc<dyn Target>,
+    pub(super) identity: Identity,
+    pub(super) spec: DataSpec,
+    pub(super) cancel: Cancel,
+    _lock: Lock,
+}
+
+/// A run that the repository knows of.
+pub(super) struct Begun {
+    pub(super) run_id: String,
+    started_at: String,
+    /// Part of every value that the run writes.
+    pub(super) run_stamp: u64,
+}
+
+impl Ready {
+    /// Gets ready for a run of `plan`, if the target `suits`.
+    pub(super) fn new(
+        common: &Common,
+        plan: Plan,
+        work: Work,
+        talk: &Talk,
+        suits: impl FnOnce(&dyn Target) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
+        // Opened first: a repository that cannot be written is found before the run, not after it.
+        let repository = context::repository(common)?;
+        let (target, identity) = context::reach(&plan, talk)?;
+        refuse_impossible(&plan, target.as_ref())?;
+        suits(target.as_ref())?;
+        let spec = context::spec(&plan, target.as_ref())?;
+        let cancel = Cancel::default();
+        signals::watch(&cancel)?;
+        let lock = context::lock(target.as_ref(), work, talk)?;
+        ready_data(&plan, target.as_ref(), &spec, talk, &cancel)?;
+        Ok(Self { plan, repository, target, identity, spec, cancel, _lock: lock })
+    }
+
+    /// Names the run and notes it in the repository.
+    pub(super) fn begin(&self, talk: &Talk) -> anyhow::Result<Begun> {
+        let (run_id, started_at) = begin(&self.repository, &self.plan, self.target.as_ref())?;
+        let Identity { product, version, .. } = &self.identity;
+        talk.say(&format!("run {run_id} on {product} {version} ({})", self.target.url()));
+        Ok(Begun { run_stamp: mix(hash(&run_id)), run_id, started_at })
+    }
+
+    /// Does the run on `target`, which is this one's or stands before it; the record is neither judged nor stored.
+    pub(super) fn drive(
+        &self,
+        begun: &Begun,
+        target: Arc<dyn Target>,
+        watch: &dyn Watch,
+    ) -> anyhow::Result<RunRecord> {
+        let job = Job {
+            run_stamp: begun.run_stamp,
+            run_id: begun.run_id.clone(),
+            started_at: begun.started_at.clone(),
+            plan: &self.plan,
+            target,
+            host_paths: context::host_paths(&self.identity),
+            identity: self.identity.clone(),
+            spec: self.spec.clone(),
+            clock: Arc::new(MonotonicClock::default()),
+            cancel: self.cancel.clone(),
+            dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        match dyno_drive::run(&job, watch) {
+            Ok(record) => Ok(record),
+            Err(error) => {
+                // Nothing was started, so there is nothing to keep.
+                self.repository.delete(&begun.run_id)?;
+                Err(error.into())
+            }
+        }
+    }
 }
 
 /// What this engine cannot do.
@@ -125,7 +174,7 @@ fn hash(text: &str) -> u64 {
 }
 
 /// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
-fn store(repository: &Repository, record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
+pub(super) fn store(repository: &Repository, record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
     let Err(error) = repository.finish(record) else {
         return Ok(());
     };

@@ -5,6 +5,7 @@ mod disk;
 mod durability;
 mod facts;
 mod host;
+mod life;
 mod preflight;
 mod room;
 mod settings;
@@ -15,6 +16,7 @@ use dyno_record::Identity;
 use super::wire::Connection;
 use crate::error::{TargetError, TargetErrorKind};
 
+pub(super) use life::life;
 pub(super) use preflight::preflight;
 
 /// The oldest version that Dyno knows how to read.

@@ -18,6 +18,7 @@ mod session;
 mod spot;
 mod tables;
 mod verify;
+mod versions;
 
 use std::time::Instant;
 
@@ -32,6 +33,7 @@ pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::{ident, literal};
 pub(super) use spot::spot_check;
 pub(super) use tables::{SCHEMA, Table};
+pub(super) use versions::versions;
 
 use meta::Found;
 use rows::{Loading, Written};

@@ -1,0 +1,147 @@
+use std::sync::Arc;
+
+use dyno_record::OpClass;
+use dyno_target::{ErrorClass, Op, OpError};
+use proptest::prelude::*;
+
+use super::*;
+use crate::prove::Witness;
+use crate::prove::scene::Scene;
+use crate::scripted::Act;
+
+fn row(before: u64, acknowledged: u64, found: u64) -> Example {
+    Example { schema: 1, key: 1, before, acknowledged, found }
+}
+
+fn account(rows: &[(Example, u64, bool)]) -> Account {
+    let mut account = Account { work_unit: 1, ..Account::default() };
+    for &(row, unknown, is_stamped) in rows {
+        account.commits_acknowledged += row.acknowledged;
+        account.take(row, unknown, is_stamped);
+    }
+    account
+}
+
+#[test]
+fn what_was_acknowledged_and_is_there_is_whole() {
+    let account = account(&[(row(5, 3, 8), 0, true), (row(0, 0, 0), 0, false), (row(2, 1, 4), 1, true)]);
+    assert!(account.is_whole(), "{account:?}");
+    assert_eq!((account.rows_found, account.rows_unknown_found, account.commits_lost()), (5, 1, 0));
+}
+
+#[test]
+fn a_lost_update_and_a_double_one_do_not_cancel_out() {
+    let account = account(&[(row(0, 2, 1), 0, true), (row(0, 2, 3), 0, true)]);
+    assert_eq!(account.rows_found, 4);
+    assert_eq!((account.rows_lost, account.rows_surplus), (1, 1));
+    assert!(!account.is_whole());
+    assert_eq!(account.example, Some(row(0, 2, 1)));
+}
+
+#[test]
+fn a_value_of_another_hand_is_noticed() {
+    assert_eq!(account(&[(row(0, 1, 1), 0, false)]).values_wrong, 1);
+    assert_eq!(account(&[(row(4, 0, 4), 0, true)]).values_wrong, 1);
+}
+
+#[test]
+fn a_version_below_the_beginning_is_a_loss_too() {
+    let account = account(&[(row(4, 0, 3), 0, false)]);
+    assert_eq!(account.rows_lost, 1);
+    assert!(!account.is_whole());
+}
+
+#[test]
+fn a_lost_commit_takes_its_whole_work_unit_with_it() {
+    let account = Account { rows_lost: 16, work_unit: 8, commits_acknowledged: 10, ..Account::default() };
+    assert_eq!((account.commits_lost(), account.commits_found()), (2, 8));
+}
+
+proptest! {
+    #[test]
+    fn losses_and_surpluses_are_bounded_by_the_truth(
+        rows in prop::collection::vec((0u64..5, 0u64..6, 0u64..6, 0u64..3, 0u64..3), 1..50)
+    ) {
+        // Of each row: version before, acknowledged and there, acknowledged and lost, unknown and there, unknown and not.
+        let mut account = Account { work_unit: 1, ..Account::default() };
+        let (mut lost, mut hidden) = (0, 0);
+        for (before, there, gone, unknown_there, unknown_not) in rows {
+            let found = before + there + unknown_there;
+            account.take(row(before, there + gone, found), unknown_there + unknown_not, found > before);
+            lost += gone;
+            hidden += unknown_there.min(gone);
+        }
+        prop_assert_eq!(account.rows_lost, lost - hidden);
+        prop_assert_eq!(account.rows_surplus, 0);
+        prop_assert_eq!(account.is_whole(), lost == hidden);
+    }
+}
+
+fn seen(spec: &DataSpec) -> Seen<'_> {
+    Seen::new(spec, (spec.rows * u64::from(spec.schemas)) as usize)
+}
+
+#[test]
+fn rows_that_are_missing_twice_there_or_strange_are_counted() {
+    let spec = DataSpec { schemas: 2, rows: 40, scan_rows: 0, block_size: 8192, compressible: 0, seed: 1 };
+    let mut seen = seen(&spec);
+    for (schema, key) in [(1, 1), (1, 40), (2, 1), (2, 40)] {
+        assert!(seen.place(schema, key).is_some());
+    }
+    for (schema, key) in [(1, 1), (1, 0), (1, 41), (3, 1), (0, 1)] {
+        assert_eq!(seen.place(schema, key), None);
+    }
+    assert_eq!((seen.foreign, seen.missing(), seen.absent().count()), (5, 76, 76));
+    assert!(!seen.absent().any(|place| [0, 39, 40, 79].contains(&place)));
+}
+
+#[test]
+fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
+    let fail = |class| Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() });
+    let scene = Scene::new().set("run.sessions_per_schema=3").set("workload.update_pct=60").script(
+        move |_, number, op| match (op, number % 50) {
+            (Op::Update { .. }, 10) => fail(ErrorClass::Retryable),
+            (_, 20) => fail(ErrorClass::Connection),
+            _ => Act::Take(0),
+        },
+    );
+    let mut book = None;
+    let (record, ledger) = scene
+        .run_behind(|target, spec| {
+            let noted = Arc::new(Book::new(spec, 8));
+            book = Some(Arc::clone(&noted));
+            Arc::new(Witness::new(target, noted))
+        })
+        .unwrap();
+    let book = book.unwrap();
+    let updates = ledger.life.class(OpClass::Update);
+    assert_eq!(book.commits(), updates.count);
+    let rows: u64 = (0..1_000).map(|place| book.acknowledged_of(place)).sum();
+    assert_eq!((rows, book.short_rows()), (updates.rows, 0));
+    assert_eq!(rows, record.whole.unwrap().rows_updated);
+    let lost = ledger.life.errors[&(ErrorClass::Connection, "E1".to_owned())];
+    assert_eq!(book.lost_connections(), lost);
+    let undone = ledger.life.errors[&(ErrorClass::Retryable, "E1".to_owned())];
+    let (unknown, by_row) = book.close();
+    assert_eq!(unknown, updates.errors - undone, "updates whose connection was lost");
+    assert_eq!(by_row.values().sum::<u64>(), unknown * 8);
+}
+
+#[test]
+fn an_update_that_never_ends_has_an_unknown_end() {
+    let scene = Scene::new()
+        .set("workload.update_pct=100")
+        .set("run.drain=100ms")
+        .script(|_, number, _| if number == 5 { Act::Hang } else { Act::Take(0) });
+    let mut book = None;
+    scene
+        .run_behind(|target, spec| {
+            let noted = Arc::new(Book::new(spec, 8));
+            book = Some(Arc::clone(&noted));
+            Arc::new(Witness::new(target, noted))
+        })
+        .unwrap();
+    let book = book.unwrap();
+    assert_eq!(book.commits(), 5);
+    assert_eq!(book.close().0, 1);
+}

@@ -1,0 +1,305 @@
+//! A witness between a run and its target: notes what the database acknowledged, row by row.
+//!
+//! It wraps a target's sessions and changes nothing of what they do, so the run is the one that the plan describes. Each
+//! update ends in one of three ways: the database said that it is done, the database said that it is undone, or nobody
+//! said anything (the connection was lost, or the session never came back): then it may be in the table or not, and the
+//! account says so instead of guessing. Memory is bounded: 4 bytes for each row, and one entry for each update of unknown
+//! end, of which a session has at most one for each connection that it loses.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Identity};
+use dyno_target::{
+    Cancel, Capabilities, DataState, Done, DropItem, ErrorClass, Holder, Interrupter, LoadOptions,
+    LoadReport, Lock, Observer, Op, OpError, Progress, RowVersion, Sampler, ServerLife, Session,
+    SessionSetup, SliceDone, Target, TargetError,
+};
+
+/// The first row of an update: its place among all rows of all schemas.
+type Place = usize;
+
+/// What a run's sessions were told by the database.
+#[derive(Debug)]
+pub struct Book {
+    rows_per_schema: u64,
+    work_unit: u64,
+    /// Acknowledged updates of each row: schema after schema, by key.
+    acknowledged: Vec<AtomicU32>,
+    commits: AtomicU64,
+    /// Rows that acknowledged updates did not have though the plan's data has them.
+    short: AtomicU64,
+    lost_connections: AtomicU64,
+    /// Updates under way, by session.
+    under_way: Mutex<BTreeMap<u32, Arc<Mutex<Vec<Place>>>>>,
+    /// Updates of unknown end.
+    unknown: Mutex<Vec<Place>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A thread that panicked while it held one of these locks left a list behind that stays usable.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Book {
+    /// An empty book for data of `spec` and updates of `work_unit` rows.
+    pub fn new(spec: &DataSpec, work_unit: u32) -> Self {
+        let rows = spec.rows * u64::from(spec.schemas);
+        let rows =
+            usize::try_from(rows).expect("the starting versions of as many rows are in memory already");
+        Self {
+            rows_per_schema: spec.rows,
+            work_unit: u64::from(work_unit),
+            acknowledged: (0..rows).map(|_| AtomicU32::new(0)).collect(),
+            commits: AtomicU64::new(0),
+            short: AtomicU64::new(0),
+            lost_connections: AtomicU64::new(0),
+            under_way: Mutex::default(),
+            unknown: Mutex::default(),
+        }
+    }
+
+    /// Rows that one update touches.
+    pub fn work_unit(&self) -> u64 {
+        self.work_unit
+    }
+
+    /// Updates, each one commit, that the database acknowledged.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Acquire)
+    }
+
+    /// Rows missing from what acknowledged updates said that they had updated.
+    pub fn short_rows(&self) -> u64 {
+        self.short.load(Ordering::Acquire)
+    }
+
+    /// Connections that sessions have lost so far.
+    pub fn lost_connections(&self) -> u64 {
+        self.lost_connections.load(Ordering::Acquire)
+    }
+
+    /// Acknowledged updates of the row at `place`.
+    pub(super) fn acknowledged_of(&self, place: Place) -> u64 {
+        u64::from(self.acknowledged[place].load(Ordering::Acquire))
+    }
+
+    /// Ends the account when the run has ended: what is still under way has an unknown end, whatever is said later.
+    /// Returns the unknown updates by row.
+    pub(super) fn close(&self) -> (u64, BTreeMap<Place, u64>) {
+        let mut unknown = lock(&self.unknown);
+        for session in lock(&self.under_way).values() {
+            unknown.append(&mut lock(session));
+        }
+        let mut by_row = BTreeMap::new();
+        for &first in unknown.iter() {
+            for place in first..first + self.work_unit as usize {
+                *by_row.entry(place).or_default() += 1;
+            }
+        }
+        (unknown.len() as u64, by_row)
+    }
+
+    fn place(&self, schema: u32, first: u64) -> Place {
+        (u64::from(schema - 1) * self.rows_per_schema + first - 1) as usize
+    }
+
+    fn acknowledge(&self, first: Place) {
+        for row in &self.acknowledged[first..first + self.work_unit as usize] {
+            row.fetch_add(1, Ordering::AcqRel);
+        }
+        self.commits.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// A target whose sessions are witnessed.
+pub struct Witness {
+    inner: Arc<dyn Target>,
+    book: Arc<Book>,
+}
+
+impl Witness {
+    /// Stands before `inner` and writes into `book`.
+    pub fn new(inner: Arc<dyn Target>, book: Arc<Book>) -> Self {
+        Self { inner, book }
+    }
+}
+
+impl Target for Witness {
+    fn engine(&self) -> &'static str {
+        self.inner.engine()
+    }
+    fn url(&self) -> String {
+        self.inner.url()
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+    fn identify(&self) -> Result<Identity, TargetError> {
+        self.inner.identify()
+    }
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        self.inner.block_size(wish)
+    }
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+        self.inner.preflight(plan)
+    }
+    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
+        self.inner.lock(holder)
+    }
+    fn survey(&self) -> Result<DataState, TargetError> {
+        self.inner.survey()
+    }
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+        self.inner.spot_check(spec, seed)
+    }
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        self.inner.load(spec, options, progress, cancel)
+    }
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.inner.inventory()
+    }
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.inner.foreign()
+    }
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.inner.drop_all()
+    }
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.inner.versions(spec, visit)
+    }
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.inner.life()
+    }
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        let under_way: Arc<Mutex<Vec<Place>>> = Arc::default();
+        lock(&self.book.under_way).insert(setup.number, Arc::clone(&under_way));
+        Ok(Box::new(WitnessedSession {
+            inner: self.inner.session(setup)?,
+            schema: setup.schema,
+            book: Arc::clone(&self.book),
+            under_way,
+        }))
+    }
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        self.inner.observer(spec)
+    }
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        self.inner.sampler()
+    }
+}
+
+/// How updates ended.
+enum End {
+    /// The database said that they are committed, and how many rows they had.
+    Committed { rows: u64 },
+    /// The database said that they are undone.
+    Undone,
+    /// Nobody said anything.
+    Unknown,
+}
+
+struct WitnessedSession {
+    inner: Box<dyn Session>,
+    schema: u32,
+    book: Arc<Book>,
+    under_way: Arc<Mutex<Vec<Place>>>,
+}
+
+impl WitnessedSession {
+    fn begin(&self, ops: &[Op]) {
+        let firsts = ops.iter().filter_map(|op| match *op {
+            Op::Update { first, .. } => Some(self.book.place(self.schema, first)),
+            _ => None,
+        });
+        lock(&self.under_way).extend(firsts);
+    }
+
+    fn end(&self, end: &End) {
+        // Empty where the book was closed meanwhile: the end of what it held is unknown for good.
+        let firsts = std::mem::take(&mut *lock(&self.under_way));
+        match *end {
+            End::Committed { rows } => {
+                firsts.iter().for_each(|&first| self.book.acknowledge(first));
+                let expected = firsts.len() as u64 * self.book.work_unit;
+                if !firsts.is_empty() && rows != expected {
+                    self.book.short.fetch_add(expected.abs_diff(rows), Ordering::AcqRel);
+                }
+            }
+            End::Undone => {}
+            End::Unknown => lock(&self.book.unknown).extend(firsts),
+        }
+    }
+
+    fn note_error(&self, error: &OpError) {
+        if error.class == ErrorClass::Connection {
+            self.book.lost_connections.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Session for WitnessedSession {
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        if !matches!(op, Op::Update { .. }) {
+            return self.inner.execute(op).inspect_err(|error| self.note_error(error));
+        }
+        self.begin(&[op]);
+        let outcome = self.inner.execute(op);
+        match &outcome {
+            Ok(done) => self.end(&End::Committed { rows: done.rows }),
+            // A database that asks for another try says that it has undone this one.
+            Err(error) if error.class == ErrorClass::Retryable => self.end(&End::Undone),
+            Err(error) => {
+                self.end(&End::Unknown);
+                self.note_error(error);
+            }
+        }
+        outcome
+    }
+
+    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
+        self.begin(ops);
+        let outcome = self.inner.slice(ops);
+        match &outcome {
+            Ok(done) => self.end(&End::Committed { rows: done.rows_updated }),
+            // Updates of a slice commit one by one, so what was done before the error is unknown.
+            Err(error) => {
+                self.end(&End::Unknown);
+                self.note_error(error);
+            }
+        }
+        outcome
+    }
+
+    fn edge(&mut self) -> Result<(), Box<OpError>> {
+        self.inner.edge().inspect_err(|error| self.note_error(error))
+    }
+
+    fn overhead_commits(&self) -> u64 {
+        self.inner.overhead_commits()
+    }
+
+    fn reconnect(&mut self) -> Result<(), TargetError> {
+        self.inner.reconnect()
+    }
+
+    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
+        self.inner.verify_last_update()
+    }
+
+    fn interrupter(&self) -> Arc<dyn Interrupter> {
+        self.inner.interrupter()
+    }
+
+    fn close(self: Box<Self>) {
+        self.inner.close();
+    }
+}

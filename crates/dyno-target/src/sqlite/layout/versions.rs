@@ -1,0 +1,40 @@
+//! Reading every row's version.
+
+use dyno_plan::DataSpec;
+use rusqlite::Connection;
+
+use super::names::{Table, tables};
+use crate::data::{TableKind, UpdateValues};
+use crate::error::TargetError;
+use crate::sqlite::fault::{Doing, Fault};
+use crate::witness::RowVersion;
+
+/// Tells `visit` of every row of the tables that updates go to.
+pub(in crate::sqlite) fn versions(
+    conn: &Connection,
+    spec: &DataSpec,
+    visit: &mut dyn FnMut(&RowVersion<'_>),
+) -> Result<(), TargetError> {
+    for table in tables(spec).into_iter().filter(|table| table.kind == TableKind::Rows) {
+        read(conn, table, visit).doing("read the versions of rows")?;
+    }
+    Ok(())
+}
+
+fn read(conn: &Connection, table: Table, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), Fault> {
+    let sql =
+        format!("SELECT custid, ver, substr(c2, 1, {}) FROM {}", UpdateValues::STAMP_BYTES, table.name());
+    let mut statement = conn.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let number = |index| row.get::<_, i64>(index).map(|value| u64::try_from(value).unwrap_or(0));
+        visit(&RowVersion {
+            schema: table.schema,
+            // Keys below 1 are none of Dyno's, whichever they are.
+            key: number(0)?,
+            version: number(1)?,
+            stamp: row.get_ref(2)?.as_str().unwrap_or_default(),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! The account of rows against acknowledgements, as people and machines read it.
+
+use dyno_drive::prove::Account;
+use dyno_report::Style;
+use dyno_report::number;
+use dyno_report::style::Paint;
+use dyno_report::table::{Cell, Column, Table};
+use serde_json::{Value, json};
+
+/// The account as a table; `recorded` is what the run's record says of updated rows, where it does.
+pub(super) fn table(account: &Account, recorded: Option<u64>, style: &Style) -> String {
+    let mut table = Table::new(vec![
+        Column::text(""),
+        Column::figures("commits", ""),
+        Column::figures("rows", ""),
+        Column::text("verdict"),
+    ]);
+    let count = |value: u64| Cell::from(number::count(value));
+    let none = Cell::default;
+    let right = |is_right: bool, word: &str| match is_right {
+        true => Cell::painted("as it must be", Paint::Good),
+        false => Cell::painted(word, Paint::Bad),
+    };
+    table.row([
+        Cell::from("acknowledged by the database"),
+        count(account.commits_acknowledged),
+        count(account.rows_acknowledged),
+        right(account.rows_short == 0, "rows missing from updates"),
+    ]);
+    if let Some(recorded) = recorded {
+        table.row([
+            Cell::from("in the run's record"),
+            none(),
+            count(recorded),
+            right(recorded == account.rows_acknowledged, "differs"),
+        ]);
+    }
+    table.row([
+        Cell::from("found in the rows"),
+        count(account.commits_found()),
+        Cell::from(number::signed(account.rows_found)),
+        right(account.is_whole(), "differs"),
+    ]);
+    table.row([
+        Cell::from("lost"),
+        count(account.commits_lost()),
+        count(account.rows_lost),
+        right(account.rows_lost == 0, "lost"),
+    ]);
+    table.row([
+        Cell::from("found beyond acknowledged and unknown"),
+        none(),
+        count(account.rows_surplus),
+        right(account.rows_surplus == 0, "done twice, or by others"),
+    ]);
+    if account.commits_unknown > 0 {
+        table.row([
+            Cell::from("of unknown end, found of them"),
+            count(account.commits_unknown),
+            count(account.rows_unknown_found),
+            Cell::from("may be there or not"),
+        ]);
+    }
+    let odd = account.rows_missing + account.rows_foreign;
+    table.row([
+        Cell::from(format!("rows missing or strange, of {}", number::count(account.rows))),
+        none(),
+        count(odd),
+        right(odd == 0, "differs"),
+    ]);
+    table.row([
+        Cell::from("rows with another value than their version says"),
+        none(),
+        count(account.values_wrong),
+        right(account.values_wrong == 0, "differs"),
+    ]);
+    let mut text = table.render(style);
+    if let Some(row) = account.example {
+        text.push_str(&format!(
+            "\nfor example key {} of schema {}: version {} before, {} updates acknowledged, version {} now\n",
+            row.key, row.schema, row.before, row.acknowledged, row.found
+        ));
+    }
+    text
+}
+
+/// The account for machines.
+pub(super) fn as_json(account: &Account) -> Value {
+    json!({
+        "rows": account.rows,
+        "rows_missing": account.rows_missing,
+        "rows_foreign": account.rows_foreign,
+        "commits_acknowledged": account.commits_acknowledged,
+        "commits_found": account.commits_found(),
+        "commits_lost": account.commits_lost(),
+        "commits_unknown": account.commits_unknown,
+        "rows_acknowledged": account.rows_acknowledged,
+        "rows_found": account.rows_found as i64,
+        "rows_lost": account.rows_lost,
+        "rows_unknown_found": account.rows_unknown_found,
+        "rows_surplus": account.rows_surplus,
+        "rows_short": account.rows_short,
+        "values_wrong": account.values_wrong,
+    })
+}
