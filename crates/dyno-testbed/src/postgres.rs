@@ -181,6 +181,14 @@ impl Postgres {
         path
     }
 
+    /// Gives a folder outside the data directory to the server's user, for a tablespace.
+    ///
+    /// # Panics
+    /// The folder is not the test's own.
+    pub fn own(&self, folder: &Path) {
+        template::own(folder, self.run_as).expect("the folder is the test's own");
+    }
+
     /// Ends the server in good order: sessions are broken off, data is checkpointed.
     ///
     /// # Panics

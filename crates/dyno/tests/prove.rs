@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::Desk;
+use common::{Desk, short};
+use dyno_testbed::Postgres;
+use serde_json::Value;
 
 #[test]
 fn the_window_is_proved_without_a_database() {
@@ -23,4 +25,204 @@ fn the_window_is_proved_without_a_database() {
     assert!(of(scene, "response time, p99") > 900_000.0);
     let said = desk.dyno(&["prove", "window"]);
     assert!(said.out.contains("proved: ") && said.out.lines().all(|l| l.chars().count() <= 100), "{said:#?}");
+}
+
+const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "workload.work_unit=4"];
+
+/// `args` on `url`, with small data and a short run.
+fn on<'a>(url: &'a str, args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let short = if args == ["load"] { args.to_vec() } else { short(args) };
+    [&short[..], &["--target", url], &DATA, more].concat()
+}
+
+fn assert_proved(code: i32, proof: &Value) {
+    assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
+    let account = &proof["account"];
+    assert!(account["commits_acknowledged"].as_u64().unwrap() > 0, "{proof:#}");
+    assert_eq!(account["rows_acknowledged"], account["rows_found"], "{proof:#}");
+}
+
+#[test]
+fn updates_are_proved_on_the_embedded_engine() {
+    let desk = Desk::new();
+    for url in ["sqlite:bench.db", "sqlite::memory:"] {
+        assert_eq!(desk.dyno(&on(url, &["load"], &[])).code, 0);
+        let three = ["--set", "run.sessions_per_schema=3", "--set", "data.schemas=1"];
+        let (code, proof) = desk.json(&on(url, &["prove", "updates"], &three));
+        assert_proved(code, &proof);
+        assert_eq!(proof["recorded_rows_updated"], proof["account"]["rows_acknowledged"]);
+        let (_, record) = desk.json(&["show", "last"]);
+        assert_eq!(record["id"], proof["run"], "the run is stored as any other");
+        assert_eq!(record["plan"]["workload"]["update_pct"], 100);
+    }
+    let said = desk.dyno(&on("sqlite:bench.db", &["prove", "updates"], &["--set", "workload.update_pct=30"]));
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(said.out.contains("proved: each of ") && said.out.lines().all(|l| l.chars().count() <= 100));
+}
+
+#[test]
+fn rows_that_are_missing_are_told_before_anything_runs() {
+    let desk = Desk::new();
+    let said = desk.dyno(&on("sqlite:none.db", &["prove", "updates"], &[]));
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(said.err.contains("dyno load"), "{}", said.err);
+}
+
+#[test]
+fn the_embedded_engine_cannot_be_killed_apart() {
+    let desk = Desk::new();
+    let said = desk.dyno(&on("sqlite:bench.db", &["prove", "durability"], &["--kill-command", "true"]));
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(said.err.contains("inside this process") && said.err.contains("hint: "), "{}", said.err);
+}
+
+fn on_each_version(settings: &[(&str, &str)], test: impl Fn(&mut Postgres, &Desk)) {
+    for version in Postgres::available() {
+        let mut server = Postgres::start(&version, settings);
+        let desk = Desk::new();
+        let url = server.url();
+        assert_eq!(desk.dyno(&on(&url, &["load"], &[])).code, 0);
+        test(&mut server, &desk);
+    }
+}
+
+#[test]
+fn updates_are_proved_on_servers_on_either_drive() {
+    on_each_version(&[], |server, desk| {
+        let url = server.url();
+        for drive in ["workload.drive=client", "workload.drive=server"] {
+            let set =
+                ["--set", drive, "--set", "run.sessions_per_schema=4", "--set", "workload.update_pct=50"];
+            let (code, proof) = desk.json(&on(&url, &["prove", "updates"], &set));
+            assert_proved(code, &proof);
+            assert_eq!(proof["recorded_rows_updated"], proof["account"]["rows_acknowledged"]);
+        }
+    });
+}
+
+#[test]
+fn updates_of_others_and_lost_ones_are_found() {
+    on_each_version(&[], |server, desk| {
+        // A trigger that does every hundredth row's update twice, and one that loses every hundredth.
+        server.psql(
+            "CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+               IF NEW.custid % 100 = 7 THEN NEW.ver := NEW.ver + 1; \
+               ELSIF NEW.custid % 100 = 8 THEN NEW.ver := OLD.ver; END IF; RETURN NEW; END $$; \
+             CREATE TRIGGER meddle BEFORE UPDATE ON dyno.rows_1 FOR EACH ROW EXECUTE FUNCTION meddle()",
+        );
+        let url = server.url();
+        let (code, proof) = desk.json(&on(&url, &["prove", "updates"], &[]));
+        assert_eq!((code, &proof["proved"]), (1, &false.into()), "{proof:#}");
+        let account = &proof["account"];
+        assert!(account["rows_lost"].as_u64().unwrap() > 0, "{proof:#}");
+        assert!(account["rows_surplus"].as_u64().unwrap() > 0, "{proof:#}");
+    });
+}
+
+/// A command that kills every process of a server with SIGKILL, the first of them stopped so that it starts no other.
+fn kill_command(server: &Postgres) -> String {
+    let pid_file = server.data_dir().join("postmaster.pid");
+    let pid_file = pid_file.display();
+    format!(
+        "p=$(head -1 {pid_file}); kill -STOP $p; c=$(cat /proc/$p/task/$p/children); kill -KILL $p $c; \
+         while kill -0 $c 2>/dev/null; do sleep 0.1; done; true"
+    )
+}
+
+/// Proves durability against `server`, which is killed after a second and started again when the proof waits for it.
+fn prove_durability(server: &mut Postgres, desk: &Desk, more: &[&str]) -> (i32, Value) {
+    let (url, kill) = (server.url(), kill_command(server));
+    let args = ["prove", "durability", "--json", "--after", "1s", "--kill-command", &kill];
+    let mut proof = desk.start(&on(&url, &args, more));
+    proof.until("waiting for the server");
+    server.kill9();
+    server.restart();
+    let said = proof.end();
+    let value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+    (said.code, value)
+}
+
+#[test]
+fn an_honest_server_keeps_every_acknowledged_commit() {
+    on_each_version(&[], |server, desk| {
+        for drive in ["workload.drive=client", "workload.drive=server"] {
+            let set = ["--set", drive, "--set", "run.sessions_per_schema=4"];
+            let (code, proof) = prove_durability(server, desk, &set);
+            assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
+            assert_eq!(proof["server"], "crashed and recovered", "{proof:#}");
+            let account = &proof["account"];
+            assert!(account["commits_acknowledged"].as_u64().unwrap() > 0, "{proof:#}");
+            assert_eq!(account["commits_found"], account["commits_acknowledged"], "{proof:#}");
+            let (_, record) = desk.json(&["show", "last"]);
+            assert_eq!((&record["id"], record["status"].as_str()), (&proof["run"], Some("interrupted")));
+        }
+    });
+}
+
+#[test]
+fn commits_that_did_not_wait_for_the_log_are_caught_and_named() {
+    let lie = [
+        ("synchronous_commit", "off"),
+        ("wal_writer_delay", "10s"),
+        ("wal_writer_flush_after", "1GB"),
+        ("wal_buffers", "64MB"),
+    ];
+    on_each_version(&lie, |server, desk| {
+        let (code, proof) = prove_durability(server, desk, &["--set", "run.sessions_per_schema=2"]);
+        assert_eq!((code, &proof["proved"]), (1, &false.into()), "{proof:#}");
+        assert!(proof["account"]["commits_lost"].as_u64().unwrap() > 0, "{proof:#}");
+        assert_eq!(proof["settings_off"], serde_json::json!(["synchronous_commit"]));
+        let verdict = proof["verdict"].as_str().unwrap();
+        assert!(verdict.contains("acknowledged commits are lost"), "{verdict}");
+        assert!(
+            proof["reasons"][0].as_str().unwrap().starts_with("the lie: synchronous_commit = off"),
+            "{proof:#}"
+        );
+    });
+}
+
+#[test]
+fn a_setting_that_this_kill_cannot_test_is_a_warning() {
+    on_each_version(&[("fsync", "off")], |server, desk| {
+        let (code, proof) = prove_durability(server, desk, &[]);
+        assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
+        assert!(proof["reasons"][0].as_str().unwrap().starts_with("warning: fsync = off"), "{proof:#}");
+    });
+}
+
+#[test]
+fn a_server_that_was_not_killed_proves_nothing() {
+    on_each_version(&[], |server, desk| {
+        let url = server.url();
+        // In good order: everything is written before the server ends.
+        let file = desk.file("stopped").display().to_string();
+        let stop = format!(
+            "kill -INT $(head -1 {}); while [ ! -e {file} ]; do sleep 0.1; done",
+            server.data_dir().join("postmaster.pid").display()
+        );
+        let args = ["prove", "durability", "--after", "1s", "--kill-command", &stop];
+        let mut proof = desk.start(&on(&url, &args, &[]));
+        proof.until("killing the server");
+        server.stop();
+        std::fs::write(desk.file("stopped"), "").unwrap();
+        proof.until("waiting for the server");
+        server.restart();
+        let said = proof.end();
+        assert_eq!(said.code, 1, "{said:#?}");
+        assert!(said.out.contains("shut down in good order"), "{said:#?}");
+    });
+}
+
+#[test]
+fn a_server_that_does_not_come_back_is_told() {
+    on_each_version(&[], |server, desk| {
+        let (url, kill) = (server.url(), kill_command(server));
+        let args = ["prove", "durability", "--after", "1s", "--kill-command", &kill, "--restart-wait", "1s"];
+        let said = desk.dyno(&on(&url, &args, &["--restart-command", "echo started"]));
+        assert_eq!(said.code, 3, "{said:#?}");
+        assert!(
+            said.err.contains("did not come back within 1 s") && said.err.contains("started"),
+            "{said:#?}"
+        );
+    });
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file is a crate of its own and uses its part")]
 
 pub mod proxy;
+pub mod tmpfs;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -108,7 +109,10 @@ impl Running {
             }
             line.clear();
         }
-        panic!("it ended without saying {word:?}:\n{}", self.heard);
+        let mut out = String::new();
+        std::io::Read::read_to_string(self.child.as_mut().unwrap().stdout.as_mut().unwrap(), &mut out)
+            .unwrap();
+        panic!("it ended without saying {word:?}:\n{}\n{out}", self.heard);
     }
 
     /// Its process number.

@@ -1,0 +1,148 @@
+//! No room, no lock and no right to write, for the database and for the repository.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::tmpfs::Tmpfs;
+use common::{Desk, short};
+use dyno_testbed::Postgres;
+
+const SMALL: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
+const LONG: [&str; 6] =
+    ["--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
+
+fn load<'a>(url: &'a str, scale: &'a str) -> Vec<&'a str> {
+    vec!["load", "--target", url, "--set", scale]
+}
+
+fn run<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["run", "--target", url][..], &SMALL, more].concat()
+}
+
+/// A database on `disk`, which is too small for 40 MB: the load says so, and goes on once there is room.
+fn load_into_a_full_disk(desk: &Desk, disk: &Tmpfs, url: &str) {
+    let args = load(url, "data.scale=40M");
+    let full = desk.dyno(&args);
+    assert_eq!(full.code, 3, "{full:#?}");
+    let said = full.err.to_lowercase();
+    assert!(said.contains("full") || said.contains("no space left"), "{full:#?}");
+    assert!(said.contains("hint: ") && !said.contains("panicked"), "{full:#?}");
+    disk.remount("size=200m");
+    let again = desk.dyno(&args);
+    assert_eq!(again.code, 0, "{again:#?}");
+    assert!(again.out.contains("1.000"), "{}", again.out);
+}
+
+#[test]
+fn a_load_into_a_full_disk_goes_on_where_it_was_sqlite() {
+    let Some(disk) = Tmpfs::mount("a full disk under SQLite", 12) else { return };
+    let url = format!("sqlite:{}", disk.file("a.db").display());
+    load_into_a_full_disk(&Desk::new(), &disk, &url);
+}
+
+#[test]
+fn a_load_into_a_full_disk_goes_on_where_it_was_postgres() {
+    for version in Postgres::available() {
+        let Some(disk) = Tmpfs::mount("a full tablespace under PostgreSQL", 12) else { return };
+        let server = Postgres::start(&version, &[]);
+        let folder = disk.path().display().to_string();
+        server.own(disk.path());
+        server.psql(&format!("CREATE TABLESPACE small LOCATION '{folder}'"));
+        server.psql("ALTER ROLE postgres SET default_tablespace = 'small'");
+        load_into_a_full_disk(&Desk::new(), &disk, &server.url());
+        // Gone before its folder is.
+        drop(server);
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_in_the_window_fails_the_run_and_keeps_it() {
+    let Some(disk) = Tmpfs::mount("a disk that fills up under a run", 16) else { return };
+    let desk = Desk::new();
+    let url = format!("sqlite:{}?checkpoint=0", disk.file("a.db").display());
+    let loaded = desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat());
+    assert_eq!(loaded.code, 0, "{loaded:#?}");
+    let mut going = desk.start(&run(&url, &[&LONG[..], &["--set", "workload.update_pct=50"]].concat()));
+    going.until("window");
+    disk.fill();
+    let said = going.end();
+    assert_eq!(said.code, 3, "{said:#?}");
+    let (_, record) = desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "failed");
+    let reasons = record["reasons"].to_string();
+    assert!(reasons.contains("full"), "{reasons}");
+    disk.free();
+    let again = desk.dyno(&short(&run(&url, &[])));
+    assert_eq!(again.code, 0, "{again:#?}");
+}
+
+/// The record that a run wrote into a file because its repository would not take it.
+fn assert_kept_in_a_file(desk: &Desk, said: &common::Said) {
+    assert_eq!(said.code, 3, "{said:#?}");
+    let path = said.err.split("it was written to ").nth(1).and_then(|rest| rest.split(" instead").next());
+    let path = path.unwrap_or_else(|| panic!("no path in {said:#?}"));
+    assert!(path.starts_with(desk.path().to_str().unwrap()), "{path}");
+    let record: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(record["status"], "interrupted");
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_repository_without_room_loses_no_record() {
+    let Some(disk) = Tmpfs::mount("a full disk under the repository", 2) else { return };
+    let desk = Desk::new();
+    let repository = disk.file("runs.sqlite3").display().to_string();
+    let more = [&LONG[..], &["--repository", &repository]].concat();
+    let mut going = desk.start(&run("sqlite::memory:", &more));
+    going.until("ops/s");
+    disk.fill();
+    going.signal("INT");
+    assert_kept_in_a_file(&desk, &going.end());
+    let none = desk.dyno(&run("sqlite::memory:", &["--repository", &repository]));
+    assert_eq!(none.code, 3, "no run is begun that cannot be stored: {none:#?}");
+    disk.free();
+    let list = desk.dyno(&["list", "--repository", &repository]);
+    assert!(list.code == 0 && list.out.contains("interrupted"), "{list:#?}");
+    let next = desk.dyno(&short(&run("sqlite::memory:", &["--repository", &repository])));
+    assert_eq!(next.code, 0, "{next:#?}");
+}
+
+#[test]
+fn a_repository_that_another_process_has_locked_loses_no_record() {
+    let desk = Desk::new();
+    let mut going = desk.start(&run("sqlite::memory:", &LONG));
+    going.until("ops/s");
+    let other = rusqlite::Connection::open(desk.file("runs.sqlite3")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    going.signal("INT");
+    let said = going.end();
+    assert!(said.err.contains("locked") || said.err.contains("busy"), "{said:#?}");
+    assert_kept_in_a_file(&desk, &said);
+    drop(other);
+    let next = desk.dyno(&short(&run("sqlite::memory:", &[])));
+    assert_eq!(next.code, 0, "{next:#?}");
+}
+
+#[test]
+fn a_read_only_directory_is_named_before_anything_is_done() {
+    let Some(disk) = Tmpfs::mount("a read-only directory", 16) else { return };
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", disk.file("a.db").display());
+    let repository = disk.file("runs.sqlite3").display().to_string();
+    let loaded = desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat());
+    assert_eq!(loaded.code, 0, "{loaded:#?}");
+    disk.remount("ro");
+    for args in [
+        [&["load", "--target", &url][..], &SMALL].concat(),
+        run(&url, &[]),
+        vec!["drop", "--yes", "--target", &url],
+        run("sqlite::memory:", &["--repository", &repository]),
+    ] {
+        let said = desk.dyno(&args);
+        assert_eq!(said.code, 3, "{args:?}: {said:#?}");
+        let path = disk.path().to_str().unwrap();
+        assert!(said.err.contains(path) && !said.err.contains("panicked"), "{args:?}: {said:#?}");
+    }
+    assert!(desk.dyno(&["list"]).err.contains("no runs"));
+}
