@@ -24,7 +24,7 @@ bench: build bench-programs
 	python3 benches/run.py
 
 bench-programs:
-	$(CARGO) build --release -p dyno-drive --example measuring -p dyno-target --example sqlite_reads
+	$(CARGO) build --release -p dyno-drive --example measuring -p dyno-target --example sqlite_reads --example postgres_waiting
 
 bench-%: build bench-programs
 	python3 benches/run.py $*

@@ -14,7 +14,7 @@ def main():
     """One row. Think time by rate: each session has two operations per second to do, at random moments."""
     head = ["sessions", "ops done of due", "KiB resident per session", "p50 ms from due to end", "p99 ms", "latest begin ms", "others' CPU %", "target"]
     table = report.Report("many_sessions", f"{SESSIONS} sessions by rate ({RATE_PER_S}/s) in one process, PostgreSQL", head)
-    rounds, seconds = (2, 3) if report.quick() else (5, 10)
+    rounds, seconds = report.pairs(), 2 * report.seconds()
     with postgres.server(max_connections=SESSIONS + 50) as server, tempfile.TemporaryDirectory() as folder:
         dyno = Dyno(folder, server.url, data__scale="10000 blocks", workload__lookup_pct=100, workload__rate=f"{RATE_PER_S}/s", run__warmup="2s", run__time=f"{seconds}s")
         dyno.load()

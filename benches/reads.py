@@ -1,6 +1,6 @@
 """64-block reads over the wire, client drive, against `pgbench -M prepared`."""
 
-from shared import client
+from shared import client, report
 
 
 def main():
@@ -10,7 +10,7 @@ def main():
         "64-block reads on PostgreSQL, client drive, against pgbench -M prepared",
         {client.SELECT_64: 1},
         {"workload__work_unit": 64},
-        [1, 2, 4, 8],
+        report.sessions("1,2,4,8"),
         (1.0, None),
         keys=client.ROWS - 63,
     )

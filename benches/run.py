@@ -1,11 +1,12 @@
 """Runs benchmarks: all of them, or those named. `python3 benches/run.py [NAME...]`; QUICK=1 for a short pass."""
 
 import importlib
+import signal
 import sys
 
 from shared import process
 
-ALL = ["lookups", "reads", "server_drive", "updates", "load", "sqlite_memory", "sqlite_direct", "measuring", "gate", "many_sessions", "repository"]
+ALL = ["lookups", "reads", "server_drive", "updates", "load", "sqlite_memory", "sqlite_direct", "measuring", "gate", "many_sessions", "repository", "waiting"]
 
 
 def main(names):
@@ -16,6 +17,9 @@ def main(names):
     if not process.DYNO.exists():
         sys.exit(f"{process.DYNO} is not there: run `make build`, or name the program in DYNO")
     process.raise_file_limit()
+    # However we are stopped, the servers that we started end with us.
+    for stop in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(stop, lambda *_: sys.exit(130))
     failed = []
     for name in names or ALL:
         print(f"{name} …", flush=True)

@@ -39,7 +39,7 @@ def main():
         server.psql(LOOP)
         seconds = report.seconds()
         options = {"PGOPTIONS": postgres.SESSION_OPTIONS}
-        for sessions in [1, 2, 4, 8]:
+        for sessions in report.sessions("1,2,4,8"):
 
             def ours():
                 record, _ = dyno.run(run__sessions_per_schema=sessions, run__time=f"{seconds}s")

@@ -20,7 +20,7 @@ def main():
         url = f"sqlite:{file}?direct=on&cache=64K"
         dyno = Dyno(folder, url, data__scale=f"{scale_mib}M", data__block_size="8K", workload__lookup_pct=100, run__warmup="0s")
         dyno.load()
-        for sessions in [1, 4, 16]:
+        for sessions in report.sessions("1,4,16"):
 
             def ours():
                 record, _ = dyno.run(run__sessions_per_schema=sessions, run__time=f"{report.seconds()}s")

@@ -1,6 +1,6 @@
 """20 % updates, one commit each, client drive, against pgbench with the same two statements weighted 80 to 20."""
 
-from shared import client
+from shared import client, report
 
 COLUMN_BYTES = 128
 # The same work on both sides: a version, and two columns of 128 bytes with values that no earlier update had.
@@ -18,6 +18,6 @@ def main():
         "20 % single-row updates, one commit each, on PostgreSQL, client drive, against pgbench",
         {client.LOOKUP: 80, UPDATE: 20},
         {"workload__update_pct": 20, "workload__lookup_pct": 100, "workload__work_unit": 1},
-        [1, 2, 4, 8],
+        report.sessions("1,2,4,8"),
         (1.0, None),
     )

@@ -23,6 +23,11 @@ def seconds():
     return int(os.environ.get("SECONDS_EACH", 2 if quick() else 5))
 
 
+def sessions(default):
+    """The counts of sessions to measure at; `SESSIONS=2,8` takes others."""
+    return [int(n) for n in os.environ.get("SESSIONS", default).split(",")]
+
+
 class Report:
     """One benchmark's table."""
 
