@@ -211,6 +211,22 @@ fn what_prevents_a_load_is_named_with_its_way_out() {
 }
 
 #[test]
+fn a_user_without_rights_on_the_data_is_told_which_and_can_run_with_them() {
+    on_each_version(|server| {
+        server.psql("CREATE ROLE reader LOGIN");
+        target(server).load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        let reader = postgres_server::target_at(&server.url_of("reader", "postgres"));
+        let error = reader.survey().unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Privilege);
+        assert!(error.hint.contains("GRANT USAGE ON SCHEMA dyno TO \"reader\""), "{}", error.hint);
+        server.psql(
+            "GRANT USAGE ON SCHEMA dyno TO reader; GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA dyno TO reader",
+        );
+        assert!(matches!(reader.survey().unwrap(), DataState::Loaded { .. }));
+    });
+}
+
+#[test]
 fn rows_that_somebody_else_changed_are_found_by_the_verification() {
     on_each_version(|server| {
         let target = target(server);

@@ -82,7 +82,7 @@ impl Target for PgTarget {
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
-        self.ask(layout::survey)
+        self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
     }
 
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
@@ -100,7 +100,7 @@ impl Target for PgTarget {
     }
 
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(layout::inventory)
+        self.ask(layout::inventory).map_err(|error| layout::explain_look(error, &self.config))
     }
 
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {

@@ -31,6 +31,7 @@ use crate::load::{Cancel, DataState, LoadOptions, LoadReport, Progress};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::{ident, literal};
+pub(super) use session::explain_look;
 pub(super) use spot::spot_check;
 pub(super) use tables::{SCHEMA, Table};
 pub(super) use versions::versions;

@@ -64,6 +64,19 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &ConnectConfig) -
     TargetError { message: format!("{doing}: {}", error.message), hint, ..error }
 }
 
+/// The same for an error met while looking at what is loaded, which needs fewer rights than a load.
+pub(in crate::postgres) fn explain_look(error: TargetError, config: &ConnectConfig) -> TargetError {
+    let explained = explain(error, "what Dyno has loaded cannot be looked at", config);
+    if explained.kind != TargetErrorKind::Privilege {
+        return explained;
+    }
+    let user = ident(&config.user);
+    explained.hint(format!(
+        "connect as the user who loaded it, or let that user GRANT USAGE ON SCHEMA {SCHEMA} TO {user}; \
+         GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA {SCHEMA} TO {user}"
+    ))
+}
+
 /// What an administrator runs so that this user can load.
 fn grants(config: &ConnectConfig) -> String {
     let (database, user) = (ident(&config.database), ident(&config.user));
