@@ -56,7 +56,7 @@ def main():
             own, peer = (done.of(side, lambda figures: figures[0]) for side in (0, 1))
             own_cpu, peer_cpu = (done.of(side, lambda figures: figures[1]) for side in (0, 1))
             table.row(
-                [connections, own.show(), peer.show(), ratio.show(), f"{own_cpu.median:.2f}", f"{peer_cpu.median:.2f}", done.others().show(0), report.verdict(ratio.median, at_most=1.0)],
+                [connections, own.show(), peer.show(), ratio.show(), f"{own_cpu.median:.2f}", f"{peer_cpu.median:.2f}", done.others().show(0), report.verdict(ratio.median, at_most=1.0, others=done.others())],
                 connections=connections, mib=scale_mib, dyno_s=own, psql_s=peer, ratio=ratio, dyno_cpu_s=own_cpu, psql_cpu_s=peer_cpu, others_pct=done.others(),
             )
     table.finish()

@@ -33,7 +33,7 @@ def main():
         kib, p50, p99, late, share = (pairs.Spread.of(column) for column in zip(*figures))
         busy = pairs.Spread.of(taken)
         table.row(
-            [SESSIONS, share.show(3), kib.show(1), p50.show(), p99.show(), late.show(), busy.show(0), report.verdict(kib.median, at_most=100)],
+            [SESSIONS, share.show(3), kib.show(1), p50.show(), p99.show(), late.show(), busy.show(0), report.verdict(kib.median, at_most=100, others=busy)],
             sessions=SESSIONS, rate_per_s=RATE_PER_S, kib_per_session=kib, p50_ms=p50, p99_ms=p99, latest_ms=late, done_share=share, others_pct=busy,
         )
     table.finish()

@@ -15,7 +15,7 @@ def main():
     own, peer = (done.of(number, lambda ns: ns) for number in (0, 1))
     cost = pairs.Spread.of([a - b for a, b in done.sides])
     table.row(
-        [own.show(1), peer.show(1), cost.show(1), done.others().show(0), report.verdict(cost.median, at_most=100)],
+        [own.show(1), peer.show(1), cost.show(1), done.others().show(0), report.verdict(cost.median, at_most=100, others=done.others())],
         measured_ns=own, bare_ns=peer, cost_ns=cost, others_pct=done.others(),
     )
     table.finish()

@@ -96,7 +96,7 @@ class Server:
         return process.run(argv, env={**self.env, **(env or {})}).stdout.strip()
 
     def pgbench(self, scripts, sessions, seconds):
-        """`pgbench -M prepared` with scripts `{path: weight}`; returns `(tps, transactions, cpu_s)`."""
+        """`pgbench -M prepared` with scripts `{path: weight}`; returns `(tps, transactions the server counted, cpu_s)`."""
         jobs = min(sessions, os.cpu_count())
         argv = [self.bin / "pgbench", "-n", "-M", "prepared", "-c", sessions, "-j", jobs, "-T", seconds]
         for path, weight in scripts.items():
@@ -108,24 +108,30 @@ class Server:
             raise RuntimeError(f"pgbench had failures:\n{done.stdout}")
         tps = float(re.search(r"tps = ([0-9.]+) \(without initial connection time\)", done.stdout)[1])
         transactions = int(re.search(r"number of transactions actually processed: (\d+)", done.stdout)[1])
-        self.check_commits(transactions, before, sessions)
-        return tps, transactions, done.cpu_s
+        counted = self.check_commits(transactions, before, transactions * 0.01 + 100 + 20 * sessions)
+        return tps, counted, done.cpu_s
 
     def commits(self):
         """Transactions that the server has counted."""
         return int(self.psql("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'"))
 
-    def check_commits(self, claimed, before, sessions):
-        """Holds what a client says it did against what the server counted: no figure rests on one side's word."""
+    def check_commits(self, claimed, before, more_max):
+        """Holds what a client says it did against what the server counted, which may be up to `more_max` more, and
+        returns the server's count: no figure rests on one side's word."""
         until = time.monotonic() + 5
         while True:
             counted = self.commits() - before
-            # Connecting, these very questions and autovacuum add a few; ended sessions are booked a moment later.
-            if claimed <= counted <= claimed * 1.01 + 100 + 20 * sessions:
-                return
+            # Ended sessions are booked a moment later.
+            if claimed <= counted <= claimed + more_max:
+                return counted
             if time.monotonic() > until:
                 raise RuntimeError(f"{claimed} transactions claimed, but the server counted {counted}")
             time.sleep(0.1)
+
+    def blocks_read(self, table):
+        """Blocks of `table` itself that were read, from the cache or not."""
+        sql = f"SELECT heap_blks_hit + heap_blks_read FROM pg_statio_user_tables WHERE relname = '{table}'"
+        return int(self.psql(sql))
 
     def stop(self):
         """At once."""

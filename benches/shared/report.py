@@ -5,7 +5,7 @@ import os
 import platform
 import time
 
-from . import process
+from . import process, quiet
 
 
 def quick():
@@ -75,8 +75,10 @@ def machine():
     return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(), "load_average": os.getloadavg()}
 
 
-def verdict(ratio, at_least=None, at_most=None):
-    """`met` or `missed`, with the target."""
-    if at_least is not None:
-        return f"{'met' if ratio >= at_least else 'missed'} (≥ {at_least})"
-    return f"{'met' if ratio <= at_most else 'missed'} (≤ {at_most})"
+def verdict(ratio, at_least=None, at_most=None, others=None):
+    """`met` or `missed`, with the target; `undecided` where others took too much of the machine for either word."""
+    met = ratio >= at_least if at_least is not None else ratio <= at_most
+    target = f"≥ {at_least}" if at_least is not None else f"≤ {at_most}"
+    if others is not None and others.median > quiet.OTHERS_PCT_MAX:
+        return f"undecided, disturbed ({target})"
+    return f"{'met' if met else 'missed'} ({target})"
