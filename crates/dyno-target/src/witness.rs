@@ -8,7 +8,7 @@ pub struct RowVersion<'a> {
     /// The key.
     pub key: u64,
     /// How many updates the row has seen since it was loaded: each adds 1.
-    pub version: u64,
+    pub version: i64,
     /// The beginning of its `c2`: the stamp of the last update, [`UpdateValues::STAMP_BYTES`](crate::data::UpdateValues::STAMP_BYTES) long.
     pub stamp: &'a str,
 }

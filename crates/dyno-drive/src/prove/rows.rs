@@ -18,7 +18,7 @@ pub const ROWS_MAX: u64 = 100_000_000;
 #[derive(Debug)]
 pub struct Start {
     spec: DataSpec,
-    versions: Vec<u64>,
+    versions: Vec<i64>,
 }
 
 /// A row whose version is not what it must be.
@@ -29,11 +29,11 @@ pub struct Example {
     /// The key.
     pub key: u64,
     /// Its version before the run.
-    pub before: u64,
+    pub before: i64,
     /// Acknowledged updates of it.
     pub acknowledged: u64,
     /// Its version now.
-    pub found: u64,
+    pub found: i64,
 }
 
 /// What a comparison has found.
@@ -144,17 +144,17 @@ impl Account {
     /// Takes one row in, of which `unknown` updates have an unknown end.
     fn take(&mut self, row: Example, unknown: u64, is_stamped: bool) {
         self.rows_found += i128::from(row.found) - i128::from(row.before);
-        let least = row.before + row.acknowledged;
         let mut is_wrong = is_stamped != (row.found > row.before);
         self.values_wrong += u64::from(is_wrong);
-        if row.found < least {
+        let more = i128::from(row.found) - i128::from(row.before) - i128::from(row.acknowledged);
+        if more < 0 {
             // Below `before` an update is lost that was committed even before this run began: no less a loss.
-            self.rows_lost += least - row.found;
+            self.rows_lost = self.rows_lost.saturating_add(clamped(-more));
             is_wrong = true;
         } else {
-            let more = row.found - least;
+            let more = clamped(more);
             self.rows_unknown_found += more.min(unknown);
-            self.rows_surplus += more.saturating_sub(unknown);
+            self.rows_surplus = self.rows_surplus.saturating_add(more.saturating_sub(unknown));
             is_wrong |= more > unknown;
         }
         if is_wrong {
@@ -180,6 +180,11 @@ impl Account {
             .iter()
             .all(|&&wrong| wrong == 0)
     }
+}
+
+/// A distance between versions, which somebody else may have written.
+fn clamped(distance: i128) -> u64 {
+    u64::try_from(distance).unwrap_or(u64::MAX)
 }
 
 /// Which rows a reading has come by.

@@ -35,7 +35,7 @@ pub(in crate::postgres) fn versions(
                     schema: table.schema,
                     // Keys below 1 are none of Dyno's, whichever they are.
                     key: row.parse(0).unwrap_or(0),
-                    version: row.parse(1).unwrap_or(0),
+                    version: row.parse(1).unwrap_or(-1),
                     stamp: row.get(2).unwrap_or_default(),
                 });
             }

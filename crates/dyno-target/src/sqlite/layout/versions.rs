@@ -27,12 +27,11 @@ fn read(conn: &Connection, table: Table, visit: &mut dyn FnMut(&RowVersion<'_>))
     let mut statement = conn.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let number = |index| row.get::<_, i64>(index).map(|value| u64::try_from(value).unwrap_or(0));
         visit(&RowVersion {
             schema: table.schema,
             // Keys below 1 are none of Dyno's, whichever they are.
-            key: number(0)?,
-            version: number(1)?,
+            key: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
+            version: row.get(1)?,
             stamp: row.get_ref(2)?.as_str().unwrap_or_default(),
         });
     }

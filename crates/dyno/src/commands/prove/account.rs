@@ -101,5 +101,9 @@ pub(super) fn as_json(account: &Account) -> Value {
         "rows_surplus": account.rows_surplus,
         "rows_short": account.rows_short,
         "values_wrong": account.values_wrong,
+        "example": account.example.map(|row| json!({
+            "schema": row.schema, "key": row.key, "version_before": row.before,
+            "acknowledged": row.acknowledged, "version_found": row.found,
+        })),
     })
 }

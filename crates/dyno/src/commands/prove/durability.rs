@@ -175,9 +175,10 @@ fn conclude(
     if let Ok(account) = found {
         talk.show(&account::table(account, None, &talk.style()))?;
     }
-    talk.show(&format!("\n{words}"))?;
+    talk.show("\n")?;
+    super::show_words(&words, 0, talk)?;
     for reason in &reasons {
-        talk.show(&format!("  {reason}"))?;
+        super::show_words(reason, 2, talk)?;
     }
     talk.say(&format!("the run is stored as {}", record.id));
     Ok(if is_proved { Exit::Done } else { Exit::Invalid })

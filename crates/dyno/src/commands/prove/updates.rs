@@ -43,7 +43,8 @@ fn conclude(record: &RunRecord, account: &Account, talk: &Talk) -> anyhow::Resul
         "recorded_rows_updated": recorded, "account": account::as_json(account),
     }))?;
     talk.show(&account::table(account, recorded, &talk.style()))?;
-    talk.show(&format!("\n{words}"))?;
+    talk.show("\n")?;
+    super::show_words(&words, 0, talk)?;
     for reason in &record.reasons {
         talk.say(&format!("the run itself is {}: {reason}", record.status.name()));
     }
