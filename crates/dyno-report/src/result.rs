@@ -324,6 +324,8 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
     ];
     let entry = |(what, value, unit): &Entry| {
         let space = pad((20usize.saturating_sub(width(what)) + 13).saturating_sub(width(value)).max(1));
+        // What is not known has no unit.
+        let unit = if value == ABSENT { "" } else { unit };
         format!("{what}{space}{value} {unit}")
     };
     let mut out = String::new();

@@ -430,3 +430,12 @@ proptest! {
         assert_fits(&hostile(&text));
     }
 }
+
+#[test]
+fn what_is_not_known_has_no_unit() {
+    let mut record = postgres();
+    let all = record.ops.get_mut("all").unwrap();
+    (all.service_us.p50, all.service_us.p99) = (None, None);
+    let card = result_card(&ResultRow::from(&record), &Style::default());
+    assert!(!card.contains("– µs") && card.contains('–'), "{card}");
+}
