@@ -294,7 +294,7 @@ impl<'a> Conductor<'a> {
         let started = self.started;
         let now_s = move || started.elapsed().as_secs_f64();
         // Who asked to stop before gets what is under way; who asks now does not want to wait for it.
-        let (asked_before, cancel) = (self.job.cancel.is_cancelled(), &self.job.cancel);
+        let (asked_before, cancel) = (outcome == Outcome::Interrupted, &self.job.cancel);
         let impatient = move || !asked_before && cancel.is_cancelled();
         let drain = self.job.plan.run.drain.0;
         if self.measured.gate_opened_ns.is_some() {

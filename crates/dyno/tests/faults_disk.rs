@@ -99,8 +99,6 @@ fn a_repository_without_room_loses_no_record() {
     disk.fill();
     going.signal("INT");
     assert_kept_in_a_file(&desk, &going.end());
-    let none = desk.dyno(&run("sqlite::memory:", &["--repository", &repository]));
-    assert_eq!(none.code, 3, "no run is begun that cannot be stored: {none:#?}");
     disk.free();
     let list = desk.dyno(&["list", "--repository", &repository]);
     assert!(list.code == 0 && list.out.contains("interrupted"), "{list:#?}");
