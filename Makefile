@@ -1,5 +1,5 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo bench bench-programs test check lint doc unit testbeds deny bless install clean
+.PHONY: help build demo bench bench-programs test check lint doc unit testbeds deny bless fuzz install clean
 
 CARGO ?= cargo
 
@@ -10,6 +10,7 @@ help:
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
 	@echo 'make install   the program, into cargo'"'"'s bin directory'
+	@echo 'make fuzz      the readers of plans, sizes, rates and URLs on arbitrary text, for minutes'
 	@echo 'make deny      licences and sources of everything in the build (needs cargo-deny)'
 	@echo 'make bless     writes generated files anew: plan reference, record schema'
 
@@ -46,6 +47,10 @@ testbeds:
 
 unit:
 	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test --workspace --no-fail-fast
+
+# A bounded run is part of `make test`.
+fuzz:
+	PROPTEST_CASES=$${CASES:-100000} $(CARGO) test --release -p dyno-plan
 
 deny:
 	$(CARGO) deny --workspace check bans licenses sources

@@ -1,0 +1,25 @@
+//! Arbitrary bytes for every reader: none panics. `PROPTEST_CASES=100000 cargo test -p dyno-plan` runs longer.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use dyno_plan::{Bytes, PlanFile, PlanSource, Rate, Size, Span, TargetUrl};
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn no_bytes_panic_a_reader(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = (text.parse::<Size>(), text.parse::<Bytes>(), text.parse::<Span>());
+        let _ = (text.parse::<Rate>(), text.parse::<TargetUrl>());
+    }
+
+    #[test]
+    fn no_bytes_panic_the_plan_reader(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dyno.toml");
+        std::fs::write(&path, &bytes).unwrap();
+        if let Ok(file) = PlanFile::open(&path) {
+            let _ = dyno_plan::read(&PlanSource { file: Some(file), ..PlanSource::default() });
+        }
+    }
+}
