@@ -57,6 +57,7 @@ class Report:
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "quick": quick(),
             "pairs": pairs(),
+            "seconds_each": seconds(),
             "machine": machine(),
             "rows": self.figures,
         }
