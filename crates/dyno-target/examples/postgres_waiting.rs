@@ -188,9 +188,9 @@ fn main() {
             scope.spawn(move || {
                 gate.wait();
                 if mode == Mode::Epoll {
-                    all_at_once(group, ends)
+                    all_at_once(group, ends);
                 } else {
-                    one_by_one(&mut group[0], mode, ends)
+                    one_by_one(&mut group[0], mode, ends);
                 }
             });
         }
