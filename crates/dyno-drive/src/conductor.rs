@@ -25,7 +25,7 @@ const EDGE_S_MAX: f64 = 0.5;
 /// The longest wait for a sample of waits that is under way when the window ends.
 const SAMPLE_MAX: Duration = Duration::from_millis(200);
 /// The longest wait for a snapshot.
-const SNAPSHOT_S_MAX: f64 = 10.0;
+const SNAPSHOT_S_MAX: f64 = 30.0;
 /// The gate opens this much after the last session is ready: time for all of them to fall asleep until then.
 const GATE_LEAD_NS: u64 = 20_000_000;
 /// How long counters may take to settle after the last session has gone, and the pause between two looks.

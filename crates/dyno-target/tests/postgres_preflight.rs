@@ -122,7 +122,7 @@ fn settings_that_falsify_a_run_are_named() {
         assert_found(&advice, "synchronous_commit", Severity::Warn, "off", "SET synchronous_commit = on");
         assert_found(&advice, "track_counts", Severity::Warn, "audited", "SET track_counts = on");
         assert_found(&advice, "autovacuum", Severity::Note, "off", "SET autovacuum = on");
-        assert_found(&advice, "connections", Severity::Fail, "7 connections", "SET max_connections = ");
+        assert_found(&advice, "connections", Severity::Fail, "8 connections", "SET max_connections = ");
         assert_found(&advice, "cache", Severity::Note, "page cache", "storage");
         let mut huge = plan(&server.url());
         huge.data.scale = Size::Bytes(Bytes(1 << 50));

@@ -93,8 +93,26 @@ fn classify(error: &anyhow::Error) -> (Exit, String) {
     (Exit::Failed, String::new())
 }
 
+/// Whether stdout was closed (`dyno show | head`). Only the program's own writes come as bare I/O errors; a server's
+/// connection that broke is a cause inside another error, and no reason to say that all is well.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
-    })
+    error.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken_pipe() -> std::io::Error {
+        std::io::ErrorKind::BrokenPipe.into()
+    }
+
+    #[test]
+    fn only_our_own_closed_pipe_is_no_error() {
+        assert!(is_broken_pipe(&broken_pipe().into()));
+        // A server that was killed while we wrote to it.
+        let lost =
+            TargetError::new(TargetErrorKind::Unreachable, "the connection was lost").cause(broken_pipe());
+        assert!(!is_broken_pipe(&lost.into()));
+    }
 }
