@@ -58,7 +58,7 @@ impl PgSession {
             setup.spec.compressible,
         );
         let connection = prepare(config, setup, &breaker)?;
-        let mut session = Self {
+        Ok(Self {
             config: config.clone(),
             connection,
             breaker,
@@ -73,26 +73,7 @@ impl PgSession {
             last_update: None,
             overhead_commits: OPENING_COMMITS,
             setup: setup.clone(),
-        };
-        if setup.drive == Drive::Client {
-            session.plan_reads().map_err(|error| not_prepared(error, setup))?;
-        }
-        Ok(session)
-    }
-
-    /// Executes both reads by key once where no key is, so that the server has loaded its catalogs and made its plans
-    /// before the gate: many sessions that plan at once would start far apart. Updates are left out, since a run
-    /// that only reads needs no right to update.
-    fn plan_reads(&mut self) -> Result<(), WireError> {
-        self.lookup.set_int8(0, NO_KEY);
-        self.connection.send_bytes(self.lookup.bytes())?;
-        answer::read(&mut self.connection, None)?;
-        self.select.set_int8(0, NO_KEY);
-        self.select.set_int8(1, NO_KEY);
-        self.connection.send_bytes(self.select.bytes())?;
-        answer::read(&mut self.connection, None)?;
-        self.overhead_commits += 2;
-        Ok(())
+        })
     }
 
     fn last_key(&self, first: u64) -> u64 {
@@ -169,9 +150,6 @@ enum Read {
 fn session_prefix(setup: &SessionSetup) -> String {
     format!("{}{:08x}", UpdateValues::run_prefix(setup.run_stamp), setup.number)
 }
-
-/// A key that no row has: keys begin at 1.
-const NO_KEY: u64 = 0;
 
 /// Transactions that opening a session adds to `xact_commit` (counted on 15.20 and 18.4): the start of its process, the
 /// settings, the preparation.
