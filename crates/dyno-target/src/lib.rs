@@ -13,9 +13,11 @@
 
 pub mod clock;
 pub mod data;
+mod disk;
 pub mod error;
 pub mod load;
 pub mod lock;
+mod net;
 mod open;
 pub mod postgres;
 pub mod secret;

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::net::sockopt::Keepalive;
 use crate::secret::Secret;
 
 /// Whether and how the connection is encrypted.
@@ -66,19 +67,6 @@ pub enum Endpoint {
         /// The address, if it is not to be looked up.
         address: Option<IpAddr>,
     },
-}
-
-/// How a dead peer is noticed on TCP; absent is the system's own setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Keepalive {
-    /// Whether at all.
-    pub(super) enabled: bool,
-    /// Seconds without traffic before the first probe.
-    pub(super) idle_s: Option<u32>,
-    /// Seconds between probes.
-    pub(super) interval_s: Option<u32>,
-    /// Probes without an answer before the connection is dead.
-    pub(super) count: Option<u32>,
 }
 
 /// Everything that is needed to open connections to one server; cheap to clone, never shows a password.

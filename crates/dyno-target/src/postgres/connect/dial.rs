@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::config::{ConnectConfig, Endpoint};
-use super::sockopt;
 use crate::error::{TargetError, TargetErrorKind};
+use crate::net::sockopt;
 use crate::postgres::wire::{Breaker, Socket};
 
 /// A connected socket, and the endpoint that it reached.

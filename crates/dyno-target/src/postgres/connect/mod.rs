@@ -11,10 +11,8 @@ mod environment;
 mod explain;
 mod from_url;
 mod passfile;
-mod sockopt;
 mod start;
 mod tls;
-mod verify;
 
 pub use config::{ChannelBinding, ConnectConfig, Endpoint, SslMode};
 pub(super) use start::{establish, reach};

@@ -12,8 +12,8 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use super::config::{ConnectConfig, SslMode};
 use super::explain;
 use super::start::{Encrypt, Failure};
-use super::verify::{self, Trust};
 use crate::error::{TargetError, TargetErrorKind};
+use crate::net::verify::{self, Trust};
 use crate::postgres::wire::{Socket, Stream, WireError, message};
 
 /// Asks the server for TLS and shakes hands, or goes on without where `encrypt` lets it.

@@ -4,7 +4,8 @@ use super::super::connect::ConnectConfig;
 use super::super::layout::{SCHEMA, survey};
 use super::super::wire::Connection;
 use super::settings::{self, Settings};
-use super::{block_size, disk, host};
+use super::{block_size, host};
+use crate::disk;
 use crate::error::TargetError;
 use crate::load::DataState;
 

@@ -1,7 +1,6 @@
 //! What the server is, and what of it would falsify a run.
 
 mod checks;
-mod disk;
 mod durability;
 mod facts;
 mod host;

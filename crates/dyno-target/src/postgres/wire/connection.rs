@@ -8,9 +8,9 @@ use super::copy::CopyIn;
 use super::error::WireError;
 use super::inbound::{Fields, Inbound};
 use super::row::Row;
-use super::socket::Stream;
 use super::{Breaker, PgError, message};
 use crate::error::{TargetError, TargetErrorKind};
+use crate::net::Stream;
 use crate::postgres::connect::{self, ConnectConfig};
 
 /// One connection to a server. The module comment of [`wire`](super) shows how it is used.

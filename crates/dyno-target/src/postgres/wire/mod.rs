@@ -26,7 +26,6 @@
 //! The server's own errors stay whole: `PgError::of(&error)` gives severity, SQLSTATE, detail and hint of a
 //! [`TargetError`](crate::TargetError), whose kind already follows from the SQLSTATE.
 
-mod breaker;
 mod cancel;
 mod connection;
 mod copy;
@@ -34,9 +33,8 @@ mod error;
 mod inbound;
 pub(super) mod message;
 mod row;
-mod socket;
 
-pub(super) use breaker::Breaker;
+pub(super) use crate::net::{Breaker, Socket, Stream};
 pub use cancel::CancelToken;
 pub use connection::Connection;
 pub(super) use connection::message_rows;
@@ -45,4 +43,3 @@ pub use error::PgError;
 pub(super) use error::{WireError, describe};
 pub(super) use inbound::Fields;
 pub use row::Row;
-pub(super) use socket::{Socket, Stream};

@@ -8,7 +8,7 @@ use crate::session::Interrupter;
 
 /// Shuts down the socket that a session uses now, also while it is being opened anew.
 #[derive(Debug, Default)]
-pub(in crate::postgres) struct Breaker(Mutex<Slot>);
+pub(crate) struct Breaker(Mutex<Slot>);
 
 #[derive(Debug, Default)]
 struct Slot {
@@ -25,12 +25,12 @@ impl Breaker {
     }
 
     /// How often it was broken; to be given to [`Breaker::guard`].
-    pub(in crate::postgres) fn breaks(&self) -> u64 {
+    pub(crate) fn breaks(&self) -> u64 {
         self.slot().breaks
     }
 
     /// From now on `socket` is what a break shuts down; an error if it was broken since `breaks` was read.
-    pub(in crate::postgres) fn guard(&self, socket: &Socket, breaks: u64) -> io::Result<()> {
+    pub(crate) fn guard(&self, socket: &Socket, breaks: u64) -> io::Result<()> {
         let handle = socket.handle()?;
         let mut slot = self.slot();
         if slot.breaks != breaks {
@@ -41,7 +41,7 @@ impl Breaker {
     }
 
     /// Forgets the socket, so that its descriptor is closed.
-    pub(in crate::postgres) fn release(&self) {
+    pub(crate) fn release(&self) {
         self.slot().socket = None;
     }
 }

@@ -13,7 +13,18 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use super::config::Keepalive;
+/// How a dead peer is noticed on TCP; absent is the system's own setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Keepalive {
+    /// Whether at all.
+    pub(crate) enabled: bool,
+    /// Seconds without traffic before the first probe.
+    pub(crate) idle_s: Option<u32>,
+    /// Seconds between probes.
+    pub(crate) interval_s: Option<u32>,
+    /// Probes without an answer before the connection is dead.
+    pub(crate) count: Option<u32>,
+}
 
 fn set<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     // The types passed here are a c_int and a timeval, a few bytes each.
@@ -24,7 +35,7 @@ fn set<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Re
 }
 
 /// Sets how a dead peer is noticed.
-pub(super) fn set_keepalive(stream: &TcpStream, keepalive: Keepalive) -> io::Result<()> {
+pub(crate) fn set_keepalive(stream: &TcpStream, keepalive: Keepalive) -> io::Result<()> {
     let fd = stream.as_raw_fd();
     set(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &libc::c_int::from(keepalive.enabled))?;
     if !keepalive.enabled {
@@ -44,7 +55,7 @@ pub(super) fn set_keepalive(stream: &TcpStream, keepalive: Keepalive) -> io::Res
 }
 
 /// Connects to the Unix socket at `path`, for at most `timeout`.
-pub(super) fn connect_unix(path: &Path, timeout: Duration) -> io::Result<UnixStream> {
+pub(crate) fn connect_unix(path: &Path, timeout: Duration) -> io::Result<UnixStream> {
     let bytes = path.as_os_str().as_bytes();
     // SAFETY: sockaddr_un is plain data for which all zeros is valid.
     let mut address: libc::sockaddr_un = unsafe { mem::zeroed() };

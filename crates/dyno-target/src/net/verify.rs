@@ -14,7 +14,7 @@ use crate::error::{TargetError, TargetErrorKind};
 
 /// Trusted root certificates.
 #[derive(Debug)]
-pub(super) struct Roots {
+pub(crate) struct Roots {
     store: RootCertStore,
     /// The same, as they are in the file: a server that shows one of them itself is trusted.
     certificates: Vec<CertificateDer<'static>>,
@@ -22,7 +22,7 @@ pub(super) struct Roots {
 
 /// Which server is the right one.
 #[derive(Debug)]
-pub(super) enum Trust {
+pub(crate) enum Trust {
     /// Whoever answers: the line is encrypted, the peer unknown.
     Anyone,
     /// Whoever has a certificate of a trusted authority.
@@ -33,14 +33,14 @@ pub(super) enum Trust {
 
 /// Checks certificates as `sslmode` says.
 #[derive(Debug)]
-pub(super) struct Verifier {
+pub(crate) struct Verifier {
     trust: Trust,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Verifier {
     /// A verifier that trusts `trust`.
-    pub(super) fn new(trust: Trust, algorithms: WebPkiSupportedAlgorithms) -> Self {
+    pub(crate) fn new(trust: Trust, algorithms: WebPkiSupportedAlgorithms) -> Self {
         Self { trust, algorithms }
     }
 
@@ -110,7 +110,7 @@ impl ServerCertVerifier for Verifier {
 }
 
 /// The root certificates in the PEM file `path`; `system` is what the operating system trusts.
-pub(super) fn roots(path: &Path) -> Result<Roots, TargetError> {
+pub(crate) fn roots(path: &Path) -> Result<Roots, TargetError> {
     let bad = |why: String| {
         let message = format!("the root certificates in {} cannot be used: {why}", path.display());
         TargetError::new(TargetErrorKind::Unsupported, message)

@@ -17,7 +17,7 @@ enum Kind {
 
 /// A connected socket. While it has a deadline, no read or write waits beyond it.
 #[derive(Debug)]
-pub(in crate::postgres) struct Socket {
+pub(crate) struct Socket {
     kind: Kind,
     deadline: Option<Instant>,
 }
@@ -36,7 +36,7 @@ impl From<UnixStream> for Socket {
 
 impl Socket {
     /// Sets the moment until which everything has to be done, or none.
-    pub(in crate::postgres) fn set_deadline(&mut self, deadline: Option<Instant>) -> io::Result<()> {
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) -> io::Result<()> {
         self.deadline = deadline;
         if deadline.is_none() { self.set_timeout(None) } else { Ok(()) }
     }
@@ -64,7 +64,7 @@ impl Socket {
     }
 
     /// A second handle on the same socket, for [`Socket::shut_down`] from another thread.
-    pub(in crate::postgres) fn handle(&self) -> io::Result<Self> {
+    pub(crate) fn handle(&self) -> io::Result<Self> {
         let kind = match &self.kind {
             Kind::Tcp(stream) => Kind::Tcp(stream.try_clone()?),
             Kind::Unix(stream) => Kind::Unix(stream.try_clone()?),
@@ -73,7 +73,7 @@ impl Socket {
     }
 
     /// Ends both directions: whoever waits on the socket fails at once.
-    pub(in crate::postgres) fn shut_down(&self) {
+    pub(crate) fn shut_down(&self) {
         // It fails only when the peer was faster; then there is nothing to break off.
         let _ = match &self.kind {
             Kind::Tcp(stream) => stream.shutdown(Shutdown::Both),
@@ -113,7 +113,7 @@ impl Write for Socket {
 }
 
 /// The stream that the protocol runs on.
-pub(in crate::postgres) enum Stream {
+pub(crate) enum Stream {
     /// As it is.
     Plain(Socket),
     /// Inside TLS.
@@ -122,7 +122,7 @@ pub(in crate::postgres) enum Stream {
 
 impl Stream {
     /// The socket below.
-    pub(in crate::postgres) fn socket(&mut self) -> &mut Socket {
+    pub(crate) fn socket(&mut self) -> &mut Socket {
         match self {
             Self::Plain(socket) => socket,
             Self::Tls(tls) => &mut tls.sock,
@@ -130,7 +130,7 @@ impl Stream {
     }
 
     /// The socket below, for looking at it.
-    pub(in crate::postgres) fn socket_ref(&self) -> &Socket {
+    pub(crate) fn socket_ref(&self) -> &Socket {
         match self {
             Self::Plain(socket) => socket,
             Self::Tls(tls) => &tls.sock,
@@ -139,7 +139,7 @@ impl Stream {
 
     /// Sends all of `bytes`.
     #[inline]
-    pub(in crate::postgres) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(socket) => socket.write_all(bytes),
             Self::Tls(tls) => {
@@ -150,7 +150,7 @@ impl Stream {
     }
 
     /// Whether the connection is encrypted.
-    pub(in crate::postgres) fn is_tls(&self) -> bool {
+    pub(crate) fn is_tls(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
 }

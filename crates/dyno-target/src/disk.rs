@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::mem::MaybeUninit;
 
 /// Bytes that users may still write on the file system that holds `path`; `None` if it cannot be reached from here.
-pub(super) fn free_bytes(path: &str) -> Option<u64> {
+pub(crate) fn free_bytes(path: &str) -> Option<u64> {
     let path = CString::new(path).ok()?;
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
     // SAFETY: `path` is a valid C string and `facts` has room for what statvfs writes.

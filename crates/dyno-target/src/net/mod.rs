@@ -1,0 +1,10 @@
+//! What every engine that is reached by a socket needs: the stream, breaking it off, how a dead peer is noticed, whom to
+//! trust inside TLS.
+
+mod breaker;
+mod socket;
+pub(crate) mod sockopt;
+pub(crate) mod verify;
+
+pub(crate) use breaker::Breaker;
+pub(crate) use socket::{Socket, Stream};
