@@ -2,11 +2,14 @@
 //!
 //! Everything here is a pure function of a [`RunRecord`](dyno_record::RunRecord): whoever made the record, on whatever
 //! host, gets the same findings. [`audit()`] asks whether a run's numbers agree with each other; [`judge`] turns its
-//! answer into the run's status.
+//! answer into the run's status. [`points()`] puts runs together by what they were asked to do; every curve, fit and
+//! comparison begins with its [`Points`].
 
 pub mod audit;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod number;
+pub mod points;
 
 pub use audit::{audit, check_names, judge};
+pub use points::{Point, Points, points};

@@ -1,0 +1,65 @@
+//! Curves: the points along one axis, all else the same.
+
+use super::axis::{Axis, AxisValue};
+use super::{Point, Points};
+
+/// The points along one axis, in its order, with all other axes at fixed values.
+#[derive(Debug, Clone)]
+pub struct Curve<'p, 'r> {
+    /// The other axes and their values.
+    pub fixed: Vec<(&'p Axis, &'p AxisValue)>,
+    /// The points in order of the axis.
+    pub points: Vec<&'p Point<'r>>,
+}
+
+impl Curve<'_, '_> {
+    /// What sets this curve apart: `update_pct 20, block_size 8K`; empty when it is the only one.
+    pub fn name(&self) -> String {
+        let parts: Vec<_> = self
+            .fixed
+            .iter()
+            .map(|(axis, value)| match value.number {
+                Some(_) if !axis.unit.is_empty() && value.text.parse::<f64>().is_ok() => {
+                    format!("{} {} {}", axis.name(), value.text, axis.unit)
+                }
+                _ => format!("{} {}", axis.name(), value.text),
+            })
+            .collect();
+        parts.join(", ")
+    }
+}
+
+impl<'r> Points<'r> {
+    /// The curves along the axis of this path; in a ramp that is [`SESSIONS`](super::SESSIONS). An axis in which the
+    /// runs do not differ gives curves of one point.
+    pub fn curves(&self, along: &str) -> Vec<Curve<'_, 'r>> {
+        let place = self.axes.iter().position(|axis| axis.path == along);
+        let mut curves: Vec<Curve<'_, 'r>> = Vec::new();
+        for point in &self.points {
+            let fixed: Vec<_> = self
+                .axes
+                .iter()
+                .zip(&point.values)
+                .enumerate()
+                .filter(|(i, _)| Some(*i) != place)
+                .map(|(_, pair)| pair)
+                .collect();
+            match curves.iter_mut().find(|curve| curve.fixed == fixed) {
+                Some(curve) => curve.points.push(point),
+                None => curves.push(Curve { fixed, points: vec![point] }),
+            }
+        }
+        if let Some(place) = place {
+            for curve in &mut curves {
+                curve.points.sort_by(|a, b| a.values[place].order(&b.values[place]));
+            }
+        }
+        curves
+    }
+
+    /// The axis that load rises along: [`SESSIONS`](super::SESSIONS), or the rate of an open loop if only that varies.
+    pub fn load_axis(&self) -> &'static str {
+        let varies = |path: &str| self.axes.iter().any(|axis| axis.path == path);
+        if !varies(super::SESSIONS) && varies(super::RATE) { super::RATE } else { super::SESSIONS }
+    }
+}

@@ -1,0 +1,130 @@
+//! The vocabulary of measures: what a point can be asked for, in which unit, and which direction is better.
+//!
+//! Records keep figures under their names; this is where a name gets its words. A record may hold figures that are not
+//! in the vocabulary (another program's, imported): they are kept, with their own unit and no direction.
+
+use dyno_record::Unit;
+
+/// Which direction of a measure is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// More is better: throughput.
+    Higher,
+    /// Less is better: latency.
+    Lower,
+    /// Neither: it describes the run (CPU busy, redo written) and decides nothing alone.
+    Neither,
+}
+
+/// One thing that points are measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measure {
+    /// The name in records, options and exports: `ops_per_s`.
+    pub name: &'static str,
+    /// The words in sentences and charts, without the unit: `operations`.
+    pub label: &'static str,
+    /// The unit.
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+}
+
+const fn measure(name: &'static str, label: &'static str, unit: Unit, better: Better) -> Measure {
+    Measure { name, label, unit, better }
+}
+
+use Better::{Higher, Lower, Neither};
+use Unit::{
+    BlocksPerSecond, BytesPerSecond, MegabytesPerSecond, Microseconds, PerSecond, Percent, RowsPerSecond,
+    Sessions,
+};
+
+/// Every measure, in the order reports show them: throughput, latency, reads and writes, redo, the host.
+pub static MEASURES: [Measure; 51] = [
+    measure("ops_per_s", "operations", PerSecond, Higher),
+    measure("rows_per_s", "rows", RowsPerSecond, Higher),
+    measure("rows_read_per_s", "rows read", RowsPerSecond, Higher),
+    measure("rows_written_per_s", "rows written", RowsPerSecond, Higher),
+    measure("commits_per_s", "commits", PerSecond, Higher),
+    measure("rollbacks_per_s", "rollbacks", PerSecond, Lower),
+    measure("executions_per_s", "executions", PerSecond, Higher),
+    measure("service_mean_us", "mean service time", Microseconds, Lower),
+    measure("service_p50_us", "median service time", Microseconds, Lower),
+    measure("service_p90_us", "p90 of service time", Microseconds, Lower),
+    measure("service_p95_us", "p95 of service time", Microseconds, Lower),
+    measure("service_p99_us", "p99 of service time", Microseconds, Lower),
+    measure("service_p999_us", "p99.9 of service time", Microseconds, Lower),
+    measure("service_max_us", "longest service time", Microseconds, Lower),
+    measure("response_mean_us", "mean response time", Microseconds, Lower),
+    measure("response_p50_us", "median response time", Microseconds, Lower),
+    measure("response_p90_us", "p90 of response time", Microseconds, Lower),
+    measure("response_p95_us", "p95 of response time", Microseconds, Lower),
+    measure("response_p99_us", "p99 of response time", Microseconds, Lower),
+    measure("response_p999_us", "p99.9 of response time", Microseconds, Lower),
+    measure("response_max_us", "longest response time", Microseconds, Lower),
+    measure("logical_reads_per_s", "logical reads", BlocksPerSecond, Higher),
+    measure("physical_reads_per_s", "physical reads", BlocksPerSecond, Higher),
+    measure("physical_read_requests_per_s", "read requests", PerSecond, Higher),
+    measure("physical_read_mb_per_s", "physical reads", MegabytesPerSecond, Higher),
+    measure("physical_read_latency_us", "mean latency of a physical read", Microseconds, Lower),
+    measure("physical_writes_per_s", "physical writes", BlocksPerSecond, Neither),
+    measure("physical_write_requests_per_s", "write requests", PerSecond, Neither),
+    measure("physical_write_mb_per_s", "physical writes", MegabytesPerSecond, Neither),
+    measure("physical_write_latency_us", "mean latency of a physical write", Microseconds, Lower),
+    measure("redo_mb_per_s", "redo", MegabytesPerSecond, Neither),
+    measure("redo_bytes_per_s", "redo", BytesPerSecond, Neither),
+    measure("redo_writes_per_s", "redo writes", PerSecond, Neither),
+    measure("redo_syncs_per_s", "redo syncs", PerSecond, Neither),
+    measure("redo_sync_latency_us", "mean latency of a redo sync", Microseconds, Lower),
+    measure("buffer_hit_pct", "reads served by the cache", Percent, Neither),
+    measure("average_active_sessions", "active sessions", Sessions, Neither),
+    measure("database_active_sessions", "sessions active in the database", Sessions, Neither),
+    measure("cpu_busy_pct", "CPU busy", Percent, Neither),
+    measure("cpu_user_pct", "CPU user", Percent, Neither),
+    measure("cpu_sys_pct", "CPU sys", Percent, Neither),
+    measure("cpu_iowait_pct", "CPU iowait", Percent, Neither),
+    measure("cpu_steal_pct", "CPU steal", Percent, Neither),
+    measure("client_cpu_us_per_op", "client CPU time of an operation", Microseconds, Lower),
+    measure("device_reads_per_s", "device reads", PerSecond, Higher),
+    measure("device_writes_per_s", "device writes", PerSecond, Neither),
+    measure("device_read_mb_per_s", "device reads", MegabytesPerSecond, Higher),
+    measure("device_write_mb_per_s", "device writes", MegabytesPerSecond, Neither),
+    measure("device_read_latency_us", "mean latency of a device read", Microseconds, Lower),
+    measure("device_write_latency_us", "mean latency of a device write", Microseconds, Lower),
+    measure("device_util_pct", "device busy", Percent, Neither),
+];
+
+impl Measure {
+    /// The measure of this name, if it is in the vocabulary.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        MEASURES.iter().find(|measure| measure.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_carry_their_unit() {
+        for (i, measure) in MEASURES.iter().enumerate() {
+            assert!(MEASURES[..i].iter().all(|other| other.name != measure.name), "{}", measure.name);
+            let suffix = match measure.unit {
+                Microseconds => "_us",
+                Percent => "_pct",
+                MegabytesPerSecond => "_mb_per_s",
+                Sessions => "_sessions",
+                _ => "_per_s",
+            };
+            let named = measure.name.ends_with(suffix) || measure.name == "client_cpu_us_per_op";
+            assert!(named, "{} is in {}", measure.name, measure.unit.name());
+        }
+    }
+
+    #[test]
+    fn latency_is_better_low_and_throughput_high() {
+        assert_eq!(Measure::find("service_p99_us").map(|m| m.better), Some(Better::Lower));
+        assert_eq!(Measure::find("ops_per_s").map(|m| m.better), Some(Better::Higher));
+        assert_eq!(Measure::find("tpcc"), None);
+    }
+}
