@@ -35,8 +35,11 @@ impl Timed {
     }
 }
 
-/// The figures of a latency with the ends of their names.
-const FIGURES: [(&str, fn(&Latency) -> Option<f64>); 7] = [
+/// A figure of a latency: the end of its name, and how to get it.
+type Figure = (&'static str, fn(&Latency) -> Option<f64>);
+
+/// The figures of a latency.
+const FIGURES: [Figure; 7] = [
     ("mean_us", |latency| latency.mean),
     ("p50_us", |latency| latency.p50),
     ("p90_us", |latency| latency.p90),
