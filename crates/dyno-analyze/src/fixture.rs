@@ -247,6 +247,7 @@ fn record(
         status: Status::Valid,
         reasons: Vec::new(),
         plan: plan(url),
+        part_of: None,
         targets: vec![TargetFacts { url: url.into(), engine: engine.into(), identity, data: Some(data) }],
         host: host(),
         gate: Gate { sessions: SESSIONS, skew_us_max: 140.0, connect_s: 0.05 },

@@ -78,6 +78,7 @@ pub(crate) fn record(
         status,
         reasons,
         plan: job.plan.clone(),
+        part_of: None,
         targets: vec![TargetFacts {
             url: job.target.url(),
             engine: job.target.engine().to_owned(),

@@ -9,6 +9,7 @@ pub mod id;
 pub mod json;
 pub mod latency;
 pub mod metric;
+pub mod part;
 pub mod platform;
 pub mod record;
 pub mod repository;
@@ -25,9 +26,13 @@ pub use id::{new_run_id, now_rfc3339, rfc3339};
 pub use json::{RECORD_BYTES_MAX, RecordError};
 pub use latency::{Histogram, Latency};
 pub use metric::{Metric, Unit};
+pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
 pub use platform::{Advice, HostFacts, Identity, Severity, TargetFacts};
 pub use record::{ErrorTally, Gate, OpClass, OpStats, RunId, RunRecord, SCHEMA_VERSION, Status, Window};
-pub use repository::{Filter, Repository, RepositoryError, RunState, RunSummary, StartedRun};
+pub use repository::{
+    Filter, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep, SweepState,
+    SweepSummary,
+};
 pub use schema::schema;
 pub use series::{Series, SeriesPoint};
 pub use waits::{WaitTime, Waits};

@@ -10,6 +10,7 @@ use crate::audit::AuditCheck;
 use crate::counter::Counters;
 use crate::latency::Latency;
 use crate::metric::Metric;
+use crate::part::PartOf;
 use crate::platform::{HostFacts, TargetFacts};
 use crate::series::Series;
 use crate::waits::Waits;
@@ -65,6 +66,9 @@ pub struct RunRecord {
     pub reasons: Vec<String>,
     /// The plan it followed.
     pub plan: Plan,
+    /// Its place in a sweep, search, soak or A/B comparison; absent for a run of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<PartOf>,
     /// The databases.
     pub targets: Vec<TargetFacts>,
     /// The machine that drove it.

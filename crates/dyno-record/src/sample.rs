@@ -29,6 +29,7 @@ pub(crate) fn minimal() -> RunRecord {
         status: Status::Failed,
         reasons: vec![],
         plan: plan(),
+        part_of: None,
         targets: vec![],
         host: HostFacts::default(),
         gate: Gate::default(),

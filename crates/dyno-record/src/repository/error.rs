@@ -73,8 +73,22 @@ pub enum RepositoryError {
         /// The name.
         id: String,
     },
+    /// No sweep is named so.
+    #[error("no sweep is named {selector:?}{}", newest_text(newest, "sweeps"))]
+    NoSuchSweep {
+        /// What was asked for.
+        selector: String,
+        /// The newest sweeps.
+        newest: Vec<String>,
+    },
+    /// Another process still runs the sweep.
+    #[error("{id} is still running; wait until it has ended, or end its process")]
+    SweepRuns {
+        /// Its name.
+        id: String,
+    },
     /// No run is named so.
-    #[error("no run is named {selector:?}{}", newest_text(newest))]
+    #[error("no run is named {selector:?}{}", newest_text(newest, "runs"))]
     NoSuchRun {
         /// What was asked for.
         selector: String,
@@ -115,9 +129,9 @@ pub enum RepositoryError {
     },
 }
 
-fn newest_text(newest: &[String]) -> String {
+fn newest_text(newest: &[String], what: &str) -> String {
     match newest {
-        [] => ": the repository holds no runs".into(),
+        [] => format!(": the repository holds no {what}"),
         newest => format!("; the newest are {}", newest.join(", ")),
     }
 }

@@ -5,7 +5,9 @@ use rusqlite::{Row, params};
 use serde::Serialize;
 
 use super::process::{ProcessMark, start_ticks_of};
+use super::sweep::part_of;
 use super::{Repository, RepositoryError, RunState};
+use crate::part::PartOf;
 use crate::record::RunId;
 
 /// One run in a list. A figure that is not known is absent.
@@ -39,6 +41,9 @@ pub struct RunSummary {
     pub seconds: Option<f64>,
     /// The first reason why it is not valid.
     pub reason: Option<String>,
+    /// Its place in a sweep, if it is in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<PartOf>,
 }
 
 /// Which runs to list. The default is all of them.
@@ -54,11 +59,16 @@ pub struct Filter {
     pub target: Option<String>,
     /// Only those of this engine.
     pub engine: Option<String>,
+    /// Only those of the sweep, search, soak or A/B comparison of this name.
+    pub sweep: Option<String>,
 }
 
 const COLUMNS: &str = "id, started_at, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
     logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason,
-    pid, pid_start_ticks, boot_id, pid_namespace, host";
+    pid, pid_start_ticks, boot_id, pid_namespace, host, sweep, kind, point, repeat, side, settings";
+
+/// Runs with their places.
+const RUNS: &str = "run LEFT JOIN member ON member.run = run.id";
 
 impl Repository {
     /// Lists runs, newest first.
@@ -67,16 +77,16 @@ impl Repository {
     /// The file cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>, RepositoryError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM run
+            "SELECT {COLUMNS} FROM {RUNS}
              WHERE (?1 IS NULL OR started_us >= ?1) AND (?2 IS NULL OR instr(target, ?2) > 0)
-               AND (?3 IS NULL OR engine = ?3)
+               AND (?3 IS NULL OR engine = ?3) AND (?4 IS NULL OR sweep = ?4)
              ORDER BY started_us DESC, id DESC"
         );
         let since_us = filter.since.map(Timestamp::as_microsecond);
         let here = ProcessMark::of_this_process();
         let read = || -> rusqlite::Result<Vec<RunSummary>> {
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params![since_us, filter.target, filter.engine])?;
+            let mut rows = statement.query(params![since_us, filter.target, filter.engine, filter.sweep])?;
             let mut runs = Vec::new();
             while filter.limit.is_none_or(|limit| runs.len() < limit) {
                 let Some(row) = rows.next()? else { break };
@@ -98,7 +108,7 @@ impl Repository {
     pub fn summary(&self, selector: &str) -> Result<RunSummary, RepositoryError> {
         let id = self.resolve(selector)?;
         let here = ProcessMark::of_this_process();
-        let sql = format!("SELECT {COLUMNS} FROM run WHERE id = ?1");
+        let sql = format!("SELECT {COLUMNS} FROM {RUNS} WHERE id = ?1");
         self.connection.query_row(&sql, [&id], |row| summary(row, &here)).map_err(|e| self.sorted(e))
     }
 }
@@ -124,6 +134,7 @@ fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<RunSummary> {
         redo_mb_per_s: row.get("redo_mb_per_s")?,
         seconds: row.get("seconds")?,
         reason: row.get("reason")?,
+        part_of: part_of(row)?,
     })
 }
 

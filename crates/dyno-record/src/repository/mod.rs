@@ -10,6 +10,7 @@
 //! | `write` | beginning, finishing and deleting runs |
 //! | `list` | summaries, filtered |
 //! | `select` | naming a run: identifier, prefix, `last~N` |
+//! | `sweep` | runs that belong together |
 //! | `pack` | compression of records |
 //! | `process` | whether the process of an unfinished run still lives |
 //! | `error` | what can go wrong |
@@ -20,12 +21,15 @@ mod open;
 mod pack;
 mod process;
 mod select;
+mod sweep;
 mod write;
 
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
 mod process_tests;
+#[cfg(test)]
+mod sweep_tests;
 #[cfg(test)]
 mod tests;
 
@@ -34,11 +38,13 @@ use std::path::{Path, PathBuf};
 use dyno_plan::Plan;
 use serde::Serialize;
 
+use crate::part::PartOf;
 use crate::record::{RunId, Status};
 
 pub use error::RepositoryError;
 pub use list::{Filter, RunSummary};
 pub use process::{Liveness, ProcessMark};
+pub use sweep::{StartedSweep, SweepState, SweepSummary};
 
 /// An open repository. Not shared between threads: each opens its own.
 #[derive(Debug)]
@@ -64,6 +70,8 @@ pub struct StartedRun {
     pub process: ProcessMark,
     /// The plan it follows.
     pub plan: Plan,
+    /// Its place in a sweep, if it is in one.
+    pub part_of: Option<PartOf>,
 }
 
 impl StartedRun {
@@ -76,7 +84,7 @@ impl StartedRun {
         plan: Plan,
     ) -> Self {
         let process = ProcessMark::of_this_process();
-        Self { id, started_at, engine: engine.into(), target: target.into(), process, plan }
+        Self { id, started_at, engine: engine.into(), target: target.into(), process, plan, part_of: None }
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Repository, RepositoryError};
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
 
 /// The version of the tables that this program makes and knows.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// How long another process may keep the file locked before we give up.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -50,6 +50,30 @@ CREATE TABLE record (
     json_bytes INTEGER NOT NULL,
     packed BLOB NOT NULL
 );
+";
+
+/// What version 2 has beside the tables of version 1.
+const TABLES_2: &str = "
+CREATE TABLE sweep (
+    id TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,                  -- sweep, search, soak, ab
+    started_at TEXT NOT NULL,            -- RFC 3339 in UTC
+    target TEXT NOT NULL,                -- URL without secrets
+    runs_planned INTEGER,                -- NULL: depends on outcomes
+    ended TEXT,                          -- NULL: under way, or its process is gone
+    pid INTEGER, pid_start_ticks INTEGER, boot_id TEXT, pid_namespace TEXT, host TEXT,
+    definition TEXT NOT NULL             -- JSON: what it is to do
+);
+CREATE TABLE member (
+    run TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    sweep TEXT NOT NULL,                 -- records from elsewhere may belong to one that is not noted here
+    kind TEXT NOT NULL,
+    point INTEGER NOT NULL,
+    repeat INTEGER NOT NULL,
+    side TEXT,
+    settings TEXT NOT NULL               -- JSON
+);
+CREATE INDEX member_by_sweep ON member (sweep);
 ";
 
 /// What a file is, as its header says.
@@ -88,8 +112,9 @@ impl Repository {
             let detail = "the file is write-protected".to_owned();
             return Err(RepositoryError::ReadOnly { path: path.to_path_buf(), detail });
         }
-        if let Found::Empty = found {
-            repository.create()?;
+        match found {
+            Found::Empty => repository.create()?,
+            Found::Ours => repository.upgrade()?,
         }
         repository.write_ahead(wait)?;
         // A record that was acknowledged survives a power failure, too.
@@ -113,6 +138,7 @@ impl Repository {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Self::connect(path, path, flags, LOCK_WAIT)
             .and_then(|repository| repository.check_version().map(|()| repository));
+        let opened = opened.and_then(|repository| repository.supplement().map(|()| repository));
         match opened {
             // Reading beside writers takes files next to this one, which a read-only directory refuses. Without a log
             // everything is in the file itself, so it can be read as one that nobody changes.
@@ -120,6 +146,7 @@ impl Repository {
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
                 let repository = Self::connect(path, &immutable_uri(path), flags, LOCK_WAIT)?;
                 repository.check_version()?;
+                repository.supplement()?;
                 Ok(repository)
             }
             opened => opened,
@@ -152,6 +179,7 @@ impl Repository {
                 self.connection.pragma_update(None, "application_id", APPLICATION_ID)?;
                 self.connection.pragma_update(None, "user_version", VERSION)?;
                 self.connection.execute_batch(TABLES)?;
+                self.connection.execute_batch(TABLES_2)?;
             }
             self.connection.execute_batch("COMMIT")
         });
@@ -160,6 +188,38 @@ impl Repository {
             let _ = self.connection.execute_batch("ROLLBACK");
             self.sorted(e)
         })
+    }
+
+    /// Brings the tables of an older version to this one, unless another process did so since we looked.
+    fn upgrade(&self) -> Result<(), RepositoryError> {
+        let failed = |e| self.sorted(e);
+        if pragma(&self.connection, "user_version").map_err(failed)? >= VERSION {
+            return Ok(());
+        }
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        let made = pragma(&self.connection, "user_version").and_then(|version| {
+            if version < VERSION {
+                self.connection.execute_batch(TABLES_2)?;
+                self.connection.pragma_update(None, "user_version", VERSION)?;
+            }
+            self.connection.execute_batch("COMMIT")
+        });
+        made.map_err(|e| {
+            let _ = self.connection.execute_batch("ROLLBACK");
+            self.sorted(e)
+        })
+    }
+
+    /// Gives a file of an older version, which is only read, the tables that it lacks, empty and for this connection alone.
+    fn supplement(&self) -> Result<(), RepositoryError> {
+        let failed = |e| self.sorted(e);
+        if pragma(&self.connection, "user_version").map_err(failed)? >= VERSION {
+            return Ok(());
+        }
+        let lacking = TABLES_2
+            .replace("CREATE TABLE ", "CREATE TEMP TABLE ")
+            .replace("CREATE INDEX ", "CREATE INDEX temp.");
+        self.connection.execute_batch(&lacking).map_err(failed)
     }
 
     fn is_blank(&self) -> rusqlite::Result<bool> {

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::list::process_mark;
+use super::sweep::part_of;
 use super::{Repository, RepositoryError, StartedRun, pack};
 use crate::record::{RunId, RunRecord};
 
@@ -62,8 +63,9 @@ impl Repository {
     pub fn started(&self, selector: &str) -> Result<Option<StartedRun>, RepositoryError> {
         let id = self.resolve(selector)?;
         let sql =
-            "SELECT id, started_at, engine, target, pid, pid_start_ticks, boot_id, pid_namespace, host, plan
-                   FROM run WHERE id = ?1 AND plan IS NOT NULL";
+            "SELECT id, started_at, engine, target, pid, pid_start_ticks, boot_id, pid_namespace, host, plan,
+                       sweep, kind, point, repeat, side, settings
+                   FROM run LEFT JOIN member ON member.run = run.id WHERE id = ?1 AND plan IS NOT NULL";
         let read = |row: &rusqlite::Row<'_>| {
             let plan: String = row.get("plan")?;
             let plan = serde_json::from_str(&plan).map_err(|e| {
@@ -76,6 +78,7 @@ impl Repository {
                 target: row.get("target")?,
                 process: process_mark(row)?,
                 plan,
+                part_of: part_of(row)?,
             })
         };
         self.connection.query_row(sql, [&id], read).optional().map_err(|e| self.sorted(e))

@@ -61,6 +61,7 @@ fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
         redo_mb_per_s: Some(2.5),
         seconds: Some(10.000_123),
         reason: None,
+        part_of: None,
     };
     assert_eq!(summary, expected);
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
 
+use super::sweep::put_member;
 use super::{Repository, RepositoryError, StartedRun, pack};
 use crate::json::RecordError;
 use crate::metric::{Metric, Unit};
@@ -37,10 +38,14 @@ impl Repository {
             process.host,
             plan,
         ];
-        match self.connection.execute(sql, values).map_err(|e| self.sorted(e))? {
-            0 => Err(RepositoryError::Exists { id: run.id.clone() }),
-            _ => Ok(()),
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|e| self.sorted(e))?;
+        if transaction.execute(sql, values).map_err(|e| self.sorted(e))? == 0 {
+            return Err(RepositoryError::Exists { id: run.id.clone() });
         }
+        put_member(&transaction, &run.id, run.part_of.as_ref())
+            .and_then(|()| transaction.commit())
+            .map_err(|e| self.sorted(e))
     }
 
     /// Stores a run's record, whether the run was begun here or not. Storing the same record again changes nothing.
@@ -127,6 +132,7 @@ fn put(
             record.reasons.first(),
         ],
     )?;
+    put_member(transaction, &record.id, record.part_of.as_ref())?;
     transaction.execute(
         "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
         params![record.id, i64::try_from(json_bytes).unwrap_or(i64::MAX), packed],

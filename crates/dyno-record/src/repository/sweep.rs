@@ -1,0 +1,283 @@
+//! Runs that belong together: what was to be run, how far it is, and which runs there are.
+//!
+//! What a sweep is to do is noted before its first run, so that one that was cut off can go on where it stopped.
+
+use rusqlite::{OptionalExtension as _, Row, params};
+use serde::Serialize;
+
+use super::list::process_mark;
+use super::process::{ProcessMark, start_ticks_of};
+use super::{Filter, Liveness, Repository, RepositoryError, RunSummary};
+use crate::part::{PartOf, SweepId, SweepKind};
+
+/// A sweep, search, soak or A/B comparison that begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StartedSweep {
+    /// Its name.
+    pub id: SweepId,
+    /// What it is.
+    pub kind: SweepKind,
+    /// When it started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// The target's URL, without secrets.
+    pub target: String,
+    /// Runs that it is to do; absent where that depends on their outcome.
+    pub runs_planned: Option<u32>,
+    /// What it is to do, as whoever started it reads it again.
+    pub definition: serde_json::Value,
+}
+
+/// How a sweep stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SweepState {
+    /// It is under way.
+    Running,
+    /// Nobody can tell from here whether it still runs.
+    Unknown,
+    /// It came to its end.
+    Done,
+    /// It was stopped, or its process is gone: it can go on.
+    Interrupted,
+}
+
+impl SweepState {
+    /// The word in lists: `running`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Unknown => "unknown",
+            Self::Done => "done",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// One sweep in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepSummary {
+    /// Its name.
+    pub id: SweepId,
+    /// What it is.
+    pub kind: SweepKind,
+    /// When it started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// How it stands.
+    pub status: SweepState,
+    /// The target's URL, without secrets.
+    pub target: String,
+    /// Runs that it is to do; absent where that depends on their outcome.
+    pub runs_planned: Option<u32>,
+    /// Runs with a result that counts or counts against the platform: valid and invalid ones.
+    pub runs_done: u32,
+}
+
+const COLUMNS: &str = "id, kind, started_at, target, runs_planned, ended,
+    pid, pid_start_ticks, boot_id, pid_namespace, host,
+    (SELECT count(*) FROM member JOIN run ON run.id = member.run
+     WHERE member.sweep = sweep.id AND run.status IN ('valid', 'invalid')) AS runs_done";
+
+impl Repository {
+    /// Notes that a sweep begins in this process.
+    ///
+    /// # Errors
+    /// There is one of that name, or the file cannot be written.
+    pub fn begin_sweep(&self, sweep: &StartedSweep) -> Result<(), RepositoryError> {
+        let process = ProcessMark::of_this_process();
+        let sql = "INSERT INTO sweep (id, kind, started_at, target, runs_planned, definition,
+                       pid, pid_start_ticks, boot_id, pid_namespace, host)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO NOTHING";
+        let values = params![
+            sweep.id,
+            sweep.kind.name(),
+            sweep.started_at,
+            sweep.target,
+            sweep.runs_planned,
+            sweep.definition.to_string(),
+            process.pid,
+            process.start_ticks.and_then(|ticks| i64::try_from(ticks).ok()),
+            process.boot_id,
+            process.namespace,
+            process.host,
+        ];
+        match self.connection.execute(sql, values).map_err(|e| self.sorted(e))? {
+            0 => Err(RepositoryError::Exists { id: sweep.id.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that this process goes on with a sweep.
+    ///
+    /// # Errors
+    /// Another process still runs it, or the file cannot be written.
+    pub fn resume_sweep(&self, id: &str) -> Result<(), RepositoryError> {
+        let transaction = self.connection.unchecked_transaction().map_err(|e| self.sorted(e))?;
+        let state = self.sweep_summary(id)?.status;
+        if state == SweepState::Running {
+            return Err(RepositoryError::SweepRuns { id: id.to_owned() });
+        }
+        let process = ProcessMark::of_this_process();
+        let sql = "UPDATE sweep SET ended = NULL, pid = ?2, pid_start_ticks = ?3, boot_id = ?4,
+                       pid_namespace = ?5, host = ?6 WHERE id = ?1";
+        let ticks = process.start_ticks.and_then(|ticks| i64::try_from(ticks).ok());
+        let values = params![id, process.pid, ticks, process.boot_id, process.namespace, process.host];
+        transaction.execute(sql, values).and_then(|_| transaction.commit()).map_err(|e| self.sorted(e))
+    }
+
+    /// Notes how a sweep ended; `Done` is for good, anything else can be resumed.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn end_sweep(&self, id: &str, state: SweepState) -> Result<(), RepositoryError> {
+        let sql = "UPDATE sweep SET ended = ?2 WHERE id = ?1";
+        self.connection.execute(sql, params![id, state.name()]).map(|_| ()).map_err(|e| self.sorted(e))
+    }
+
+    /// Removes what was noted of a sweep that came to no run.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn forget_sweep(&self, id: &str) -> Result<(), RepositoryError> {
+        let sql = "DELETE FROM sweep WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM member WHERE sweep = ?1)";
+        self.connection.execute(sql, [id]).map(|_| ()).map_err(|e| self.sorted(e))
+    }
+
+    /// Sweeps, newest first, at most `limit`; of one `kind`, or of all.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn sweeps(
+        &self,
+        kind: Option<SweepKind>,
+        limit: usize,
+    ) -> Result<Vec<SweepSummary>, RepositoryError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM sweep WHERE ?1 IS NULL OR kind = ?1 ORDER BY started_at DESC, id DESC LIMIT ?2"
+        );
+        let here = ProcessMark::of_this_process();
+        let read = || -> rusqlite::Result<Vec<SweepSummary>> {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            statement
+                .query_map(params![kind.map(SweepKind::name), limit], |row| summary(row, &here))?
+                .collect()
+        };
+        read().map_err(|e| self.sorted(e))
+    }
+
+    /// The sweep that `selector` names: its name, the beginning of one that no other has, or `last`.
+    ///
+    /// # Errors
+    /// None or several are named so, or the file cannot be read.
+    pub fn resolve_sweep(&self, selector: &str) -> Result<SweepId, RepositoryError> {
+        let all: Vec<SweepId> = self.sweeps(None, usize::MAX)?.into_iter().map(|sweep| sweep.id).collect();
+        if selector == "last" && !all.is_empty() {
+            return Ok(all[0].clone());
+        }
+        let fits = |id: &&SweepId| !selector.is_empty() && id.starts_with(selector);
+        let found: Vec<_> = match all.iter().find(|id| *id == selector) {
+            Some(id) => vec![id.clone()],
+            None => all.iter().filter(fits).cloned().collect(),
+        };
+        match found.as_slice() {
+            [id] => Ok(id.clone()),
+            [] => {
+                let newest = all.into_iter().take(5).collect();
+                Err(RepositoryError::NoSuchSweep { selector: selector.to_owned(), newest })
+            }
+            _ => Err(RepositoryError::Ambiguous { selector: selector.to_owned(), candidates: found }),
+        }
+    }
+
+    /// One sweep's summary; `selector` as for [`Repository::resolve_sweep`].
+    ///
+    /// # Errors
+    /// None or several are named so, or the file cannot be read.
+    pub fn sweep_summary(&self, selector: &str) -> Result<SweepSummary, RepositoryError> {
+        let id = self.resolve_sweep(selector)?;
+        let here = ProcessMark::of_this_process();
+        let sql = format!("SELECT {COLUMNS} FROM sweep WHERE id = ?1");
+        self.connection.query_row(&sql, [&id], |row| summary(row, &here)).map_err(|e| self.sorted(e))
+    }
+
+    /// What a sweep is to do, as [`StartedSweep::definition`] noted it; `selector` as for [`Repository::resolve_sweep`].
+    ///
+    /// # Errors
+    /// None or several are named so, or the file cannot be read.
+    pub fn sweep_definition(&self, selector: &str) -> Result<serde_json::Value, RepositoryError> {
+        let id = self.resolve_sweep(selector)?;
+        let text: Option<String> = self
+            .connection
+            .query_row("SELECT definition FROM sweep WHERE id = ?1", [&id], |row| row.get(0))
+            .optional()
+            .map_err(|e| self.sorted(e))?;
+        serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|e| RepositoryError::Damaged {
+            path: self.path.clone(),
+            detail: format!("the definition of {id} is no JSON: {e}"),
+        })
+    }
+
+    /// The runs of a sweep in the order in which they started; `selector` as for [`Repository::resolve_sweep`].
+    ///
+    /// # Errors
+    /// None or several are named so, or the file cannot be read.
+    pub fn runs_of_sweep(&self, selector: &str) -> Result<Vec<RunSummary>, RepositoryError> {
+        let id = self.resolve_sweep(selector)?;
+        let mut runs = self.list(&Filter { sweep: Some(id), ..Filter::default() })?;
+        runs.reverse();
+        Ok(runs)
+    }
+}
+
+fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<SweepSummary> {
+    let ended: Option<String> = row.get("ended")?;
+    let status = match ended.as_deref() {
+        Some("done") => SweepState::Done,
+        Some(_) => SweepState::Interrupted,
+        None => match process_mark(row)?.seen_from(here, start_ticks_of) {
+            Liveness::Alive => SweepState::Running,
+            Liveness::Gone => SweepState::Interrupted,
+            Liveness::Unknown => SweepState::Unknown,
+        },
+    };
+    Ok(SweepSummary {
+        id: row.get("id")?,
+        kind: SweepKind::from_name(&row.get::<_, String>("kind")?).unwrap_or(SweepKind::Sweep),
+        started_at: row.get("started_at")?,
+        status,
+        target: row.get("target")?,
+        runs_planned: row.get("runs_planned")?,
+        runs_done: row.get("runs_done")?,
+    })
+}
+
+/// Writes a run's place, if it has one.
+pub(super) fn put_member(
+    connection: &rusqlite::Connection,
+    run: &str,
+    part: Option<&PartOf>,
+) -> rusqlite::Result<()> {
+    let Some(part) = part else { return Ok(()) };
+    let settings = serde_json::to_string(&part.settings)
+        .map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))?;
+    connection.execute(
+        "INSERT INTO member (run, sweep, kind, point, repeat, side, settings) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (run) DO NOTHING",
+        params![run, part.id, part.kind.name(), part.point, part.repeat, part.side, settings],
+    )?;
+    Ok(())
+}
+
+/// A run's place, from the columns of `member`; absent for a run of its own.
+pub(super) fn part_of(row: &Row<'_>) -> rusqlite::Result<Option<PartOf>> {
+    let Some(id) = row.get::<_, Option<String>>("sweep")? else { return Ok(None) };
+    let settings: String = row.get("settings")?;
+    Ok(Some(PartOf {
+        id,
+        kind: SweepKind::from_name(&row.get::<_, String>("kind")?).unwrap_or(SweepKind::Sweep),
+        point: row.get("point")?,
+        repeat: row.get("repeat")?,
+        side: row.get("side")?,
+        settings: serde_json::from_str(&settings).unwrap_or_default(),
+    }))
+}

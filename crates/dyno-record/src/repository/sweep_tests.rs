@@ -1,0 +1,137 @@
+//! What the repository knows of runs that belong together.
+
+use serde_json::json;
+
+use super::*;
+use crate::part::{PartOf, Setting, SweepKind};
+use crate::record::RunRecord;
+use crate::{StartedSweep, sample};
+
+fn sweep(id: &str, started_at: &str) -> StartedSweep {
+    StartedSweep {
+        id: id.into(),
+        kind: SweepKind::Sweep,
+        started_at: started_at.into(),
+        target: "sqlite:x.db".into(),
+        runs_planned: Some(4),
+        definition: json!({ "repeats": 2 }),
+    }
+}
+
+fn part(sweep: &str, point: u32, repeat: u32) -> PartOf {
+    PartOf {
+        id: sweep.into(),
+        kind: SweepKind::Sweep,
+        point,
+        repeat,
+        side: None,
+        settings: vec![Setting { key: "sessions".into(), value: "8".into() }],
+    }
+}
+
+fn record(id: &str, started_at: &str, part: PartOf) -> RunRecord {
+    RunRecord { id: id.into(), started_at: started_at.into(), part_of: Some(part), ..sample::full() }
+}
+
+fn repository() -> (tempfile::TempDir, Repository) {
+    let directory = tempfile::tempdir().unwrap();
+    let repository = Repository::open(&directory.path().join("r.sqlite3")).unwrap();
+    (directory, repository)
+}
+
+#[test]
+fn a_sweep_knows_its_runs_and_what_it_is_to_do() {
+    let (_directory, repository) = repository();
+    repository.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00.000000Z")).unwrap();
+    let run = record("r1", "2026-03-21T14:00:01Z", part("sweep-1", 1, 1));
+    let mut started = StartedRun::by_this_process(
+        run.id.clone(),
+        run.started_at.clone(),
+        "sqlite",
+        "sqlite:x.db",
+        run.plan.clone(),
+    );
+    started.part_of = run.part_of.clone();
+    repository.begin(&started).unwrap();
+    assert_eq!(repository.started("r1").unwrap().unwrap(), started);
+    assert_eq!(repository.sweep_summary("last").unwrap().runs_done, 0, "it has only begun");
+    repository.finish(&run).unwrap();
+    repository.finish(&record("r2", "2026-03-21T14:00:02Z", part("sweep-1", 2, 1))).unwrap();
+    repository.finish(&RunRecord { id: "alone".into(), ..sample::full() }).unwrap();
+
+    let summary = repository.sweep_summary("sweep-").unwrap();
+    assert_eq!((summary.runs_done, summary.runs_planned, summary.status.name()), (2, Some(4), "running"));
+    let runs = repository.runs_of_sweep("sweep-1").unwrap();
+    assert_eq!(runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["r1", "r2"]);
+    assert_eq!(runs[1].part_of, Some(part("sweep-1", 2, 1)));
+    assert_eq!(repository.sweep_definition("last").unwrap()["repeats"], 2);
+    assert_eq!(repository.load("r2").unwrap().part_of, Some(part("sweep-1", 2, 1)));
+
+    repository.delete("r2").unwrap();
+    assert_eq!(repository.runs_of_sweep("sweep-1").unwrap().len(), 1);
+}
+
+#[test]
+fn a_sweep_that_stopped_can_go_on_and_one_that_runs_cannot() {
+    let (_directory, repository) = repository();
+    repository.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00Z")).unwrap();
+    let error = repository.resume_sweep("sweep-1").unwrap_err();
+    assert!(error.to_string().contains("still running"), "{error}");
+    repository.end_sweep("sweep-1", SweepState::Interrupted).unwrap();
+    assert_eq!(repository.sweep_summary("last").unwrap().status, SweepState::Interrupted);
+    repository.resume_sweep("sweep-1").unwrap();
+    assert_eq!(repository.sweep_summary("last").unwrap().status, SweepState::Running);
+    repository.end_sweep("sweep-1", SweepState::Done).unwrap();
+    assert_eq!(repository.sweep_summary("last").unwrap().status, SweepState::Done);
+}
+
+#[test]
+fn sweeps_are_named_by_beginning_or_last_and_the_empty_ones_are_forgotten() {
+    let (_directory, repository) = repository();
+    let none = repository.resolve_sweep("last").unwrap_err();
+    assert!(matches!(none, RepositoryError::NoSuchSweep { .. }), "{none}");
+    repository.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00Z")).unwrap();
+    repository.begin_sweep(&sweep("sweep-2", "2026-03-21T15:00:00Z")).unwrap();
+    assert!(matches!(
+        repository.begin_sweep(&sweep("sweep-2", "2026-03-21T15:00:00Z")),
+        Err(RepositoryError::Exists { .. })
+    ));
+    assert_eq!(repository.resolve_sweep("last").unwrap(), "sweep-2");
+    assert!(matches!(repository.resolve_sweep("sweep"), Err(RepositoryError::Ambiguous { .. })));
+    repository.finish(&record("r1", "2026-03-21T14:00:01Z", part("sweep-1", 1, 1))).unwrap();
+    repository.forget_sweep("sweep-1").unwrap();
+    repository.forget_sweep("sweep-2").unwrap();
+    let left: Vec<_> = repository.sweeps(None, 10).unwrap().into_iter().map(|sweep| sweep.id).collect();
+    assert_eq!(left, ["sweep-1"], "one with runs stays");
+    assert!(repository.sweeps(Some(SweepKind::Ab), 10).unwrap().is_empty());
+}
+
+/// As a program that knew no sweeps left it.
+fn of_version_1(path: &Path) {
+    let repository = Repository::open(path).unwrap();
+    repository.finish(&sample::full()).unwrap();
+    repository
+        .connection
+        .execute_batch("DROP TABLE member; DROP TABLE sweep; PRAGMA user_version = 1")
+        .unwrap();
+}
+
+#[test]
+fn an_older_file_is_read_as_it_is_and_brought_up_by_the_next_writer() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.sqlite3");
+    of_version_1(&path);
+    let reader = Repository::open_read_only(&path).unwrap();
+    assert_eq!(reader.list(&Filter::default()).unwrap().len(), 1);
+    assert!(reader.sweeps(None, 9).unwrap().is_empty());
+    assert!(reader.load("last").unwrap().part_of.is_none());
+    drop(reader);
+    let version = |path: &Path| -> i64 {
+        let connection = rusqlite::Connection::open(path).unwrap();
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    };
+    assert_eq!(version(&path), 1, "reading changes nothing");
+    let writer = Repository::open(&path).unwrap();
+    writer.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00Z")).unwrap();
+    assert_eq!((version(&path), writer.list(&Filter::default()).unwrap().len()), (2, 1));
+}
