@@ -77,6 +77,10 @@ pub(crate) fn record(
         dyno_version: job.dyno_version.clone(),
         status,
         reasons,
+        variant: None,
+        tags: Vec::new(),
+        one_target_of: None,
+        imported: None,
         plan: job.plan.clone(),
         part_of: None,
         targets: vec![TargetFacts {

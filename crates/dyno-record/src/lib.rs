@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod counter;
 pub mod id;
+pub mod imported;
 pub mod json;
 pub mod latency;
 pub mod metric;
@@ -23,6 +24,7 @@ mod sample;
 pub use audit::{AuditCheck, CheckStatus};
 pub use counter::{Counter, CounterDelta, Counters, Reading, Snapshot};
 pub use id::{new_run_id, now_rfc3339, rfc3339};
+pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};
 pub use latency::{Histogram, Latency};
 pub use metric::{Metric, Unit};
@@ -30,7 +32,7 @@ pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
 pub use platform::{Advice, HostFacts, Identity, Severity, TargetFacts};
 pub use record::{ErrorTally, Gate, OpClass, OpStats, RunId, RunRecord, SCHEMA_VERSION, Status, Window};
 pub use repository::{
-    Filter, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep, SweepState,
+    Filter, Mark, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep, SweepState,
     SweepSummary,
 };
 pub use schema::schema;

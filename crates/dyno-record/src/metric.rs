@@ -21,6 +21,9 @@ pub enum Unit {
     /// Microseconds.
     #[serde(rename = "us")]
     Microseconds,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
     /// Events per second.
     #[serde(rename = "1/s")]
     PerSecond,
@@ -45,6 +48,28 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Every unit.
+    pub const ALL: [Self; 13] = [
+        Self::Count,
+        Self::Blocks,
+        Self::Bytes,
+        Self::Rows,
+        Self::Microseconds,
+        Self::Seconds,
+        Self::PerSecond,
+        Self::BlocksPerSecond,
+        Self::BytesPerSecond,
+        Self::MegabytesPerSecond,
+        Self::RowsPerSecond,
+        Self::Percent,
+        Self::Sessions,
+    ];
+
+    /// The unit that `name` is the short name of.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.name() == name)
+    }
+
     /// The short name: `blocks/s`.
     pub fn name(self) -> &'static str {
         match self {
@@ -53,6 +78,7 @@ impl Unit {
             Self::Bytes => "bytes",
             Self::Rows => "rows",
             Self::Microseconds => "us",
+            Self::Seconds => "s",
             Self::PerSecond => "1/s",
             Self::BlocksPerSecond => "blocks/s",
             Self::BytesPerSecond => "bytes/s",

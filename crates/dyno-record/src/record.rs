@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditCheck;
 use crate::counter::Counters;
+use crate::imported::Imported;
 use crate::latency::Latency;
 use crate::metric::Metric;
 use crate::part::PartOf;
@@ -33,6 +34,18 @@ pub enum Status {
     Interrupted,
     /// The target or the host failed; what was measured is kept.
     Failed,
+}
+
+impl RunRecord {
+    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not.
+    pub fn knows(&self, path: &str) -> bool {
+        self.imported.as_ref().is_none_or(|imported| imported.knows(path))
+    }
+
+    /// Sessions that worked, or else the planned ones.
+    pub fn sessions(&self) -> u32 {
+        if self.gate.sessions > 0 { self.gate.sessions } else { self.plan.sessions() }
+    }
 }
 
 impl Status {
@@ -64,6 +77,18 @@ pub struct RunRecord {
     pub status: Status,
     /// Why it is not `valid`; empty when it is.
     pub reasons: Vec<String>,
+    /// The variant of the platform that it stands for in comparisons: `ext4`, `19c`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Marks that its author gave it, to find it again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The run over several targets of which this record is one target's own part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_target_of: Option<RunId>,
+    /// Where its figures come from, when they were not measured by this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// The plan it followed.
     pub plan: Plan,
     /// Its place in a sweep, search, soak or A/B comparison; absent for a run of its own.

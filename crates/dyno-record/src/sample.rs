@@ -28,6 +28,10 @@ pub(crate) fn minimal() -> RunRecord {
         dyno_version: "0.1.0".into(),
         status: Status::Failed,
         reasons: vec![],
+        variant: None,
+        tags: vec![],
+        one_target_of: None,
+        imported: None,
         plan: plan(),
         part_of: None,
         targets: vec![],
@@ -135,6 +139,8 @@ pub(crate) fn full() -> RunRecord {
     };
     RunRecord {
         status: Status::Valid,
+        variant: Some("ext4".into()),
+        tags: vec!["nightly".into()],
         targets: vec![target()],
         host: HostFacts {
             name: "db1".into(),
@@ -184,11 +190,34 @@ pub(crate) fn absent() -> RunRecord {
     }
 }
 
+/// A line of a table that another program printed.
+pub(crate) fn imported() -> RunRecord {
+    let source = Imported {
+        format: "csv".into(),
+        file: "results.csv".into(),
+        line: Some(7),
+        known: vec!["workload.work_unit".into()],
+        labels: BTreeMap::from([("step".to_owned(), "kernel".to_owned())]),
+    };
+    let tpcc = Metric::Value { value: 13.039, unit: Unit::PerSecond };
+    let load = Metric::Value { value: 321.0, unit: Unit::Seconds };
+    RunRecord {
+        status: Status::Valid,
+        one_target_of: Some("20260321-142501-0001".into()),
+        imported: Some(source),
+        metrics: BTreeMap::from([("tpcc_per_s".to_owned(), tpcc), ("load_s".to_owned(), load)]),
+        waits: Waits::Absent { absent: "the source does not tell".into() },
+        ..minimal()
+    }
+}
+
 /// The records in `tests/records` are these; `DYNO_BLESS=1` writes them anew.
 #[test]
 fn the_stored_samples_are_current() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
-    for (name, record) in [("full", full()), ("minimal", minimal()), ("absent", absent())] {
+    for (name, record) in
+        [("full", full()), ("minimal", minimal()), ("absent", absent()), ("imported", imported())]
+    {
         let path = folder.join(format!("{name}.json"));
         let value: serde_json::Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
         let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap());

@@ -74,7 +74,7 @@ fn a_newer_repository_is_refused_and_left_as_it_is() {
     drop(newer);
     let before = std::fs::read(&path).unwrap();
     let error = Repository::open(&path).unwrap_err();
-    assert!(matches!(error, RepositoryError::Newer { found: 43, known: VERSION, .. }), "{error:?}");
+    assert!(matches!(error, RepositoryError::Newer { found: 44, known: VERSION, .. }), "{error:?}");
     assert!(matches!(Repository::open_read_only(&path), Err(RepositoryError::Newer { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }

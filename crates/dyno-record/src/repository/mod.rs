@@ -11,12 +11,14 @@
 //! | `list` | summaries, filtered |
 //! | `select` | naming a run: identifier, prefix, `last~N` |
 //! | `sweep` | runs that belong together |
+//! | `marks` | naming several runs: tags, variants |
 //! | `pack` | compression of records |
 //! | `process` | whether the process of an unfinished run still lives |
 //! | `error` | what can go wrong |
 
 mod error;
 mod list;
+mod marks;
 mod open;
 mod pack;
 mod process;
@@ -43,6 +45,7 @@ use crate::record::{RunId, Status};
 
 pub use error::RepositoryError;
 pub use list::{Filter, RunSummary};
+pub use marks::Mark;
 pub use process::{Liveness, ProcessMark};
 pub use sweep::{StartedSweep, SweepState, SweepSummary};
 

@@ -14,7 +14,7 @@ use super::{Repository, RepositoryError};
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
 
 /// The version of the tables that this program makes and knows.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// How long another process may keep the file locked before we give up.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -75,6 +75,22 @@ CREATE TABLE member (
 );
 CREATE INDEX member_by_sweep ON member (sweep);
 ";
+
+/// What version 3 has beside those: names under which several runs are found again. `kind` is `tag` or `variant`.
+const TABLES_3: &str = "
+CREATE TABLE mark (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    PRIMARY KEY (kind, name, id)
+) WITHOUT ROWID;
+CREATE INDEX mark_by_run ON mark (id);
+";
+
+/// What is to be made in a file of `version`, which is one that we know.
+fn since(version: i64) -> String {
+    [TABLES_2, TABLES_3].into_iter().skip(usize::try_from(version - 1).unwrap_or(0)).collect()
+}
 
 /// What a file is, as its header says.
 enum Found {
@@ -179,7 +195,7 @@ impl Repository {
                 self.connection.pragma_update(None, "application_id", APPLICATION_ID)?;
                 self.connection.pragma_update(None, "user_version", VERSION)?;
                 self.connection.execute_batch(TABLES)?;
-                self.connection.execute_batch(TABLES_2)?;
+                self.connection.execute_batch(&since(1))?;
             }
             self.connection.execute_batch("COMMIT")
         });
@@ -199,7 +215,7 @@ impl Repository {
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let made = pragma(&self.connection, "user_version").and_then(|version| {
             if version < VERSION {
-                self.connection.execute_batch(TABLES_2)?;
+                self.connection.execute_batch(&since(version))?;
                 self.connection.pragma_update(None, "user_version", VERSION)?;
             }
             self.connection.execute_batch("COMMIT")
@@ -213,10 +229,11 @@ impl Repository {
     /// Gives a file of an older version, which is only read, the tables that it lacks, empty and for this connection alone.
     fn supplement(&self) -> Result<(), RepositoryError> {
         let failed = |e| self.sorted(e);
-        if pragma(&self.connection, "user_version").map_err(failed)? >= VERSION {
+        let version = pragma(&self.connection, "user_version").map_err(failed)?;
+        if version >= VERSION {
             return Ok(());
         }
-        let lacking = TABLES_2
+        let lacking = since(version)
             .replace("CREATE TABLE ", "CREATE TEMP TABLE ")
             .replace("CREATE INDEX ", "CREATE INDEX temp.");
         self.connection.execute_batch(&lacking).map_err(failed)

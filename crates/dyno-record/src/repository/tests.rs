@@ -238,3 +238,43 @@ fn the_default_place_follows_the_base_directories() {
     assert_eq!(with(Some("relative"), Some("/h")), at("/h/.local/share/dyno/repository.sqlite3"));
     assert_eq!(with(None, None), None);
 }
+
+#[test]
+fn runs_are_found_by_their_marks_in_order_of_time() {
+    let (_directory, repository) = repository();
+    let marked = |second, variant: &str, tags: &[&str]| RunRecord {
+        variant: Some(variant.into()),
+        tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+        ..record(second)
+    };
+    let (first, second, third) = (marked(1, "a", &["x", "x"]), marked(2, "b", &["x"]), marked(3, "a", &[]));
+    for run in [&third, &first, &second] {
+        repository.finish(run).unwrap();
+    }
+    let found = |mark, name| repository.marked(mark, name).unwrap();
+    assert_eq!(found(Mark::Variant, "a"), [first.id.clone(), third.id.clone()]);
+    assert_eq!(found(Mark::Tag, "x"), [first.id.clone(), second.id]);
+    assert!(found(Mark::Tag, "a").is_empty());
+    assert_eq!(repository.mark_names(Mark::Variant).unwrap(), ["a", "b"]);
+    repository.delete(&first.id).unwrap();
+    assert_eq!(found(Mark::Variant, "a"), [third.id], "a deleted run bears no mark");
+}
+
+#[test]
+fn a_repository_without_marks_is_read_and_brought_up_to_date() {
+    let (directory, repository) = repository();
+    let path = repository.path().to_path_buf();
+    let old = RunRecord { variant: None, tags: vec![], ..record(1) };
+    repository.finish(&old).unwrap();
+    repository.connection.execute_batch("DROP TABLE mark; PRAGMA user_version = 2").unwrap();
+    drop(repository);
+
+    let read_only = Repository::open_read_only(&path).unwrap();
+    assert!(read_only.marked(Mark::Tag, "nightly").unwrap().is_empty());
+    drop(read_only);
+    let upgraded = Repository::open(&path).unwrap();
+    upgraded.finish(&record(2)).unwrap();
+    assert_eq!(upgraded.marked(Mark::Tag, "nightly").unwrap(), [record(2).id]);
+    assert_eq!(upgraded.load("last~1").unwrap(), old);
+    drop(directory);
+}

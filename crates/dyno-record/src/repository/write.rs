@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use super::sweep::put_member;
-use super::{Repository, RepositoryError, StartedRun, pack};
+use super::{Mark, Repository, RepositoryError, StartedRun, pack};
 use crate::json::RecordError;
 use crate::metric::{Metric, Unit};
 use crate::record::{RunId, RunRecord};
@@ -137,6 +137,17 @@ fn put(
         "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
         params![record.id, i64::try_from(json_bytes).unwrap_or(i64::MAX), packed],
     )?;
+    marks(transaction, record)
+}
+
+/// Writes the names under which the run is found beside its own.
+fn marks(transaction: &Transaction<'_>, record: &RunRecord) -> rusqlite::Result<()> {
+    let tags = record.tags.iter().map(|tag| (Mark::Tag, tag));
+    let variant = record.variant.iter().map(|variant| (Mark::Variant, variant));
+    for (kind, name) in tags.chain(variant) {
+        let sql = "INSERT INTO mark (kind, name, id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        transaction.prepare_cached(sql)?.execute(params![kind.name(), name, record.id])?;
+    }
     Ok(())
 }
 

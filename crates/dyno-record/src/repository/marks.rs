@@ -1,0 +1,62 @@
+//! Naming several runs at once, by the marks that they bear.
+
+use rusqlite::params;
+
+use super::{Repository, RepositoryError};
+use crate::record::RunId;
+
+/// A kind of mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// A tag that the author gave.
+    Tag,
+    /// The variant of the platform.
+    Variant,
+}
+
+impl Mark {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Tag, Self::Variant];
+
+    /// The word in selections: `tag`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tag => "tag",
+            Self::Variant => "variant",
+        }
+    }
+
+    /// The kind that `name` is the word of.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mark| mark.name() == name)
+    }
+}
+
+impl Repository {
+    /// Runs with a record that bear the mark `name`, the oldest first.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn marked(&self, mark: Mark, name: &str) -> Result<Vec<RunId>, RepositoryError> {
+        let read = || -> rusqlite::Result<Vec<RunId>> {
+            let sql = "SELECT run.id FROM mark JOIN run USING (id) JOIN record USING (id)
+                       WHERE mark.kind = ?1 AND mark.name = ?2 ORDER BY started_us, run.id";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.query_map(params![mark.name(), name], |row| row.get(0))?.collect()
+        };
+        read().map_err(|e| self.sorted(e))
+    }
+
+    /// The names of all marks of a kind, in order.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn mark_names(&self, mark: Mark) -> Result<Vec<String>, RepositoryError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT DISTINCT name FROM mark WHERE kind = ?1 ORDER BY name";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.query_map(params![mark.name()], |row| row.get(0))?.collect()
+        };
+        read().map_err(|e| self.sorted(e))
+    }
+}
