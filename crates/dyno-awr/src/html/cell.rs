@@ -1,0 +1,110 @@
+//! The text of one cell or title, put together from the pieces between tags.
+
+use std::borrow::Cow;
+
+use super::entity::decode;
+
+/// Characters of one cell that are kept; statements are the longest, and Oracle cuts them at 4,000 itself.
+const LENGTH_MAX: usize = 16_384;
+
+/// Text being collected; borrowed as long as it is one piece that needs no change.
+#[derive(Debug, Default)]
+pub(crate) struct CellText<'a> {
+    text: Cow<'a, str>,
+    /// Whether a blank stands before whatever follows.
+    blank: bool,
+}
+
+impl<'a> CellText<'a> {
+    /// Adds a piece; a blank beside a tag is one blank.
+    pub(crate) fn push(&mut self, piece: &'a str) {
+        let starts = piece.starts_with(|c: char| c.is_ascii_whitespace());
+        let ends = piece.ends_with(|c: char| c.is_ascii_whitespace());
+        let trimmed = piece.trim_matches(|c: char| c.is_ascii_whitespace());
+        let piece = if trimmed.contains('&') { decode(trimmed) } else { Cow::Borrowed(trimmed) };
+        let piece = collapse(piece);
+        if self.text.is_empty() {
+            self.text = piece;
+        } else if !piece.is_empty() && self.text.len() < LENGTH_MAX {
+            let text = self.text.to_mut();
+            if self.blank || starts {
+                text.push(' ');
+            }
+            text.push_str(&piece);
+            self.blank = false;
+        }
+        self.blank |= ends;
+        self.limit();
+    }
+
+    /// Adds a blank, as for `<br>`.
+    pub(crate) fn blank(&mut self) {
+        self.blank = true;
+    }
+
+    fn limit(&mut self) {
+        if self.text.len() > LENGTH_MAX {
+            let end = (0..=LENGTH_MAX).rev().find(|&end| self.text.is_char_boundary(end)).unwrap_or(0);
+            match &mut self.text {
+                Cow::Borrowed(text) => *text = &text[..end],
+                Cow::Owned(text) => text.truncate(end),
+            }
+        }
+    }
+
+    /// What was collected; nothing is left.
+    pub(crate) fn take(&mut self) -> Cow<'a, str> {
+        self.blank = false;
+        std::mem::take(&mut self.text)
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{a0}'
+}
+
+/// Text without blanks at its ends; where lines were wrapped there is one blank. Blanks inside a line stay, since names
+/// of events have some (`enq: IV -  contention`).
+fn collapse(text: Cow<'_, str>) -> Cow<'_, str> {
+    let clean = text.bytes().all(|b| b >= b' ') && !text.contains('\u{a0}');
+    if clean {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split(|c: char| c.is_control()) {
+        let line = line.trim_matches(is_blank);
+        if !out.is_empty() && !line.is_empty() {
+            out.push(' ');
+        }
+        out.extend(line.chars().map(|c| if c == '\u{a0}' { ' ' } else { c }));
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(pieces: &[&'static str]) -> String {
+        let mut cell = CellText::default();
+        pieces.iter().for_each(|piece| cell.push(piece));
+        cell.take().into_owned()
+    }
+
+    #[test]
+    fn pieces_become_one_line() {
+        assert_eq!(text(&["  a\n  b "]), "a b");
+        assert_eq!(text(&["enq: IV -  contention"]), "enq: IV -  contention");
+        assert_eq!(text(&["", "82ud5h0qcg0bf", ""]), "82ud5h0qcg0bf");
+        assert_eq!(text(&["a ", "b", " c"]), "a b c");
+        assert_eq!(text(&["<", "x"]), "<x");
+        assert_eq!(text(&["&#160;"]), "");
+        assert_eq!(text(&[" &nbsp;1&nbsp;"]), "1");
+    }
+
+    #[test]
+    fn a_cell_is_bounded() {
+        let long: &'static str = Box::leak("é".repeat(LENGTH_MAX).into_boxed_str());
+        assert!(text(&[long, long]).len() <= LENGTH_MAX);
+    }
+}

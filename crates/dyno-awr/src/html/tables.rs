@@ -1,0 +1,331 @@
+//! Tables out of tokens: what each cell holds, and which title stands over it.
+//!
+//! Titles are headings in some releases and bare text in others, so both are followed: the text between tables that is no
+//! list item and no link is the title of what comes next.
+
+use std::borrow::Cow;
+
+use super::cell::CellText;
+use super::token::{Token, Tokens, attribute};
+use crate::lines::LineCounter;
+use crate::table::{CELLS_MAX, COLUMNS_MAX, Document, Form, Row, TABLES_MAX, Table};
+
+/// Tables in tables that are told apart; deeper ones are part of what they stand in.
+const DEPTH_MAX: usize = 16;
+/// Longest text that can be a title.
+const TITLE_MAX: usize = 200;
+/// Columns that one cell may span.
+const SPAN_MAX: usize = 64;
+
+/// Reads the tables of one report.
+pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
+    let mut builder = Builder::new(text, first_line);
+    for (at, token) in Tokens::new(text) {
+        match token {
+            Token::Open { name, attributes } => builder.open(at, name, attributes),
+            Token::Close { name } => builder.close(name),
+            Token::Text(piece) => builder.text(piece),
+        }
+    }
+    builder.finish()
+}
+
+#[derive(Default)]
+struct OpenRow<'a> {
+    row: Row<'a>,
+    /// How many columns each cell spans; all ones where empty.
+    spans: Vec<usize>,
+    /// Head cells, and other cells with something in them.
+    heads: usize,
+    data: usize,
+}
+
+/// A table whose end was not seen yet.
+#[derive(Default)]
+struct OpenTable<'a> {
+    table: Table<'a>,
+    heads: Vec<(Row<'a>, Vec<usize>)>,
+    row: Option<OpenRow<'a>>,
+    cell: Option<Cell<'a>>,
+}
+
+#[derive(Default)]
+struct Cell<'a> {
+    text: CellText<'a>,
+    head: bool,
+    span: usize,
+}
+
+struct Builder<'a> {
+    document: Document<'a>,
+    lines: LineCounter<'a>,
+    open: Vec<OpenTable<'a>>,
+    title: Cow<'a, str>,
+    heading: Cow<'a, str>,
+    loose: CellText<'a>,
+    /// Inside a list item or a link, whose text is no title.
+    in_item: bool,
+    in_link: bool,
+    in_heading: bool,
+    cells: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn new(text: &'a str, first_line: u32) -> Self {
+        Self {
+            document: Document::new(Form::Html),
+            lines: LineCounter::new(text, first_line),
+            open: Vec::new(),
+            title: Cow::Borrowed(""),
+            heading: Cow::Borrowed(""),
+            loose: CellText::default(),
+            in_item: false,
+            in_link: false,
+            in_heading: false,
+            cells: 0,
+        }
+    }
+
+    fn open(&mut self, at: usize, name: &'a str, attributes: &'a str) {
+        match Tag::of(name) {
+            Tag::Table if self.open.len() < DEPTH_MAX => self.open_table(at, attributes),
+            Tag::Row => self.open_row(at),
+            Tag::Cell => self.open_cell(attributes, false),
+            Tag::Head => self.open_cell(attributes, true),
+            Tag::Heading => {
+                self.end_loose();
+                self.leave_aside();
+                self.in_heading = self.open.is_empty();
+            }
+            Tag::Break => match self.open.last_mut().and_then(|table| table.cell.as_mut()) {
+                Some(cell) => cell.text.blank(),
+                None => self.end_loose(),
+            },
+            Tag::Item if self.open.is_empty() => {
+                self.end_loose();
+                self.in_item = true;
+            }
+            Tag::Link
+                if self.open.is_empty() && !self.in_heading && attribute(attributes, "href").is_some() =>
+            {
+                self.end_loose();
+                self.in_link = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        match Tag::of(name) {
+            Tag::Table => self.close_table(),
+            Tag::Row => self.close_row(),
+            Tag::Cell | Tag::Head => self.close_cell(),
+            Tag::Heading => {
+                let text = self.loose.take();
+                if self.in_heading && !text.is_empty() {
+                    self.document.see_title(&text);
+                    self.heading = text;
+                    self.title = Cow::Borrowed("");
+                }
+                self.in_heading = false;
+            }
+            Tag::Break if self.open.is_empty() => self.end_loose(),
+            Tag::Item | Tag::List if self.open.is_empty() => {
+                self.end_loose();
+                self.leave_aside();
+            }
+            Tag::Link if self.in_link => {
+                self.end_loose();
+                self.in_link = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, piece: &'a str) {
+        match self.open.last_mut() {
+            Some(table) => {
+                if let Some(cell) = &mut table.cell {
+                    cell.text.push(piece);
+                }
+            }
+            None => self.loose.push(piece),
+        }
+    }
+
+    /// Items and links are often left open; what begins something new ends them.
+    fn leave_aside(&mut self) {
+        self.in_item = false;
+        self.in_link = false;
+    }
+
+    /// The end of a text outside of tables: the title of what comes next, unless it is a note or a link.
+    fn end_loose(&mut self) {
+        let text = self.loose.take();
+        if text.is_empty() || self.in_item || self.in_link || text.len() > TITLE_MAX {
+            return;
+        }
+        if text.starts_with("End of Report") {
+            self.document.ended = true;
+            return;
+        }
+        self.document.see_title(&text);
+        self.title = text;
+    }
+
+    fn open_table(&mut self, at: usize, attributes: &'a str) {
+        self.end_loose();
+        self.leave_aside();
+        let mut summary = CellText::default();
+        summary.push(attribute(attributes, "summary").unwrap_or_default());
+        let title = if self.title.is_empty() { self.heading.clone() } else { self.title.clone() };
+        let line = self.lines.at(at);
+        let table = Table { title, summary: summary.take(), line, ..Table::default() };
+        self.open.push(OpenTable { table, ..OpenTable::default() });
+    }
+
+    fn open_row(&mut self, at: usize) {
+        self.close_row();
+        let line = self.lines.at(at);
+        if let Some(table) = self.open.last_mut() {
+            table.row = Some(OpenRow { row: Row { line, ..Row::default() }, ..OpenRow::default() });
+        }
+    }
+
+    fn open_cell(&mut self, attributes: &str, head: bool) {
+        self.close_cell();
+        let span = attribute(attributes, "colspan").and_then(|span| span.trim().parse().ok());
+        if let Some(table) = self.open.last_mut() {
+            let span = span.unwrap_or(1).clamp(1, SPAN_MAX);
+            table.cell = Some(Cell { text: CellText::default(), head, span });
+        }
+    }
+
+    fn close_cell(&mut self) {
+        let Some(table) = self.open.last_mut() else { return };
+        let Some(mut cell) = table.cell.take() else { return };
+        if self.cells >= CELLS_MAX {
+            self.document.cut = true;
+            return;
+        }
+        let row = table.row.get_or_insert_with(|| OpenRow {
+            row: Row { line: table.table.line, ..Row::default() },
+            ..OpenRow::default()
+        });
+        if row.row.cells.len() >= COLUMNS_MAX {
+            self.document.cut = true;
+            return;
+        }
+        self.cells += 1;
+        let text = cell.text.take();
+        row.heads += usize::from(cell.head);
+        row.data += usize::from(!cell.head && !text.is_empty());
+        row.row.cells.push(text);
+        row.spans.push(cell.span);
+    }
+
+    fn close_row(&mut self) {
+        self.close_cell();
+        let Some(table) = self.open.last_mut() else { return };
+        let Some(row) = table.row.take() else { return };
+        if row.row.cells.is_empty() {
+            return;
+        }
+        // Rows of captions have head cells; the corner over the names is an empty cell of the other kind.
+        if row.heads == 0 || row.data > 0 {
+            table.table.rows.push(spread(row));
+        } else if table.table.rows.is_empty() {
+            table.heads.push((row.row, row.spans));
+        }
+    }
+
+    fn close_table(&mut self) {
+        self.close_row();
+        let Some(mut open) = self.open.pop() else { return };
+        open.table.columns = captions(&open.heads);
+        if self.document.tables.len() >= TABLES_MAX {
+            self.document.cut = true;
+        } else {
+            self.document.tables.push(open.table);
+        }
+    }
+
+    fn finish(mut self) -> Document<'a> {
+        while !self.open.is_empty() {
+            self.close_table();
+        }
+        self.leave_aside();
+        self.end_loose();
+        self.document
+    }
+}
+
+/// A data row with a cell for each column that its cells span.
+fn spread(row: OpenRow<'_>) -> Row<'_> {
+    if row.spans.iter().all(|&span| span == 1) {
+        return row.row;
+    }
+    let mut cells = Vec::new();
+    for (cell, span) in row.row.cells.into_iter().zip(row.spans) {
+        cells.push(cell);
+        cells.extend(std::iter::repeat_n(Cow::Borrowed(""), span - 1));
+    }
+    cells.truncate(COLUMNS_MAX);
+    Row { cells, ..row.row }
+}
+
+/// One caption for each column out of the rows of captions, spans respected.
+fn captions(heads: &[(Row<'_>, Vec<usize>)]) -> Vec<String> {
+    let mut captions: Vec<String> = Vec::new();
+    for (row, spans) in heads {
+        let mut column = 0;
+        for (cell, &span) in row.cells.iter().zip(spans) {
+            let end = (column + span).min(COLUMNS_MAX);
+            captions.resize(captions.len().max(end), String::new());
+            for caption in &mut captions[column..end] {
+                if !caption.is_empty() && !cell.is_empty() {
+                    caption.push(' ');
+                }
+                caption.push_str(cell);
+            }
+            column = end;
+        }
+    }
+    captions
+}
+
+#[derive(Clone, Copy)]
+enum Tag {
+    Table,
+    Row,
+    Cell,
+    Head,
+    Heading,
+    Break,
+    Item,
+    List,
+    Link,
+    Other,
+}
+
+impl Tag {
+    fn of(name: &str) -> Self {
+        let mut buffer = [0u8; 8];
+        let bytes = name.as_bytes();
+        let Some(lower) = buffer.get_mut(..bytes.len()) else { return Self::Other };
+        lower.copy_from_slice(bytes);
+        lower.make_ascii_lowercase();
+        match &*lower {
+            b"table" => Self::Table,
+            b"tr" => Self::Row,
+            b"td" => Self::Cell,
+            b"th" => Self::Head,
+            b"h1" | b"h2" | b"h3" | b"h4" => Self::Heading,
+            b"p" | b"br" | b"div" | b"hr" | b"body" | b"title" | b"head" => Self::Break,
+            b"li" => Self::Item,
+            b"ul" | b"ol" => Self::List,
+            b"a" => Self::Link,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! Numbers as reports print them: thousands, decimal commas, suffixes, exponents, units of time.
+//!
+//! A figure on paper is a range: `16.4K` says no more than "between 16,350 and 16,450". Every number read here carries the
+//! worth of its last digit, so that what is computed from it knows which of two sources is the better one. What cannot
+//! be read is an error with the text in it, never 0 and never a guess.
+
+/// A number and the worth of its last printed digit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// The number, suffix and exponent applied.
+    pub value: f64,
+    /// What one more in the last printed digit would add.
+    pub step: f64,
+}
+
+impl Reading {
+    /// A count, exact to the unit.
+    pub fn exact(value: f64) -> Self {
+        Self { value, step: 0.0 }
+    }
+
+    /// The largest share by which the true figure may differ: half a step, relative to the value.
+    pub fn relative_error(&self) -> f64 {
+        let half = self.step / 2.0;
+        if half == 0.0 { 0.0 } else { half / self.value.abs().max(half) }
+    }
+}
+
+/// What suffixes multiply by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suffix {
+    /// K, M, G, T, P in steps of 1,000: counts, times, requests.
+    Decimal,
+    /// In steps of 1,024: the columns of data volume.
+    Binary,
+}
+
+impl Suffix {
+    fn factor(self, letter: u8) -> Option<f64> {
+        let power = match letter.to_ascii_uppercase() {
+            b'B' => 0,
+            b'K' => 1,
+            b'M' => 2,
+            b'G' => 3,
+            b'T' => 4,
+            b'P' => 5,
+            b'E' => 6,
+            _ => return None,
+        };
+        let base: f64 = if self == Self::Binary { 1024.0 } else { 1000.0 };
+        Some(base.powi(power))
+    }
+}
+
+/// Which mark stands before the fraction, as far as a lone mark with three digits after it does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Decimal {
+    /// `1,234` is a thousand and some.
+    #[default]
+    Point,
+    /// `1,234` is one and some; `1.234` a thousand and some.
+    Comma,
+}
+
+/// Text that is no number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no number: {why}")]
+pub struct NotANumber {
+    /// The text, shortened.
+    pub text: String,
+    /// What is wrong with it.
+    pub why: &'static str,
+    /// Whether the report does not have the number at all: its column was too narrow, and `####` stands there.
+    pub overflow: bool,
+}
+
+/// Characters of an unreadable text that an error repeats.
+const SHOWN_MAX: usize = 60;
+
+fn not(text: &str, why: &'static str) -> NotANumber {
+    let overflow = text.starts_with('#');
+    NotANumber { text: text.chars().take(SHOWN_MAX).collect(), why, overflow }
+}
+
+/// Whether a cell holds nothing: blank, non-breaking blanks, `N/A`, a dash.
+pub(crate) fn is_absent(text: &str) -> bool {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{a0}');
+    text.is_empty() || text.eq_ignore_ascii_case("n/a") || text == "-" || text == "--"
+}
+
+/// The number in a cell, or `None` where the cell holds none.
+pub(crate) fn number(text: &str, suffix: Suffix, decimal: Decimal) -> Result<Option<Reading>, NotANumber> {
+    if is_absent(text) {
+        return Ok(None);
+    }
+    let trimmed = trim(text);
+    let (reading, rest) = leading(trimmed, decimal)?;
+    let rest = rest.trim_start();
+    let factor = match rest.as_bytes() {
+        [] => 1.0,
+        [letter] => suffix.factor(*letter).ok_or_else(|| not(text, "the suffix is not known"))?,
+        _ => return Err(not(text, "something follows the digits")),
+    };
+    Ok(Some(Reading { value: reading.value * factor, step: reading.step * factor }))
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{a0}')
+}
+
+/// The number that `text` begins with, and what follows it.
+fn leading(text: &str, decimal: Decimal) -> Result<(Reading, &str), NotANumber> {
+    if text.starts_with('#') {
+        return Err(not(text, "the report does not have it, since its column was too narrow"));
+    }
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let is_mantissa = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '\'' | '\u{2019}');
+    let end = unsigned.find(|c: char| !is_mantissa(c)).unwrap_or(unsigned.len());
+    let (mantissa, rest) = unsigned.split_at(end);
+    if !mantissa.bytes().any(|b| b.is_ascii_digit()) {
+        return Err(not(text, "it has no digits"));
+    }
+    let (whole, fraction) =
+        split_mantissa(mantissa, decimal).ok_or_else(|| not(text, "its marks do not group digits"))?;
+    let (exponent, rest) = exponent(rest);
+    let spelled = format!("{}{whole}.{fraction}e{exponent}", if negative { "-" } else { "" });
+    let value: f64 = spelled.parse().map_err(|_| not(text, "it is out of range"))?;
+    if !value.is_finite() {
+        return Err(not(text, "it is out of range"));
+    }
+    let last_digit = exponent - i32::try_from(fraction.len()).unwrap_or(i32::MAX);
+    let whole_count = last_digit == 0;
+    let step = if whole_count { 1.0 } else { 10f64.powi(last_digit) };
+    Ok((Reading { value, step }, rest))
+}
+
+/// `E+08` at the start of `rest`. `E` alone is a suffix, not an exponent.
+fn exponent(rest: &str) -> (i32, &str) {
+    let Some(after) = rest.strip_prefix(['e', 'E']) else { return (0, rest) };
+    let (sign, digits) = match after.as_bytes().first() {
+        Some(b'+') => (1, &after[1..]),
+        Some(b'-') => (-1, &after[1..]),
+        _ => (1, after),
+    };
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    match digits[..end].parse::<i32>() {
+        // Beyond the range of floats the parse of the whole number says so.
+        Ok(value) => (sign * value.min(9_999), &digits[end..]),
+        Err(_) => (0, rest),
+    }
+}
+
+/// Digits before and after the decimal mark, or `None` where marks stand where none can.
+fn split_mantissa(mantissa: &str, decimal: Decimal) -> Option<(String, String)> {
+    let is_mark = |c: char| !c.is_ascii_digit();
+    let Some(last) = mantissa.rfind(is_mark) else { return Some((mantissa.to_owned(), String::new())) };
+    let mark = mantissa[last..].chars().next()?;
+    let before = &mantissa[..last];
+    let after = &mantissa[last + mark.len_utf8()..];
+    let alone = !before.contains(is_mark);
+    let fraction = match mark {
+        '.' | ',' if before.contains(mark) => false,
+        // Two kinds of marks: the last one is the decimal mark.
+        '.' | ',' if !alone => true,
+        '.' | ',' => {
+            let could_group = after.len() == 3 && (1..=3).contains(&before.len()) && before != "0";
+            let is_decimal = (mark == ',') == (decimal == Decimal::Comma);
+            !could_group || is_decimal
+        }
+        _ => false,
+    };
+    if fraction {
+        Some((digits_of_groups(before)?, after.to_owned()))
+    } else {
+        Some((digits_of_groups(mantissa)?, String::new()))
+    }
+}
+
+/// `1,234,567` without its marks, if all marks are the same and group by three.
+fn digits_of_groups(text: &str) -> Option<String> {
+    let Some(mark) = text.chars().find(|c| !c.is_ascii_digit()) else { return Some(text.to_owned()) };
+    let mut groups = text.split(mark);
+    let first = groups.next()?;
+    if first.is_empty() || first.len() > 3 || !first.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let mut digits = first.to_owned();
+    for group in groups {
+        if group.len() != 3 || !group.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    Some(digits)
+}
+
+/// A unit of time as reports print it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Centiseconds; of old STATSPACK only.
+    Cs,
+    /// Seconds.
+    S,
+}
+
+impl TimeUnit {
+    /// The unit as reports write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ns => "ns",
+            Self::Us => "us",
+            Self::Ms => "ms",
+            Self::Cs => "cs",
+            Self::S => "s",
+        }
+    }
+
+    /// How many make a second. Whole, so that dividing rounds once only.
+    pub fn per_second(self) -> f64 {
+        match self {
+            Self::Ns => 1e9,
+            Self::Us => 1e6,
+            Self::Ms => 1e3,
+            Self::Cs => 1e2,
+            Self::S => 1.0,
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "ns" => Some(Self::Ns),
+            "us" | "µs" | "μs" => Some(Self::Us),
+            "ms" => Some(Self::Ms),
+            "cs" => Some(Self::Cs),
+            "s" | "sec" => Some(Self::S),
+            _ => None,
+        }
+    }
+
+    /// The unit in brackets in a caption: `Avg wait (ms)`.
+    pub fn of_caption(caption: &str) -> Option<Self> {
+        let lower = caption.to_ascii_lowercase();
+        let inside = lower.split('(').skip(1).filter_map(|part| part.split(')').next());
+        inside.filter_map(|unit| Self::from_name(unit.trim())).last()
+    }
+}
+
+/// A length of time with the unit it was printed in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeReading {
+    /// In the printed unit.
+    pub reading: Reading,
+    /// The printed unit, or the caption's.
+    pub unit: TimeUnit,
+}
+
+impl TimeReading {
+    /// In seconds.
+    pub fn seconds(&self) -> Reading {
+        let units = self.unit.per_second();
+        Reading { value: self.reading.value / units, step: self.reading.step / units }
+    }
+}
+
+/// The time in a cell: `757.40us`, `52.86 s`, or a bare number in the caption's unit.
+pub(crate) fn time(
+    text: &str,
+    caption: Option<TimeUnit>,
+    decimal: Decimal,
+) -> Result<Option<TimeReading>, NotANumber> {
+    if is_absent(text) {
+        return Ok(None);
+    }
+    let (reading, rest) = leading(trim(text), decimal)?;
+    let rest = rest.trim();
+    if rest.is_empty() {
+        let unit = caption.ok_or_else(|| not(text, "neither it nor its caption names a unit"))?;
+        return Ok(Some(TimeReading { reading, unit }));
+    }
+    if let Some(unit) = TimeUnit::from_name(rest) {
+        return Ok(Some(TimeReading { reading, unit }));
+    }
+    let factor = match rest.as_bytes() {
+        [letter @ (b'K' | b'M' | b'G')] => Suffix::Decimal.factor(*letter),
+        _ => None,
+    };
+    match (factor, caption) {
+        (Some(factor), Some(unit)) => {
+            let reading = Reading { value: reading.value * factor, step: reading.step * factor };
+            Ok(Some(TimeReading { reading, unit }))
+        }
+        _ => Err(not(text, "the unit is not known")),
+    }
+}
+
+/// What a decimal mark looks like in a report, from cells that can be read in one way only.
+#[derive(Debug, Default)]
+pub(crate) struct DecimalEvidence {
+    point: u32,
+    comma: u32,
+}
+
+impl DecimalEvidence {
+    /// Looks at one cell.
+    pub(crate) fn see(&mut self, text: &str) {
+        let text = text.trim();
+        let marks = text.bytes().filter(|b| matches!(b, b'.' | b',')).count();
+        if marks == 0 || !text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')) {
+            return;
+        }
+        let (Some(last), Some(first)) = (text.rfind(['.', ',']), text.find(['.', ','])) else { return };
+        let (mark, after) = (text.as_bytes()[last], text.len() - last - 1);
+        let mixed = text.as_bytes()[first] != mark;
+        let certain = if marks == 1 { after != 3 || last == 0 || last > 3 } else { mixed };
+        // `1,234,567` and `1.234.567`: the other mark is the decimal one.
+        let grouped = marks > 1 && !mixed;
+        match (mark, certain, grouped) {
+            (b'.', true, _) | (b',', _, true) => self.point += 1,
+            (b',', true, _) | (b'.', _, true) => self.comma += 1,
+            _ => {}
+        }
+    }
+
+    /// A report that mixes both prints thousands with commas and some columns in the session's own way; there a lone
+    /// comma with three digits groups.
+    pub(crate) fn decide(&self) -> Decimal {
+        if self.comma > 0 && self.point == 0 { Decimal::Comma } else { Decimal::Point }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> f64 {
+        number(text, Suffix::Decimal, Decimal::Point).unwrap().unwrap().value
+    }
+
+    #[test]
+    fn every_spelling_of_a_number() {
+        let cases = [
+            ("393,267.0", 393_267.0),
+            (".9", 0.9),
+            ("9,180.73", 9_180.73),
+            ("16.4K", 16_400.0),
+            (" 938.9K ", 938_900.0),
+            ("4.8E+08", 4.8e8),
+            ("1.E+03", 1_000.0),
+            ("9.2233720368547758E+18", 9.223_372_036_854_776e18),
+            ("-7.27", -7.27),
+            ("\u{a0}12\u{a0}", 12.0),
+            ("98,3", 98.3),
+            (",5", 0.5),
+            ("0,125", 0.125),
+            ("1.234.567,8", 1_234_567.8),
+            ("1'234'567.5", 1_234_567.5),
+            ("1,234,567", 1_234_567.0),
+        ];
+        for (text, value) in cases {
+            assert_eq!(read(text), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn suffixes_are_of_1000_or_1024() {
+        assert_eq!(read("2G"), 2e9);
+        let bytes = |text| number(text, Suffix::Binary, Decimal::Point).unwrap().unwrap().value;
+        assert_eq!(bytes(".16M"), 0.16 * 1_048_576.0);
+        assert_eq!(bytes("162.8G"), 162.8 * 1_073_741_824.0);
+        assert_eq!(bytes("57.7T"), 57.7 * 1024f64.powi(4));
+    }
+
+    #[test]
+    fn steps_are_what_the_last_digit_is_worth() {
+        let step = |text| number(text, Suffix::Decimal, Decimal::Point).unwrap().unwrap().step;
+        assert_eq!(step("9"), 1.0);
+        assert!((step("16.4K") - 100.0).abs() < 1e-9);
+        assert!((step("4.8E+08") - 1e7).abs() < 1e-6);
+        assert!((step("393,267.0") - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_reports_own_mark_decides_what_is_open() {
+        let comma = |text| number(text, Suffix::Decimal, Decimal::Comma).unwrap().unwrap().value;
+        assert_eq!(read("1,234"), 1_234.0);
+        assert_eq!(comma("1,234"), 1.234);
+        assert_eq!(comma("1.234"), 1_234.0);
+        assert_eq!(comma("1.5"), 1.5);
+    }
+
+    #[test]
+    fn what_is_no_number_is_an_error_and_what_is_not_there_is_absent() {
+        for text in ["#######", "abc", "1,23,456", "12x", "1.2.3", "--5", "1e99999", "4,567.8,9", "12 34"] {
+            assert!(number(text, Suffix::Decimal, Decimal::Point).is_err(), "{text}");
+        }
+        for text in ["", "  ", "\u{a0}", "N/A", "n/a", "-"] {
+            assert_eq!(number(text, Suffix::Decimal, Decimal::Point), Ok(None), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn times_have_the_printed_unit_or_the_captions() {
+        let read = |text, caption| time(text, caption, Decimal::Point).unwrap().unwrap();
+        let glued = read("757.40us", None);
+        assert_eq!((glued.reading.value, glued.unit), (757.4, TimeUnit::Us));
+        assert!((read("52.86 s", None).seconds().value - 52.86).abs() < 1e-12);
+        assert_eq!(read(".00ns", None).reading.value, 0.0);
+        assert_eq!(read("9", TimeUnit::of_caption("Avg wait (ms)")).seconds().value, 0.009);
+        assert_eq!(read("1.2K", Some(TimeUnit::Ms)).reading.value, 1_200.0);
+        assert!(time("9", None, Decimal::Point).is_err());
+        assert!(time("9 furlongs", None, Decimal::Point).is_err());
+        assert_eq!(time("\u{a0}", None, Decimal::Point), Ok(None));
+    }
+
+    #[test]
+    fn evidence_of_a_decimal_comma() {
+        let decide = |cells: &[&str]| {
+            let mut evidence = DecimalEvidence::default();
+            cells.iter().for_each(|cell| evidence.see(cell));
+            evidence.decide()
+        };
+        assert_eq!(decide(&["1.234,5", "0,3", "1.234"]), Decimal::Comma);
+        assert_eq!(decide(&["1,234.5", "0.3"]), Decimal::Point);
+        assert_eq!(decide(&["1,234.5", "98,3"]), Decimal::Point);
+        assert_eq!(decide(&["1,234"]), Decimal::Point);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".{0,40}") {
+            let _ = number(&text, Suffix::Binary, Decimal::Comma);
+            let _ = time(&text, Some(TimeUnit::Ms), Decimal::Point);
+        }
+
+        #[test]
+        fn printed_counts_read_back(value in 0u64..1_000_000_000_000_000) {
+            let digits = value.to_string();
+            let mut printed = String::new();
+            for (i, digit) in digits.chars().enumerate() {
+                if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                    printed.push(',');
+                }
+                printed.push(digit);
+            }
+            prop_assert_eq!(read(&printed), value as f64);
+        }
+    }
+}

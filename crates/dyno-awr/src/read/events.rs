@@ -1,0 +1,64 @@
+//! Wait events and wait classes, in every release's columns.
+
+use super::context::{Context, Place};
+use crate::number::{Suffix, TimeUnit};
+use crate::report::Event;
+use crate::table::{Row, Table};
+
+/// Which columns a table of events has.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    name: usize,
+    waits: Option<usize>,
+    timeouts: Option<usize>,
+    time: Option<usize>,
+    average: Option<usize>,
+    share: Option<usize>,
+    class: Option<usize>,
+}
+
+impl Columns {
+    fn of(table: &Table<'_>) -> Self {
+        let waits = table.find(|c| c == "waits" || c == "eventwaits" || c == "totalwaits" || c == "waits#");
+        let timeouts = table.find(|c| c.contains('%') && c.contains("tim") && c.contains("out"));
+        let average = table.find(|c| c.contains("avg") && !c.contains("active") && !c.starts_with("summary"));
+        let share = table.find(|c| {
+            c.contains('%')
+                && !c.contains("out")
+                && ["db", "call", "ela", "bg"].iter().any(|of| c.contains(of))
+        });
+        let class = table.find(|c| c.ends_with("waitclass") || c == "class");
+        let taken = [waits, timeouts, average, share, class];
+        // Squeezed columns break their caption: `Tota Time`.
+        let is_time = |c: &str| c.contains("time") && !c.contains("%") || c.contains("total(s)");
+        let time = (0..table.columns.len())
+            .find(|&i| !taken.contains(&Some(i)) && is_time(&crate::table::squash(&table.columns[i])));
+        let name = table.find(|c| c.ends_with("event") || c == "eventname").unwrap_or(0);
+        Self { name, waits, timeouts, time, average, share, class }
+    }
+}
+
+/// The events of one table.
+pub(crate) fn read(context: &mut Context, table: &Table<'_>) -> Vec<Event> {
+    let columns = Columns::of(table);
+    let place = Place::new(table);
+    let rows = table.rows.iter().filter(|row| !row.cell(columns.name).is_empty());
+    rows.map(|row| event(context, &place, row, columns)).collect()
+}
+
+fn event(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>, columns: Columns) -> Event {
+    let cell = |column: Option<usize>| column.map_or("", |at| row.cell(at)).trim();
+    let time = context.time(place, row, columns.time, Some(TimeUnit::S));
+    Event {
+        name: row.cell(columns.name).to_owned(),
+        waits: context.number(place, row, columns.waits, Suffix::Decimal),
+        time_s: time.map(|time| time.seconds()),
+        time_raw: cell(columns.time).to_owned(),
+        average: context.time(place, row, columns.average, None),
+        average_raw: cell(columns.average).to_owned(),
+        share_pct: context.number(place, row, columns.share, Suffix::Decimal),
+        timeouts_pct: context.number(place, row, columns.timeouts, Suffix::Decimal),
+        class: Some(cell(columns.class)).filter(|class| !class.is_empty()).map(str::to_owned),
+        source: place.source(row, columns.time.unwrap_or(columns.name)),
+    }
+}

@@ -1,0 +1,124 @@
+//! Which reader a table goes to: by its title, and where it has none that is known, by HTML's summary.
+
+use super::context::Context;
+use super::{activity, cpu, events, global, identity, load};
+use crate::number::Suffix;
+use crate::report::Kind;
+use crate::table::{Table, squash};
+
+/// What `summary` says of tables whose title was lost, and the title that they had.
+const SUMMARIES: [(&str, &str); 12] = [
+    ("load profile", "loadprofile"),
+    ("instance efficiency", "instanceefficiency"),
+    ("top 10 wait events", "top10foregroundevents"),
+    ("top 5 wait events", "top5timedforegroundevents"),
+    ("wait class statistics ordered by total wait time", "waitclassesbytotalwaittime"),
+    ("system load statistics", "hostcpu"),
+    ("CPU usage and wait", "instancecpu"),
+    ("displays IO profile", "ioprofile"),
+    ("displays memory statistics", "memorystatistics"),
+    ("cache sizes", "cachesizes"),
+    ("time model statistics", "timemodelstatistics"),
+    ("Foreground Wait Events", "foregroundwaitevents"),
+];
+
+/// Reads a table, if it is of a section that is read.
+pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
+    let title = squash(&table.title);
+    let done = match context.report.kind {
+        Kind::AwrRacGlobal => of_cluster(context, table, &title),
+        _ => of_instance(context, table, &title),
+    };
+    if done || identity::read(context, table) {
+        return;
+    }
+    if let Some((_, title)) = SUMMARIES.iter().find(|(words, _)| table.summary.contains(words)) {
+        of_instance(context, table, title);
+    }
+}
+
+/// Sections of an instance's report. Whether the title is one of them.
+fn of_instance(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
+    let is_any = |starts: &[&str]| starts.iter().any(|start| title.starts_with(start));
+    if is_top_events(title) {
+        if context.report.top_events.is_empty() {
+            context.report.top_events_title = Some(table.title.trim().to_owned());
+        }
+        let read = events::read(context, table);
+        context.report.top_events.extend(read);
+    } else if is_any(&["loadprofile"]) {
+        load::load_profile(context, table);
+    } else if is_any(&["instanceefficiency"]) {
+        load::efficiency(context, table);
+    } else if is_any(&["cachesizes"]) {
+        load::begin_end(context, table, "cache_bytes", Suffix::Binary);
+    } else if is_any(&["sharedpoolstatistics"]) {
+        load::begin_end(context, table, "shared_pool_pct", Suffix::Decimal);
+    } else if title == "memorystatistics" {
+        load::begin_end(context, table, "memory", Suffix::Decimal);
+    } else if is_any(&["hostcpu"]) {
+        cpu::host(context, table);
+    } else if is_any(&["instancecpu"]) {
+        cpu::instance(context, table);
+    } else if is_any(&["ioprofile"]) {
+        load::io_profile(context, table);
+    } else if is_any(&["timemodelstatistics", "timemodelsystemstats"]) {
+        activity::time_model(context, table);
+    } else if matches!(title, "operatingsystemstatistics" | "osstatistics") {
+        activity::os_statistics(context, table);
+    } else if is_any(&["keyinstanceactivitystats", "otherinstanceactivitystats", "instanceactivitystats"]) {
+        activity::instance_activity(context, table);
+    } else if is_any(&["waitclassesbytotalwaittime", "foregroundwaitclass"]) {
+        if context.report.wait_classes.is_empty() {
+            context.report.wait_classes = events::read(context, table);
+        }
+    } else if title == "foregroundwaitevents" {
+        let read = events::read(context, table);
+        context.report.foreground_events.extend(read);
+    } else if title == "backgroundwaitevents" {
+        let read = events::read(context, table);
+        context.report.background_events.extend(read);
+    } else if matches!(title, "waitevents" | "waiteventsfgandbg") {
+        let read = events::read(context, table);
+        context.report.all_events.extend(read);
+    } else if is_any(&["globalcacheloadprofile"]) {
+        load::labelled(context, table, "rac_load_per_s");
+    } else if is_any(&["globalcacheefficiency"]) {
+        load::labelled(context, table, "rac_efficiency_pct");
+    } else if is_any(&["globalcacheandenqueueservices"]) {
+        load::labelled(context, table, "rac_services");
+    } else if context.report.kind == Kind::Statspack && table.columns.is_empty() {
+        identity::host_line(context, table);
+        return false;
+    } else {
+        return false;
+    }
+    true
+}
+
+/// `Top 5 Timed Foreground Events`, `Top 10 Foreground Events by Total Wait Time`; not `Top Events` of the ASH part.
+fn is_top_events(title: &str) -> bool {
+    let Some(rest) = title.strip_prefix("top") else { return false };
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.starts_with("timedevents")
+        || rest.starts_with("timedforegroundevents")
+        || rest.starts_with("foregroundevents")
+}
+
+/// Sections of a cluster's report. Whether the title is one of them.
+fn of_cluster(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
+    match title {
+        "databasesummary" => global::summary(context, table),
+        "databaseinstancesincludedinreport" => global::instances(context, table),
+        "systemstatisticspersecond" => global::load_profile(context, table),
+        "timemodel" => global::time_model(context, table),
+        "osstatisticsbyinstance" => global::os_statistics(context, table),
+        "systemstatisticsglobal" => activity::instance_activity(context, table),
+        "ioprofileglobal" => global::io_profile(context, table),
+        "toptimedforegroundevents" => global::top_events(context, table),
+        "foregroundwaiteventsglobal" => context.report.foreground_events = events::read(context, table),
+        "backgroundwaiteventsglobal" => context.report.background_events = events::read(context, table),
+        _ => return false,
+    }
+    true
+}

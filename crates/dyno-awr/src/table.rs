@@ -1,0 +1,176 @@
+//! The model that both layouts are read into: a document is a list of captioned tables.
+//!
+//! The section readers know nothing of HTML or of rulers of dashes; they see captions, cells and lines. Everything
+//! borrows from the report's text, and everything is bounded, so that no file makes more of itself than it is.
+
+use std::borrow::Cow;
+
+/// Tables of one report that are kept.
+pub(crate) const TABLES_MAX: usize = 4_096;
+/// Cells of one report that are kept: ten times what the longest cluster reports have.
+pub(crate) const CELLS_MAX: usize = 2_000_000;
+/// Cells of one row that are kept.
+pub(crate) const COLUMNS_MAX: usize = 256;
+
+/// Whether a report came as HTML or as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// HTML tables.
+    Html,
+    /// Fixed columns under rulers of dashes.
+    Text,
+}
+
+impl Form {
+    /// The word in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// One line of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row<'a> {
+    pub(crate) cells: Vec<Cow<'a, str>>,
+    /// The line as it stands, where the report is text: labels and statements follow no ruler.
+    pub(crate) raw: Option<&'a str>,
+    /// Line of the file, from 1.
+    pub(crate) line: u32,
+}
+
+impl<'a> Row<'a> {
+    /// The text of a cell; empty where there is none.
+    pub(crate) fn cell(&self, index: usize) -> &str {
+        self.cells.get(index).map_or("", |cell| cell.as_ref())
+    }
+
+    /// The row as labels with the values after each: `Buffer Cache:  728M  728M  Std Block Size:  8K` is two.
+    pub(crate) fn pairs(&self) -> Vec<(Cow<'a, str>, Vec<Cow<'a, str>>)> {
+        let cells: Vec<Cow<'a, str>> = match self.raw {
+            Some(raw) => split_pairs(raw).into_iter().map(Cow::Borrowed).collect(),
+            None => self.cells.iter().filter(|cell| !cell.is_empty()).cloned().collect(),
+        };
+        let mut pairs: Vec<(Cow<'a, str>, Vec<Cow<'a, str>>)> = Vec::new();
+        for cell in cells {
+            match pairs.last_mut() {
+                Some((_, values)) if !cell.ends_with(':') => values.push(cell),
+                _ => pairs.push((cell, Vec::new())),
+            }
+        }
+        pairs
+    }
+}
+
+/// A line of labels and values cut where a label ends (a colon) or two blanks stand.
+fn split_pairs(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for chunk in line.split("  ") {
+        let mut rest = chunk.trim();
+        // `15.00 (mins) Av Act Sess:` is the end of a value and the next label.
+        while let Some(end) = rest.find(": ").or_else(|| rest.find(") ").filter(|_| rest.ends_with(':'))) {
+            parts.push(&rest[..=end]);
+            rest = rest[end + 1..].trim_start();
+        }
+        if !rest.is_empty() {
+            parts.push(rest);
+        }
+    }
+    parts
+}
+
+/// One table and what stands over it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table<'a> {
+    /// The title right over it: `Foreground Wait Events`.
+    pub(crate) title: Cow<'a, str>,
+    /// HTML's `summary`.
+    pub(crate) summary: Cow<'a, str>,
+    /// Captions; those of several lines are joined by a blank.
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Row<'a>>,
+    /// Line of the file, from 1.
+    pub(crate) line: u32,
+}
+
+impl Table<'_> {
+    /// The first column whose caption, without blanks and marks and in lower case, fits.
+    pub(crate) fn find(&self, fits: impl Fn(&str) -> bool) -> Option<usize> {
+        self.columns.iter().position(|caption| fits(&squash(caption)))
+    }
+
+    /// The column with this caption, squashed.
+    pub(crate) fn column(&self, squashed: &str) -> Option<usize> {
+        self.find(|caption| caption == squashed)
+    }
+}
+
+/// A caption as it is compared: lower case, only letters, digits, `%`, `#`, `<`, `>`, `=`.
+pub(crate) fn squash(text: &str) -> String {
+    let keep = |c: &char| c.is_alphanumeric() || matches!(c, '%' | '#' | '<' | '>' | '=' | '/');
+    text.chars().filter(keep).flat_map(char::to_lowercase).collect()
+}
+
+/// A report as a list of tables.
+#[derive(Debug)]
+pub(crate) struct Document<'a> {
+    pub(crate) form: Form,
+    /// The report's title line: `WORKLOAD REPOSITORY report for`.
+    pub(crate) title: String,
+    pub(crate) tables: Vec<Table<'a>>,
+    /// Whether the report's own last line was there.
+    pub(crate) ended: bool,
+    /// Whether the report has more tables, rows or cells than are kept.
+    pub(crate) cut: bool,
+}
+
+impl Document<'_> {
+    pub(crate) fn new(form: Form) -> Self {
+        Self { form, title: String::new(), tables: Vec::new(), ended: false, cut: false }
+    }
+
+    /// Notes the report's title, if `text` is one and none was seen.
+    pub(crate) fn see_title(&mut self, text: &str) {
+        if self.title.is_empty() && is_report_title(text) {
+            self.title = text.to_owned();
+        }
+    }
+}
+
+/// What the titles of all reports begin with, in lower case.
+const REPORT_TITLES: [&str; 2] = ["workload repository", "statspack report for"];
+
+/// Whether a line is the title of a report.
+pub(crate) fn is_report_title(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(24).flat_map(char::to_lowercase).collect();
+    REPORT_TITLES.iter().any(|title| start.starts_with(title))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_labels_become_pairs() {
+        let row = Row {
+            raw: Some("   Buffer Cache:       728M              Std Block Size:         8K"),
+            ..Row::default()
+        };
+        let pairs = row.pairs();
+        assert_eq!(pairs.len(), 2);
+        assert_eq!((pairs[0].0.as_ref(), pairs[0].1[0].as_ref()), ("Buffer Cache:", "728M"));
+        assert_eq!((pairs[1].0.as_ref(), pairs[1].1[0].as_ref()), ("Std Block Size:", "8K"));
+        let row = Row { raw: Some(" Elapsed:      15.00 (mins) Av Act Sess:       7.1"), ..Row::default() };
+        let pairs = row.pairs();
+        assert_eq!((pairs[0].1[0].as_ref(), pairs[1].0.as_ref()), ("15.00 (mins)", "Av Act Sess:"));
+    }
+
+    #[test]
+    fn captions_are_compared_without_blanks_and_marks() {
+        assert_eq!(squash("% DB time"), "%dbtime");
+        assert_eq!(squash("Total Wait Time (sec)"), "totalwaittimesec");
+        assert_eq!(squash("<=1s"), "<=1s");
+    }
+}

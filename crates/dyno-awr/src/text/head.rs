@@ -1,0 +1,125 @@
+//! What stands over a table: the title of its section and its captions.
+
+use super::ruler::{Span, slice};
+
+/// The title in a line that begins a section of the main report: `Time Model Statistics   DB/Inst: X/x  Snaps: 1-2`.
+/// Long titles run into the names.
+pub(crate) fn section_title(line: &str) -> Option<&str> {
+    let at = line.find("DB/Inst:").or_else(|| line.find(" DB: ").filter(|_| line.contains("Snaps:")))?;
+    let title = line[..at].trim();
+    (!title.is_empty()).then_some(title)
+}
+
+/// The title in a line that is underlined, and where it ends; captions may stand to its right.
+pub(crate) fn underlined_title(line: &str) -> (&str, usize) {
+    let indent = line.len() - line.trim_start().len();
+    let text = &line[indent..];
+    // `Host CPU  (CPUs: 8  Cores: 8  Sockets: 2)` is one title.
+    let end = match text.find("(CPUs") {
+        Some(_) => text.len(),
+        None => text.find("  ").unwrap_or(text.len()),
+    };
+    (text[..end].trim_end(), indent + end)
+}
+
+/// A line of captions: from `from` on, the rest blank.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CaptionLine<'a> {
+    pub(crate) text: &'a str,
+    /// Bytes at the start that belong to a title.
+    pub(crate) from: usize,
+}
+
+/// One caption for each column: the words over it, line by line.
+pub(crate) fn captions(lines: &[CaptionLine<'_>], spans: &[Span]) -> Vec<String> {
+    let mut captions = vec![String::new(); spans.len()];
+    for line in lines {
+        for (start, word) in words(line.text) {
+            let group_rule = word.bytes().all(|b| matches!(b, b'-' | b'~'));
+            if group_rule || start < line.from {
+                continue;
+            }
+            let end = start + word.chars().count();
+            let overlap = |span: &Span| end.min(span.end).saturating_sub(start.max(span.start));
+            let best = (0..spans.len()).max_by_key(|&i| (overlap(&spans[i]), std::cmp::Reverse(i)));
+            if let Some(column) = best.filter(|&column| overlap(&spans[column]) > 0) {
+                let caption = &mut captions[column];
+                if !caption.is_empty() {
+                    caption.push(' ');
+                }
+                caption.push_str(word);
+            }
+        }
+    }
+    captions
+}
+
+/// The words of a line, each with the character it begins at.
+fn words(line: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (position, (at, c)) in line.char_indices().chain([(line.len(), ' ')]).enumerate() {
+        match (c == ' ', start) {
+            (true, Some((from, byte))) => {
+                found.push((from, &line[byte..at]));
+                start = None;
+            }
+            (false, None) => start = Some((position, at)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The columns of a table whose first ruler begins further right: the labels stand before it.
+pub(crate) fn with_labels(mut spans: Vec<Span>, line: &str) -> Vec<Span> {
+    let Some(first) = spans.first().copied() else { return spans };
+    // Under a title the tildes mark the labels, which reach to the next column.
+    let tildes = slice(line, first).starts_with('~');
+    if tildes && spans.len() > 1 && spans[1].start > first.end + 1 {
+        spans[0] = Span { start: 0, end: spans[1].start - 1 };
+    } else if first.start >= 4 {
+        spans.insert(0, Span { start: 0, end: first.start - 1 });
+    } else {
+        spans[0].start = 0;
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::ruler::ruler;
+
+    #[test]
+    fn titles_of_sections() {
+        let line = "Operating System Statistics - DetailDB/Inst: A/a  Snaps: 1-2";
+        assert_eq!(section_title(line), Some("Operating System Statistics - Detail"));
+        assert_eq!(section_title("no title"), None);
+        assert_eq!(underlined_title("Cache Sizes        Begin").0, "Cache Sizes");
+        assert_eq!(underlined_title("Host CPU  (CPUs: 8  Cores: 8)").0, "Host CPU  (CPUs: 8  Cores: 8)");
+    }
+
+    #[test]
+    fn captions_of_several_lines() {
+        let rule = "------------------------------ ------------ ---- ------- ------ ----------";
+        let line = |text| CaptionLine { text, from: 0 };
+        let read = captions(
+            &[
+                line("                                            Tota    Wait   % DB"),
+                line("Event                                 Waits Time Avg(ms)   time Wait Class"),
+            ],
+            &ruler(rule).unwrap(),
+        );
+        assert_eq!(read, ["Event", "Waits", "Tota Time", "Wait Avg(ms)", "% DB time", "Wait Class"]);
+    }
+
+    #[test]
+    fn labels_stand_before_the_first_column() {
+        let line = "~~~~~~~~~~~            ---------------   -----";
+        let spans = with_labels(ruler(line).unwrap(), line);
+        assert_eq!(spans[0], Span { start: 0, end: 22 });
+        let line = "            --------- -----";
+        assert_eq!(with_labels(ruler(line).unwrap(), line).len(), 3);
+    }
+}

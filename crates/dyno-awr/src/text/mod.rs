@@ -1,0 +1,8 @@
+//! Text reports: tables out of lines under rulers of dashes.
+
+mod head;
+mod lines;
+mod ruler;
+mod tables;
+
+pub(crate) use tables::read;

@@ -1,0 +1,172 @@
+//! Rulers: the lines of dashes under the captions, which say where each column begins and ends.
+//!
+//! Cells can be blank (cores and sockets on AIX), so words between blanks say nothing about columns; the ruler does.
+
+/// Where a column stands: characters from the line's start, the end excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Span {
+    fn width(self) -> usize {
+        self.end - self.start
+    }
+}
+
+/// A table's rulers have at most so many columns.
+const SPANS_MAX: usize = 64;
+
+/// The least number of dashes that alone make a ruler or an end of table.
+const LONE_MIN: usize = 20;
+
+/// The columns that a line of dashes (and tildes) marks, or `None` if it is no such line.
+pub(crate) fn ruler(line: &str) -> Option<Vec<Span>> {
+    let first = line.trim_start().as_bytes().first()?;
+    if !matches!(first, b'-' | b'~') || !line.bytes().all(|b| matches!(b, b'-' | b'~' | b' ')) {
+        return None;
+    }
+    let mut spans: Vec<Span> = Vec::new();
+    let mut start = None;
+    for (at, byte) in line.bytes().chain([b' ']).enumerate() {
+        match (byte, start) {
+            (b' ', Some(from)) => {
+                spans.push(Span { start: from, end: at });
+                start = None;
+            }
+            (b' ', None) => {}
+            (_, None) => start = Some(at),
+            _ => {}
+        }
+    }
+    let dashes = line.contains('-');
+    let enough = spans.len() > 1 || spans.first().is_some_and(|span| span.width() >= LONE_MIN);
+    (dashes && enough && spans.len() <= SPANS_MAX).then_some(spans)
+}
+
+/// Whether a line ends a table: one long run of dashes, set in.
+pub(crate) fn is_end(line: &str) -> bool {
+    let dashes = line.trim_start();
+    let indent = line.len() - dashes.len();
+    indent >= 5 && dashes.len() >= 50 && dashes.bytes().all(|b| b == b'-')
+}
+
+/// Whether a line underlines a title with tildes, other captions beside it or not.
+pub(crate) fn is_underline(line: &str) -> bool {
+    line.trim_start().starts_with("~~~")
+}
+
+/// The text of a line between two character positions.
+pub(crate) fn slice(line: &str, span: Span) -> &str {
+    if line.is_ascii() {
+        return line.get(span.start.min(line.len())..span.end.min(line.len())).unwrap_or("");
+    }
+    let byte = |position| line.char_indices().nth(position).map_or(line.len(), |(at, _)| at);
+    &line[byte(span.start)..byte(span.end)]
+}
+
+/// A line cut into cells; `None` where its words do not stand under the ruler.
+///
+/// A column that has no value was printed with no width at all by some releases, so that all after it moved left. A line
+/// that does not fit is therefore tried with each column of no width; it counts only if exactly one of them makes every
+/// word end where its column ends, as figures do.
+pub(crate) fn cells<'a>(line: &'a str, spans: &[Span]) -> Option<Vec<&'a str>> {
+    if fits(line, spans) {
+        return Some(cut(line, spans));
+    }
+    let moved = (1..spans.len()).map(|gone| (gone, collapse(spans, gone)));
+    let mut fitting = moved.filter(|(gone, spans)| fits(line, spans) && is_flush(line, &spans[gone + 1..]));
+    let (_, only) = fitting.next()?;
+    fitting.next().is_none().then(|| cut(line, &only))
+}
+
+/// Whether every word ends where its column ends, and there is one.
+fn is_flush(line: &str, spans: &[Span]) -> bool {
+    let ends_at_edge = |span: &Span| {
+        let cell = slice(line, *span);
+        cell.trim().is_empty() || cell.trim_end().chars().count() == span.width()
+    };
+    !spans.is_empty() && spans.iter().all(ends_at_edge)
+}
+
+/// The spans with one column of no width.
+fn collapse(spans: &[Span], gone: usize) -> Vec<Span> {
+    let mut shift = 0;
+    let mut moved = Vec::with_capacity(spans.len());
+    for (index, span) in spans.iter().enumerate() {
+        let width = if gone == index { 0 } else { span.width() };
+        let start = span.start - shift;
+        moved.push(Span { start, end: start + width });
+        shift += span.width() - width;
+    }
+    moved
+}
+
+/// Whether every word of the line stands under one column. The last column may be overrun, and so may the first by what
+/// stands left of it.
+fn fits(line: &str, spans: &[Span]) -> bool {
+    let gap_is_blank = |pair: &[Span]| {
+        let gap = Span { start: pair[0].end, end: pair[1].start };
+        slice(line, gap).trim().is_empty()
+    };
+    spans.windows(2).all(gap_is_blank)
+}
+
+fn cut<'a>(line: &'a str, spans: &[Span]) -> Vec<&'a str> {
+    let last = spans.len().saturating_sub(1);
+    let cell = |(index, span): (usize, &Span)| {
+        let end = if index == last { usize::MAX } else { span.end };
+        slice(line, Span { start: span.start, end }).trim()
+    };
+    spans.iter().enumerate().map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn dashes_mark_columns() {
+        let spans = ruler("------ ---  ~~~~ ---------------").unwrap();
+        assert_eq!(spans[1], Span { start: 7, end: 10 });
+        assert_eq!(spans.len(), 4);
+        assert!(ruler("~~~~~~~~~~~~~~~~~~~~").is_none());
+        assert!(ruler("-- a comment ------ ----").is_none());
+        assert!(ruler("------").is_none());
+        assert!(is_end(&format!("{}{}", " ".repeat(26), "-".repeat(54))));
+        assert!(!is_end(&"-".repeat(64)));
+    }
+
+    #[test]
+    fn blank_cells_stay_blank() {
+        let spans = ruler("---- ----- ------- -----").unwrap();
+        assert_eq!(cells("  40     5           502", &spans).unwrap(), ["40", "5", "", "502"]);
+        assert_eq!(cells("  40", &spans).unwrap(), ["40", "", "", ""]);
+    }
+
+    #[test]
+    fn a_column_printed_without_width_is_found() {
+        let spans = ruler("----- ----- ------- --------- ---------").unwrap();
+        let line = "   40     5       2.56      2.04";
+        assert_eq!(cells(line, &spans).unwrap(), ["40", "5", "", "2.56", "2.04"]);
+        assert!(cells("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", &spans).is_none());
+    }
+
+    #[test]
+    fn positions_are_characters_not_bytes() {
+        let spans = ruler("-------- ---").unwrap();
+        assert_eq!(cells("größer    12", &spans).unwrap(), ["größer", "12"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics(line in "[ a-zé0-9-~]{0,60}", rule in "[-~ ]{0,60}") {
+            if let Some(spans) = ruler(&rule) {
+                let _ = cells(&line, &spans);
+            }
+        }
+    }
+}

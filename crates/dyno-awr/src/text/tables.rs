@@ -1,0 +1,344 @@
+//! Tables out of lines: titles, captions and rulers are told from data by what follows them.
+//!
+//! A table's captions come before its ruler, so a block of lines is captions if a ruler follows in it. Several rulers with
+//! nothing but captions between them mean that one record takes as many lines.
+
+use std::borrow::Cow;
+
+use super::head::{CaptionLine, captions, section_title, underlined_title, with_labels};
+use super::lines::{Line, lines};
+use super::ruler::{Span, cells, is_end, is_underline, ruler};
+use crate::table::{CELLS_MAX, Document, Form, Row, TABLES_MAX, Table, is_report_title};
+
+/// Lines of captions over a ruler; more are data.
+const CAPTION_LINES_MAX: usize = 8;
+
+/// Reads the tables of one report.
+pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
+    let (lines, cut) = lines(text, first_line);
+    let mut reader = Reader::new(&lines);
+    reader.document.cut = cut;
+    while reader.at < lines.len() {
+        reader.step();
+    }
+    reader.end_table();
+    reader.document
+}
+
+/// A table being filled.
+struct OpenTable<'a> {
+    table: Table<'a>,
+    /// The columns of each line of a record; empty where the section has labels and values only.
+    levels: Vec<Vec<Span>>,
+    /// The level of the next line.
+    next: usize,
+}
+
+struct Reader<'a, 'l> {
+    lines: &'l [Line<'a>],
+    at: usize,
+    document: Document<'a>,
+    title: &'a str,
+    /// Bytes of the title's own line that are title.
+    title_end: usize,
+    title_line: u32,
+    open: Option<OpenTable<'a>>,
+    /// Whether the line before was blank or began something: only there a block of captions begins.
+    fresh: bool,
+    cells: usize,
+}
+
+impl<'a, 'l> Reader<'a, 'l> {
+    fn new(lines: &'l [Line<'a>]) -> Self {
+        Self {
+            lines,
+            at: 0,
+            document: Document::new(Form::Text),
+            title: "",
+            title_end: 0,
+            title_line: 0,
+            open: None,
+            fresh: true,
+            cells: 0,
+        }
+    }
+
+    fn line(&self, at: usize) -> &'a str {
+        self.lines.get(at).map_or("", |line| line.text)
+    }
+
+    fn step(&mut self) {
+        let line = self.lines[self.at];
+        if line.text.is_empty() {
+            self.fresh = true;
+            self.at += 1;
+            return;
+        }
+        if is_end(line.text) {
+            self.end_table();
+            self.fresh = true;
+            self.at += 1;
+            return;
+        }
+        if is_report_title(line.text) {
+            self.document.see_title(line.text.trim());
+        }
+        if line.text.starts_with("End of Report") {
+            self.document.ended = true;
+            self.end_table();
+            self.at += 1;
+            return;
+        }
+        if let Some(title) = section_title(line.text) {
+            self.begin_section(title, line, line.text.len());
+            self.at += 1;
+            return;
+        }
+        let underlined = is_underline(self.line(self.at + 1)) && !is_underline(line.text);
+        if underlined {
+            let (title, end) = underlined_title(line.text);
+            self.begin_section(title, line, end);
+        }
+        if self.fresh && self.head() {
+            return;
+        }
+        if is_underline(line.text) || underlined || line.text.starts_with("->") {
+            self.at += 1;
+            self.fresh = true;
+            return;
+        }
+        self.data(line);
+        self.fresh = false;
+        self.at += 1;
+    }
+
+    fn begin_section(&mut self, title: &'a str, line: Line<'a>, end: usize) {
+        self.end_table();
+        self.title = title;
+        self.title_end = end;
+        self.title_line = line.number;
+        self.fresh = true;
+    }
+
+    /// Captions and ruler from here on, if that is what the block of lines here is.
+    fn head(&mut self) -> bool {
+        let block = (self.at..self.at + CAPTION_LINES_MAX).take_while(|&at| {
+            let text = self.line(at);
+            let underlined = !is_underline(text) && is_underline(self.line(at + 1));
+            let begins_other = at > self.at && (section_title(text).is_some() || is_end(text) || underlined);
+            !text.is_empty() && !begins_other
+        });
+        let Some(rule_at) = block.clone().find(|&at| self.is_rule(at)) else { return false };
+        let rule = self.line(rule_at);
+        let spans = with_labels(ruler(rule).unwrap_or_default(), rule);
+        let head: Vec<CaptionLine<'a>> = (self.at..rule_at).map(|at| self.caption_line(at, rule)).collect();
+        let stacked =
+            self.open.as_ref().is_some_and(|open| open.table.rows.is_empty() && !open.levels.is_empty());
+        let mut columns = captions(&head, &spans);
+        if !stacked {
+            self.end_table();
+        }
+        let line = self.lines[self.at].number;
+        let open = self.open.get_or_insert_with(|| OpenTable {
+            table: Table { title: Cow::Borrowed(self.title), line, ..Table::default() },
+            levels: Vec::new(),
+            next: 0,
+        });
+        open.table.columns.append(&mut columns);
+        open.levels.push(spans);
+        self.at = rule_at + 1;
+        // A further ruler may follow at once.
+        self.fresh = true;
+        true
+    }
+
+    /// The words of the title are no caption, unless the ruler has a column of its own for them.
+    fn caption_line(&self, at: usize, rule: &str) -> CaptionLine<'a> {
+        let line = self.lines[at];
+        let is_title = line.number == self.title_line && self.title_line > 0;
+        let own_column = rule.starts_with('~') && rule.find("~ -").is_some();
+        CaptionLine { text: line.text, from: if is_title && !own_column { self.title_end } else { 0 } }
+    }
+
+    /// Whether a line is the ruler of a table. In statements anything can stand, dashes too; there it must have captions.
+    fn is_rule(&self, at: usize) -> bool {
+        let text = self.line(at);
+        if ruler(text).is_none() || is_end(text) {
+            return false;
+        }
+        // A ruler over a group of columns has captions under it and the table's ruler after them.
+        let lone = text.split_whitespace().count() == 1 && text.starts_with(' ');
+        let another = (at + 1..at + 6).take_while(|&next| !self.line(next).is_empty()).any(|next| {
+            let text = self.line(next);
+            ruler(text).is_some() && !is_end(text)
+        });
+        if lone && another {
+            return false;
+        }
+        if !self.title.starts_with("SQL ordered by") {
+            return true;
+        }
+        let above = at.saturating_sub(CAPTION_LINES_MAX)..at;
+        above.rev().take_while(|&up| !self.line(up).is_empty()).any(|up| {
+            let text = self.line(up);
+            text.contains("SQL Id") || text.contains("Hash Value") || text.contains("Executions")
+        })
+    }
+
+    /// A line that is neither title nor captions.
+    fn data(&mut self, line: Line<'a>) {
+        if line.text.trim() == "No data exists for this section of the report." {
+            return;
+        }
+        if self.cells >= CELLS_MAX {
+            self.document.cut = true;
+            return;
+        }
+        let fresh = self.fresh;
+        let title = self.title;
+        // A section without a ruler has labels and values.
+        let open = match &mut self.open {
+            Some(open) => open,
+            None if !title.is_empty() && (line.text.contains(':') || line.text.contains("  ")) => {
+                self.open.insert(OpenTable {
+                    table: Table { title: Cow::Borrowed(title), line: line.number, ..Table::default() },
+                    levels: Vec::new(),
+                    next: 0,
+                })
+            }
+            None => return,
+        };
+        self.cells += 1 + open.levels.first().map_or(2, Vec::len);
+        open.push(line, fresh);
+    }
+
+    fn end_table(&mut self) {
+        let Some(mut open) = self.open.take() else { return };
+        open.finish();
+        if self.document.tables.len() >= TABLES_MAX {
+            self.document.cut = true;
+        } else if !open.table.rows.is_empty() || !open.levels.is_empty() {
+            self.document.tables.push(open.table);
+        }
+    }
+}
+
+impl<'a> OpenTable<'a> {
+    fn push(&mut self, line: Line<'a>, fresh: bool) {
+        let row = |cells: Vec<&'a str>| Row {
+            cells: cells.into_iter().map(Cow::Borrowed).collect(),
+            raw: Some(line.text),
+            line: line.number,
+        };
+        if self.levels.len() < 2 {
+            let cells = self.levels.first().and_then(|spans| cells(line.text, spans)).unwrap_or_default();
+            self.table.rows.push(row(cells));
+            return;
+        }
+        if fresh {
+            self.next = 0;
+        }
+        let spans = &self.levels[self.next];
+        let cells = cells(line.text, spans).unwrap_or_else(|| vec![""; spans.len()]);
+        match self.table.rows.last_mut() {
+            Some(last) if self.next > 0 => last.cells.extend(cells.into_iter().map(Cow::Borrowed)),
+            _ => self.table.rows.push(row(cells)),
+        }
+        self.next = (self.next + 1) % self.levels.len();
+    }
+
+    /// Gives records that lack their last lines empty cells.
+    fn finish(&mut self) {
+        if self.levels.len() > 1 {
+            let width = self.table.columns.len();
+            for row in &mut self.table.rows {
+                row.cells.resize(width, Cow::Borrowed(""));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = "\
+WORKLOAD REPOSITORY report for
+
+Host Name        Platform                         CPUs Cores Sockets Memory(GB)
+---------------- -------------------------------- ---- ----- ------- ----------
+db1              Linux                              40     5             502.00
+
+              Snap Id      Snap Time      Sessions Curs/Sess
+            --------- ------------------- -------- ---------
+Begin Snap:         1 04-Feb-23 19:00:39       104       3.7
+   Elapsed:               60.25 (mins)
+
+Load Profile                    Per Second   Per Transaction
+~~~~~~~~~~~~~~~            ---------------   ---------------
+             DB Time(s):               1.1               0.1
+Top 5 Timed Events                                                    Avg %Total
+~~~~~~~~~~~~~~~~~~                                                   wait   Call
+Event                                            Waits    Time (s)   (ms)   Time
+----------------------------------------- ------------ ----------- ------ ------
+log file sync                                  182,275          94      1    1.5
+          -------------------------------------------------------------
+Host CPU  (CPUs: 8  Cores: 8  Sockets: 2)
+~~~~~~~~              Load Average
+                      Begin     End      User  System    Idle     WIO     WCPU
+                    ------- -------   ------- ------- ------- ------- --------
+                       5.98    7.09     23.83    0.89   74.75   21.86
+
+Instance CPU
+~~~~~~~~~~~~
+              % of total CPU for Instance:       0.9
+
+Tablespace IO Stats                   DB/Inst: A/a  Snaps: 1-2
+-> ordered by IOs
+
+Tablespace
+------------------------------
+                 Av      Av
+         Reads Reads/s Rd(ms)
+-------------- ------- ------
+USERS
+       183,162       2    0.0
+SYSTEM
+        55,301       1    0.0
+          -------------------------------------------------------------
+End of Report
+";
+
+    #[test]
+    fn sections_captions_and_cells() {
+        let document = read(REPORT, 1);
+        assert!(document.ended && !document.cut);
+        assert_eq!(document.title, "WORKLOAD REPOSITORY report for");
+        let titles: Vec<_> = document.tables.iter().map(|table| table.title.as_ref()).collect();
+        assert_eq!(
+            titles,
+            [
+                "",
+                "",
+                "Load Profile",
+                "Top 5 Timed Events",
+                "Host CPU  (CPUs: 8  Cores: 8  Sockets: 2)",
+                "Instance CPU",
+                "Tablespace IO Stats"
+            ]
+        );
+        let [host, snaps, load, events, cpu, instance, tablespaces] = &document.tables[..] else { panic!() };
+        assert_eq!(host.rows[0].cells[2..], ["40", "5", "", "502.00"]);
+        assert_eq!(snaps.columns, ["", "Snap Id", "Snap Time", "Sessions", "Curs/Sess"]);
+        assert_eq!(snaps.rows[0].cells, ["Begin Snap:", "1", "04-Feb-23 19:00:39", "104", "3.7"]);
+        assert_eq!(load.columns, ["", "Per Second", "Per Transaction"]);
+        assert_eq!(load.rows[0].cells, ["DB Time(s):", "1.1", "0.1"]);
+        assert_eq!(events.columns, ["Event", "Waits", "Time (s)", "Avg wait (ms)", "%Total Call Time"]);
+        assert_eq!(events.rows.len(), 1);
+        assert_eq!(cpu.columns[1..4], ["Load Begin", "Average End", "User"]);
+        assert_eq!(instance.rows[0].pairs()[0].1, ["0.9"]);
+        assert_eq!(tablespaces.columns.len(), 4);
+        assert_eq!(tablespaces.rows[1].cells, ["SYSTEM", "55,301", "1", "0.0"]);
+        assert_eq!(tablespaces.rows[1].line, 41);
+    }
+}
