@@ -6,10 +6,19 @@
 //! comparison begins with its [`Points`].
 
 pub mod audit;
+pub mod bands;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+pub mod knee;
+pub mod load;
 pub mod number;
+pub mod petal;
 pub mod points;
+mod random;
+pub mod scalability;
+pub mod stall;
+pub mod steady;
 
 pub use audit::{audit, check_names, judge};
+pub use load::Load;
 pub use points::{Point, Points, points};

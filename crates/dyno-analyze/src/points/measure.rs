@@ -5,6 +5,8 @@
 
 use dyno_record::Unit;
 
+use crate::number::{figure, percent, time_us};
+
 /// Which direction of a measure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
@@ -101,6 +103,22 @@ impl Measure {
     }
 }
 
+/// A value of a measure in words, as every sentence says it: `1,234 operations/s`, `16.4 MB/s of physical reads`,
+/// `1.30 ms`, `61.5 %`. A measure that is not in the vocabulary goes by its name.
+pub fn phrase(measure: &str, value: f64) -> String {
+    let Some(Measure { label, unit, .. }) = Measure::find(measure) else {
+        return format!("{} {measure}", figure(value));
+    };
+    match unit {
+        Microseconds => time_us(value),
+        Percent => format!("{} %", percent(value)),
+        MegabytesPerSecond => format!("{} MB/s of {label}", figure(value)),
+        BytesPerSecond => format!("{} bytes/s of {label}", figure(value)),
+        Sessions => format!("{} {label}", figure(value)),
+        _ => format!("{} {label}/s", figure(value)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +136,20 @@ mod tests {
             };
             let named = measure.name.ends_with(suffix) || measure.name == "client_cpu_us_per_op";
             assert!(named, "{} is in {}", measure.name, measure.unit.name());
+        }
+    }
+
+    #[test]
+    fn values_are_said_with_their_unit() {
+        let cases = [
+            ("ops_per_s", 1_234.4, "1,234 operations/s"),
+            ("physical_read_mb_per_s", 16.384, "16.4 MB/s of physical reads"),
+            ("service_p99_us", 1_300.0, "1.30 ms"),
+            ("cpu_busy_pct", 61.52, "61.5 %"),
+            ("tpcc", 13.973, "14.0 tpcc"),
+        ];
+        for (name, value, words) in cases {
+            assert_eq!(phrase(name, value), words);
         }
     }
 

@@ -31,7 +31,7 @@ pub use axis::{Axis, AxisValue, RATE, SESSIONS};
 pub use curve::Curve;
 pub use estimate::{Estimate, median};
 pub use latency::Timed;
-pub use measure::{Better, MEASURES, Measure};
+pub use measure::{Better, MEASURES, Measure, phrase};
 
 /// Runs at the same setting: one place on every axis, measured once or more often.
 #[derive(Debug, Clone)]

@@ -1,0 +1,131 @@
+//! The knee of a ramp, by three definitions side by side, because they differ.
+//!
+//! Kneedle finds where more sessions begin to pay less than they did on average; the peak of the Universal Scalability
+//! Law is where they pay nothing; the latency limit is where somebody said that it is enough. None of them is the truth:
+//! a report shows all three.
+
+mod kneedle;
+mod limit;
+#[cfg(test)]
+mod tests;
+
+pub use kneedle::{SENSITIVITY, kneedle};
+
+use crate::load::Load;
+use crate::number::{fixed, time_us};
+use crate::points::phrase;
+use crate::scalability::{FitError, Law, Scalability};
+use limit::{Within, within_limit};
+
+/// A place on a ramp.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KneePoint {
+    /// Sessions; a whole number where it was measured.
+    pub sessions: f64,
+    /// Throughput, per second.
+    pub throughput: f64,
+    /// Latency, µs, where it was measured.
+    pub latency_us: Option<f64>,
+    /// Whether it is a measured point, or one of a fitted curve.
+    pub measured: bool,
+}
+
+/// An answer, or why there is none.
+pub type Answer = Result<KneePoint, String>;
+
+/// The knee by three definitions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Knee {
+    /// By Kneedle, on throughput over sessions.
+    pub kneedle: Answer,
+    /// The peak of the Universal Scalability Law.
+    pub usl_peak: Answer,
+    /// The point of the highest throughput within the latency limit.
+    pub within_limit: Answer,
+    /// The limit, µs.
+    pub limit_us: Option<f64>,
+    /// The highest load measured, sessions.
+    pub sessions_max: f64,
+}
+
+fn measured(load: &Load) -> KneePoint {
+    let Load { sessions, throughput, latency_us, .. } = *load;
+    KneePoint { sessions, throughput, latency_us, measured: true }
+}
+
+/// The three knees of `loads`, which go in order of sessions. `fit` is what
+/// [`scalability()`](crate::scalability::scalability) said of the same loads.
+pub fn knee(loads: &[Load], fit: &Result<Scalability, FitError>, limit_us: Option<f64>) -> Knee {
+    Knee {
+        kneedle: by_kneedle(loads),
+        usl_peak: by_usl(fit),
+        within_limit: by_limit(loads, limit_us),
+        limit_us,
+        sessions_max: loads.iter().map(|load| load.sessions).fold(0.0, f64::max),
+    }
+}
+
+fn by_kneedle(loads: &[Load]) -> Answer {
+    let sessions: Vec<f64> = loads.iter().map(|load| load.sessions).collect();
+    let throughput: Vec<f64> = loads.iter().map(|load| load.throughput).collect();
+    match kneedle(&sessions, &throughput, SENSITIVITY) {
+        Some(place) => Ok(measured(&loads[place])),
+        None if loads.len() < 3 => Err(format!("{} points are too few to have a knee", loads.len())),
+        None => Err("throughput rises evenly: no knee within what was measured".into()),
+    }
+}
+
+fn by_usl(fit: &Result<Scalability, FitError>) -> Answer {
+    let fit = fit.as_ref().map_err(ToString::to_string)?;
+    let usl = fit.fit(Law::Usl);
+    let peak = usl.coefficients.peak().ok_or("the Universal Scalability Law has no peak here: κ is 0")?;
+    Ok(KneePoint { sessions: peak.sessions, throughput: peak.throughput, latency_us: None, measured: false })
+}
+
+fn by_limit(loads: &[Load], limit_us: Option<f64>) -> Answer {
+    let limit_us = limit_us.ok_or("no latency limit was given")?;
+    match within_limit(loads, limit_us) {
+        Within::Highest(place) => Ok(measured(&loads[place])),
+        Within::None(place) => Err(format!(
+            "no point holds {}: the nearest takes {} at {} sessions",
+            time_us(limit_us),
+            loads[place].latency_us.map_or_else(String::new, time_us),
+            fixed(loads[place].sessions, 0),
+        )),
+        Within::Unknown => Err("no latency was measured".into()),
+    }
+}
+
+impl KneePoint {
+    /// The point in words: `16 sessions: 1,234 operations/s at 1.30 ms`. `throughput` is the name of its measure.
+    pub fn phrase(&self, throughput: &str) -> String {
+        let sessions = fixed(self.sessions, 0);
+        let word = if sessions == "1" { "session" } else { "sessions" };
+        let latency = self.latency_us.map_or_else(String::new, |us| format!(" at {}", time_us(us)));
+        format!("{sessions} {word}: {}{latency}", phrase(throughput, self.throughput))
+    }
+}
+
+impl Knee {
+    /// The three answers, one sentence each; `throughput` is the name of the measure.
+    pub fn sentences(&self, throughput: &str) -> [String; 3] {
+        let of = |words: &str, answer: &Answer| match answer {
+            Ok(point) if point.sessions > self.sessions_max => format!(
+                "{words} lies at {} (beyond the {} measured: a guess)",
+                point.phrase(throughput),
+                fixed(self.sessions_max, 0)
+            ),
+            Ok(point) => format!("{words} lies at {}", point.phrase(throughput)),
+            Err(reason) => format!("{words}: {reason}"),
+        };
+        let limit = match self.limit_us {
+            Some(us) => format!("the highest point within {}", time_us(us)),
+            None => "the highest point within a latency limit".into(),
+        };
+        [
+            of("the knee (Kneedle)", &self.kneedle),
+            of("the peak (Universal Scalability Law)", &self.usl_peak),
+            of(&limit, &self.within_limit),
+        ]
+    }
+}

@@ -1,0 +1,61 @@
+//! The three answers on one ramp, and what is said where there is none.
+
+use super::*;
+use crate::scalability::scalability;
+
+/// random-read-flash-oracle.csv: read IOPS against jobs; latency by Little's law.
+fn flash() -> Vec<Load> {
+    let iops = [32_731.0, 63_901.0, 121_679.0, 230_022.0, 387_952.0, 510_868.0, 533_028.0, 510_848.0];
+    (0..8)
+        .map(|i| f64::from(1 << i))
+        .zip(iops)
+        .map(|(jobs, iops)| Load::new(jobs, iops).with_latency(jobs / iops * 1e6))
+        .collect()
+}
+
+#[test]
+fn three_definitions_give_three_answers() {
+    let loads = flash();
+    let knee = knee(&loads, &scalability(&loads, 1), Some(50.0));
+    assert_eq!(
+        knee.sentences("physical_read_requests_per_s"),
+        [
+            "the knee (Kneedle) lies at 32 sessions: 510,868 read requests/s at 62.6 µs",
+            "the peak (Universal Scalability Law) lies at 64 sessions: 555,230 read requests/s",
+            "the highest point within 50.0 µs lies at 16 sessions: 387,952 read requests/s at 41.2 µs",
+        ]
+    );
+}
+
+#[test]
+fn a_peak_beyond_what_was_measured_is_a_guess() {
+    let loads: Vec<Load> = flash().into_iter().take(6).collect();
+    let knee = knee(&loads, &scalability(&loads, 1), None);
+    let [_, peak, limit] = knee.sentences("ops_per_s");
+    assert!(peak.ends_with("(beyond the 32 measured: a guess)"), "{peak}");
+    assert_eq!(limit, "the highest point within a latency limit: no latency limit was given");
+}
+
+#[test]
+fn where_there_is_no_answer_there_is_a_reason() {
+    let loads: Vec<Load> =
+        (1..=4).map(|n| Load::new(f64::from(n), 50.0 * f64::from(n)).with_latency(2e4)).collect();
+    let knee = knee(&loads, &scalability(&loads, 1), Some(1_000.0));
+    assert_eq!(
+        knee.sentences("ops_per_s"),
+        [
+            "the knee (Kneedle): throughput rises evenly: no knee within what was measured",
+            "the peak (Universal Scalability Law): 4 different loads are too few for a scalability fit: measure at least 6",
+            "the highest point within 1.00 ms: no point holds 1.00 ms: the nearest takes 20.0 ms at 1 sessions",
+        ]
+    );
+}
+
+#[test]
+fn the_highest_within_a_limit_need_not_be_the_most_sessions() {
+    // Throughput bends back while latency still holds: the answer is the peak, not the last point.
+    let ramp = [(8.0, 900.0), (16.0, 1_000.0), (32.0, 950.0)];
+    let loads: Vec<Load> = ramp.iter().map(|&(n, x)| Load::new(n, x).with_latency(500.0)).collect();
+    assert_eq!(within_limit(&loads, 500.0), Within::Highest(1));
+    assert_eq!(within_limit(&[Load::new(1.0, 1.0)], 500.0), Within::Unknown);
+}

@@ -1,0 +1,219 @@
+//! Petals: latency against throughput as sessions rise.
+//!
+//! Each ramp goes right while more sessions bring more, up as they wait for each other, and bends back where
+//! something saturates and more sessions bring less. One petal for each update share, block size or whatever else
+//! differs.
+
+use crate::number::{fixed, percent, time_us};
+use crate::points::{Point, Points, phrase};
+
+/// A fall of throughput below this is no bend, %: repeats of one run differ as much.
+pub const BEND_LEAST_PCT: f64 = 2.0;
+
+/// Where the cache serves more than this, reads from storage are no measure of the load, %.
+const CACHED_PCT: f64 = 99.0;
+
+/// One point of a petal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PetalPoint {
+    /// Sessions.
+    pub sessions: u32,
+    /// Throughput, in the unit of its measure.
+    pub throughput: f64,
+    /// Latency, µs.
+    pub latency_us: f64,
+}
+
+/// Where a petal bends back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    /// The place of the point of the highest throughput.
+    pub place: usize,
+    /// How far throughput falls beyond it, %.
+    pub fell_pct: f64,
+}
+
+/// One curve of latency against throughput.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Petal {
+    /// What sets it apart: `update_pct 20 %`; empty when it is the only one.
+    pub name: String,
+    /// Its points, in order of the load.
+    pub points: Vec<PetalPoint>,
+    /// Where it bends back; `None` if it does not.
+    pub turn: Option<Turn>,
+}
+
+/// The measures of a petal chart: throughput and latency, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measures {
+    /// The measure to the right.
+    pub throughput: &'static str,
+    /// The measure upwards.
+    pub latency: &'static str,
+}
+
+fn known(points: &Points<'_>, measure: &str) -> bool {
+    !points.points.is_empty() && points.points.iter().all(|point| point.get(measure).is_some())
+}
+
+/// The latency that belongs to reads from storage, as far as it is known.
+fn read_latency(points: &Points<'_>) -> &'static str {
+    ["physical_read_latency_us", "device_read_latency_us"]
+        .into_iter()
+        .find(|measure| known(points, measure))
+        .unwrap_or("service_mean_us")
+}
+
+/// Whether storage takes part: the database's cache does not serve everything.
+fn reads_storage(points: &Points<'_>) -> bool {
+    let missed = |point: &Point<'_>| point.get("buffer_hit_pct").is_some_and(|hit| hit < CACHED_PCT);
+    points.points.iter().any(missed)
+}
+
+/// The measures for latency against IOPS: reads from storage where storage takes part, else operations.
+pub fn iops(points: &Points<'_>) -> Measures {
+    let reads = ["physical_read_requests_per_s", "physical_reads_per_s"];
+    match reads.into_iter().find(|measure| known(points, measure)).filter(|_| reads_storage(points)) {
+        Some(throughput) => Measures { throughput, latency: read_latency(points) },
+        None => Measures { throughput: "ops_per_s", latency: "service_mean_us" },
+    }
+}
+
+/// The measures for latency against MB/s; `None` where storage takes no part or bytes are not known.
+pub fn megabytes(points: &Points<'_>) -> Option<Measures> {
+    let throughput = "physical_read_mb_per_s";
+    (known(points, throughput) && reads_storage(points))
+        .then(|| Measures { throughput, latency: read_latency(points) })
+}
+
+/// The petals of `points`: one for each curve along the load. Points without both measures are left out.
+pub fn petals(points: &Points<'_>, measures: Measures) -> Vec<Petal> {
+    points
+        .curves(points.load_axis())
+        .into_iter()
+        .map(|curve| {
+            let mut spread_pct = Vec::new();
+            let mut petal = Vec::new();
+            for point in &curve.points {
+                let throughput = point.estimates.get(measures.throughput);
+                if let Some((estimate, latency_us)) = throughput.zip(point.get(measures.latency)) {
+                    spread_pct.push(estimate.spread_pct().unwrap_or(0.0));
+                    let sessions = point.sessions;
+                    petal.push(PetalPoint { sessions, throughput: estimate.value, latency_us });
+                }
+            }
+            Petal { name: curve.name(), turn: turn(&petal, &spread_pct), points: petal }
+        })
+        .collect()
+}
+
+/// The turning point: the highest throughput, if it falls beyond by more than the repeats there lie apart.
+fn turn(points: &[PetalPoint], spread_pct: &[f64]) -> Option<Turn> {
+    let highest =
+        points.iter().enumerate().rev().max_by(|(_, a), (_, b)| a.throughput.total_cmp(&b.throughput));
+    let (place, top) = highest?;
+    let lowest = points[place + 1..].iter().map(|point| point.throughput).fold(f64::INFINITY, f64::min);
+    let fell_pct = 100.0 * (1.0 - lowest / top.throughput);
+    (fell_pct >= BEND_LEAST_PCT.max(spread_pct[place])).then_some(Turn { place, fell_pct })
+}
+
+impl Petal {
+    /// The petal in one sentence; `measures` are what it was made of.
+    pub fn sentence(&self, measures: Measures) -> String {
+        let head = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
+        let at = |point: &PetalPoint| {
+            format!(
+                "{} at {} with {} sessions",
+                phrase(measures.throughput, point.throughput),
+                time_us(point.latency_us),
+                fixed(f64::from(point.sessions), 0)
+            )
+        };
+        match (self.turn, self.points.last()) {
+            (Some(turn), _) => {
+                let top = at(&self.points[turn.place]);
+                format!("{head}bends back at {top}, then falls by {} %", percent(turn.fell_pct))
+            }
+            (None, Some(last)) => format!("{head}does not bend back: it ends at {}", at(last)),
+            (None, None) => format!("{head}no points"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::{Metric, RunRecord, Unit};
+
+    use super::*;
+    use crate::fixture;
+    use crate::points::points;
+
+    fn run(n: u32, sessions: u32, update_pct: u32, reads_per_s: f64, latency_us: f64) -> RunRecord {
+        let mut record = fixture::postgres();
+        record.id = format!("run-{n}");
+        record.plan.run.sessions_per_schema = sessions;
+        record.plan.workload.update_pct = update_pct;
+        let value = |value, unit| Metric::Value { value, unit };
+        record.metrics.insert("physical_reads_per_s".into(), value(reads_per_s, Unit::BlocksPerSecond));
+        record.metrics.insert("physical_read_latency_us".into(), value(latency_us, Unit::Microseconds));
+        record
+    }
+
+    #[test]
+    fn a_petal_goes_in_order_of_sessions_and_bends_back() {
+        let mut records = vec![
+            run(1, 64, 0, 150_000.0, 2_600.0),
+            run(2, 4, 0, 60_000.0, 500.0),
+            run(3, 16, 0, 165_000.0, 1_300.0),
+        ];
+        records.extend([run(4, 4, 20, 40_000.0, 600.0), run(5, 16, 20, 90_000.0, 1_400.0)]);
+        let points = points(&records);
+        let measures = iops(&points);
+        assert_eq!(
+            measures,
+            Measures { throughput: "physical_reads_per_s", latency: "physical_read_latency_us" }
+        );
+        let petals = petals(&points, measures);
+        let sessions: Vec<u32> = petals[0].points.iter().map(|point| point.sessions).collect();
+        assert_eq!(sessions, [4, 16, 64]);
+        assert_eq!(
+            petals[0].sentence(measures),
+            "update_pct 0 %: bends back at 165,000 physical reads/s at 1.30 ms with 16 sessions, then falls by 9.1 %"
+        );
+        assert_eq!(
+            petals[1].sentence(measures),
+            "update_pct 20 %: does not bend back: it ends at 90,000 physical reads/s at 1.40 ms with 16 sessions"
+        );
+    }
+
+    #[test]
+    fn a_fall_within_the_repeats_is_no_bend() {
+        let records = [
+            run(1, 4, 0, 100.0, 1.0),
+            run(2, 4, 0, 110.0, 1.0),
+            run(3, 4, 0, 90.0, 1.0),
+            run(4, 8, 0, 95.0, 2.0),
+        ];
+        let points = points(&records);
+        assert_eq!(
+            petals(&points, iops(&points))[0].turn,
+            None,
+            "5 % below a point whose repeats differ by 20 %"
+        );
+        let single = [records[0].clone(), records[3].clone()];
+        let points = crate::points::points(&single);
+        assert!(petals(&points, iops(&points))[0].turn.is_some());
+    }
+
+    #[test]
+    fn a_cached_load_is_measured_in_operations() {
+        let mut record = fixture::postgres();
+        let hit = Metric::Value { value: 100.0, unit: Unit::Percent };
+        record.metrics.insert("buffer_hit_pct".into(), hit);
+        let records = [record];
+        let points = points(&records);
+        assert_eq!(iops(&points).throughput, "ops_per_s");
+        assert_eq!(megabytes(&points), None);
+    }
+}
