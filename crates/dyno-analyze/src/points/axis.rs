@@ -1,5 +1,7 @@
 //! Axes: the settings in which runs differ, and their values.
 
+use std::collections::BTreeSet;
+
 use dyno_plan::keys::Key;
 use dyno_plan::{Blocks, Bytes, Rate, Size, Span, keys};
 use dyno_record::RunRecord;
@@ -26,7 +28,8 @@ const NO_AXES: [&str; 7] = [
 /// A setting in which runs differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// The plan's key (`workload.update_pct`), [`SESSIONS`], or a fact of the platform (`target.version`).
+    /// The plan's key (`workload.update_pct`), [`SESSIONS`], a fact of the platform (`target.version`, `variant`), or a
+    /// label that came with imported figures (`label.test`).
     pub path: String,
     /// The unit of bare numbers: `%`, `blocks`; empty where there is none.
     pub unit: &'static str,
@@ -42,7 +45,7 @@ impl Axis {
 /// The value of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisValue {
-    /// As a plan has it: `20`, `8K`, `5000/s`, `off`.
+    /// As a plan has it: `20`, `8K`, `5000/s`, `off`; empty where there is none.
     pub text: String,
     /// The quantity, where it is one: bytes, blocks, seconds, per second, or a bare number.
     pub number: Option<f64>,
@@ -83,55 +86,110 @@ fn number(text: &str) -> Option<f64> {
         })
 }
 
-/// One possible axis: how to tell a record's value on it.
+/// How to tell a record's value on an axis; `None` where nobody knows.
+type Value = Box<dyn Fn(&RunRecord) -> Option<String>>;
+
+/// One possible axis.
 pub(crate) struct Candidate {
     pub(crate) axis: Axis,
-    pub(crate) value: Box<dyn Fn(&RunRecord) -> String>,
+    value: Value,
 }
 
-fn of_key(key: &'static Key) -> Candidate {
-    let value: Box<dyn Fn(&RunRecord) -> String> = match key.path {
-        // The engine's own block size, where the plan leaves it to the engine.
-        "data.block_size" => Box::new(block_size),
-        _ => Box::new(|record| (key.get)(&record.plan).unwrap_or_default()),
-    };
-    Candidate { axis: Axis { path: key.path.into(), unit: key.unit }, value }
+impl Candidate {
+    fn new(path: impl Into<String>, value: impl Fn(&RunRecord) -> Option<String> + 'static) -> Self {
+        Self { axis: Axis { path: path.into(), unit: "" }, value: Box::new(value) }
+    }
+
+    fn of_key(key: &'static Key) -> Self {
+        let value = move |record: &RunRecord| match key.path {
+            // The engine's own block size, where the plan leaves it to the engine.
+            "data.block_size" => block_size(record),
+            _ => record.knows(key.path).then(|| (key.get)(&record.plan).unwrap_or_default()),
+        };
+        Self { axis: Axis { path: key.path.into(), unit: key.unit }, value: Box::new(value) }
+    }
+
+    /// The value of a record; of what nobody knows the text is empty.
+    pub(crate) fn of(&self, record: &RunRecord) -> AxisValue {
+        AxisValue::new((self.value)(record).unwrap_or_default())
+    }
+
+    /// Whether the records that know their value differ in it.
+    pub(crate) fn varies(&self, records: &[&RunRecord]) -> bool {
+        let mut values = records.iter().filter_map(|record| (self.value)(record));
+        values.next().is_some_and(|first| values.any(|value| value != first))
+    }
 }
 
-fn block_size(record: &RunRecord) -> String {
-    let loaded = record.targets.first().and_then(|target| target.data.as_ref()).map(|data| data.block_size);
-    record
-        .plan
-        .data
-        .block_size
-        .map(|bytes| bytes.0)
-        .or(loaded)
-        .map_or_else(String::new, |b| Bytes(b).to_string())
+fn block_size(record: &RunRecord) -> Option<String> {
+    let planned =
+        record.plan.data.block_size.filter(|_| record.knows("data.block_size")).map(|bytes| bytes.0);
+    let loaded = || record.targets.first()?.data.as_ref().map(|data| data.block_size);
+    planned.or_else(loaded).map(|bytes| Bytes(bytes).to_string())
 }
 
-fn product(record: &RunRecord) -> String {
+fn products(record: &RunRecord) -> Option<String> {
     let products: Vec<_> = record
         .targets
         .iter()
         .map(|target| format!("{} {}", target.identity.product, target.identity.version))
         .collect();
-    products.join(", ")
+    known(&products.join(", "))
 }
 
-/// Every possible axis, [`SESSIONS`] last. Facts of the platform are among them, so that runs on two platforms are
+fn known(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// Sessions of a run: the planned ones, which a valid run had; of figures from elsewhere, and of one target's part of a
+/// run, those that worked.
+pub(crate) fn sessions(record: &RunRecord) -> u32 {
+    match record.imported.is_some() || record.one_target_of.is_some() {
+        true => record.sessions(),
+        false => record.plan.sessions(),
+    }
+}
+
+/// The labels of imported records that put them into groups. One that is different in every record names it, and would
+/// make each a curve of its own.
+fn labels(records: &[&RunRecord]) -> Vec<Candidate> {
+    let imported = || records.iter().filter_map(|record| record.imported.as_ref());
+    let names: BTreeSet<&str> =
+        imported().flat_map(|source| source.labels.keys().map(String::as_str)).collect();
+    names
+        .into_iter()
+        .filter(|name| {
+            let values: Vec<_> = imported().filter_map(|source| source.labels.get(*name)).collect();
+            values.iter().collect::<BTreeSet<_>>().len() < values.len()
+        })
+        .map(|name| {
+            let name = name.to_owned();
+            Candidate::new(format!("label.{name}"), move |record| {
+                record.imported.as_ref().and_then(|source| source.labels.get(&name)).cloned()
+            })
+        })
+        .collect()
+}
+
+/// Every possible axis, [`SESSIONS`] last. What sets platforms apart is among them, so that runs on two of them are
 /// never taken for repeats.
-pub(crate) fn candidates() -> Vec<Candidate> {
-    let fact = |path: &str, value: fn(&RunRecord) -> String| Candidate {
-        axis: Axis { path: path.into(), unit: "" },
-        value: Box::new(value),
-    };
+pub(crate) fn candidates(records: &[&RunRecord]) -> Vec<Candidate> {
     let mut all = vec![
-        fact("target.version", product),
-        fact("host.name", |record| record.host.name.clone()),
-        fact("host.kernel", |record| record.host.kernel.clone()),
+        Candidate::new("variant", |record| Some(record.variant.clone().unwrap_or_default())),
+        Candidate::new("side", |record| {
+            let side = record.part_of.as_ref().and_then(|part| part.side.clone());
+            Some(side.unwrap_or_default())
+        }),
+        Candidate::new("source", |record| {
+            Some(record.imported.as_ref().map_or_else(String::new, |source| source.format.clone()))
+        }),
+        Candidate::new("target.version", products),
+        Candidate::new("host.name", |record| known(&record.host.name)),
+        Candidate::new("host.kernel", |record| known(&record.host.kernel)),
     ];
-    all.extend(keys::all().filter(|key| !NO_AXES.contains(&key.path)).map(of_key));
-    all.push(fact(SESSIONS, |record| record.plan.sessions().to_string()));
+    all.extend(labels(records));
+    all.extend(keys::all().filter(|key| !NO_AXES.contains(&key.path)).map(Candidate::of_key));
+    all.push(Candidate::new(SESSIONS, |record| Some(sessions(record).to_string())));
     all
 }
 

@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, AxisValue};
 use super::{Point, Points};
+use crate::number::ABSENT;
 
 /// The points along one axis, in its order, with all other axes at fixed values.
 #[derive(Debug, Clone)]
@@ -19,6 +20,7 @@ impl Curve<'_, '_> {
             .fixed
             .iter()
             .map(|(axis, value)| match value.number {
+                _ if value.text.is_empty() => format!("{} {ABSENT}", axis.name()),
                 Some(_) if !axis.unit.is_empty() && value.text.parse::<f64>().is_ok() => {
                     format!("{} {} {}", axis.name(), value.text, axis.unit)
                 }

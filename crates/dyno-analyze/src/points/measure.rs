@@ -114,8 +114,11 @@ pub fn phrase(measure: &str, value: f64) -> String {
         Percent => format!("{} %", percent(value)),
         MegabytesPerSecond => format!("{} MB/s of {label}", figure(value)),
         BytesPerSecond => format!("{} bytes/s of {label}", figure(value)),
-        Sessions => format!("{} {label}", figure(value)),
-        _ => format!("{} {label}/s", figure(value)),
+        PerSecond | BlocksPerSecond | RowsPerSecond => format!("{} {label}/s", figure(value)),
+        Unit::Seconds => format!("{} s", figure(value)),
+        Sessions | Unit::Count | Unit::Blocks | Unit::Bytes | Unit::Rows => {
+            format!("{} {label}", figure(value))
+        }
     }
 }
 

@@ -22,7 +22,7 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::{Histogram, Latency, Metric, RunRecord, Status, Unit};
 
@@ -104,11 +104,12 @@ pub fn points_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Points
     let mut records: Vec<&RunRecord> = records.into_iter().collect();
     records.sort_by(|a, b| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id)));
     let varying = varying(&records);
+    let ids: BTreeSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
     let mut groups: Vec<(Vec<AxisValue>, Vec<&RunRecord>)> = Vec::new();
     let mut left_out = Vec::new();
     for record in records {
-        let values: Vec<_> = varying.iter().map(|axis| AxisValue::new((axis.value)(record))).collect();
-        if let Some(reason) = why_no_point(record) {
+        let values: Vec<_> = varying.iter().map(|axis| axis.of(record)).collect();
+        if let Some(reason) = why_no_point(record, &ids) {
             left_out.push(LeftOut { record, values, reason });
             continue;
         }
@@ -134,14 +135,11 @@ pub fn points_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Points
 
 /// The axes on which the records do not all have the same value.
 fn varying(records: &[&RunRecord]) -> Vec<Candidate> {
-    let mut axes = axis::candidates();
-    axes.retain(|axis| {
-        let mut values = records.iter().map(|record| (axis.value)(record));
-        values.next().is_some_and(|first| values.any(|value| value != first))
-    });
+    let mut axes = axis::candidates(records);
+    axes.retain(|axis| axis.varies(records));
     // Schemas that rise with the sessions are how the sessions came about, not another axis.
     let schemas_follow = records.iter().all(|a| {
-        let same = |b: &&&RunRecord| b.plan.sessions() == a.plan.sessions();
+        let same = |b: &&&RunRecord| axis::sessions(b) == axis::sessions(a);
         records.iter().filter(same).all(|b| b.plan.data.schemas == a.plan.data.schemas)
     });
     if schemas_follow {
@@ -150,8 +148,12 @@ fn varying(records: &[&RunRecord]) -> Vec<Candidate> {
     axes
 }
 
-/// Why a run is no point; `None` when it is one.
-fn why_no_point(record: &RunRecord) -> Option<String> {
+/// Why a run is no point; `None` when it is one. `ids` are the names of all runs given.
+fn why_no_point(record: &RunRecord, ids: &BTreeSet<&str>) -> Option<String> {
+    // One target's part of a run beside the whole run would count the same work twice.
+    if let Some(whole) = record.one_target_of.as_ref().filter(|whole| ids.contains(whole.as_str())) {
+        return Some(format!("one target's part of {whole}, which is here as a whole"));
+    }
     match (record.status, record.reasons.first()) {
         (Status::Valid, _) => None,
         (status, Some(reason)) => Some(format!("{}: {reason}", status.name())),
@@ -175,5 +177,5 @@ fn point<'r>(values: Vec<AxisValue>, runs: Vec<&'r RunRecord>) -> Point<'r> {
         estimates.extend(estimate.map(|estimate| ("ops_per_s".to_owned(), estimate)));
     }
     latency::estimate(&runs, &mut estimates);
-    Point { sessions: first.plan.sessions(), values, runs, estimates }
+    Point { sessions: axis::sessions(first), values, runs, estimates }
 }

@@ -1,7 +1,7 @@
 //! What the manual says of points, on records that differ where a test wants them to.
 
 use dyno_plan::Bytes;
-use dyno_record::{Histogram, Metric, RunRecord, Status, Unit};
+use dyno_record::{Histogram, Imported, Metric, RunRecord, Status, Unit};
 
 use super::*;
 use crate::fixture;
@@ -124,6 +124,59 @@ fn what_one_repeat_cannot_tell_the_point_cannot_tell() {
     assert_eq!(point.absent("physical_reads_per_s"), Some("track_io_timing is off"));
     assert_eq!(point.get("service_p99_us"), None, "no histogram, no percentile of the two");
     assert!(point.get("response_p99_us").is_some());
+}
+
+/// A record made from a line of a file: of the plan's keys it knows none.
+fn imported(n: u32, sessions: u32, labels: &[(&str, &str)]) -> RunRecord {
+    let mut record = run(n, 1, n, f64::from(n));
+    record.gate.sessions = sessions;
+    let labels = labels.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    record.imported = Some(Imported { format: "csv".into(), labels, ..Imported::default() });
+    record
+}
+
+#[test]
+fn keys_that_an_import_does_not_know_are_no_axes() {
+    let labels = |test, row| [("test", test), ("row", row)];
+    let records = [
+        imported(1, 1, &labels("scan", "1")),
+        imported(2, 8, &labels("scan", "2")),
+        imported(3, 1, &labels("lookup", "3")),
+        imported(4, 8, &labels("lookup", "4")),
+    ];
+    let points = points(&records);
+    let paths: Vec<_> = points.axes.iter().map(|axis| axis.path.as_str()).collect();
+    assert_eq!(paths, ["label.test", SESSIONS], "a label that is different in every line is no axis");
+    let names: Vec<_> = points.curves(SESSIONS).iter().map(Curve::name).collect();
+    assert_eq!(names, ["test lookup", "test scan"]);
+    assert_eq!(points.points[1].sessions, 8);
+}
+
+#[test]
+fn an_import_is_no_repeat_of_a_run_and_variants_are_apart() {
+    let (own, other) = (run(1, 4, 0, 1.0), imported(2, 4, &[]));
+    let records = [own, other];
+    let points_of_both = points(&records);
+    assert_eq!(points_of_both.axes[0].path, "source");
+    let names: Vec<_> = points_of_both.curves(SESSIONS).iter().map(Curve::name).collect();
+    assert_eq!(names, ["source –", "source csv"]);
+    let (mut ext4, mut xfs) = (run(1, 4, 0, 1.0), run(2, 4, 0, 1.0));
+    (ext4.variant, xfs.variant) = (Some("ext4".into()), Some("xfs".into()));
+    assert_eq!(points(&[ext4, xfs]).axes[0].path, "variant");
+}
+
+#[test]
+fn parts_of_a_run_do_not_count_beside_the_whole() {
+    let (whole, mut part) = (run(1, 4, 0, 1.0), run(2, 4, 0, 0.5));
+    part.one_target_of = Some(whole.id.clone());
+    let together = [whole, part];
+    let both = points(&together);
+    assert_eq!(both.points[0].estimates["ops_per_s"].runs, [1.0]);
+    assert_eq!(
+        both.left_out[0].reason,
+        "one target's part of 20260321-142501-0000, which is here as a whole"
+    );
+    assert_eq!(points(&together[1..]).points.len(), 1, "by itself it is a point");
 }
 
 #[test]
