@@ -151,7 +151,7 @@ impl<'a> Conductor<'a> {
         crew.shared.set_origin(origin_ns);
         self.measured.origin_ns = Some(origin_ns);
         crew.shared.enter(Phase::Window);
-        crew.wake();
+        crew.shared.wake();
         self.measured.edge_late.0 = self.wait_edge(crew, 0);
         self.last_beat_ns = Some(self.now_ns());
         match self.snapshot(Some(crew)) {
@@ -239,7 +239,7 @@ impl<'a> Conductor<'a> {
             sampler.pause(SAMPLE_MAX);
         }
         crew.shared.enter(Phase::After);
-        crew.wake();
+        crew.shared.wake();
         self.measured.edge_late.1 = self.wait_edge(crew, 1);
         match self.snapshot(Some(crew)) {
             Ok(taken) => self.measured.end = Some(taken),

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::Thread;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dyno_plan::Length;
+use dyno_plan::{Drive, Length};
 use dyno_target::{Interrupter, SessionSetup};
 
 use crate::collector::Collector;
@@ -14,11 +14,12 @@ use crate::draw::Draw;
 use crate::pace::Pace;
 use crate::recorder::Recorder;
 use crate::run::Job;
-use crate::shared::{Phase, Shared};
+use crate::shared::{Phase, Shared, Sleeper};
+use crate::team;
 use crate::worker::{Report, Worker};
 
 /// Stack of a session's thread. The loop needs little; drivers and TLS some more.
-const STACK_BYTES: usize = 512 * 1024;
+pub(crate) const STACK_BYTES: usize = 512 * 1024;
 /// How long a session that was broken off may take to notice.
 const BROKEN_OFF_S_MAX: f64 = 5.0;
 
@@ -26,7 +27,6 @@ const BROKEN_OFF_S_MAX: f64 = 5.0;
 pub(crate) struct Crew {
     pub(crate) shared: Arc<Shared>,
     pub(crate) sessions: u32,
-    threads: Vec<Thread>,
     reports: Receiver<Report>,
     interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
     ended: BTreeMap<u32, Box<Recorder>>,
@@ -41,31 +41,21 @@ impl Crew {
         let (report, reports) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
-        let mut crew = Self {
+        let crew = Self {
             shared: Arc::clone(&shared),
             sessions,
-            threads: Vec::with_capacity(sessions as usize),
             reports,
             interrupters: BTreeMap::new(),
             ended: BTreeMap::new(),
         };
         let mut empties = Vec::with_capacity(sessions as usize);
-        for number in 0..sessions {
+        let workers = (0..sessions).map(|number| {
             let (empty, emptied) = channel();
             empties.push(empty);
-            let worker = Worker {
+            let recorder = Recorder::new(plan.workload.rate.is_some(), interval_ns, full.clone(), emptied);
+            Worker {
                 target: Arc::clone(&job.target),
-                setup: SessionSetup {
-                    number,
-                    schema: number / plan.run.sessions_per_schema + 1,
-                    spec: job.spec.clone(),
-                    work_unit: plan.workload.work_unit,
-                    redo: plan.workload.redo,
-                    drive: plan.workload.drive,
-                    seed: plan.workload.seed,
-                    run_stamp: job.run_stamp,
-                    clock: Arc::clone(&job.clock),
-                },
+                setup: setup(job, number),
                 sessions,
                 draw: Draw::new(&plan.workload, &job.spec, number),
                 pace: Pace::new(&plan.workload, number, sessions),
@@ -73,29 +63,22 @@ impl Crew {
                     Length::Ops(ops) => Some(ops),
                     Length::Time(_) => None,
                 },
-                recorder: Box::new(Recorder::new(
-                    plan.workload.rate.is_some(),
-                    interval_ns,
-                    full.clone(),
-                    emptied,
-                )),
+                recorder: Box::new(recorder),
                 shared: Arc::clone(&shared),
                 clock: Arc::clone(&job.clock),
                 reports: report.clone(),
-            };
-            let spawned = std::thread::Builder::new()
-                .name(format!("dyno-{number}"))
-                .stack_size(STACK_BYTES)
-                .spawn(move || worker.run());
-            match spawned {
-                Ok(handle) => crew.threads.push(handle.thread().clone()),
-                Err(error) => {
-                    // Those that are there already must not wait at a gate that never opens.
-                    shared.enter(Phase::Stop);
-                    shared.close_gate();
-                    return Err(error);
-                }
             }
+        });
+        let workers: Vec<Worker> = workers.collect();
+        let started = match teams(job) {
+            Some(teams) => start_teams(workers, teams, &shared),
+            None => start_threads(workers, &shared),
+        };
+        if let Err(error) = started {
+            // Those that are there already must not wait at a gate that never opens.
+            shared.enter(Phase::Stop);
+            shared.close_gate();
+            return Err(error);
         }
         Ok((crew, Collector::new(filled, empties)))
     }
@@ -124,13 +107,6 @@ impl Crew {
         }
     }
 
-    /// Wakes sessions that sleep until their next operation is due.
-    pub(crate) fn wake(&self) {
-        for thread in &self.threads {
-            thread.unpark();
-        }
-    }
-
     /// Sessions that have ended.
     pub(crate) fn ended(&self) -> u32 {
         self.ended.len() as u32
@@ -146,7 +122,7 @@ impl Crew {
     ) -> Vec<u32> {
         self.shared.enter(Phase::Stop);
         self.shared.close_gate();
-        self.wake();
+        self.shared.wake();
         self.wait_ended(now_s() + drain.as_secs_f64(), now_s, impatient);
         let hanging: Vec<u32> = (0..self.sessions).filter(|n| !self.ended.contains_key(n)).collect();
         for number in &hanging {
@@ -154,7 +130,7 @@ impl Crew {
                 interrupter.interrupt();
             }
         }
-        self.wake();
+        self.shared.wake();
         // One that still connects has no handle yet: its own time-out ends it, and nobody needs to wait for that.
         if hanging.iter().any(|number| self.interrupters.contains_key(number)) {
             self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s, &|| false);
@@ -172,4 +148,53 @@ impl Crew {
     pub(crate) fn into_recorders(self) -> Vec<Recorder> {
         self.ended.into_values().map(|recorder| *recorder).collect()
     }
+}
+
+fn setup(job: &Job<'_>, number: u32) -> SessionSetup {
+    let plan = job.plan;
+    SessionSetup {
+        number,
+        schema: number / plan.run.sessions_per_schema + 1,
+        spec: job.spec.clone(),
+        work_unit: plan.workload.work_unit,
+        redo: plan.workload.redo,
+        drive: plan.workload.drive,
+        seed: plan.workload.seed,
+        run_stamp: job.run_stamp,
+        clock: Arc::clone(&job.clock),
+    }
+}
+
+/// Threads that lead several sessions each; none where a session needs its own.
+///
+/// A slice of the server drive is long, so nothing is saved there.
+fn teams(job: &Job<'_>) -> Option<usize> {
+    if !job.target.capabilities().duplex || job.plan.workload.drive == Drive::Server {
+        return None;
+    }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Some(processors.min(job.plan.sessions() as usize))
+}
+
+fn start_teams(workers: Vec<Worker>, teams: usize, shared: &Arc<Shared>) -> std::io::Result<()> {
+    let mut dealt: Vec<Vec<Worker>> = (0..teams).map(|_| Vec::new()).collect();
+    for (index, worker) in workers.into_iter().enumerate() {
+        dealt[index % teams].push(worker);
+    }
+    for (index, workers) in dealt.into_iter().enumerate() {
+        start(format!("dyno-team-{index}"), team::prepare(workers, shared)?)?;
+    }
+    Ok(())
+}
+
+fn start_threads(workers: Vec<Worker>, shared: &Arc<Shared>) -> std::io::Result<()> {
+    for worker in workers {
+        let handle = start(format!("dyno-{}", worker.setup.number), move || worker.run())?;
+        shared.enlist(Sleeper::Thread(handle.thread().clone()));
+    }
+    Ok(())
+}
+
+fn start(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body)
 }

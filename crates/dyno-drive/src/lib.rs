@@ -12,14 +12,17 @@ pub mod draw;
 mod metrics;
 mod observe;
 pub mod pace;
+mod poll;
 pub mod prove;
 mod recorder;
 mod run;
 pub mod scripted;
+mod seat;
 mod shared;
 mod slices;
 mod summed;
 mod tally;
+mod team;
 #[cfg(test)]
 mod testing;
 mod watch;

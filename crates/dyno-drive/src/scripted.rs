@@ -104,7 +104,7 @@ impl Target for ScriptedTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { server_drive: true, ephemeral: true, load_parallel_max: 1 }
+        Capabilities { server_drive: true, duplex: false, ephemeral: true, load_parallel_max: 1 }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {

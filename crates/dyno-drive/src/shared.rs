@@ -3,7 +3,10 @@
 //! Sessions look at one atomic per operation and at nothing else until it changes.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
+
+use crate::poll::Bell;
 
 /// Where a run is. Only ever moves forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +33,16 @@ pub(crate) struct Shared {
     reached_ops: AtomicU32,
     origin_ns: AtomicU64,
     failure: Mutex<Option<String>>,
+    sleepers: Mutex<Vec<Sleeper>>,
+}
+
+/// What sleeps until something is due, and has to be woken when the phase changes.
+#[derive(Debug)]
+pub(crate) enum Sleeper {
+    /// One session's thread.
+    Thread(Thread),
+    /// A thread that leads several sessions.
+    Bell(Arc<Bell>),
 }
 
 #[derive(Debug, Default)]
@@ -60,6 +73,7 @@ impl Shared {
             reached_ops: AtomicU32::new(0),
             origin_ns: AtomicU64::new(0),
             failure: Mutex::new(None),
+            sleepers: Mutex::default(),
         }
     }
 
@@ -171,6 +185,28 @@ impl Shared {
     /// Sessions that have done the operations that the plan asks of each.
     pub(crate) fn reached_ops(&self) -> u32 {
         self.reached_ops.load(Ordering::Acquire)
+    }
+
+    /// From now on [`Shared::wake`] wakes `sleeper`.
+    pub(crate) fn enlist(&self, sleeper: Sleeper) {
+        lock(&self.sleepers).push(sleeper);
+    }
+
+    /// Ends what the calling thread enlisted.
+    pub(crate) fn discharge(&self) {
+        let here = std::thread::current().id();
+        lock(&self.sleepers)
+            .retain(|sleeper| !matches!(sleeper, Sleeper::Thread(thread) if thread.id() == here));
+    }
+
+    /// Wakes everything that sleeps until its next operation is due.
+    pub(crate) fn wake(&self) {
+        for sleeper in lock(&self.sleepers).iter() {
+            match sleeper {
+                Sleeper::Thread(thread) => thread.unpark(),
+                Sleeper::Bell(bell) => bell.ring(),
+            }
+        }
     }
 
     /// Ends the run as failed; the first reason is kept.

@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use dyno_plan::Drive;
 use dyno_record::OpClass;
-use dyno_target::{Clock, ErrorClass, Interrupter, Op, OpError, Session, SessionSetup, Target};
+use dyno_target::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Session, SessionSetup, Target};
 
 use crate::draw::Draw;
 use crate::pace::Pace;
@@ -61,24 +61,42 @@ pub(crate) fn class_of(op: Op) -> OpClass {
     }
 }
 
+/// Which end of the window lies between two phases: its begin (0), its end (1), or none.
+pub(crate) fn edge_between(from: Phase, to: Phase) -> Option<usize> {
+    match from {
+        Phase::Warmup if to == Phase::Window => Some(0),
+        Phase::Window if to > Phase::Window => Some(1),
+        _ => None,
+    }
+}
+
 impl Worker {
     /// The thread's body.
     pub(crate) fn run(mut self) {
-        let number = self.setup.number;
-        if let Some(mut session) = self.connect() {
-            if let Some(opens_ns) = self.shared.wait_gate() {
-                if let Err(Ended::Failed(reason)) = self.work(session.as_mut(), opens_ns) {
-                    self.shared.fail(format!("session {number}: {reason}"));
-                }
-                self.recorder.break_off();
-            }
-            self.finish(session);
+        let Some(mut session) = self.connect() else { return self.report() };
+        if let Some(opens_ns) = self.shared.wait_gate() {
+            let ended = self.work(session.as_mut(), opens_ns);
+            self.note_end(ended);
         }
-        // The coordinator has gone only when it no longer waits for anybody.
-        let _ = self.reports.send(Report::Ended(number, self.recorder));
+        self.finish(session);
     }
 
-    fn connect(&mut self) -> Option<Box<dyn Session>> {
+    /// The session does no more operations.
+    pub(crate) fn note_end(&mut self, ended: Result<(), Ended>) {
+        if let Err(Ended::Failed(reason)) = ended {
+            self.shared.fail(format!("session {}: {reason}", self.setup.number));
+        }
+        self.recorder.break_off();
+    }
+
+    /// Hands in what was measured.
+    pub(crate) fn report(self) {
+        // The coordinator has gone only when it no longer waits for anybody.
+        let _ = self.reports.send(Report::Ended(self.setup.number, self.recorder));
+    }
+
+    /// Opens the session, when it is its turn; `None` if that failed or the run has ended.
+    pub(crate) fn connect(&mut self) -> Option<Box<dyn Session>> {
         let session = match self.shared.begin_connect() {
             true => Some(self.target.session(&self.setup)),
             false => None,
@@ -108,10 +126,7 @@ impl Worker {
     }
 
     fn work(&mut self, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
-        if matches!(self.pace, Pace::Open(_)) {
-            // Without this the kernel may wake us 50 µs late, which would be counted as response time.
-            let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        }
+        self.pace.wake_sharply();
         while self.clock.now_ns() < opens_ns {
             self.clock.park_until(opens_ns);
         }
@@ -158,10 +173,16 @@ impl Worker {
                 together = true;
                 self.start_together(opens_ns);
             }
-            if self.ops_wanted.is_some_and(|wanted| self.recorder.window_ops >= wanted) {
-                self.ops_wanted = None;
-                self.shared.note_reached_ops();
-            }
+            self.look_at_ops();
+        }
+    }
+
+    /// Tells once when the operations that the plan asks of each session are done.
+    #[inline]
+    pub(crate) fn look_at_ops(&mut self) {
+        if self.ops_wanted.is_some_and(|wanted| self.recorder.window_ops >= wanted) {
+            self.ops_wanted = None;
+            self.shared.note_reached_ops();
         }
     }
 
@@ -173,15 +194,20 @@ impl Worker {
         let ended_ns = self.clock.now_ns();
         match outcome {
             Ok(done) => {
-                let timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns };
-                let class = class_of(op);
-                self.recorder.done(class, timing, done.rows);
-                if class == OpClass::Update {
-                    self.recorder.commit(done.commit_began_ns.map(|at| ended_ns.saturating_sub(at)));
-                }
+                self.count(op, Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns }, done);
                 Ok(())
             }
             Err(error) => self.recover(session, class_of(op), &error),
+        }
+    }
+
+    /// Counts an operation that ended well.
+    #[inline]
+    pub(crate) fn count(&mut self, op: Op, timing: Timing, done: Done) {
+        let class = class_of(op);
+        self.recorder.done(class, timing, done.rows);
+        if class == OpClass::Update {
+            self.recorder.commit(done.commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at)));
         }
     }
 
@@ -194,30 +220,34 @@ impl Worker {
         }
     }
 
-    /// Crosses the edges between two phases.
+    /// Crosses the edge between two phases, if there is one.
     fn cross(&mut self, session: &mut dyn Session, from: Phase, to: Phase) -> Result<(), Ended> {
-        if from < Phase::Window && to == Phase::Window {
-            self.edge(session, 0)?;
-            let now_ns = self.clock.now_ns();
-            self.recorder.moments.edge_ns[0] = Some(now_ns);
-            self.recorder.begin(self.shared.origin_ns(), now_ns);
-            self.shared.note_edge(0);
-        }
-        if from == Phase::Window && to > Phase::Window {
-            self.recorder.end();
-            self.recorder.moments.edge_ns[1] = Some(self.clock.now_ns());
-            self.edge(session, 1)?;
-            self.shared.note_edge(1);
-        }
-        Ok(())
-    }
-
-    fn edge(&mut self, session: &mut dyn Session, edge: usize) -> Result<(), Ended> {
+        let Some(edge) = edge_between(from, to) else { return Ok(()) };
+        self.before_edge(edge);
         if let Err(error) = session.edge() {
             self.recover(session, OpClass::Select, &error)?;
         }
-        self.recorder.overhead_at_edge[edge] = session.overhead_commits();
+        self.after_edge(edge, session);
         Ok(())
+    }
+
+    /// The last operation before an edge has ended.
+    pub(crate) fn before_edge(&mut self, edge: usize) {
+        if edge == 1 {
+            self.recorder.end();
+            self.recorder.moments.edge_ns[1] = Some(self.clock.now_ns());
+        }
+    }
+
+    /// Everything before the edge is visible to the observer.
+    pub(crate) fn after_edge(&mut self, edge: usize, session: &dyn Session) {
+        self.recorder.overhead_at_edge[edge] = session.overhead_commits();
+        if edge == 0 {
+            let now_ns = self.clock.now_ns();
+            self.recorder.moments.edge_ns[0] = Some(now_ns);
+            self.recorder.begin(self.shared.origin_ns(), now_ns);
+        }
+        self.shared.note_edge(edge);
     }
 
     /// Counts a failure and makes the session able to go on, if that can be.
@@ -230,7 +260,8 @@ impl Worker {
         }
     }
 
-    fn reconnect(&mut self, session: &mut dyn Session, lost: &OpError) -> Result<(), Ended> {
+    /// Opens the connection anew, for as long as that may take.
+    pub(crate) fn reconnect(&mut self, session: &mut dyn Session, lost: &OpError) -> Result<(), Ended> {
         let until_ns = self.clock.now_ns() + RECONNECT_NS_MAX;
         let mut backoff_ns = BACKOFF_NS.0;
         loop {
@@ -257,8 +288,8 @@ impl Worker {
         }
     }
 
-    /// Reads back the last update, and ends the connection in order.
-    fn finish(&mut self, mut session: Box<dyn Session>) {
+    /// Reads back the last update, ends the connection in order, and reports.
+    pub(crate) fn finish(mut self, mut session: Box<dyn Session>) {
         if self.recorder.life.rows_updated > 0 && self.shared.failure().is_none() {
             match session.verify_last_update() {
                 Ok(Some((rows, new))) => self.recorder.life.verified = (rows, new),
@@ -268,5 +299,6 @@ impl Worker {
         }
         self.recorder.life.overhead_commits = session.overhead_commits();
         session.close();
+        self.report();
     }
 }

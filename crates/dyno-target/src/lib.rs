@@ -32,6 +32,6 @@ pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, S
 pub use lock::{Holder, Lock, Work};
 pub use open::{OpenOptions, open};
 pub use secret::Secret;
-pub use session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+pub use session::{Done, Duplex, Interrupter, Op, Request, Session, SessionSetup, SliceDone};
 pub use target::{Capabilities, Observer, Sampler, Target, WaitSample};
 pub use witness::{RowVersion, ServerLife};

@@ -1,5 +1,6 @@
 //! One session: the hot path's seam.
 
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use dyno_plan::{DataSpec, Drive, Redo};
@@ -54,8 +55,17 @@ pub enum Op {
     },
 }
 
-/// An operation that ended well.
+/// What a [`Duplex`] session can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// As [`Session::execute`].
+    Op(Op),
+    /// As [`Session::edge`].
+    Edge,
+}
+
+/// An operation that ended well.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Done {
     /// Rows read or updated.
     pub rows: u64,
@@ -104,6 +114,11 @@ pub trait Session: Send {
         0
     }
 
+    /// The session in two halves, so that one thread can lead several; `None` if it can only wait.
+    fn duplex(&mut self) -> Option<&mut dyn Duplex> {
+        None
+    }
+
     /// Opens the connection anew after it was lost, and prepares again.
     ///
     /// # Errors
@@ -122,6 +137,28 @@ pub trait Session: Send {
 
     /// Ends the connection in the protocol's own way, so that the server books all it did.
     fn close(self: Box<Self>);
+}
+
+/// A session that can be asked, left alone, and heard later.
+///
+/// One request at a time: what was sent is received to its end before anything else is sent or any method of [`Session`]
+/// is called. After an error of class [`Connection`](crate::ErrorClass::Connection) only [`Session::reconnect`] helps.
+pub trait Duplex {
+    /// What becomes readable when an answer, or a part of it, has arrived. Another one after [`Session::reconnect`].
+    fn socket(&mut self) -> BorrowedFd<'_>;
+
+    /// Sends `request`.
+    ///
+    /// # Errors
+    /// As [`Session::execute`]; nothing is under way then.
+    fn send(&mut self, request: Request) -> Result<(), Box<OpError>>;
+
+    /// Takes in what has arrived; to be called when [`Duplex::socket`] is readable, and then it does not wait. `None` while
+    /// the answer is not complete. An edge is done with nothing.
+    ///
+    /// # Errors
+    /// As [`Session::execute`]; nothing is under way then.
+    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>>;
 }
 
 /// Breaks off a session's current operation from another thread.

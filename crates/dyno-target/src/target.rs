@@ -14,6 +14,8 @@ use crate::witness::{RowVersion, ServerLife};
 pub struct Capabilities {
     /// Loops can run inside the database ([`Session::slice`]).
     pub server_drive: bool,
+    /// Sessions come in two halves ([`Session::duplex`]), so that one thread can lead several.
+    pub duplex: bool,
     /// The data lives no longer than this process, so a run loads it first.
     pub ephemeral: bool,
     /// Largest number of loading connections that is of use; 1 where there is one writer.

@@ -7,14 +7,15 @@
 //! end, of which a session has at most one for each connection that it loses.
 
 use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity};
 use dyno_target::{
-    Cancel, Capabilities, DataState, Done, DropItem, ErrorClass, Holder, Interrupter, LoadOptions,
-    LoadReport, Lock, Observer, Op, OpError, Progress, RowVersion, Sampler, ServerLife, Session,
+    Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Holder, Interrupter, LoadOptions,
+    LoadReport, Lock, Observer, Op, OpError, Progress, Request, RowVersion, Sampler, ServerLife, Session,
     SessionSetup, SliceDone, Target, TargetError,
 };
 
@@ -246,14 +247,16 @@ impl WitnessedSession {
     }
 }
 
-impl Session for WitnessedSession {
-    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
-        if !matches!(op, Op::Update { .. }) {
-            return self.inner.execute(op).inspect_err(|error| self.note_error(error));
+impl WitnessedSession {
+    fn asked(&self, op: Op) {
+        if matches!(op, Op::Update { .. }) {
+            self.begin(&[op]);
         }
-        self.begin(&[op]);
-        let outcome = self.inner.execute(op);
-        match &outcome {
+    }
+
+    /// Nothing is under way after a read, so its answer changes nothing in the book.
+    fn answered(&self, outcome: Result<Done, &OpError>) {
+        match outcome {
             Ok(done) => self.end(&End::Committed { rows: done.rows }),
             // A database that asks for another try says that it has undone this one.
             Err(error) if error.class == ErrorClass::Retryable => self.end(&End::Undone),
@@ -262,6 +265,14 @@ impl Session for WitnessedSession {
                 self.note_error(error);
             }
         }
+    }
+}
+
+impl Session for WitnessedSession {
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        self.asked(op);
+        let outcome = self.inner.execute(op);
+        self.answered(outcome.as_ref().copied().map_err(AsRef::as_ref));
         outcome
     }
 
@@ -287,6 +298,10 @@ impl Session for WitnessedSession {
         self.inner.overhead_commits()
     }
 
+    fn duplex(&mut self) -> Option<&mut dyn Duplex> {
+        self.inner.duplex().is_some().then_some(self)
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.inner.reconnect()
     }
@@ -301,5 +316,34 @@ impl Session for WitnessedSession {
 
     fn close(self: Box<Self>) {
         self.inner.close();
+    }
+}
+
+impl WitnessedSession {
+    fn halves(&mut self) -> &mut dyn Duplex {
+        self.inner.duplex().expect("it has been asked whether it has halves")
+    }
+}
+
+impl Duplex for WitnessedSession {
+    fn socket(&mut self) -> BorrowedFd<'_> {
+        self.halves().socket()
+    }
+
+    fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
+        if let Request::Op(op) = request {
+            self.asked(op);
+        }
+        self.halves().send(request).inspect_err(|error| self.answered(Err(error)))
+    }
+
+    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
+        let outcome = self.halves().receive();
+        match &outcome {
+            Ok(None) => {}
+            Ok(Some(done)) => self.answered(Ok(*done)),
+            Err(error) => self.answered(Err(error)),
+        }
+        outcome
     }
 }

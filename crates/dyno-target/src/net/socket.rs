@@ -3,10 +3,13 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, StreamOwned};
+
+use super::inbound::Inbound;
 
 /// The system's socket.
 #[derive(Debug)]
@@ -82,6 +85,15 @@ impl Socket {
     }
 }
 
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Tcp(stream) => stream.as_fd(),
+            Kind::Unix(stream) => stream.as_fd(),
+        }
+    }
+}
+
 impl Read for Socket {
     #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -149,9 +161,34 @@ impl Stream {
         }
     }
 
+    /// One read of the socket, and into `inbound` whatever became readable by it: all of it, since nothing that stays behind
+    /// inside TLS would make the socket readable again.
+    #[inline]
+    pub(in crate::postgres) fn arrived(&mut self, inbound: &mut Inbound) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => inbound.fill(socket),
+            Self::Tls(tls) => tls_arrived(tls, inbound),
+        }
+    }
+
     /// Whether the connection is encrypted.
     pub(crate) fn is_tls(&self) -> bool {
         matches!(self, Self::Tls(_))
+    }
+}
+
+fn tls_arrived(tls: &mut StreamOwned<ClientConnection, Socket>, inbound: &mut Inbound) -> io::Result<()> {
+    if tls.conn.read_tls(&mut tls.sock)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    tls.conn.process_new_packets().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    loop {
+        match inbound.fill(&mut tls.conn.reader()) {
+            Ok(()) => {}
+            // A part of a record: the rest will make the socket readable again.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
+        }
     }
 }
 

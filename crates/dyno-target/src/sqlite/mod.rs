@@ -150,7 +150,12 @@ impl Target for SqliteTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { server_drive: false, ephemeral: self.shared.params.in_memory(), load_parallel_max: 1 }
+        Capabilities {
+            server_drive: false,
+            duplex: false,
+            ephemeral: self.shared.params.in_memory(),
+            load_parallel_max: 1,
+        }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {

@@ -1,20 +1,22 @@
 //! One session: a connection with its statements prepared.
 
 use std::fmt;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_plan::Drive;
 
+use super::answer::Reply;
+use super::settings_sql;
 use super::slice::{self, Call, Tails};
 use super::statements;
 use super::template::{Ending, Template};
-use super::{answer, settings_sql};
 use crate::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use crate::error::{OpError, TargetError, TargetErrorKind};
 use crate::postgres::connect::ConnectConfig;
 use crate::postgres::wire::{Breaker, Connection, PgError, WireError, message};
-use crate::session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+use crate::session::{Done, Duplex, Interrupter, Op, Request, Session, SessionSetup, SliceDone};
 
 /// The first version whose statistics can be flushed on demand.
 const FLUSH_VERSION: u32 = 150_000;
@@ -33,10 +35,15 @@ pub struct PgSession {
     scan: Template,
     update: Template,
     edge: Template,
+    /// Transactions that the server counts for an edge.
+    edge_commits: u64,
     values: UpdateValues,
     /// The new columns of one update, one after the other.
     fresh: Vec<u8>,
     tails: Tails,
+    /// What was sent last, and what has arrived of its answer.
+    asked: Request,
+    reply: Reply,
     /// First key and number of the last update that the server acknowledged.
     last_update: Option<(u64, u64)>,
     overhead_commits: u64,
@@ -58,6 +65,7 @@ impl PgSession {
             setup.spec.compressible,
         );
         let connection = prepare(config, setup, &breaker)?;
+        let flushes = connection.server_version_num() >= FLUSH_VERSION;
         Ok(Self {
             config: config.clone(),
             connection,
@@ -66,10 +74,13 @@ impl PgSession {
             lookup: statements::lookup(schema).template(Ending::Sync),
             scan: statements::scan(schema).template(Ending::Sync),
             update: statements::update(schema, redo).template(Ending::FlushSync),
-            edge: statements::edge().template(Ending::Sync),
+            edge: if flushes { statements::edge().template(Ending::Sync) } else { Template::sync() },
+            edge_commits: u64::from(flushes),
             values,
             fresh: vec![0; statements::updated_columns(redo).count() * CLASSIC_COLUMN_BYTES],
             tails: Tails::new(session_prefix(setup)),
+            asked: Request::Edge,
+            reply: Reply::default(),
             last_update: None,
             overhead_commits: OPENING_COMMITS,
             setup: setup.clone(),
@@ -80,27 +91,33 @@ impl PgSession {
         first + u64::from(self.setup.work_unit) - 1
     }
 
-    fn read(&mut self, kind: Read) -> Result<Done, WireError> {
-        let template = match kind {
-            Read::Select { first } => {
+    /// Sends `request` and notes what its answer will mean.
+    #[inline]
+    fn ask(&mut self, request: Request) -> Result<(), WireError> {
+        self.asked = request;
+        self.reply = Reply::default();
+        let template = match request {
+            Request::Op(Op::Select { first }) => {
                 let last = self.last_key(first);
                 self.select.set_int8(0, first);
                 self.select.set_int8(1, last);
                 &self.select
             }
-            Read::Lookup { key } => {
+            Request::Op(Op::Lookup { key }) => {
                 self.lookup.set_int8(0, key);
                 &self.lookup
             }
-            Read::Scan => &self.scan,
+            Request::Op(Op::Scan) => &self.scan,
+            Request::Op(Op::Update { first, number }) => {
+                self.write_update(first, number);
+                &self.update
+            }
+            Request::Edge => &self.edge,
         };
-        self.connection.send_bytes(template.bytes())?;
-        let answer = answer::read(&mut self.connection, None)?;
-        let rows = if matches!(kind, Read::Lookup { .. }) { answer.rows } else { answer.value };
-        Ok(Done { rows, commit_began_ns: None })
+        self.connection.send_bytes(template.bytes())
     }
 
-    fn update(&mut self, first: u64, number: u64) -> Result<Done, WireError> {
+    fn write_update(&mut self, first: u64, number: u64) {
         let last = self.last_key(first);
         self.update.set_int8(0, first);
         self.update.set_int8(1, last);
@@ -108,17 +125,39 @@ impl PgSession {
         for (index, column) in self.fresh.chunks_exact(CLASSIC_COLUMN_BYTES).enumerate() {
             self.update.set_text(index + 2, column);
         }
-        self.connection.send_bytes(self.update.bytes())?;
-        let answer = answer::read(&mut self.connection, Some(&*self.setup.clock))?;
-        self.last_update = Some((first, number));
-        Ok(Done { rows: answer.rows, commit_began_ns: answer.ended_ns })
     }
 
-    fn flush_statistics(&mut self) -> Result<(), WireError> {
-        self.connection.send_bytes(self.edge.bytes())?;
-        answer::read(&mut self.connection, None)?;
-        self.overhead_commits += 1;
-        Ok(())
+    /// What has arrived of the answer; `None` if that is not all of it.
+    #[inline]
+    fn heard(&mut self) -> Result<Option<Done>, WireError> {
+        let updates = matches!(self.asked, Request::Op(Op::Update { .. }));
+        let clock = updates.then_some(&*self.setup.clock);
+        let Some(answer) = self.reply.take(&mut self.connection, clock)? else { return Ok(None) };
+        let rows = match self.asked {
+            Request::Op(Op::Select { .. } | Op::Scan) => answer.value,
+            Request::Op(Op::Lookup { .. }) => answer.rows,
+            Request::Op(Op::Update { first, number }) => {
+                self.last_update = Some((first, number));
+                answer.rows
+            }
+            Request::Edge => {
+                self.overhead_commits += self.edge_commits;
+                0
+            }
+        };
+        Ok(Some(Done { rows, commit_began_ns: answer.ended_ns }))
+    }
+
+    /// Sends `request` and waits for all of its answer.
+    #[inline]
+    fn ask_and_wait(&mut self, request: Request) -> Result<Done, WireError> {
+        self.ask(request)?;
+        loop {
+            if let Some(done) = self.heard()? {
+                return Ok(done);
+            }
+            self.connection.fill()?;
+        }
     }
 
     fn read_back(&mut self, first: u64, number: u64) -> Result<(u64, u64), WireError> {
@@ -136,14 +175,6 @@ impl PgSession {
         let number = |index| rows.first().and_then(|row| row.parse(index));
         number(0).zip(number(1)).ok_or_else(|| WireError::protocol("no row for a count"))
     }
-}
-
-/// The three kinds of read.
-#[derive(Clone, Copy)]
-enum Read {
-    Select { first: u64 },
-    Lookup { key: u64 },
-    Scan,
 }
 
 /// What every update value of this session begins with.
@@ -210,13 +241,7 @@ fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
 impl Session for PgSession {
     #[inline]
     fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
-        match op {
-            Op::Select { first } => self.read(Read::Select { first }),
-            Op::Lookup { key } => self.read(Read::Lookup { key }),
-            Op::Scan => self.read(Read::Scan),
-            Op::Update { first, number } => self.update(first, number),
-        }
-        .map_err(WireError::into_op)
+        self.ask_and_wait(Request::Op(op)).map_err(WireError::into_op)
     }
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
@@ -243,16 +268,17 @@ impl Session for PgSession {
     ///
     /// Before version 15 a session's statistics reach the views only when it is idle between transactions and half a
     /// second or more has passed since the last time, or when it ends. Nothing can be forced there, so counters of a
-    /// window may miss, or have too much, up to that half second of each session at either end; `edge` does nothing.
+    /// window may miss, or have too much, up to that half second of each session at either end; `edge` is an empty Sync.
     fn edge(&mut self) -> Result<(), Box<OpError>> {
-        if self.connection.server_version_num() < FLUSH_VERSION {
-            return Ok(());
-        }
-        self.flush_statistics().map_err(WireError::into_op)
+        self.ask_and_wait(Request::Edge).map(|_| ()).map_err(WireError::into_op)
     }
 
     fn overhead_commits(&self) -> u64 {
         self.overhead_commits
+    }
+
+    fn duplex(&mut self) -> Option<&mut dyn Duplex> {
+        Some(self)
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {
@@ -275,6 +301,22 @@ impl Session for PgSession {
         let Self { connection, breaker, .. } = *self;
         connection.close_within(CLOSE_WAIT);
         breaker.release();
+    }
+}
+
+impl Duplex for PgSession {
+    fn socket(&mut self) -> BorrowedFd<'_> {
+        self.connection.stream.socket_ref().as_fd()
+    }
+
+    #[inline]
+    fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
+        self.ask(request).map_err(WireError::into_op)
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
+        self.connection.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
     }
 }
 

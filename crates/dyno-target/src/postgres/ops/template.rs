@@ -51,6 +51,13 @@ impl Template {
         Self { bytes, slots, widths: widths.to_vec() }
     }
 
+    /// Sync alone, which the server answers and does nothing for.
+    pub(super) fn sync() -> Self {
+        let mut bytes = Vec::new();
+        message::sync(&mut bytes);
+        Self { bytes, slots: Vec::new(), widths: Vec::new() }
+    }
+
     /// Sets parameter `index` (from 0) to a number.
     #[inline]
     pub(super) fn set_int8(&mut self, index: usize, value: u64) {

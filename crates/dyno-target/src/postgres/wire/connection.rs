@@ -77,12 +77,34 @@ impl Connection {
     #[inline]
     pub(in crate::postgres) fn next(&mut self) -> Result<(u8, Range<usize>), WireError> {
         loop {
-            match self.inbound.cut()? {
-                Some((tag @ (b'S' | b'N' | b'A'), body)) => self.take_notice(tag, body),
+            match self.next_here()? {
                 Some(message) => return Ok(message),
-                None => self.inbound.fill(&mut self.stream)?,
+                None => self.fill()?,
             }
         }
+    }
+
+    /// As [`Connection::next`], but `None` where the next message is not here yet.
+    #[inline]
+    pub(in crate::postgres) fn next_here(&mut self) -> Result<Option<(u8, Range<usize>)>, WireError> {
+        loop {
+            match self.inbound.cut()? {
+                Some((tag @ (b'S' | b'N' | b'A'), body)) => self.take_notice(tag, body),
+                message => return Ok(message),
+            }
+        }
+    }
+
+    /// Waits for bytes and takes them in.
+    #[inline]
+    pub(in crate::postgres) fn fill(&mut self) -> Result<(), WireError> {
+        Ok(self.inbound.fill(&mut self.stream)?)
+    }
+
+    /// Takes in what has arrived; does not wait if the socket is readable.
+    #[inline]
+    pub(in crate::postgres) fn fill_arrived(&mut self) -> Result<(), WireError> {
+        Ok(self.stream.arrived(&mut self.inbound)?)
     }
 
     /// The body of a message that [`Connection::next`] returned.

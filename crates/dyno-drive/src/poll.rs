@@ -1,0 +1,144 @@
+//! What a thread that leads several sessions sleeps on: their sockets, a timer, and a bell that other threads ring.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+
+/// Marks of what is no session.
+const BELL: u64 = u64::MAX;
+const TIMER: u64 = u64::MAX - 1;
+/// Events taken at once; more are there the next time.
+const EVENTS: usize = 64;
+
+/// Wakes a sleeping [`Poll`] from another thread.
+#[derive(Debug)]
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    /// Wakes; if nobody sleeps, the next sleep ends at once.
+    pub(crate) fn ring(&self) {
+        // It fails only when it has been rung 2^64 times and nobody has heard it.
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+
+    fn hush(&self) {
+        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
+    }
+}
+
+/// Sleep until a socket has something, a moment has come, or the bell rings.
+#[derive(Debug)]
+pub(crate) struct Poll {
+    epoll: OwnedFd,
+    /// `epoll_wait` itself counts in milliseconds; its successor that does not is missing before Linux 5.11.
+    timer: OwnedFd,
+    timer_set: bool,
+}
+
+impl Poll {
+    pub(crate) fn new(bell: &Bell) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let timer =
+            timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, &bell.0, EventData::new_u64(BELL), EventFlags::IN)?;
+        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
+        Ok(Self { epoll, timer, timer_set: false })
+    }
+
+    /// From now on `socket` wakes, as session `index`.
+    pub(crate) fn add(&self, socket: BorrowedFd<'_>, index: usize) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(index as u64), EventFlags::IN)?)
+    }
+
+    /// `socket` wakes no more. To be called before it is closed: others may hold a second handle on it.
+    pub(crate) fn remove(&self, socket: BorrowedFd<'_>) {
+        // It fails only where the socket is not there, which is what is wanted.
+        let _ = epoll::delete(&self.epoll, socket);
+    }
+
+    /// Sleeps, for up to `patience` if there is one, and puts the sessions that have something into `ready`.
+    pub(crate) fn wait(
+        &mut self,
+        bell: &Bell,
+        patience: Option<Duration>,
+        ready: &mut Vec<usize>,
+    ) -> io::Result<()> {
+        self.set_timer(patience)?;
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
+        let events = match epoll::wait(&self.epoll, &mut room, None) {
+            Ok((events, _)) => events,
+            Err(Errno::INTR) => &mut [],
+            Err(error) => return Err(error.into()),
+        };
+        ready.clear();
+        for event in events {
+            match event.data.u64() {
+                BELL => bell.hush(),
+                // Setting it anew takes back that it has run out.
+                TIMER => {}
+                index => ready.push(index as usize),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_timer(&mut self, patience: Option<Duration>) -> io::Result<()> {
+        if patience.is_none() && !self.timer_set {
+            return Ok(());
+        }
+        self.timer_set = patience.is_some();
+        // All zero would switch it off.
+        let patience = patience.map_or(Duration::ZERO, |time| time.max(Duration::from_nanos(1)));
+        let it_value = Timespec {
+            tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(patience.subsec_nanos()),
+        };
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &Itimerspec { it_interval, it_value })?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::fd::AsFd as _;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_socket_the_bell_and_the_timer_each_end_a_sleep() {
+        let bell = Bell::new().unwrap();
+        let mut poll = Poll::new(&bell).unwrap();
+        let (mut near, far) = UnixStream::pair().unwrap();
+        poll.add(far.as_fd(), 7).unwrap();
+        let mut ready = Vec::new();
+
+        poll.wait(&bell, Some(Duration::from_micros(50)), &mut ready).unwrap();
+        assert_eq!(ready, []);
+        near.write_all(b"x").unwrap();
+        poll.wait(&bell, None, &mut ready).unwrap();
+        assert_eq!(ready, [7]);
+        poll.remove(far.as_fd());
+        bell.ring();
+        poll.wait(&bell, None, &mut ready).unwrap();
+        assert_eq!(ready, []);
+        // It was heard, so the next sleep ends by the timer alone.
+        poll.wait(&bell, Some(Duration::ZERO), &mut ready).unwrap();
+        assert_eq!(ready, []);
+    }
+}

@@ -1,0 +1,181 @@
+//! One session among several on a thread: what it is doing, and what it does next.
+
+use std::os::fd::BorrowedFd;
+
+use dyno_record::OpClass;
+use dyno_target::{Done, Duplex, Op, OpError, Request, Session};
+
+use crate::pace::Pace;
+use crate::recorder::Timing;
+use crate::shared::Phase;
+use crate::worker::{Worker, class_of, edge_between};
+
+/// A session, the worker that measures it, and where both are.
+pub(crate) struct Seat {
+    pub(crate) worker: Worker,
+    pub(crate) session: Box<dyn Session>,
+    /// The phase whose edges lie behind it.
+    phase: Phase,
+    doing: Doing,
+    opens_ns: u64,
+}
+
+/// What a session is doing.
+#[derive(Debug)]
+enum Doing {
+    Nothing,
+    Operation {
+        op: Op,
+        due_ns: Option<u64>,
+        began_ns: u64,
+    },
+    Edge {
+        edge: usize,
+        to: Phase,
+    },
+    /// Its connection was lost while it did nothing.
+    Lost(Box<OpError>),
+}
+
+/// What a session does next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// A request is under way.
+    Waits,
+    /// Nothing, until this moment.
+    Sleeps(u64),
+    /// The run is over for it.
+    Leaves,
+    /// A request could not be sent.
+    Failed(Box<OpError>),
+}
+
+fn duplex(session: &mut dyn Session) -> &mut dyn Duplex {
+    session.duplex().expect("the target says that its sessions come in two halves")
+}
+
+impl Seat {
+    pub(crate) fn new(worker: Worker, session: Box<dyn Session>) -> Self {
+        Self { worker, session, phase: Phase::Warmup, doing: Doing::Nothing, opens_ns: 0 }
+    }
+
+    pub(crate) fn socket(&mut self) -> BorrowedFd<'_> {
+        duplex(self.session.as_mut()).socket()
+    }
+
+    /// Passes the gate.
+    pub(crate) fn start(&mut self, opens_ns: u64) {
+        self.opens_ns = opens_ns;
+        self.worker.recorder.moments.start_ns = Some(self.worker.clock.now_ns());
+        self.worker.shared.note_started();
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.doing, Doing::Nothing | Doing::Lost(_))
+    }
+
+    pub(crate) fn at_edge(&self) -> bool {
+        matches!(self.doing, Doing::Edge { .. })
+    }
+
+    /// Whether an edge of the window lies between this session and `phase`.
+    pub(crate) fn owes_edge(&self, phase: Phase) -> bool {
+        edge_between(self.phase, phase).is_some()
+    }
+
+    /// Goes on after a request has ended: by `phase`, and by its pace.
+    #[inline]
+    pub(crate) fn go_on(&mut self, phase: Phase) -> Next {
+        if phase != self.phase {
+            if let Some(edge) = edge_between(self.phase, phase) {
+                self.worker.before_edge(edge);
+                return self.ask(Request::Edge, Doing::Edge { edge, to: phase });
+            }
+            self.phase = phase;
+        }
+        if phase == Phase::Stop { Next::Leaves } else { self.next_op() }
+    }
+
+    /// The next operation, if it is due; edges are left for later.
+    #[inline]
+    pub(crate) fn next_op(&mut self) -> Next {
+        let due_ns = match &mut self.worker.pace {
+            Pace::Closed => None,
+            Pace::Open(schedule) => {
+                let due_ns = self.opens_ns + schedule.due_ns();
+                if self.worker.clock.now_ns() < due_ns {
+                    return Next::Sleeps(due_ns);
+                }
+                schedule.advance();
+                Some(due_ns)
+            }
+        };
+        let op = self.worker.draw.next_op();
+        let began_ns = self.worker.clock.now_ns();
+        self.ask(Request::Op(op), Doing::Operation { op, due_ns, began_ns })
+    }
+
+    #[inline]
+    fn ask(&mut self, request: Request, doing: Doing) -> Next {
+        if let Doing::Lost(error) = std::mem::replace(&mut self.doing, doing) {
+            return Next::Failed(error);
+        }
+        match duplex(self.session.as_mut()).send(request) {
+            Ok(()) => Next::Waits,
+            Err(error) => Next::Failed(error),
+        }
+    }
+
+    /// Its socket has something: whether the request under way has ended with it.
+    #[inline]
+    pub(crate) fn heard(&mut self) -> Result<bool, Box<OpError>> {
+        match duplex(self.session.as_mut()).receive() {
+            Ok(None) => Ok(false),
+            Ok(Some(done)) => {
+                self.ended(done);
+                Ok(true)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, done: Done) {
+        match std::mem::replace(&mut self.doing, Doing::Nothing) {
+            Doing::Operation { op, due_ns, began_ns } => {
+                let ended_ns = self.worker.clock.now_ns();
+                let timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns };
+                self.worker.count(op, timing, done);
+                self.worker.look_at_ops();
+            }
+            Doing::Edge { edge, to } => self.crossed(edge, to),
+            // An answer that nobody waits for: the next request will notice what is wrong.
+            Doing::Nothing | Doing::Lost(_) => {}
+        }
+    }
+
+    fn crossed(&mut self, edge: usize, to: Phase) {
+        self.worker.after_edge(edge, self.session.as_ref());
+        self.phase = to;
+    }
+
+    /// Notes that the connection was lost while nothing was under way: the next request will fail with it.
+    pub(crate) fn note_lost(&mut self, error: Box<OpError>) {
+        self.doing = Doing::Lost(error);
+    }
+
+    /// The class that a failure of the request under way counts for.
+    pub(crate) fn class(&self) -> OpClass {
+        match self.doing {
+            Doing::Operation { op, .. } => class_of(op),
+            _ => OpClass::Select,
+        }
+    }
+
+    /// Goes on after a failure: an operation is given up, an edge counts as crossed.
+    pub(crate) fn recovered(&mut self) {
+        if let Doing::Edge { edge, to } = std::mem::replace(&mut self.doing, Doing::Nothing) {
+            self.crossed(edge, to);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Several sessions on one thread.
+//!
+//! With more sessions than processors, most of what a client costs is putting threads to sleep and waking them. A team
+//! sends for one session after the other and sleeps once for all of them. Whatever can take long happens on other threads,
+//! so no session of a team waits for another one's trouble: connecting, connecting anew, and ending.
+//!
+//! An answer that arrives while the team deals with others waits until its turn comes, as a thread would for a processor.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dyno_target::{Clock, ErrorClass, OpError};
+
+use crate::crew::STACK_BYTES;
+use crate::pace::Pace;
+use crate::poll::{Bell, Poll};
+use crate::seat::{Next, Seat};
+use crate::shared::{Phase, Shared, Sleeper};
+use crate::worker::{Ended, Worker};
+
+/// Threads of one team that connect its sessions, and that end them.
+const HELPERS: usize = 8;
+/// With a rate, sessions of a team that cross an edge of the window at the same time: all at once would make arrivals wait
+/// for Dyno's own questions. Whichever is more: this many, or one of so many of the team's sessions.
+const CROSSING: (usize, usize) = (4, 16);
+
+/// A session that comes back with a new connection, or without.
+type Returned = (usize, Box<Seat>, Result<(), Ended>);
+
+/// The sessions of one thread.
+pub(crate) struct Team {
+    shared: Arc<Shared>,
+    clock: Arc<dyn Clock>,
+    bell: Arc<Bell>,
+    poll: Poll,
+    seats: Vec<Option<Box<Seat>>>,
+    /// Sessions that have not left.
+    left: usize,
+    paced: bool,
+    /// When sessions that do nothing are due.
+    due: BinaryHeap<Reverse<(u64, usize)>>,
+    phase: Phase,
+    /// Sessions that may have an edge before them, and how many are in the middle of one.
+    to_cross: VecDeque<usize>,
+    crossing: usize,
+    returns: (Sender<Returned>, Receiver<Returned>),
+    leavers: Sender<Seat>,
+}
+
+/// Makes the thread's body for `workers`.
+///
+/// # Errors
+/// The system gives no more descriptors.
+pub(crate) fn prepare(
+    workers: Vec<Worker>,
+    shared: &Arc<Shared>,
+) -> io::Result<impl FnOnce() + Send + use<>> {
+    let bell = Arc::new(Bell::new()?);
+    let poll = Poll::new(&bell)?;
+    shared.enlist(Sleeper::Bell(Arc::clone(&bell)));
+    Ok(move || run(workers, bell, poll))
+}
+
+fn run(workers: Vec<Worker>, bell: Arc<Bell>, poll: Poll) {
+    let Some(first) = workers.first() else { return };
+    let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
+    let paced = matches!(first.pace, Pace::Open(_));
+    first.pace.wake_sharply();
+    let seats: Vec<_> = connect(workers).into_iter().map(|seat| Some(Box::new(seat))).collect();
+    let (leavers, leaving) = channel();
+    end_in_background(seats.len(), leaving);
+    let mut team = Team {
+        left: seats.len(),
+        due: BinaryHeap::with_capacity(2 * seats.len()),
+        to_cross: VecDeque::with_capacity(seats.len()),
+        crossing: 0,
+        phase: Phase::Warmup,
+        returns: channel(),
+        shared,
+        clock,
+        bell,
+        poll,
+        seats,
+        paced,
+        leavers,
+    };
+    let ended = match team.shared.wait_gate() {
+        Some(opens_ns) => team.lead(opens_ns),
+        None => Ok(()),
+    };
+    if let Err(error) = ended {
+        team.shared.fail(format!("the sessions' sockets cannot be waited for: {error}"));
+    }
+    for index in 0..team.seats.len() {
+        team.leave(index, Ok(()));
+    }
+}
+
+/// Opens all sessions, several at a time; those that cannot be opened have said so and are missing.
+fn connect(workers: Vec<Worker>) -> Vec<Seat> {
+    let helpers = HELPERS.min(workers.len());
+    let waiting = Mutex::new(workers.into_iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let open = || {
+        let mut seats = Vec::new();
+        while let Some(mut worker) = next() {
+            match worker.connect() {
+                Some(session) => seats.push(Seat::new(worker, session)),
+                None => worker.report(),
+            }
+        }
+        seats
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..helpers)
+            .filter_map(|_| {
+                std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, open).ok()
+            })
+            .collect();
+        let mut seats = open();
+        for other in others {
+            // A panic has been printed; the sessions it took with it never report, and the run says so.
+            seats.extend(other.join().unwrap_or_default());
+        }
+        seats.sort_by_key(|seat| seat.worker.setup.number);
+        seats
+    })
+}
+
+/// Ends sessions that leave, several at a time: the server takes its time to book what each has done.
+fn end_in_background(seats: usize, leaving: Receiver<Seat>) {
+    let leaving = Arc::new(Mutex::new(leaving));
+    for _ in 0..HELPERS.min(seats) {
+        let leaving = Arc::clone(&leaving);
+        let finish = move || loop {
+            let next = leaving.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(Seat { worker, session, .. }) = next else { return };
+            worker.finish(session);
+        };
+        if std::thread::Builder::new().stack_size(STACK_BYTES).spawn(finish).is_err() {
+            return;
+        }
+    }
+}
+
+impl Team {
+    /// From the gate until every session has left.
+    fn lead(&mut self, opens_ns: u64) -> io::Result<()> {
+        for (index, seat) in self.seats.iter_mut().enumerate() {
+            let Some(seat) = seat else { continue };
+            self.poll.add(seat.socket(), index)?;
+        }
+        while self.clock.now_ns() < opens_ns {
+            self.clock.park_until(opens_ns);
+        }
+        for index in 0..self.seats.len() {
+            let Some(seat) = &mut self.seats[index] else { continue };
+            seat.start(opens_ns);
+            let next = seat.go_on(self.phase);
+            self.follow(index, next);
+        }
+        let mut ready = Vec::with_capacity(self.seats.len());
+        while self.left > 0 {
+            self.look_at_phase();
+            let patience = self
+                .due
+                .peek()
+                .map(|Reverse((due_ns, _))| Duration::from_nanos(due_ns.saturating_sub(self.clock.now_ns())));
+            self.poll.wait(&self.bell, patience, &mut ready)?;
+            for &index in &ready {
+                self.heard(index);
+            }
+            self.welcome()?;
+            self.start_due();
+        }
+        Ok(())
+    }
+
+    /// What a session does next has been decided.
+    #[inline]
+    fn follow(&mut self, index: usize, next: Next) {
+        match next {
+            Next::Waits => {}
+            Next::Sleeps(due_ns) => self.due.push(Reverse((due_ns, index))),
+            Next::Leaves => self.leave(index, Ok(())),
+            Next::Failed(error) => self.failed(index, error),
+        }
+    }
+
+    /// A session has nothing under way: it crosses what lies before it, or does its next operation.
+    #[inline]
+    fn go_on(&mut self, index: usize) {
+        let phase = self.shared.phase();
+        let crowded = self.is_crowded(phase);
+        let Some(seat) = &mut self.seats[index] else { return };
+        let next = if !seat.owes_edge(phase) {
+            seat.go_on(phase)
+        } else if crowded {
+            self.to_cross.push_back(index);
+            seat.next_op()
+        } else {
+            self.crossing += 1;
+            seat.go_on(phase)
+        };
+        self.follow(index, next);
+    }
+
+    /// Whether as many sessions cross an edge as may do so at once.
+    #[inline]
+    fn is_crowded(&self, phase: Phase) -> bool {
+        let most = CROSSING.0.max(self.seats.len() / CROSSING.1);
+        self.paced && self.crossing >= most && phase != Phase::Stop
+    }
+
+    /// Lets sessions that sleep notice that the phase has changed.
+    fn look_at_phase(&mut self) {
+        let phase = self.shared.phase();
+        if phase != self.phase {
+            self.phase = phase;
+            self.to_cross.clear();
+            self.to_cross.extend(0..self.seats.len());
+        }
+        for _ in 0..self.to_cross.len() {
+            if self.is_crowded(phase) {
+                return;
+            }
+            let Some(index) = self.to_cross.pop_front() else { return };
+            // Those that have something under way look for themselves when it has ended.
+            if self.seats[index].as_ref().is_some_and(|seat| seat.is_idle()) {
+                self.go_on(index);
+            }
+        }
+    }
+
+    #[inline]
+    fn heard(&mut self, index: usize) {
+        let Some(seat) = &mut self.seats[index] else { return };
+        let (idle, edge) = (seat.is_idle(), seat.at_edge());
+        match seat.heard() {
+            Ok(true) => {
+                self.crossing -= usize::from(edge);
+                self.go_on(index);
+            }
+            Ok(false) => {}
+            Err(error) if idle => {
+                let socket = seat.socket();
+                self.poll.remove(socket);
+                seat.note_lost(error);
+            }
+            Err(error) => self.failed(index, error),
+        }
+    }
+
+    /// A request has failed.
+    #[cold]
+    fn failed(&mut self, index: usize, error: Box<OpError>) {
+        let Some(seat) = &mut self.seats[index] else { return };
+        self.crossing -= usize::from(seat.at_edge());
+        let now_ns = self.clock.now_ns();
+        let class = seat.class();
+        seat.worker.recorder.failed(class, &error, now_ns);
+        match error.class {
+            ErrorClass::Retryable => {
+                seat.recovered();
+                self.go_on(index);
+            }
+            ErrorClass::Fatal => self.leave(index, Err(Ended::Failed(error.to_string()))),
+            ErrorClass::Connection => self.send_away(index, error),
+        }
+    }
+
+    /// Lets a session find a new connection on a thread of its own.
+    fn send_away(&mut self, index: usize, lost: Box<OpError>) {
+        let Some(mut seat) = self.seats[index].take() else { return };
+        self.poll.remove(seat.socket());
+        let (home, bell) = (self.returns.0.clone(), Arc::clone(&self.bell));
+        let search = move || {
+            let shared = Arc::clone(&seat.worker.shared);
+            shared.enlist(Sleeper::Thread(std::thread::current()));
+            let found = seat.worker.reconnect(seat.session.as_mut(), &lost);
+            shared.discharge();
+            // The team is there until every session has come back.
+            let _ = home.send((index, seat, found));
+            bell.ring();
+        };
+        let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(search);
+        if let Err(error) = spawned {
+            self.left -= 1;
+            self.shared.fail(format!("no thread could be started to connect anew: {error}"));
+        }
+    }
+
+    /// Takes sessions back that were away.
+    fn welcome(&mut self) -> io::Result<()> {
+        while let Ok((index, mut seat, found)) = self.returns.1.try_recv() {
+            match found {
+                Ok(()) => {
+                    self.poll.add(seat.socket(), index)?;
+                    seat.recovered();
+                    self.seats[index] = Some(seat);
+                    self.go_on(index);
+                }
+                Err(ended) => {
+                    self.seats[index] = Some(seat);
+                    self.leave(index, Err(ended));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts what has become due.
+    fn start_due(&mut self) {
+        while let Some(&Reverse((due_ns, index))) = self.due.peek() {
+            if due_ns > self.clock.now_ns() {
+                return;
+            }
+            self.due.pop();
+            // One that is busy starts it when that has ended; one that has started it already goes back to sleep.
+            if self.seats[index].as_ref().is_some_and(|seat| seat.is_idle()) {
+                self.go_on(index);
+            }
+        }
+    }
+
+    /// A session's work is over.
+    fn leave(&mut self, index: usize, ended: Result<(), Ended>) {
+        let Some(mut seat) = self.seats[index].take() else { return };
+        self.left -= 1;
+        self.poll.remove(seat.socket());
+        seat.worker.note_end(ended);
+        // The threads that end sessions are there until this team has gone.
+        let _ = self.leavers.send(*seat);
+    }
+}
