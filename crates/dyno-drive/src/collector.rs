@@ -19,8 +19,9 @@ pub(crate) struct Collector {
     next_empty: usize,
     points: Vec<Point>,
     spare: Vec<Tally>,
-    /// The first interval whose percentiles are not final yet.
+    /// The first interval whose percentiles are not final yet, and the one behind the last that a session has reported.
     open_from: usize,
+    reported: usize,
 }
 
 /// One interval of all sessions.
@@ -43,12 +44,19 @@ const SLIVER: f64 = 0.1;
 
 impl Collector {
     pub(crate) fn new(full: Receiver<Box<Interval>>, empty: Vec<Sender<Box<Interval>>>) -> Self {
-        Self { full, empty, next_empty: 0, points: Vec::new(), spare: Vec::new(), open_from: 0 }
+        Self { full, empty, next_empty: 0, points: Vec::new(), spare: Vec::new(), open_from: 0, reported: 0 }
     }
 
     /// Takes in everything that sessions have sent so far.
     pub(crate) fn drain(&mut self) {
-        while let Ok(mut interval) = self.full.try_recv() {
+        self.drain_unless(&|| false);
+    }
+
+    /// Takes in what sessions have sent so far, unless it `is_time` for something else: sessions that have all processors
+    /// may send faster than the one thread takes in. What is left waits for the next call.
+    pub(crate) fn drain_unless(&mut self, is_time: &dyn Fn() -> bool) {
+        while !is_time() {
+            let Ok(mut interval) = self.full.try_recv() else { return };
             if interval.index < POINTS_MAX {
                 self.add(&interval);
             }
@@ -71,10 +79,12 @@ impl Collector {
             let spare = &mut self.spare;
             let tally = point.latency.get_or_insert_with(|| spare.pop().unwrap_or_else(Tally::coarse));
             tally.add(&interval.latency);
-            point.summarise();
         }
-        while self.points.len() > self.open_from + OPEN_INTERVALS {
-            if let Some(mut tally) = self.points[self.open_from].latency.take() {
+        self.reported = self.reported.max(index + 1);
+        while self.reported > self.open_from + OPEN_INTERVALS {
+            let point = &mut self.points[self.open_from];
+            point.summarise();
+            if let Some(mut tally) = point.latency.take() {
                 tally.clear();
                 self.spare.push(tally);
             }
@@ -97,8 +107,10 @@ impl Collector {
     }
 
     /// What is known so far of interval `index`: operations, median and 99th percentile in µs.
-    pub(crate) fn peek(&self, index: usize) -> (u64, Option<f64>, Option<f64>) {
-        self.points.get(index).map_or((0, None, None), |p| (p.ops, p.p50_us, p.p99_us))
+    pub(crate) fn peek(&mut self, index: usize) -> (u64, Option<f64>, Option<f64>) {
+        let Some(point) = self.points.get_mut(index) else { return (0, None, None) };
+        point.summarise();
+        (point.ops, point.p50_us, point.p99_us)
     }
 
     /// Failed operations so far.
@@ -141,10 +153,10 @@ impl Point {
             (own @ None, Some(tally)) if self.ops == other.ops => *own = Some(tally),
             _ => {}
         }
-        self.summarise();
     }
 
-    fn into_series(self, at_s: f64, seconds: f64) -> SeriesPoint {
+    fn into_series(mut self, at_s: f64, seconds: f64) -> SeriesPoint {
+        self.summarise();
         SeriesPoint {
             at_s,
             seconds,
@@ -186,6 +198,24 @@ mod tests {
         assert_eq!(ops, [3, 0, 0, 1, 0]);
         assert_eq!(series.points[0].p50_us, Some(2.0));
         assert!((series.points[4].seconds - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_taken_in_in_time_is_taken_in_later() {
+        let (send, full) = channel();
+        let mut collector = Collector::new(full, Vec::new());
+        for index in 0..200 {
+            send.send(interval(index, &[1_000])).unwrap();
+        }
+        let taken = std::cell::Cell::new(0);
+        collector.drain_unless(&|| taken.replace(taken.get() + 1) == 3);
+        assert_eq!((collector.peek(2).0, collector.peek(3).0), (1, 0));
+        // Counters are there before the sessions' parts are.
+        collector.note_metrics(199, BTreeMap::new());
+        send.send(interval(150, &[3_008])).unwrap();
+        let series = collector.finish(1.0, 200.0);
+        assert_eq!(series.points.iter().map(|p| p.ops).sum::<u64>(), 201);
+        assert_eq!((series.points[5].p50_us, series.points[150].max_us), (Some(1.0), Some(3.008)));
     }
 
     #[test]

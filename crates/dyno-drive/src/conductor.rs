@@ -200,13 +200,14 @@ impl<'a> Conductor<'a> {
                 let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
                 crew.listen(BEAT.min(left));
                 self.beat();
-                collector.drain();
+                collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
             }
             if self.now_ns() >= end_ns {
                 return Ok(());
             }
             let taken = self.snapshot(Some(crew)).map_err(Outcome::Failed)?;
-            collector.drain();
+            let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
+            collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
             self.tell(crew, collector, index as usize, origin_ns, end_ns);
             collector.note_metrics(index as usize, metrics::of_interval(&previous, &taken));
             previous = taken;
@@ -215,7 +216,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn tell(&self, crew: &Crew, collector: &Collector, index: usize, origin_ns: u64, end_ns: u64) {
+    fn tell(&self, crew: &Crew, collector: &mut Collector, index: usize, origin_ns: u64, end_ns: u64) {
         let (ops, p50_us, p99_us) = collector.peek(index);
         let elapsed_s = self.now_ns().saturating_sub(origin_ns) as f64 / 1e9;
         let total_s = (end_ns != u64::MAX).then(|| (end_ns - origin_ns) as f64 / 1e9);

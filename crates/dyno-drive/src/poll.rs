@@ -126,19 +126,19 @@ mod tests {
         let mut poll = Poll::new(&bell).unwrap();
         let (mut near, far) = UnixStream::pair().unwrap();
         poll.add(far.as_fd(), 7).unwrap();
-        let mut ready = Vec::new();
+        let mut ready: Vec<usize> = Vec::new();
 
         poll.wait(&bell, Some(Duration::from_micros(50)), &mut ready).unwrap();
-        assert_eq!(ready, []);
+        assert!(ready.is_empty());
         near.write_all(b"x").unwrap();
         poll.wait(&bell, None, &mut ready).unwrap();
         assert_eq!(ready, [7]);
         poll.remove(far.as_fd());
         bell.ring();
         poll.wait(&bell, None, &mut ready).unwrap();
-        assert_eq!(ready, []);
+        assert!(ready.is_empty());
         // It was heard, so the next sleep ends by the timer alone.
         poll.wait(&bell, Some(Duration::ZERO), &mut ready).unwrap();
-        assert_eq!(ready, []);
+        assert!(ready.is_empty());
     }
 }

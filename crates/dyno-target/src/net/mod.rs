@@ -7,4 +7,4 @@ pub(crate) mod sockopt;
 pub(crate) mod verify;
 
 pub(crate) use breaker::Breaker;
-pub(crate) use socket::{Socket, Stream};
+pub(crate) use socket::{Sink, Socket, Stream};

@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, StreamOwned};
 
-use super::inbound::Inbound;
-
 /// The system's socket.
 #[derive(Debug)]
 enum Kind {
@@ -124,6 +122,12 @@ impl Write for Socket {
     }
 }
 
+/// What takes in received bytes.
+pub(crate) trait Sink {
+    /// One `read` of `source`, whose end is an error.
+    fn fill(&mut self, source: &mut impl Read) -> io::Result<()>;
+}
+
 /// The stream that the protocol runs on.
 pub(crate) enum Stream {
     /// As it is.
@@ -164,7 +168,7 @@ impl Stream {
     /// One read of the socket, and into `inbound` whatever became readable by it: all of it, since nothing that stays behind
     /// inside TLS would make the socket readable again.
     #[inline]
-    pub(in crate::postgres) fn arrived(&mut self, inbound: &mut Inbound) -> io::Result<()> {
+    pub(crate) fn arrived(&mut self, inbound: &mut impl Sink) -> io::Result<()> {
         match self {
             Self::Plain(socket) => inbound.fill(socket),
             Self::Tls(tls) => tls_arrived(tls, inbound),
@@ -177,7 +181,7 @@ impl Stream {
     }
 }
 
-fn tls_arrived(tls: &mut StreamOwned<ClientConnection, Socket>, inbound: &mut Inbound) -> io::Result<()> {
+fn tls_arrived(tls: &mut StreamOwned<ClientConnection, Socket>, inbound: &mut impl Sink) -> io::Result<()> {
     if tls.conn.read_tls(&mut tls.sock)? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -6,6 +6,7 @@ use super::error::WireError;
 use super::inbound::Inbound;
 use super::{Breaker, message};
 use crate::error::TargetError;
+use crate::net::Sink as _;
 use crate::postgres::connect::{self, ConnectConfig};
 
 /// Breaks off the statement of one connection, from any thread.

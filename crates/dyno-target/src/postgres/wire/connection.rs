@@ -10,6 +10,7 @@ use super::inbound::{Fields, Inbound};
 use super::row::Row;
 use super::{Breaker, PgError, message};
 use crate::error::{TargetError, TargetErrorKind};
+use crate::net::Sink as _;
 use crate::net::Stream;
 use crate::postgres::connect::{self, ConnectConfig};
 
