@@ -77,6 +77,12 @@ impl Histogram {
 
     /// The summary that records keep, with the histogram itself.
     pub fn summary(&self) -> Latency {
+        Latency { histogram: (self.count() > 0).then(|| self.encode()), ..self.figures() }
+    }
+
+    /// The figures of [`summary`](Self::summary) without the histogram's text, which takes longer to make than all of
+    /// them.
+    pub fn figures(&self) -> Latency {
         let us = |ns: u64| ns as f64 / 1_000.0;
         let at = |quantile: f64| (self.count() > 0).then(|| us(self.0.value_at_quantile(quantile)));
         Latency {
@@ -88,7 +94,7 @@ impl Histogram {
             p999: at(0.999),
             max: (self.count() > 0).then(|| us(self.0.max())),
             count: self.count(),
-            histogram: (self.count() > 0).then(|| self.encode()),
+            histogram: None,
         }
     }
 
@@ -105,13 +111,21 @@ impl Histogram {
     /// # Errors
     /// The text is not base64, or not an HDR histogram in V2 or V2 deflate form.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
+        let mut histogram = Self::new();
+        histogram.add_encoded(text)?;
+        Ok(histogram)
+    }
+
+    /// Adds the histogram of a text that [`Latency::histogram`] holds.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn add_encoded(&mut self, text: &str) -> Result<(), HistogramError> {
         let bytes = BASE64.decode(text).map_err(|e| HistogramError(e.to_string()))?;
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(|e| HistogramError(e.to_string()))?;
-        let mut histogram = Self::new();
-        histogram.0.add(&read).map_err(|e| HistogramError(e.to_string()))?;
-        Ok(histogram)
+        self.0.add(&read).map_err(|e| HistogramError(e.to_string()))
     }
 }
 

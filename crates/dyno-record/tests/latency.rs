@@ -54,7 +54,11 @@ proptest! {
     fn merging_is_recording_both(a in latencies(), b in latencies()) {
         let mut merged = histogram(&a);
         merged.merge(&histogram(&b));
-        prop_assert_eq!(merged.summary(), histogram(&[a.clone(), b.clone()].concat()).summary());
+        let both = histogram(&[a.clone(), b.clone()].concat());
+        prop_assert_eq!(merged.summary(), both.summary());
+        let mut from_text = histogram(&a);
+        from_text.add_encoded(&histogram(&b).summary().histogram.unwrap()).unwrap();
+        prop_assert_eq!(from_text.figures(), Latency { histogram: None, ..both.summary() });
         let mut narrow = hdrhistogram::Histogram::<u32>::new_with_bounds(1, dyno_record::latency::LATENCY_NS_MAX, 3).unwrap();
         b.iter().for_each(|&latency_ns| narrow.record(latency_ns).unwrap());
         let mut added = histogram(&a);

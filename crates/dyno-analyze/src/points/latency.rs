@@ -55,16 +55,20 @@ pub(crate) fn merged(records: &[&RunRecord], class: &str, timed: Timed) -> Optio
     let mut sum = Histogram::new();
     for record in records {
         let text = timed.of(record.ops.get(class)?).histogram.as_deref()?;
-        sum.merge(&Histogram::decode(text).ok()?);
+        sum.add_encoded(text).ok()?;
     }
     (sum.count() > 0).then_some(sum)
 }
 
-/// The latency of one class over all `records`: of a single one as it stands, of several from [`merged`].
+/// The latency of one class over all `records`, without the histogram's text: of a single one as it stands, of several
+/// from [`merged`].
 pub(crate) fn latency(records: &[&RunRecord], class: &str, timed: Timed) -> Option<Latency> {
     match records {
-        [record] => record.ops.get(class).map(|stats| timed.of(stats).clone()).filter(|l| l.mean.is_some()),
-        _ => merged(records, class, timed).map(|histogram| histogram.summary()),
+        [record] => {
+            let latency = timed.of(record.ops.get(class)?);
+            latency.mean.map(|_| Latency { histogram: None, ..latency.clone() })
+        }
+        _ => merged(records, class, timed).map(|histogram| histogram.figures()),
     }
 }
 

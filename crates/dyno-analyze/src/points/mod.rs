@@ -53,6 +53,7 @@ impl Point<'_> {
     }
 
     /// The latency of a class of operations (`select`, `all`) over all runs of the point: their histograms added.
+    /// The sum itself is [`histogram`](Self::histogram).
     pub fn latency(&self, class: &str, timed: Timed) -> Option<Latency> {
         latency::latency(&self.runs, class, timed)
     }
@@ -138,9 +139,10 @@ fn varying(records: &[&RunRecord]) -> Vec<Candidate> {
     let mut axes = axis::candidates(records);
     axes.retain(|axis| axis.varies(records));
     // Schemas that rise with the sessions are how the sessions came about, not another axis.
-    let schemas_follow = records.iter().all(|a| {
-        let same = |b: &&&RunRecord| axis::sessions(b) == axis::sessions(a);
-        records.iter().filter(same).all(|b| b.plan.data.schemas == a.plan.data.schemas)
+    let mut schemas = BTreeMap::new();
+    let schemas_follow = records.iter().all(|record| {
+        let count = record.plan.data.schemas;
+        *schemas.entry(axis::sessions(record)).or_insert(count) == count
     });
     if schemas_follow {
         axes.retain(|candidate| candidate.axis.path != "data.schemas");
