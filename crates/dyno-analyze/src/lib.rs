@@ -3,10 +3,13 @@
 //! Everything here is a pure function of a [`RunRecord`](dyno_record::RunRecord): whoever made the record, on whatever
 //! host, gets the same findings. [`audit()`] asks whether a run's numbers agree with each other; [`judge`] turns its
 //! answer into the run's status. [`points()`] puts runs together by what they were asked to do; every curve, fit and
-//! comparison begins with its [`Points`].
+//! comparison begins with its [`Points`]. [`compare()`] holds two sets of runs against each other, [`differ()`] says what else
+//! differs between them, [`trend()`](trend::trend) where a history of runs changed.
 
 pub mod audit;
 pub mod bands;
+pub mod compare;
+pub mod differ;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod knee;
@@ -15,10 +18,15 @@ pub mod number;
 pub mod petal;
 pub mod points;
 mod random;
+pub mod reconcile;
 pub mod scalability;
 pub mod stall;
 pub mod steady;
+pub mod totals;
+pub mod trend;
 
 pub use audit::{audit, check_names, judge};
+pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};
+pub use differ::{Difference, differ};
 pub use load::Load;
 pub use points::{Point, Points, points};

@@ -20,6 +20,18 @@ impl Random {
     pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
+
+    /// A number in 0..1, evenly.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Puts `values` in random order (Fisher and Yates).
+    pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
+        for i in (1..values.len()).rev() {
+            values.swap(i, self.below(i + 1));
+        }
+    }
 }
 
 #[cfg(test)]

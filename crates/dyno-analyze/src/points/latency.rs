@@ -49,6 +49,17 @@ const FIGURES: [Figure; 7] = [
     ("max_us", |latency| latency.max),
 ];
 
+/// One run's own latency by its name: `service_p99_us`.
+pub(crate) fn figure(record: &RunRecord, measure: &str) -> Option<f64> {
+    let timed = [Timed::Service, Timed::Response];
+    let (timed, name) = timed.into_iter().find_map(|timed| {
+        let name = measure.strip_prefix(timed.name())?.strip_prefix('_')?;
+        Some((timed, name))
+    })?;
+    let (_, get) = FIGURES.iter().find(|(known, _)| *known == name)?;
+    get(timed.of(record.ops.get(ALL)?))
+}
+
 /// The histograms of one class in all `records`, added together. `None` where a record has none: what is left would
 /// not be the whole.
 pub(crate) fn merged(records: &[&RunRecord], class: &str, timed: Timed) -> Option<Histogram> {

@@ -13,7 +13,7 @@
 //! }
 //! ```
 
-mod axis;
+pub(crate) mod axis;
 mod curve;
 mod estimate;
 mod latency;
@@ -131,6 +131,19 @@ pub fn points_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Points
         axes: varying.into_iter().map(|candidate| candidate.axis).collect(),
         points: groups.into_iter().map(|(values, runs)| point(values, runs)).collect(),
         left_out,
+    }
+}
+
+/// One run's own figure of a measure, with its unit; absent where the run cannot tell.
+pub fn figure(record: &RunRecord, measure: &str) -> Option<(f64, Unit)> {
+    match record.metrics.get(measure) {
+        Some(Metric::Value { value, unit }) => return Some((*value, *unit)),
+        Some(Metric::Absent { .. }) => return None,
+        None => {}
+    }
+    match measure {
+        "ops_per_s" => record.ops.get(latency::ALL).map(|all| (all.rate_per_s, Unit::PerSecond)),
+        _ => latency::figure(record, measure).map(|us| (us, Unit::Microseconds)),
     }
 }
 

@@ -123,7 +123,7 @@ fn put(
             join(|target| &target.url),
             sessions,
             record.plan.workload.update_pct,
-            all.map(|all| all.rate_per_s),
+            all.map(|all| all.rate_per_s).or_else(|| value(record, "ops_per_s")),
             all.and_then(|all| all.response_us.p99),
             value(record, "logical_reads_per_s"),
             value(record, "physical_reads_per_s"),

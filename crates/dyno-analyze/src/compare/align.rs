@@ -1,0 +1,63 @@
+//! Which runs of two sides belong together: those at the same point.
+//!
+//! The axes are the settings in which runs of *one* side differ. What only differs between the sides is what is
+//! compared, and stands under "what else differed".
+
+use std::collections::BTreeSet;
+
+use dyno_record::RunRecord;
+
+use crate::points::axis::{AxisValue, Candidate, candidates, sessions};
+
+/// Facts of the platform: they tell sides apart, not points.
+const FACTS: [&str; 4] = ["source", "target.version", "host.name", "host.kernel"];
+
+/// Runs of both sides at one point.
+pub(super) struct Pair<'r> {
+    pub(super) at: Vec<AxisValue>,
+    pub(super) a: Vec<&'r RunRecord>,
+    pub(super) b: Vec<&'r RunRecord>,
+}
+
+/// The names of the axes, and the points in their order.
+pub(super) fn align<'r>(a: &[&'r RunRecord], b: &[&'r RunRecord]) -> (Vec<String>, Vec<Pair<'r>>) {
+    let axes = axes(a, b);
+    let place = |record: &RunRecord| -> Vec<AxisValue> { axes.iter().map(|axis| axis.of(record)).collect() };
+    let mut pairs: Vec<Pair<'r>> = Vec::new();
+    let mut index = std::collections::HashMap::new();
+    for (records, first) in [(a, true), (b, false)] {
+        for &record in records {
+            let at = place(record);
+            let key: Vec<String> = at.iter().map(|value| value.text.clone()).collect();
+            let i = *index.entry(key).or_insert_with(|| {
+                pairs.push(Pair { at, a: Vec::new(), b: Vec::new() });
+                pairs.len() - 1
+            });
+            if first { pairs[i].a.push(record) } else { pairs[i].b.push(record) }
+        }
+    }
+    pairs.sort_by(|x, y| {
+        let orders = x.at.iter().zip(&y.at).map(|(x, y)| x.order(y));
+        orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    });
+    (axes.into_iter().map(|axis| axis.axis.path).collect(), pairs)
+}
+
+/// The settings in which runs of one side differ.
+fn axes(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<Candidate> {
+    let all: Vec<&RunRecord> = a.iter().chain(b).copied().collect();
+    let mut axes = candidates(&all);
+    axes.retain(|axis| !FACTS.contains(&axis.axis.path.as_str()));
+    axes.retain(|axis| [a, b].into_iter().any(|side| axis.varies(side)));
+    // Schemas that rise with the sessions are how the sessions came about.
+    let schemas_follow = |side: &[&RunRecord]| {
+        let pairs: BTreeSet<(u32, u32)> =
+            side.iter().map(|record| (sessions(record), record.plan.data.schemas)).collect();
+        let sessions: BTreeSet<u32> = pairs.iter().map(|pair| pair.0).collect();
+        pairs.len() == sessions.len()
+    };
+    if schemas_follow(a) && schemas_follow(b) {
+        axes.retain(|axis| axis.axis.path != "data.schemas");
+    }
+    axes
+}

@@ -1,0 +1,174 @@
+//! Gates: limits that a comparison has to hold, for use where a program decides (`ops_per_s >= -3%`).
+
+use serde::Serialize;
+
+use super::Comparison;
+
+/// Longest text of a gate.
+const CHARS_MAX: usize = 200;
+
+/// Which way a limit holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Bound {
+    /// The difference is at least the limit.
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// The difference is at most the limit.
+    #[serde(rename = "<=")]
+    AtMost,
+}
+
+/// One limit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gate {
+    /// Whether the worst point has to hold it, and not the mean over the points.
+    pub worst: bool,
+    /// The measure: `ops_per_s`.
+    pub measure: String,
+    /// Which way.
+    pub bound: Bound,
+    /// The limit: a difference in percent of the first side.
+    pub limit_pct: f64,
+}
+
+/// A gate that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the gate {text:?} cannot be read: {problem}")]
+pub struct GateError {
+    /// What was written.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+impl GateError {
+    /// The way out.
+    pub const HINT: &'static str = "write [worst] MEASURE >= PERCENT% or <=, such as \"ops_per_s >= -3%\" or \"worst service_p99_us <= 10%\"";
+}
+
+impl std::str::FromStr for Gate {
+    type Err = GateError;
+
+    fn from_str(text: &str) -> Result<Self, GateError> {
+        let wrong = |problem| GateError { text: text.chars().take(CHARS_MAX).collect(), problem };
+        if text.len() > CHARS_MAX {
+            return Err(wrong("it is longer than any gate"));
+        }
+        let (left, bound, right) = if let Some((left, right)) = text.split_once(">=") {
+            (left, Bound::AtLeast, right)
+        } else if let Some((left, right)) = text.split_once("<=") {
+            (left, Bound::AtMost, right)
+        } else {
+            return Err(wrong("there is neither >= nor <= in it"));
+        };
+        let words: Vec<&str> = left.split_whitespace().collect();
+        let (worst, measure) = match words.as_slice() {
+            [measure] => (false, *measure),
+            ["worst", measure] => (true, *measure),
+            [] => return Err(wrong("it names no measure")),
+            _ => return Err(wrong("there is more than one word before the limit")),
+        };
+        if !measure.chars().all(|c| c.is_alphanumeric() || "_.-".contains(c)) {
+            return Err(wrong("the measure is not a name"));
+        }
+        let number = right.trim().strip_suffix('%').ok_or_else(|| wrong("the limit does not end in %"))?;
+        let limit_pct: f64 = number.trim().parse().map_err(|_| wrong("the limit is not a number"))?;
+        if !limit_pct.is_finite() {
+            return Err(wrong("the limit is not a number"));
+        }
+        Ok(Self { worst, measure: measure.to_owned(), bound, limit_pct })
+    }
+}
+
+impl std::fmt::Display for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let worst = if self.worst { "worst " } else { "" };
+        let bound = match self.bound {
+            Bound::AtLeast => ">=",
+            Bound::AtMost => "<=",
+        };
+        write!(f, "{worst}{} {bound} {}%", self.measure, self.limit_pct)
+    }
+}
+
+/// How a gate came out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateResult {
+    /// The gate.
+    pub gate: Gate,
+    /// The difference that was held against it, %; absent where the measure is not there, which is no pass.
+    pub difference_pct: Option<f64>,
+    /// Whether it holds.
+    pub holds: bool,
+    /// Whether the whole interval is on that side of the limit, so that another set of runs would say the same.
+    pub certain: bool,
+}
+
+impl Gate {
+    /// Holds the limit against a comparison. The difference decides; the interval only says how certain that is.
+    pub fn check(&self, comparison: &Comparison) -> GateResult {
+        let overall = comparison.overall.iter().find(|overall| overall.measure == self.measure);
+        let (difference, interval) = match (overall, self.worst) {
+            (None, _) => (None, None),
+            (Some(overall), false) => (overall.difference_pct, overall.interval_pct),
+            (Some(overall), true) => {
+                let worst = overall.worst.map(|(point, _)| &comparison.points[point]);
+                let compared = worst.and_then(|p| p.measures.iter().find(|c| c.measure == self.measure));
+                (compared.and_then(|c| c.difference_pct), compared.and_then(|c| c.interval_pct))
+            }
+        };
+        let within = |difference: f64| match self.bound {
+            // A limit of -3% is held by -3.0 as shown, whatever binary fractions make of it.
+            Bound::AtLeast => difference >= self.limit_pct - 1e-9,
+            Bound::AtMost => difference <= self.limit_pct + 1e-9,
+        };
+        let holds = difference.is_some_and(within);
+        let certain = interval.is_some_and(|(low, high)| within(low) == holds && within(high) == holds);
+        GateResult { gate: self.clone(), difference_pct: difference, holds, certain }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn gates_are_read() {
+        let gate: Gate = "ops_per_s >= -3%".parse().unwrap();
+        assert_eq!((gate.worst, gate.bound, gate.limit_pct), (false, Bound::AtLeast, -3.0));
+        let gate: Gate = " worst service_p99_us<=10.5 % ".parse().unwrap();
+        assert_eq!((gate.worst, gate.measure.as_str(), gate.limit_pct), (true, "service_p99_us", 10.5));
+    }
+
+    #[test]
+    fn what_is_no_gate_says_why() {
+        for (text, part) in [
+            ("ops_per_s > 3%", "neither"),
+            (">= 3%", "no measure"),
+            ("ops_per_s >= 3", "end in %"),
+            ("ops_per_s >= x%", "not a number"),
+            ("ops_per_s >= inf%", "not a number"),
+            ("the ops_per_s >= 3%", "more than one"),
+            ("ops;x >= 3%", "not a name"),
+        ] {
+            let error = text.parse::<Gate>().unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_reading_panic(text in ".{0,60}") {
+            let _ = text.parse::<Gate>();
+        }
+
+        #[test]
+        fn what_is_shown_reads_back(worst: bool, measure in "[a-z][a-z0-9_]{0,12}", least: bool, limit in -1e6f64..1e6) {
+            let bound = if least { Bound::AtLeast } else { Bound::AtMost };
+            prop_assume!(measure != "worst");
+            let gate = Gate { worst, measure, bound, limit_pct: limit };
+            prop_assert_eq!(gate.to_string().parse::<Gate>().unwrap(), gate);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Comparison of two sides: by how much each measure differs at each point, and whether that is real.
+//!
+//! A side is any set of runs: a run, repeats of it, a sweep, a variant. Runs at the same point are put together; the
+//! difference is that of their medians, in percent of the first side. Whether it is real takes repeats: the rank test
+//! ([`rank`]) and the interval of the ratio ([`ratio`]) have to agree, and the difference has to exceed a stated margin
+//! ([`Verdict`]). One run each is never a verdict, however far apart they are.
+
+mod align;
+pub mod gate;
+mod overall;
+pub mod rank;
+pub mod ratio;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use dyno_record::{RunRecord, Status, Unit};
+use serde::Serialize;
+
+use crate::differ::{Difference, differ};
+use crate::points::{Better, Estimate, Measure, figure};
+use align::Pair;
+pub use gate::{Gate, GateError, GateResult};
+use overall::overall;
+use ratio::{Ratio, RatioDraws, draw_ratio};
+use verdict::{Evidence, adjusted, judge};
+pub use verdict::{SIGNIFICANCE, Verdict};
+
+/// Differences up to this many percent are no matter, unless the user says otherwise: what single runs of a quiet machine
+/// are apart.
+pub const MARGIN_PCT: f64 = 2.0;
+
+/// The measures that are compared where none is named: load, latency, work in the database, and what it cost.
+pub const MEASURES_SHOWN: [&str; 7] = [
+    "ops_per_s",
+    "service_mean_us",
+    "service_p99_us",
+    "logical_reads_per_s",
+    "physical_reads_per_s",
+    "redo_mb_per_s",
+    "cpu_busy_pct",
+];
+
+/// One side.
+#[derive(Debug, Clone)]
+pub struct Side<'r> {
+    /// What it is called: as the user named it.
+    pub name: String,
+    /// Its runs.
+    pub records: Vec<&'r RunRecord>,
+}
+
+/// How to compare.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Differences up to this many percent are no matter.
+    pub margin_pct: f64,
+    /// The measures to compare; none is [`MEASURES_SHOWN`] and whatever imported records hold.
+    pub measures: Vec<String>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { margin_pct: MARGIN_PCT, measures: Vec::new() }
+    }
+}
+
+/// One measure at one point.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    /// The measure: `ops_per_s`.
+    pub measure: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Median of the first side's runs; absent where a run of it cannot tell.
+    pub a: Option<f64>,
+    /// Median of the second side's runs.
+    pub b: Option<f64>,
+    /// Each of the first side's runs.
+    pub a_runs: Vec<f64>,
+    /// Each of the second side's runs.
+    pub b_runs: Vec<f64>,
+    /// How much more the second side is, in percent of the first; absent where that is 0.
+    pub difference_pct: Option<f64>,
+    /// The 95 % interval of the difference, %; absent with one run each.
+    pub interval_pct: Option<(f64, f64)>,
+    /// Chance of runs ranked at least as far apart when both sides are the same; absent with one run each.
+    pub p: Option<f64>,
+    /// The same, adjusted for the number of points.
+    pub p_adjusted: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// One point.
+#[derive(Debug, Clone, Serialize)]
+pub struct PointCompared {
+    /// The value on each axis.
+    pub at: Vec<String>,
+    /// Each measure, in the order asked for.
+    pub measures: Vec<Compared>,
+}
+
+/// One measure over all points.
+#[derive(Debug, Clone, Serialize)]
+pub struct Overall {
+    /// The measure.
+    pub measure: String,
+    /// Points that have it on both sides.
+    pub points: usize,
+    /// Geometric mean of the points' ratios, as a difference in percent.
+    pub difference_pct: Option<f64>,
+    /// Its 95 % interval, %; absent with one run each.
+    pub interval_pct: Option<(f64, f64)>,
+    /// Chance of ranks at least as far apart over all points when both sides are the same.
+    pub p: Option<f64>,
+    /// The point that is worst for the second side: its place in [`Comparison::points`] and its difference in percent.
+    pub worst: Option<(usize, f64)>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// A point that only one side has.
+#[derive(Debug, Clone, Serialize)]
+pub struct Alone {
+    /// The side's name.
+    pub side: String,
+    /// The value on each axis.
+    pub at: Vec<String>,
+}
+
+/// What the comparison of two sides says.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// The first side: what the second is held against.
+    pub a: String,
+    /// The second side.
+    pub b: String,
+    /// Runs of each side that are compared.
+    pub runs: (usize, usize),
+    /// Differences up to this many percent are no matter.
+    pub margin_pct: f64,
+    /// The settings along which points lie: `sessions`.
+    pub axes: Vec<String>,
+    /// Points that both sides have.
+    pub points: Vec<PointCompared>,
+    /// Each measure over all points.
+    pub overall: Vec<Overall>,
+    /// Points that only one side has.
+    pub alone: Vec<Alone>,
+    /// Runs that are no result, with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// What else differs between the sides, the most relevant first.
+    pub differed: Vec<Difference>,
+}
+
+/// Compares `b` with `a`.
+pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
+    let mut left_out = Vec::new();
+    let mut valid = |side: &Side<'_>| -> Vec<usize> {
+        let (kept, dropped): (Vec<usize>, Vec<usize>) =
+            (0..side.records.len()).partition(|&i| side.records[i].status == Status::Valid);
+        left_out.extend(dropped.iter().map(|&i| no_result(side.records[i])));
+        kept
+    };
+    let (kept_a, kept_b) = (valid(a), valid(b));
+    let records_a: Vec<_> = kept_a.iter().map(|&i| a.records[i]).collect();
+    let records_b: Vec<_> = kept_b.iter().map(|&i| b.records[i]).collect();
+    let (axes, pairs) = align::align(&records_a, &records_b);
+    let (both, one): (Vec<Pair<'_>>, Vec<Pair<'_>>) =
+        pairs.into_iter().partition(|pair| !pair.a.is_empty() && !pair.b.is_empty());
+    let texts = |pair: &Pair<'_>| pair.at.iter().map(|value| value.text.clone()).collect::<Vec<_>>();
+    let alone = one.iter().map(|pair| Alone {
+        side: if pair.b.is_empty() { a.name.clone() } else { b.name.clone() },
+        at: texts(pair),
+    });
+    let measures = measures(rules, &both);
+    let columns: Vec<Column> = measures.iter().map(|name| column(name, &both, rules)).collect();
+    let points = both.iter().enumerate().map(|(i, pair)| PointCompared {
+        at: texts(pair),
+        measures: columns.iter().map(|column| column.compared[i].clone()).collect(),
+    });
+    Comparison {
+        a: a.name.clone(),
+        b: b.name.clone(),
+        runs: (records_a.len(), records_b.len()),
+        margin_pct: rules.margin_pct,
+        points: points.collect(),
+        overall: columns.iter().map(|column| overall(column, rules)).collect(),
+        axes,
+        alone: alone.collect(),
+        left_out,
+        differed: differ(&records_a, &records_b),
+    }
+}
+
+fn no_result(record: &RunRecord) -> (String, String) {
+    let reason = record.reasons.first().map_or("", String::as_str);
+    (record.id.clone(), format!("{}: {reason}", record.status.name()).trim_end_matches(": ").to_owned())
+}
+
+/// The measure `name` of the runs at one point of one side; absent unless each of them tells.
+///
+/// Each run counts as one, so latencies are the runs' own: adding histograms would leave one figure and no repeats.
+fn estimate(runs: &[&RunRecord], name: &str) -> Option<Estimate> {
+    let figures: Option<Vec<(f64, Unit)>> = runs.iter().map(|record| figure(record, name)).collect();
+    let figures = figures?;
+    let unit = figures.first()?.1;
+    Estimate::of_median(unit, figures.into_iter().map(|figure| figure.0).collect())
+}
+
+/// The measures to compare: as named, or the usual ones and the imported ones that both sides have anywhere.
+fn measures(rules: &Rules, pairs: &[Pair<'_>]) -> Vec<String> {
+    if !rules.measures.is_empty() {
+        return rules.measures.clone();
+    }
+    let has =
+        |records: &[&RunRecord], name: &str| records.iter().any(|record| figure(record, name).is_some());
+    let have = |name: &str| pairs.iter().any(|pair| has(&pair.a, name) && has(&pair.b, name));
+    let usual = MEASURES_SHOWN.iter().filter(|name| have(name)).map(|&name| name.to_owned());
+    let mut measures: Vec<String> = usual.collect();
+    let imported = pairs.iter().flat_map(|pair| &pair.a).filter(|record| record.imported.is_some());
+    let named: BTreeSet<&String> = imported.flat_map(|record| record.metrics.keys()).collect();
+    measures.extend(
+        named.into_iter().filter(|name| !MEASURES_SHOWN.contains(&name.as_str()) && have(name)).cloned(),
+    );
+    measures
+}
+
+/// One measure at every point.
+struct Column {
+    measure: String,
+    better: Better,
+    compared: Vec<Compared>,
+    draws: Vec<Option<RatioDraws>>,
+}
+
+/// Which direction of a measure is better. One that is not in the vocabulary says so by its unit: times are better
+/// short, rates high; the rest is neither.
+pub fn better(measure: &str, unit: Unit) -> Better {
+    match (Measure::find(measure), unit) {
+        (Some(known), _) => known.better,
+        (None, Unit::Microseconds | Unit::Seconds) => Better::Lower,
+        (
+            None,
+            Unit::PerSecond
+            | Unit::BlocksPerSecond
+            | Unit::BytesPerSecond
+            | Unit::MegabytesPerSecond
+            | Unit::RowsPerSecond,
+        ) => Better::Higher,
+        (None, _) => Better::Neither,
+    }
+}
+
+fn column(measure: &str, points: &[Pair<'_>], rules: &Rules) -> Column {
+    let found: Vec<_> =
+        points.iter().map(|pair| (estimate(&pair.a, measure), estimate(&pair.b, measure))).collect();
+    let unit = found
+        .iter()
+        .find_map(|(a, b)| a.as_ref().or(b.as_ref()))
+        .map_or(Unit::Count, |estimate| estimate.unit);
+    let better = better(measure, unit);
+    let runs = |estimate: &Option<Estimate>| estimate.as_ref().map(|e| e.runs.clone()).unwrap_or_default();
+    let pairs: Vec<(Vec<f64>, Vec<f64>)> = found.iter().map(|(a, b)| (runs(a), runs(b))).collect();
+    let repeated = |(a, b): &(Vec<f64>, Vec<f64>)| a.len().max(b.len()) > 1;
+    let chances: Vec<Option<f64>> = pairs
+        .iter()
+        .map(|pair| rank::mann_whitney(&pair.0, &pair.1).filter(|_| repeated(pair)).map(|test| test.p))
+        .collect();
+    let p_adjusted = adjusted(&chances);
+    let draws: Vec<Option<RatioDraws>> = pairs.iter().map(|(a, b)| draw_ratio(a, b)).collect();
+    let compared = pairs.into_iter().enumerate().map(|(i, pair)| {
+        let ratio = draws[i].as_ref().map(RatioDraws::ratio);
+        let (a, b) = (found[i].0.as_ref().map(Estimate::median), found[i].1.as_ref().map(Estimate::median));
+        let evidence = Evidence {
+            runs: (pair.0.len(), pair.1.len()),
+            runs_max: pair.0.len().max(pair.1.len()),
+            ratio,
+            p: p_adjusted[i],
+            medians: a.zip(b),
+        };
+        Compared {
+            measure: measure.to_owned(),
+            unit,
+            difference_pct: a.zip(b).and_then(|(a, b)| difference_pct(a, b)),
+            interval_pct: ratio.filter(|_| repeated(&pair)).map(interval_pct),
+            p: chances[i],
+            p_adjusted: p_adjusted[i],
+            verdict: if a.is_none() || b.is_none() {
+                Verdict::Unsure
+            } else {
+                judge(&evidence, better, rules.margin_pct)
+            },
+            a,
+            b,
+            a_runs: pair.0,
+            b_runs: pair.1,
+        }
+    });
+    Column { measure: measure.to_owned(), better, compared: compared.collect(), draws }
+}
+
+/// How much more `b` is than `a`, in percent of `a`; absent where `a` is 0.
+pub fn difference_pct(a: f64, b: f64) -> Option<f64> {
+    let difference = 100.0 * (b - a) / a.abs();
+    (a != 0.0 && difference.is_finite()).then_some(difference)
+}
+
+fn interval_pct(ratio: Ratio) -> (f64, f64) {
+    (100.0 * (ratio.low - 1.0), 100.0 * (ratio.high - 1.0))
+}

@@ -1,0 +1,86 @@
+//! One measure over all points: the mean of the ratios, and the rank test with each point as a stratum.
+
+use super::rank::two_sided;
+use super::ratio::{RatioDraws, mean_ratio};
+use super::verdict::{Evidence, Verdict, judge};
+use super::{Column, Compared, Overall, Rules, interval_pct};
+use crate::points::Better;
+
+pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
+    let both: Vec<(usize, &Compared)> =
+        column.compared.iter().enumerate().filter(|(_, c)| c.a.is_some() && c.b.is_some()).collect();
+    let draws: Option<Vec<RatioDraws>> = both.iter().map(|&(i, _)| column.draws[i].clone()).collect();
+    let ratio = draws.and_then(|draws| mean_ratio(&draws));
+    let p = match both.as_slice() {
+        [(_, one)] => one.p,
+        many => stratified(many.iter().map(|(_, c)| (c.a_runs.as_slice(), c.b_runs.as_slice()))),
+    };
+    let runs = |part: fn(&Compared) -> usize| both.iter().map(|(_, c)| part(c)).min().unwrap_or(0);
+    let runs_max = both.iter().map(|(_, c)| c.a_runs.len().max(c.b_runs.len())).max().unwrap_or(0);
+    let evidence = Evidence {
+        runs: (runs(|c| c.a_runs.len()), runs(|c| c.b_runs.len())),
+        runs_max,
+        ratio,
+        p,
+        medians: both.first().and_then(|(_, c)| c.a.zip(c.b)),
+    };
+    Overall {
+        measure: column.measure.clone(),
+        points: both.len(),
+        difference_pct: ratio.map(|ratio| 100.0 * (ratio.ratio - 1.0)),
+        interval_pct: ratio.filter(|_| runs_max > 1).map(interval_pct),
+        p,
+        worst: worst(&both, column.better),
+        verdict: if both.is_empty() {
+            Verdict::Unsure
+        } else {
+            judge(&evidence, column.better, rules.margin_pct)
+        },
+    }
+}
+
+/// The point that is worst for the second side; of a measure without a direction, the one that differs most.
+fn worst(both: &[(usize, &Compared)], better: Better) -> Option<(usize, f64)> {
+    let badness = |difference: f64| match better {
+        Better::Higher => -difference,
+        Better::Lower => difference,
+        Better::Neither => difference.abs(),
+    };
+    let differences = both.iter().filter_map(|&(i, compared)| Some((i, compared.difference_pct?)));
+    differences.max_by(|x, y| badness(x.1).total_cmp(&badness(y.1)))
+}
+
+/// Van Elteren's test (1960): the rank sums of all points together, each weighted by 1 ÷ (its runs + 1). Absent where no
+/// point has repeats.
+fn stratified<'c>(points: impl Iterator<Item = (&'c [f64], &'c [f64])>) -> Option<f64> {
+    let (mut distance, mut variance) = (0.0, 0.0);
+    let mut repeated = false;
+    for (a, b) in points {
+        repeated |= a.len().max(b.len()) > 1;
+        let (n, m) = (a.len() as f64, b.len() as f64);
+        let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
+        let u: f64 = pairs
+            .map(|(x, y)| {
+                if x > y {
+                    1.0
+                } else if x == y {
+                    0.5
+                } else {
+                    0.0
+                }
+            })
+            .sum();
+        let total = n + m;
+        let mut sorted: Vec<f64> = a.iter().chain(b).copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        let ties: f64 =
+            sorted.chunk_by(|x, y| x == y).map(|t| (t.len() as f64).powi(3) - t.len() as f64).sum();
+        distance += (u - n * m / 2.0) / (total + 1.0);
+        variance += n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0))) / (total + 1.0).powi(2);
+    }
+    match repeated {
+        false => None,
+        true if variance <= 0.0 => Some(1.0),
+        true => Some(two_sided(distance / variance.sqrt()).min(1.0)),
+    }
+}

@@ -1,0 +1,108 @@
+//! Comparisons of made-up sides whose difference is known.
+
+use std::sync::LazyLock;
+
+use dyno_record::{Metric, RunRecord, Unit};
+
+use super::*;
+use crate::fixture;
+
+/// A run with so many operations per second, at so many sessions.
+fn run(id: &str, sessions: u32, ops_per_s: f64) -> RunRecord {
+    // Filling histograms takes longest, so once for all.
+    static MODEL: LazyLock<RunRecord> = LazyLock::new(fixture::postgres);
+    let mut record = MODEL.clone();
+    record.id = id.to_owned();
+    record.plan.run.sessions_per_schema = sessions;
+    record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops_per_s, unit: Unit::PerSecond });
+    record
+}
+
+fn runs(sessions: u32, values: &[f64]) -> Vec<RunRecord> {
+    values.iter().enumerate().map(|(i, &value)| run(&format!("{sessions}-{i}"), sessions, value)).collect()
+}
+
+fn side<'r>(name: &str, records: &'r [RunRecord]) -> Side<'r> {
+    Side { name: name.into(), records: records.iter().collect() }
+}
+
+fn only(measure: &str) -> Rules {
+    Rules { measures: vec![measure.into()], ..Rules::default() }
+}
+
+#[test]
+fn repeats_that_do_not_overlap_are_a_verdict() {
+    let a = runs(4, &[1000.0, 1010.0, 990.0, 1005.0, 995.0]);
+    let b = runs(4, &[900.0, 910.0, 890.0, 905.0, 895.0]);
+    let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
+    let compared = &comparison.points[0].measures[0];
+    assert_eq!((compared.difference_pct, compared.verdict), (Some(-10.0), Verdict::Slower));
+    assert!((compared.p.unwrap() - 0.007_936_507_936_507_936).abs() < 1e-12);
+    let (low, high) = compared.interval_pct.unwrap();
+    assert!(low < -10.0 && -10.0 < high && high < -8.0, "{low} {high}");
+    assert_eq!(comparison.overall[0].verdict, Verdict::Slower);
+    let back = compare(&side("b", &b), &side("a", &a), &only("ops_per_s"));
+    assert_eq!(back.overall[0].verdict, Verdict::Faster);
+}
+
+#[test]
+fn one_run_each_has_a_difference_and_no_verdict() {
+    let (a, b) = (runs(4, &[1000.0]), runs(4, &[500.0]));
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let compared = &comparison.points[0].measures[0];
+    assert_eq!((compared.difference_pct, compared.verdict), (Some(-50.0), Verdict::OneRunEach));
+    assert_eq!((compared.interval_pct, compared.p), (None, None));
+    assert!(comparison.points[0].measures.iter().all(|m| m.verdict == Verdict::OneRunEach));
+    assert!(comparison.overall.iter().all(|overall| overall.verdict == Verdict::OneRunEach));
+}
+
+#[test]
+fn points_go_together_by_what_one_side_varies() {
+    let ramp = |factor: f64| -> Vec<RunRecord> {
+        [1u32, 2, 4]
+            .iter()
+            .flat_map(|&n| runs(n, &[f64::from(n) * factor, f64::from(n) * factor * 1.01]))
+            .collect()
+    };
+    let (mut a, mut b) = (ramp(100.0), ramp(110.0));
+    // What only tells the sides apart is no axis.
+    b.iter_mut().for_each(|run| run.plan.workload.work_unit = 128);
+    a.extend(runs(8, &[900.0]));
+    b.push(RunRecord { status: Status::Invalid, reasons: vec!["why".into()], ..run("bad", 1, 1.0) });
+    let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
+    assert_eq!(comparison.axes, ["sessions"]);
+    let at: Vec<&str> = comparison.points.iter().map(|point| point.at[0].as_str()).collect();
+    assert_eq!(at, ["1", "2", "4"]);
+    assert_eq!((comparison.alone[0].side.as_str(), comparison.alone[0].at[0].as_str()), ("a", "8"));
+    assert_eq!(comparison.left_out, [("bad".to_owned(), "invalid: why".to_owned())]);
+    assert!((comparison.overall[0].difference_pct.unwrap() - 10.0).abs() < 1e-9);
+    let work_unit = comparison.differed.iter().find(|d| d.name == "workload.work_unit").unwrap();
+    assert_eq!((work_unit.a[0].as_str(), work_unit.b[0].as_str()), ("64", "128"));
+}
+
+#[test]
+fn a_gate_is_held_or_broken_by_the_difference() {
+    let a = runs(4, &[1000.0, 1010.0, 990.0]);
+    let b = runs(4, &[970.0, 980.0, 960.0]);
+    let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
+    let check = |text: &str| text.parse::<Gate>().unwrap().check(&comparison);
+    assert!(check("ops_per_s >= -3%").holds, "exactly at the limit");
+    let broken = check("worst ops_per_s >= -2.9%");
+    assert!(!broken.holds && !broken.certain, "{broken:?}");
+    let missing = check("service_p99_us <= 1%");
+    assert!(!missing.holds && missing.difference_pct.is_none(), "a measure that is not there holds nothing");
+}
+
+/// Two sides of the same noise are called different in at most one of twenty comparisons.
+#[test]
+fn an_a_a_comparison_is_same_or_unsure() {
+    let mut random = crate::random::Random::new(3);
+    let mut noise = |n: usize| -> Vec<f64> { (0..n).map(|_| 1000.0 + 100.0 * random.unit()).collect() };
+    let mut wrong = 0;
+    for _ in 0..200 {
+        let (a, b) = (runs(4, &noise(5)), runs(4, &noise(5)));
+        let verdict = compare(&side("a", &a), &side("b", &b), &only("ops_per_s")).overall[0].verdict;
+        wrong += i32::from(!matches!(verdict, Verdict::Same | Verdict::Unsure));
+    }
+    assert!(wrong <= 10, "{wrong} of 200");
+}

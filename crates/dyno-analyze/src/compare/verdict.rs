@@ -1,0 +1,175 @@
+//! The verdict on one measure: which side is better, or that this cannot be said.
+
+use serde::Serialize;
+
+use super::ratio::Ratio;
+use crate::points::Better;
+
+/// Largest chance, adjusted for the number of points, at which sides count as different.
+pub const SIGNIFICANCE: f64 = 0.05;
+
+/// Fewest runs of each side for "same": the interval of fewer says how the runs lie apart and little of the median.
+pub(super) const SAME_RUNS_MIN: usize = 3;
+
+/// What a comparison of one measure came to. The second side is held against the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The second side is better by more than the margin.
+    Faster,
+    /// It is worse by more than the margin.
+    Slower,
+    /// It is more by more than the margin, of a measure of which more is neither better nor worse.
+    More,
+    /// It is less by more than the margin, of such a measure.
+    Less,
+    /// Whatever difference there is lies within the margin.
+    Same,
+    /// The runs do not tell.
+    Unsure,
+    /// There is one run of each side, which can never tell.
+    OneRunEach,
+}
+
+impl Verdict {
+    /// The words in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::More => "more",
+            Self::Less => "less",
+            Self::Same => "same",
+            Self::Unsure => "unsure",
+            Self::OneRunEach => "one run each: no verdict",
+        }
+    }
+}
+
+/// What is known of one measure at one point, or over all points.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Evidence {
+    /// Fewest runs of each side at any point.
+    pub(super) runs: (usize, usize),
+    /// Most runs of either side at any point.
+    pub(super) runs_max: usize,
+    pub(super) ratio: Option<Ratio>,
+    /// Chance that the sides are alike, adjusted.
+    pub(super) p: Option<f64>,
+    /// The medians; they decide where there is no ratio.
+    pub(super) medians: Option<(f64, f64)>,
+}
+
+/// Judges: different is what the rank test and the interval both say, beyond the margin; same is an interval within it.
+pub(super) fn judge(evidence: &Evidence, better: Better, margin_pct: f64) -> Verdict {
+    if evidence.runs_max <= 1 {
+        return Verdict::OneRunEach;
+    }
+    let Some(ratio) = evidence.ratio else {
+        // Without a ratio, 0 against 0 is all that can be said.
+        return match evidence.medians {
+            Some((a, b)) if a == 0.0 && b == 0.0 && evidence.p == Some(1.0) => Verdict::Same,
+            _ => Verdict::Unsure,
+        };
+    };
+    let [middle, low, high] = [ratio.ratio, ratio.low, ratio.high].map(|ratio| 100.0 * (ratio - 1.0));
+    let enough = evidence.runs.0 >= SAME_RUNS_MIN && evidence.runs.1 >= SAME_RUNS_MIN;
+    if enough && low >= -margin_pct && high <= margin_pct {
+        return Verdict::Same;
+    }
+    let apart = evidence.p.is_some_and(|p| p <= SIGNIFICANCE) && (low > 0.0 || high < 0.0);
+    if !apart || middle.abs() <= margin_pct {
+        return Verdict::Unsure;
+    }
+    match (better, middle > 0.0) {
+        (Better::Higher, true) | (Better::Lower, false) => Verdict::Faster,
+        (Better::Higher, false) | (Better::Lower, true) => Verdict::Slower,
+        (Better::Neither, true) => Verdict::More,
+        (Better::Neither, false) => Verdict::Less,
+    }
+}
+
+/// Chances of many tests, adjusted so that of the differences that are called so at most the stated share is none
+/// (Benjamini and Hochberg 1995). Where nothing differs, they are as careful as a correction for the number of tests.
+pub(super) fn adjusted(chances: &[Option<f64>]) -> Vec<Option<f64>> {
+    let mut order: Vec<(usize, f64)> =
+        chances.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
+    order.sort_by(|x, y| x.1.total_cmp(&y.1));
+    let tests = order.len() as f64;
+    let mut adjusted = vec![None; chances.len()];
+    let mut smallest = 1.0f64;
+    for (rank, &(i, p)) in order.iter().enumerate().rev() {
+        smallest = smallest.min(p * tests / (rank + 1) as f64);
+        adjusted[i] = Some(smallest);
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(runs: usize, low: f64, middle: f64, high: f64, p: f64) -> Evidence {
+        Evidence {
+            runs: (runs, runs),
+            runs_max: runs,
+            ratio: Some(Ratio { ratio: middle, low, high }),
+            p: Some(p),
+            medians: None,
+        }
+    }
+
+    #[test]
+    fn one_run_each_is_never_a_verdict() {
+        let clear = evidence(1, 0.5, 0.5, 0.5, 0.0);
+        assert_eq!(judge(&clear, Better::Higher, 2.0), Verdict::OneRunEach);
+    }
+
+    #[test]
+    fn better_depends_on_the_direction() {
+        let less = evidence(5, 0.85, 0.88, 0.91, 0.01);
+        assert_eq!(judge(&less, Better::Higher, 2.0), Verdict::Slower);
+        assert_eq!(judge(&less, Better::Lower, 2.0), Verdict::Faster);
+        assert_eq!(judge(&less, Better::Neither, 2.0), Verdict::Less);
+        let more = evidence(5, 1.05, 1.06, 1.07, 0.01);
+        assert_eq!(judge(&more, Better::Higher, 2.0), Verdict::Faster);
+    }
+
+    #[test]
+    fn unsure_is_said_where_the_tests_disagree() {
+        assert_eq!(
+            judge(&evidence(3, 0.85, 0.88, 0.91, 0.1), Better::Higher, 2.0),
+            Verdict::Unsure,
+            "few runs"
+        );
+        assert_eq!(judge(&evidence(5, 0.85, 0.92, 1.01, 0.04), Better::Higher, 2.0), Verdict::Unsure, "wide");
+        assert_eq!(
+            judge(&evidence(9, 0.96, 0.985, 0.99, 0.01), Better::Higher, 2.0),
+            Verdict::Unsure,
+            "near"
+        );
+    }
+
+    #[test]
+    fn same_is_within_the_margin_even_if_the_difference_is_real() {
+        assert_eq!(judge(&evidence(9, 0.985, 0.99, 0.995, 0.001), Better::Higher, 2.0), Verdict::Same);
+        assert_eq!(
+            judge(&evidence(2, 0.999, 1.0, 1.001, 1.0), Better::Higher, 2.0),
+            Verdict::Unsure,
+            "two runs"
+        );
+    }
+
+    /// The example of Benjamini and Hochberg (1995), table 1: at 5 % four of fifteen are significant.
+    #[test]
+    fn adjusted_as_published() {
+        let p = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
+            0.6528, 0.7590, 1.0,
+        ];
+        let adjusted = adjusted(&p.map(Some));
+        assert_eq!(adjusted.iter().filter(|p| p.unwrap() <= 0.05).count(), 4);
+        assert!((adjusted[3].unwrap() - 0.0095 * 15.0 / 4.0).abs() < 1e-12);
+        assert_eq!(super::adjusted(&[None, Some(0.2)]), [None, Some(0.2)]);
+    }
+}

@@ -1,0 +1,291 @@
+//! What else differed: settings, kernel, mounts, versions and keys of the plan in which two sets of runs are not alike.
+//!
+//! A difference in speed is only as good as the knowledge of what was changed. Facts that always differ and mean nothing
+//! (process numbers, times, free memory, temporary paths) are left out; the rest is put in the order in which a reader
+//! would suspect it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dyno_plan::keys;
+use dyno_record::{RunRecord, TargetFacts};
+use serde::Serialize;
+
+/// Where a difference lies; the order is the order of suspicion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Area {
+    /// Product, version, engine, block size of the database.
+    Database,
+    /// The plan: which load on which data.
+    Plan,
+    /// The loaded data.
+    Data,
+    /// A setting of the database that is not the product's default on one of the sides.
+    Setting,
+    /// Kernel and operating system.
+    Kernel,
+    /// What holds the data: mounts and file systems.
+    Mount,
+    /// CPU, memory, devices.
+    Hardware,
+    /// Kernel settings and limits.
+    KernelSetting,
+    /// A setting of the database that is a default on both sides.
+    DefaultSetting,
+    /// Where the figures come from, and the program that made the records.
+    Source,
+}
+
+impl Area {
+    /// The words in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Plan => "plan",
+            Self::Data => "data",
+            Self::Setting => "setting",
+            Self::Kernel => "kernel",
+            Self::Mount => "mount",
+            Self::Hardware => "hardware",
+            Self::KernelSetting => "kernel setting",
+            Self::DefaultSetting => "default setting",
+            Self::Source => "source",
+        }
+    }
+}
+
+/// One thing that is not alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Where it lies.
+    pub area: Area,
+    /// Its name: `shared_buffers`, `workload.work_unit`.
+    pub name: String,
+    /// Its values among the first side's runs, in order; empty where none of them tells.
+    pub a: Vec<String>,
+    /// Its values among the second side's runs.
+    pub b: Vec<String>,
+}
+
+/// Host facts that differ between any two moments, or name an instance and no property of it.
+const NOISE: [&str; 4] = ["boot_id", "huge_pages.free", "sysctl.fs.aio-nr", "kernel.version"];
+
+/// Keys of the plan that make no difference to what is measured.
+const KEYS_WITHOUT_EFFECT: [&str; 5] = [
+    "version",
+    "target.password_env",
+    "target.password_file",
+    "target.connect_timeout",
+    "data.load_parallel",
+];
+
+/// Everything in which `a` and `b` are not alike, the most suspicious first.
+///
+/// Sides are alike in what takes the same values in both, so a setting that both sides vary in the same way (the axes of
+/// a sweep) is no difference.
+pub fn differ(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<Difference> {
+    if a.is_empty() || b.is_empty() {
+        return Vec::new();
+    }
+    let (facts_a, facts_b) = (facts(a), facts(b));
+    let names: BTreeSet<&(Area, String)> = facts_a.keys().chain(facts_b.keys()).collect();
+    let none = BTreeSet::new();
+    let mut differences: Vec<Difference> = names
+        .into_iter()
+        .filter_map(|key| {
+            let (of_a, of_b) = (facts_a.get(key).unwrap_or(&none), facts_b.get(key).unwrap_or(&none));
+            let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
+            let (area, name) = key.clone();
+            (of_a != of_b).then(|| Difference { area, name, a: list(of_a), b: list(of_b) })
+        })
+        .collect();
+    let non_default: BTreeSet<&String> =
+        a.iter().chain(b).flat_map(|record| &record.targets).flat_map(|t| &t.identity.non_default).collect();
+    for difference in &mut differences {
+        if difference.area == Area::Setting && !non_default.contains(&difference.name) {
+            difference.area = Area::DefaultSetting;
+        }
+    }
+    differences.sort_by(|x, y| x.area.cmp(&y.area).then_with(|| x.name.cmp(&y.name)));
+    differences
+}
+
+type Facts = BTreeMap<(Area, String), BTreeSet<String>>;
+
+/// Every fact of a side, with all its values.
+fn facts(records: &[&RunRecord]) -> Facts {
+    let mut facts = Facts::new();
+    for record in records {
+        let mut put = |area: Area, name: &str, value: String| {
+            if !value.is_empty() {
+                facts.entry((area, name.to_owned())).or_default().insert(value);
+            }
+        };
+        for target in &record.targets {
+            of_target(target, record.imported.is_none(), &mut put);
+        }
+        of_plan(record, &mut put);
+        of_host(record, &mut put);
+        put(Area::Source, "dyno", record.dyno_version.clone());
+        if let Some(from) = &record.imported {
+            put(Area::Source, "file", from.file.clone());
+        }
+    }
+    facts
+}
+
+type Put<'p> = &'p mut dyn FnMut(Area, &str, String);
+
+fn of_target(target: &TargetFacts, measured: bool, put: Put<'_>) {
+    let identity = &target.identity;
+    put(Area::Database, "product", identity.product.clone());
+    put(Area::Database, "version", identity.version.clone());
+    if measured {
+        put(Area::Database, "engine", target.engine.clone());
+        let same = if identity.same_host { "the driving host" } else { "another host" };
+        put(Area::Database, "runs on", same.to_owned());
+    }
+    if identity.block_size > 0 {
+        put(Area::Database, "block size", identity.block_size.to_string());
+    }
+    for (name, value) in &identity.settings {
+        if !is_place(name, value) {
+            put(Area::Setting, name, value.clone());
+        }
+    }
+    if let Some(data) = &target.data {
+        let figures = [
+            ("schemas", u64::from(data.schemas)),
+            ("rows per schema", data.rows),
+            ("scan rows per schema", data.scan_rows),
+            ("block size", data.block_size),
+            ("compressible %", u64::from(data.compressible)),
+            ("seed", data.seed),
+        ];
+        for (name, value) in figures {
+            put(Area::Data, name, value.to_string());
+        }
+    }
+}
+
+/// Whether a setting says where something lies, which differs between any two instances.
+fn is_place(name: &str, value: &str) -> bool {
+    const NAMES: [&str; 7] =
+        ["port", "_file", "_directory", "_directories", "_name", "external_pid", "listen_addresses"];
+    let temporary = ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|start| value.starts_with(start));
+    temporary || NAMES.iter().any(|end| name.ends_with(end))
+}
+
+fn of_plan(record: &RunRecord, put: Put<'_>) {
+    for key in keys::all().filter(|key| !KEYS_WITHOUT_EFFECT.contains(&key.path) && record.knows(key.path)) {
+        let value = (key.get)(&record.plan).unwrap_or_else(|| "–".to_owned());
+        // The URL is the place and not the kind of database; a temporary one says nothing.
+        if key.path != "target.url" || !value.contains("/tmp/") {
+            put(Area::Plan, key.path, value);
+        }
+    }
+}
+
+fn of_host(record: &RunRecord, put: Put<'_>) {
+    let host = &record.host;
+    put(Area::Kernel, "kernel", host.kernel.clone());
+    put(Area::Kernel, "operating system", host.os.clone());
+    put(Area::Hardware, "host", host.name.clone());
+    put(Area::Hardware, "CPU", host.cpu_model.clone());
+    for (name, value) in [
+        ("CPUs", u64::from(host.cpus)),
+        ("CPUs allowed", u64::from(host.cpus_allowed)),
+        ("NUMA nodes", u64::from(host.numa_nodes)),
+        ("memory bytes", host.memory_bytes),
+    ] {
+        if value > 0 {
+            put(Area::Hardware, name, value.to_string());
+        }
+    }
+    for (place, mount) in &host.mounts {
+        put(Area::Mount, place, mount.clone());
+    }
+    for (name, value) in &host.facts {
+        if NOISE.contains(&name.as_str()) || name.starts_with("net.veth") {
+            continue;
+        }
+        let area = match name.split('.').next().unwrap_or_default() {
+            "place" | "nfs" => Area::Mount,
+            "device" | "cpu" | "net" | "virtualisation" | "clocksource" => Area::Hardware,
+            _ => Area::KernelSetting,
+        };
+        put(area, name, value.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn names(differences: &[Difference]) -> Vec<&str> {
+        differences.iter().map(|difference| difference.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_run_does_not_differ_from_itself_at_another_time() {
+        let a = fixture::postgres();
+        let mut b = a.clone();
+        b.id = "20260322-142501-7f3a".into();
+        b.started_at = "2026-03-22T14:25:01Z".into();
+        b.host.facts.insert("boot_id".into(), "another".into());
+        b.host.facts.insert("huge_pages.free".into(), "17".into());
+        b.targets[0].identity.settings.insert("data_directory".into(), "/tmp/x/1".into());
+        b.targets[0].identity.settings.insert("stats_temp".into(), "/tmp/x/2".into());
+        assert_eq!(differ(&[&a], &[&b]), []);
+    }
+
+    #[test]
+    fn what_differs_is_in_order_of_suspicion() {
+        let a = fixture::postgres();
+        let mut b = a.clone();
+        b.targets[0].identity.version = "16.2".into();
+        b.targets[0].identity.settings.insert("shared_buffers".into(), "4GB".into());
+        b.targets[0].identity.settings.insert("fsync".into(), "off".into());
+        b.plan.workload.work_unit = 128;
+        b.host.kernel = "Linux 6.8.0 x86_64".into();
+        b.host.mounts.insert("/data".into(), "/dev/vda1 xfs rw,noatime".into());
+        b.host.facts.insert("sysctl.vm.swappiness".into(), "1".into());
+        let differences = differ(&[&a], &[&b]);
+        assert_eq!(
+            names(&differences),
+            [
+                "version",
+                "workload.work_unit",
+                "shared_buffers",
+                "kernel",
+                "/data",
+                "sysctl.vm.swappiness",
+                "fsync"
+            ]
+        );
+        assert_eq!((&differences[2].a[0], &differences[2].b[0]), (&"128MB".to_owned(), &"4GB".to_owned()));
+        assert_eq!(differences[6].area, Area::DefaultSetting);
+    }
+
+    #[test]
+    fn what_both_sides_vary_is_no_difference() {
+        let a = fixture::postgres();
+        let mut more = a.clone();
+        more.plan.run.sessions_per_schema = 8;
+        assert_eq!(differ(&[&a, &more], &[&more, &a]), []);
+        assert_eq!(names(&differ(&[&a], &[&more])), ["run.sessions_per_schema"]);
+    }
+
+    #[test]
+    fn of_imported_records_only_what_is_known_differs() {
+        let mut a = fixture::postgres();
+        a.imported =
+            Some(dyno_record::Imported { known: vec!["workload.work_unit".into()], ..Default::default() });
+        let mut b = a.clone();
+        b.plan.workload.update_pct = 77;
+        assert_eq!(differ(&[&a], &[&b]), []);
+        b.plan.workload.work_unit = 1;
+        assert_eq!(names(&differ(&[&a], &[&b])), ["workload.work_unit"]);
+    }
+}

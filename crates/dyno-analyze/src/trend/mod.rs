@@ -1,0 +1,293 @@
+//! Trend: what became of one measure over a history of runs of the same plan.
+//!
+//! Changes come from E-Divisive ([`edivisive`]); a slow drift, which has no single moment, from Kendall's rank test of the
+//! runs since the last change, with its slope by Theil and Sen.
+
+pub mod drift;
+pub mod edivisive;
+
+use dyno_plan::keys;
+use dyno_record::{RunId, RunRecord, Status, Unit};
+use serde::Serialize;
+
+use crate::compare::ratio::median;
+use crate::compare::{better, difference_pct};
+use crate::number::{count, figure as shown, fixed};
+use crate::points::{Better, figure};
+pub use drift::Drift;
+pub use edivisive::{Search, Split, changes};
+
+/// Keys of the plan that may differ between runs of one history.
+const KEYS_WITHOUT_EFFECT: [&str; 6] = [
+    "version",
+    "target.password_env",
+    "target.password_file",
+    "target.connect_timeout",
+    "data.load_parallel",
+    "workload.seed",
+];
+
+/// One run of the history.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrendPoint {
+    /// The run.
+    pub run: RunId,
+    /// When it started, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Its figure.
+    pub value: f64,
+}
+
+/// A change in the history.
+#[derive(Debug, Clone, Serialize)]
+pub struct Change {
+    /// The first run after it: its place in [`Trend::points`].
+    pub at: usize,
+    /// The first run after it.
+    pub run: RunId,
+    /// When that started.
+    pub started_at: String,
+    /// Median of the runs between the change before and this one.
+    pub before: f64,
+    /// Median of the runs from this change to the next.
+    pub after: f64,
+    /// How much more it is after than before, %.
+    pub difference_pct: Option<f64>,
+    /// Chance of such a change in runs of this order at random.
+    pub p: f64,
+    /// Whether it was for the better; absent where the measure has no direction.
+    pub improved: Option<bool>,
+}
+
+/// What became of a measure.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trend {
+    /// The measure: `ops_per_s`.
+    pub measure: String,
+    /// Its unit; absent where no run has the measure.
+    pub unit: Option<Unit>,
+    /// The runs, the oldest first.
+    pub points: Vec<TrendPoint>,
+    /// The changes, the oldest first.
+    pub changes: Vec<Change>,
+    /// The drift since the last change; absent with too few runs.
+    pub drift: Option<Drift>,
+    /// The largest chance that counted as significant.
+    pub significance: f64,
+    /// Runs that are no result or lack the measure, with the reason.
+    pub left_out: Vec<(RunId, String)>,
+}
+
+/// What runs of one history have in common: every key of the plan that shapes a run, target and variant.
+pub fn history_of(record: &RunRecord) -> Vec<(String, String)> {
+    let keys = keys::all().filter(|key| !KEYS_WITHOUT_EFFECT.contains(&key.path) && record.knows(key.path));
+    let plan = keys.map(|key| (key.path.to_owned(), (key.get)(&record.plan).unwrap_or_default()));
+    let targets = record.targets.iter().map(|target| ("target".to_owned(), target.url.clone()));
+    let variant = record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone()));
+    let labels = record.imported.iter().flat_map(|from| from.labels.clone());
+    plan.chain(targets).chain(variant).chain(labels).collect()
+}
+
+/// Follows `measure` through `records`.
+pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
+    let mut sorted: Vec<&RunRecord> = records.to_vec();
+    sorted.sort_by(|x, y| x.started_at.cmp(&y.started_at).then_with(|| x.id.cmp(&y.id)));
+    let (mut points, mut left_out, mut unit) = (Vec::new(), Vec::new(), None);
+    for record in sorted {
+        match (record.status, figure(record, measure)) {
+            (Status::Valid, Some((value, its_unit))) if value.is_finite() => {
+                unit = Some(its_unit);
+                points.push(TrendPoint {
+                    run: record.id.clone(),
+                    started_at: record.started_at.clone(),
+                    value,
+                });
+            }
+            (Status::Valid, _) => left_out.push((record.id.clone(), format!("it has no {measure}"))),
+            (status, _) => left_out.push((record.id.clone(), status.name().to_owned())),
+        }
+    }
+    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+    let splits = changes(&values, search);
+    let better = unit.map_or(Better::Neither, |unit| better(measure, unit));
+    let changes: Vec<Change> =
+        (0..splits.len()).map(|i| change(&splits, i, &points, &values, better)).collect();
+    let since = changes.last().map_or(0, |change| change.at);
+    let drift = drift::drift(&values[since..]);
+    Trend {
+        measure: measure.to_owned(),
+        unit,
+        points,
+        changes,
+        drift,
+        significance: search.significance,
+        left_out,
+    }
+}
+
+fn change(splits: &[Split], i: usize, points: &[TrendPoint], values: &[f64], better: Better) -> Change {
+    let begin = if i == 0 { 0 } else { splits[i - 1].at };
+    let at = splits[i].at;
+    let end = splits.get(i + 1).map_or(values.len(), |next| next.at);
+    let (before, after) = (median(&mut values[begin..at].to_vec()), median(&mut values[at..end].to_vec()));
+    Change {
+        at,
+        run: points[at].run.clone(),
+        started_at: points[at].started_at.clone(),
+        before,
+        after,
+        difference_pct: difference_pct(before, after),
+        p: splits[i].p,
+        improved: match better {
+            Better::Higher => Some(after > before),
+            Better::Lower => Some(after < before),
+            Better::Neither => None,
+        },
+    }
+}
+
+impl Trend {
+    /// The history in sentences: each change, then the drift since the last one.
+    pub fn words(&self) -> Vec<String> {
+        let unit = self.unit.map_or("", Unit::name);
+        let mut words: Vec<String> =
+            self.changes.iter().map(|change| self.change_words(change, unit)).collect();
+        let runs = self.points.len();
+        if words.is_empty() {
+            words.push(match runs {
+                0 => format!("no run has {}", self.measure),
+                n if n < RUNS_MIN => {
+                    format!("{n} runs are too few to tell a change from chance: make at least {RUNS_MIN}")
+                }
+                n => format!("no change in {} runs ({})", count(n as u64), self.spread()),
+            });
+        }
+        words.extend(self.drift.as_ref().filter(|drift| drift.p <= self.significance).map(|drift| {
+            let way = if drift.total_pct > 0.0 { "up" } else { "down" };
+            let since = if self.changes.is_empty() { "over" } else { "since the last change, over" };
+            format!(
+                "drifts {way}: {} % {since} {} runs (p {})",
+                percent(drift.total_pct),
+                drift.runs,
+                chance(drift.p)
+            )
+        }));
+        words
+    }
+
+    fn change_words(&self, change: &Change, unit: &str) -> String {
+        let verdict = match change.improved {
+            Some(true) => "better",
+            Some(false) => "worse",
+            None => "changed",
+        };
+        let by = change.difference_pct.map_or_else(String::new, |by| format!(", {} %", percent(by)));
+        format!(
+            "{verdict} from {} on ({}): {} → {} {unit}{by} (p {})",
+            change.run,
+            change.started_at.get(..16).unwrap_or(&change.started_at).replace('T', " "),
+            shown(change.before),
+            shown(change.after),
+            chance(change.p)
+        )
+    }
+
+    /// How far the runs lie around their median.
+    fn spread(&self) -> String {
+        let mut values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
+        let middle = median(&mut values);
+        let furthest = values.iter().map(|value| (value - middle).abs()).fold(0.0, f64::max);
+        match middle != 0.0 {
+            true => {
+                format!("all within ± {} % of {}", fixed(100.0 * furthest / middle.abs(), 1), shown(middle))
+            }
+            false => "median 0".to_owned(),
+        }
+    }
+}
+
+/// Runs below which no split can be significant at 2 %: of nine in random order, one split in 63 is the best one.
+const RUNS_MIN: usize = 9;
+
+/// A difference with its sign: `-3.2`, `+0.4`.
+fn percent(value: f64) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", fixed(value, 1))
+}
+
+/// A chance: `0.004`, `< 0.001`.
+fn chance(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use dyno_record::Metric;
+
+    fn history(values: &[f64]) -> Vec<RunRecord> {
+        let run = |(i, &value): (usize, &f64)| {
+            let mut record = fixture::postgres();
+            record.id = format!("202603{:02}-000000-0000", i + 1);
+            record.started_at = format!("2026-03-{:02}T00:00:00.000000Z", i + 1);
+            record.metrics.insert("ops_per_s".into(), Metric::Value { value, unit: Unit::PerSecond });
+            record.metrics.insert("service_p99_us".into(), Metric::Value { value, unit: Unit::Microseconds });
+            record
+        };
+        values.iter().enumerate().map(run).collect()
+    }
+
+    fn follow(values: &[f64], measure: &str) -> Trend {
+        let records = history(values);
+        // The order of time counts, not the order given.
+        let shuffled: Vec<&RunRecord> = records.iter().rev().collect();
+        trend(&shuffled, measure, &Search::default())
+    }
+
+    const STEP: [f64; 12] =
+        [5000.0, 5010.0, 4990.0, 5005.0, 4995.0, 5002.0, 4200.0, 4210.0, 4190.0, 4205.0, 4195.0, 4198.0];
+
+    #[test]
+    fn a_change_is_told_in_words() {
+        let trend = follow(&STEP, "ops_per_s");
+        assert_eq!(trend.changes.len(), 1);
+        let words = &trend.words()[0];
+        assert!(
+            words.starts_with(
+                "worse from 20260307-000000-0000 on (2026-03-07 00:00): 5,001 → 4,199 1/s, -16.0 %"
+            ),
+            "{words}"
+        );
+        assert_eq!(follow(&STEP, "service_p99_us").changes[0].improved, Some(true), "less latency is better");
+    }
+
+    #[test]
+    fn invalid_runs_are_left_out_and_said() {
+        let mut records = history(&STEP);
+        records[3].status = Status::Invalid;
+        records[4].metrics.remove("ops_per_s");
+        records[4].ops.clear();
+        let trend = trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &Search::default());
+        assert_eq!((trend.points.len(), trend.left_out.len()), (10, 2));
+        assert!(trend.left_out[1].1.contains("no ops_per_s"));
+    }
+
+    #[test]
+    fn few_runs_and_steady_ones_say_so() {
+        assert!(follow(&STEP[..3], "ops_per_s").words()[0].contains("too few"));
+        let words =
+            follow(&[100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.2, 100.0, 99.9, 100.1], "ops_per_s").words();
+        assert_eq!(words, ["no change in 10 runs (all within ± 1.0 % of 100)"]);
+    }
+
+    #[test]
+    fn histories_have_the_same_plan_and_target() {
+        let a = fixture::postgres();
+        let mut b = a.clone();
+        b.plan.workload.seed = 99;
+        assert_eq!(history_of(&a), history_of(&b));
+        b.plan.workload.work_unit = 1;
+        assert_ne!(history_of(&a), history_of(&b));
+    }
+}
