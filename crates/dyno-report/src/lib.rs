@@ -8,7 +8,9 @@
 pub mod advice;
 pub mod audit;
 pub mod chart;
+pub mod compare_table;
 pub mod data;
+pub mod import_table;
 pub mod list;
 pub mod live;
 pub mod result;
@@ -16,17 +18,21 @@ pub mod show;
 pub mod style;
 pub mod table;
 pub mod text;
+pub mod trend_table;
 
 pub use dyno_analyze::number;
 
 pub use advice::advice_table;
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
+pub use compare_table::{compare_text, differences, signed_percent};
 pub use data::{DropRow, LoadRow, drop_table, load_table};
+pub use import_table::import_table;
 pub use list::{ListRow, list_table};
 pub use live::{Live, live_line};
 pub use result::{ResultRow, result_card, result_table};
 pub use show::show;
 pub use style::Style;
+pub use trend_table::trend_text;
 
 #[cfg(test)]
 mod tests;

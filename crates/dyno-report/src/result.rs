@@ -98,12 +98,21 @@ impl Figures {
         let all = record.ops.get("all");
         let per_s = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
         let service = all.map(|all| &all.service_us);
-        let at = |part: fn(&dyno_record::Latency) -> Option<f64>| service.and_then(part);
+        // Imported records have their times among the metrics, as there is no class of operations to them.
+        let at = |part: fn(&dyno_record::Latency) -> Option<f64>, name: &str| {
+            service.and_then(part).or_else(|| metric(name))
+        };
         Self {
             seconds,
             ops_per_s: metric("ops_per_s").or_else(|| per_s(all?.count)),
             rows_per_s: metric("rows_per_s").or_else(|| per_s(all?.rows)),
-            service_us: [at(|l| l.mean), at(|l| l.p50), at(|l| l.p95), at(|l| l.p99), at(|l| l.max)],
+            service_us: [
+                at(|l| l.mean, "service_mean_us"),
+                at(|l| l.p50, "service_p50_us"),
+                at(|l| l.p95, "service_p95_us"),
+                at(|l| l.p99, "service_p99_us"),
+                at(|l| l.max, "service_max_us"),
+            ],
             cpu_pct: ["cpu_busy_pct", "cpu_user_pct", "cpu_sys_pct", "cpu_iowait_pct"].map(metric),
             logical_reads_per_s: metric("logical_reads_per_s"),
             physical_reads_per_s: metric("physical_reads_per_s"),

@@ -84,6 +84,36 @@ pub(crate) enum Command {
         after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`.\n\nExamples:\n  dyno show\n  dyno show 20260321-142501-7f3a --json\n  dyno show last~2 last~1 last"
     )]
     Show(Show),
+    /// What differs between two sets of runs, by how much, whether it is real, and what else differed.
+    #[command(
+        after_long_help = "Each set is one or more names with commas between them: a run (last, last~2, an id), a sweep, tag:NAME or \
+            variant:NAME. Runs at the same point go together; with repeats there is a verdict, with one run each never. \
+            With more than two sets, each is held against the first.\n\n\
+            Examples:\n  dyno compare last~1 last\n  dyno compare tag:before tag:after --metric ops_per_s,service_p99_us\n  \
+            dyno compare variant:ext4 variant:xfs variant:btrfs --margin 3\n  \
+            dyno compare tag:release last,last~1,last~2,last~3 --gate \"ops_per_s >= -3%\" --gate \"worst service_p99_us <= 10%\"\n\n\
+            Exit codes: 0 compared and every gate holds, 1 a gate is broken, 2 wrong usage, 3 the repository failed."
+    )]
+    Compare(Compare),
+    /// What became of a measure over the runs of one plan, with the moments at which it changed.
+    #[command(
+        after_long_help = "Without runs named: all of the latest run's plan and target. Changes are found by E-Divisive; nine runs are the least.\n\n\
+            Examples:\n  dyno trend\n  dyno trend --like 20260321-142501-7f3a --metric service_p99_us\n  dyno trend tag:nightly --json"
+    )]
+    Trend(Trend),
+    /// Results of other tools and documents as run records: a CSV file, one record a line.
+    #[command(
+        after_long_help = "Each --map says what a column is: COLUMN=FIELD, with :UNIT behind it where it is not the field's own, and \
+            @TARGET for one of several databases. FIELD is sessions, ops (a total), ops_per_s, rows_per_s, seconds, \
+            service_mean_us, service_p99_us, variant, tag, started_at, a key of the plan (workload.update_pct), a metric \
+            (logical_reads_per_s), any other name with a unit (tpcc_per_s:1/s), or label. Units: us ms s, 1/s blocks/s rows/s bytes/s \
+            KB/s MB/s MiB/s GB/s, %, count blocks rows bytes sessions. Columns that are not mapped are left out; an empty cell \
+            stays absent. --set tells what the file does not: --set workload.work_unit=256 --set run.time=180s.\n\n\
+            Examples:\n  dyno import slob.csv --map sessions=sessions --map ops=ops --map lio_per_s=logical_reads_per_s --map variant=variant \\\n    \
+            --set run.time=180s --set workload.work_unit=256 --tag slob --dry-run\n  \
+            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2"
+    )]
+    Import(Import),
     /// Remove exactly what Dyno created in the target, after showing it.
     #[command(after_long_help = "Examples:\n  dyno drop\n  dyno drop --yes --target sqlite:bench.db")]
     Drop(Drop),
@@ -140,6 +170,62 @@ pub(crate) struct Show {
     /// Only the table of results and the audit's findings.
     #[arg(long)]
     pub(crate) table: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The sets, the first of which is what the others are held against.
+    #[arg(required = true, num_args = 2.., value_name = "RUNS")]
+    pub(crate) sides: Vec<String>,
+    /// Measures to compare, the most important first [default: load, latency, reads, redo and CPU].
+    #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Differences up to this many percent are no matter.
+    #[arg(long, value_name = "PERCENT", default_value_t = dyno_analyze::compare::MARGIN_PCT)]
+    pub(crate) margin: f64,
+    /// A limit that the difference has to hold, such as "ops_per_s >= -3%"; can be given many times.
+    #[arg(long, value_name = "LIMIT")]
+    pub(crate) gate: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trend {
+    /// The runs, as for compare [default: all of the plan and target of --like].
+    #[arg(value_name = "RUNS")]
+    pub(crate) runs: Option<String>,
+    /// The run whose plan and target are followed.
+    #[arg(long, value_name = "RUN", default_value = "last", conflicts_with = "runs")]
+    pub(crate) like: String,
+    /// The measure.
+    #[arg(long, value_name = "MEASURE", default_value = "ops_per_s")]
+    pub(crate) metric: String,
+    /// At most so many runs, the latest.
+    #[arg(long, short = 'n', default_value_t = 300)]
+    pub(crate) limit: usize,
+    /// Largest chance at which a change still counts as one.
+    #[arg(long, value_name = "P", default_value_t = 0.02)]
+    pub(crate) significance: f64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file; `#` begins a comment line, the first other line names the columns.
+    pub(crate) file: PathBuf,
+    /// What a column is, `COLUMN=FIELD[:UNIT][@TARGET]`; can be given many times.
+    #[arg(long, value_name = "COLUMN=FIELD")]
+    pub(crate) map: Vec<String>,
+    /// The variant of the platform that all lines stand for.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
+    /// A mark to find the records again; can be given many times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tag: Vec<String>,
+    /// The product that the figures are of: `Oracle`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) product: Option<String>,
+    /// Only show what would be stored.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,13 +2,14 @@
 //!
 //! The binary is the only room that prints and exits. Each subcommand is one file under `commands`; what they share is
 //! the command line (`cli`), the way from options to plan, target and repository (`context`), talk on stderr (`talk`,
-//! `progress`), signals, and the meaning of exit codes (`exit`).
+//! `progress`), which runs are meant (`select`), signals, and the meaning of exit codes (`exit`).
 
 mod cli;
 mod commands;
 mod context;
 mod exit;
 mod progress;
+mod select;
 mod signals;
 mod talk;
 

@@ -1,0 +1,205 @@
+//! Comparisons as tables: each measure at each point, the verdicts, the gates, and what else differed.
+
+use dyno_analyze::compare::{Compared, Comparison, GateResult, Overall, Verdict};
+use dyno_analyze::differ::Difference;
+use dyno_analyze::number::{ABSENT, fixed, optional};
+
+use crate::style::{Paint, Style};
+use crate::table::{Cell, Column, Table};
+
+/// Differences shown of what else differed; `--json` has all.
+const DIFFERENCES_MAX: usize = 40;
+
+/// A difference in percent with its sign, as documents print it: `-12.66`, `+3.09`.
+pub fn signed_percent(value: f64) -> String {
+    let text = fixed(value, 2);
+    if value > 0.0 && text != "0.00" { format!("+{text}") } else { text }
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.into(), signed_percent)
+}
+
+fn interval(value: Option<(f64, f64)>) -> String {
+    value
+        .map_or_else(String::new, |(low, high)| format!("{} … {}", signed_percent(low), signed_percent(high)))
+}
+
+fn chance(p: Option<f64>) -> String {
+    match p {
+        None => String::new(),
+        Some(p) if p < 0.001 => "< 0.001".into(),
+        Some(p) => fixed(p, 3),
+    }
+}
+
+fn verdict(verdict: Verdict) -> Cell {
+    let words = verdict.words();
+    match verdict {
+        Verdict::Faster | Verdict::Same => Cell::painted(words, Paint::Good),
+        Verdict::Slower => Cell::painted(words, Paint::Bad),
+        Verdict::Unsure | Verdict::OneRunEach => Cell::painted(words, Paint::Warn),
+        Verdict::More | Verdict::Less => Cell::from(words),
+    }
+}
+
+/// The whole comparison.
+pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style) -> String {
+    let side = |name: &str, count: usize| format!("{} ({})", crate::text::clean(name), runs(count));
+    let mut out = format!(
+        "A: {}\nB: {}\ndifferences are B − A in % of A; up to ± {} % is no matter\n",
+        side(&comparison.a, comparison.runs.0),
+        side(&comparison.b, comparison.runs.1),
+        fixed(comparison.margin_pct, 1)
+    );
+    if comparison.points.is_empty() {
+        out.push_str("\nno point is on both sides: there is nothing to compare\n");
+    } else {
+        for (i, overall) in comparison.overall.iter().enumerate() {
+            out.push('\n');
+            out.push_str(&measure_table(comparison, i, overall, style));
+        }
+    }
+    out.push_str(&notes(comparison, style));
+    if !gates.is_empty() {
+        out.push('\n');
+        out.push_str(&gate_table(gates, style));
+    }
+    out.push('\n');
+    out.push_str(&differences(&comparison.differed, style));
+    out
+}
+
+fn runs(count: usize) -> String {
+    if count == 1 { "1 run".into() } else { format!("{count} runs") }
+}
+
+/// One measure at every point, and over all of them.
+fn measure_table(comparison: &Comparison, i: usize, overall: &Overall, style: &Style) -> String {
+    let at = |point: usize| &comparison.points[point].measures[i];
+    let unit = at(0).unit.name();
+    let repeated = comparison.points.iter().any(|point| point.measures[i].interval_pct.is_some());
+    let mut columns: Vec<Column> = comparison.axes.iter().map(|axis| Column::text(axis_name(axis))).collect();
+    columns.extend([
+        Column::figures("A", unit).under(&overall.measure),
+        Column::figures("B", unit).under(&overall.measure),
+        Column::figures("difference", "%").under(&overall.measure),
+    ]);
+    if repeated {
+        columns.extend([
+            Column::figures("95 % interval", "%").droppable(),
+            Column::figures("runs", "").droppable(),
+            Column::figures("p", "").droppable(),
+        ]);
+    }
+    columns.push(Column::text("verdict"));
+    let mut table = Table::new(columns);
+    for (p, point) in comparison.points.iter().enumerate() {
+        let mut cells: Vec<Cell> = point.at.iter().map(|value| Cell::from(value.as_str())).collect();
+        cells.extend(row(at(p), repeated));
+        table.row(cells);
+    }
+    if comparison.points.len() > 1 {
+        let mut cells: Vec<Cell> = comparison.axes.iter().map(|_| Cell::default()).collect();
+        cells[0] = Cell::painted("all points", Paint::Head);
+        cells.extend([Cell::default(), Cell::default(), percent(overall.difference_pct).into()]);
+        if repeated {
+            cells.extend([interval(overall.interval_pct).into(), Cell::default(), chance(overall.p).into()]);
+        }
+        cells.push(verdict(overall.verdict));
+        table.row(cells);
+    }
+    table.render(style)
+}
+
+fn row(compared: &Compared, repeated: bool) -> Vec<Cell> {
+    let mut cells = vec![
+        Cell::from(optional(compared.a)),
+        optional(compared.b).into(),
+        percent(compared.difference_pct).into(),
+    ];
+    if repeated {
+        cells.push(interval(compared.interval_pct).into());
+        cells.push(format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()).into());
+        cells.push(chance(compared.p_adjusted).into());
+    }
+    cells.push(verdict(compared.verdict));
+    cells
+}
+
+/// The last part of an axis' path: `work_unit`.
+fn axis_name(path: &str) -> &str {
+    path.rsplit_once('.').map_or(path, |(_, name)| name)
+}
+
+/// What is not in the tables.
+fn notes(comparison: &Comparison, style: &Style) -> String {
+    let mut out = String::new();
+    for alone in &comparison.alone {
+        let at: Vec<String> = comparison
+            .axes
+            .iter()
+            .zip(&alone.at)
+            .map(|(axis, value)| format!("{} {value}", axis_name(axis)))
+            .collect();
+        let text = format!("only {} has {}", alone.side, at.join(", "));
+        out.push_str(&style.paint(Paint::Dim, &crate::text::clean(&text)));
+        out.push('\n');
+    }
+    for (id, reason) in &comparison.left_out {
+        let text = crate::text::clean(&format!("left out: {id}, {reason}"));
+        out.push_str(&style.paint(Paint::Warn, &text));
+        out.push('\n');
+    }
+    if out.is_empty() { out } else { format!("\n{out}") }
+}
+
+fn gate_table(gates: &[GateResult], style: &Style) -> String {
+    let mut table =
+        Table::new(vec![Column::text("gate"), Column::figures("difference", "%"), Column::text("outcome")]);
+    for result in gates {
+        let (words, paint) = match (result.holds, result.certain, result.difference_pct) {
+            (_, _, None) => ("broken: there is no such measure on both sides", Paint::Bad),
+            (true, true, _) => ("holds", Paint::Good),
+            (true, false, _) => ("holds, but other runs might break it", Paint::Warn),
+            (false, true, _) => ("broken", Paint::Bad),
+            (false, false, _) => ("broken, but other runs might hold it", Paint::Bad),
+        };
+        table.row([
+            Cell::from(result.gate.to_string()),
+            percent(result.difference_pct).into(),
+            Cell::painted(words, paint),
+        ]);
+    }
+    table.render(style)
+}
+
+/// What else differed.
+pub fn differences(differed: &[Difference], style: &Style) -> String {
+    if differed.is_empty() {
+        return "nothing else differed in what the records know\n".into();
+    }
+    let mut table = Table::new(vec![
+        Column::text("what else differed"),
+        Column::text(""),
+        Column::text("A"),
+        Column::text("B"),
+    ]);
+    let list = |values: &[String]| match values {
+        [] => ABSENT.to_owned(),
+        values => values.join(", "),
+    };
+    for difference in differed.iter().take(DIFFERENCES_MAX) {
+        table.row([
+            Cell::from(difference.name.as_str()),
+            Cell::painted(difference.area.words(), Paint::Dim),
+            list(&difference.a).into(),
+            list(&difference.b).into(),
+        ]);
+    }
+    if differed.len() > DIFFERENCES_MAX {
+        let more = differed.len() - DIFFERENCES_MAX;
+        table.note(&format!("… and {more} more (--json has them all)"), Paint::Dim);
+    }
+    table.render(style)
+}

@@ -1,0 +1,53 @@
+//! Imported records as a table: what was read of each line.
+
+use std::collections::BTreeSet;
+
+use dyno_analyze::number::{ABSENT, optional};
+use dyno_record::{Metric, RunRecord};
+
+use crate::style::Style;
+use crate::table::{Cell, Column, Table};
+
+/// One row for each record: line, variant, labels, sessions, and every figure that any of them has.
+pub fn import_table(records: &[RunRecord], style: &Style) -> String {
+    let from = || records.iter().filter_map(|record| record.imported.as_ref());
+    let labels: BTreeSet<&String> = from().flat_map(|from| from.labels.keys()).collect();
+    let metrics: BTreeSet<&String> = records.iter().flat_map(|record| record.metrics.keys()).collect();
+    let parts = records.iter().any(|record| record.one_target_of.is_some());
+    let mut columns = vec![Column::figures("line", ""), Column::text("run"), Column::text("variant")];
+    if parts {
+        columns.push(Column::text("of target"));
+    }
+    columns.extend(labels.iter().map(|label| Column::text(label)));
+    columns.push(Column::figures("sessions", ""));
+    columns.extend(metrics.iter().map(|name| {
+        let unit = records.iter().find_map(|record| match record.metrics.get(*name) {
+            Some(Metric::Value { unit, .. }) => Some(unit.name()),
+            _ => None,
+        });
+        Column::figures(name, unit.unwrap_or_default())
+    }));
+    let mut table = Table::new(columns);
+    for record in records {
+        let source = record.imported.as_ref();
+        let line =
+            source.and_then(|from| from.line).map_or_else(|| ABSENT.to_owned(), |line| line.to_string());
+        let mut cells =
+            vec![Cell::from(line), record.id.as_str().into(), record.variant.as_deref().unwrap_or("").into()];
+        if parts {
+            let url = record.targets.first().map(|target| target.url.as_str()).unwrap_or_default();
+            let target = url.rsplit_once("?target=").map_or("", |(_, target)| target);
+            cells.push(target.into());
+        }
+        let label =
+            |name: &String| source.and_then(|from| from.labels.get(name)).cloned().unwrap_or_default();
+        cells.extend(labels.iter().map(|name| Cell::from(label(name))));
+        cells.push(
+            if record.gate.sessions > 0 { record.gate.sessions.to_string() } else { ABSENT.into() }.into(),
+        );
+        let value = |name: &String| optional(record.metrics.get(name).and_then(Metric::value));
+        cells.extend(metrics.iter().map(|name| Cell::from(value(name))));
+        table.row(cells);
+    }
+    table.render(style)
+}

@@ -1,0 +1,151 @@
+//! A history of runs: a small chart with its changes marked, the same in sentences, and each run's figure.
+
+use dyno_analyze::number::{figure, fixed};
+use dyno_analyze::trend::Trend;
+use dyno_record::Unit;
+
+use crate::compare_table::signed_percent;
+use crate::style::{Paint, Style};
+use crate::table::{Cell, Column, Table};
+use crate::text::{clean, pad, width};
+
+/// Lines of the chart.
+const LINES: usize = 8;
+
+/// The latest runs that the table shows.
+const RUNS_SHOWN: usize = 20;
+
+/// The whole history.
+pub fn trend_text(trend: &Trend, style: &Style) -> String {
+    let unit = trend.unit.map_or("", Unit::name);
+    let mut out = format!("{} in {unit}, {} runs\n", clean(&trend.measure), trend.points.len());
+    if trend.points.len() > 1 {
+        out.push('\n');
+        out.push_str(&chart(trend, style));
+    }
+    out.push('\n');
+    for words in trend.words() {
+        out.push_str(&clean(&words));
+        out.push('\n');
+    }
+    out.push('\n');
+    out.push_str(&table(trend, unit, style));
+    for (run, reason) in &trend.left_out {
+        out.push_str(&style.paint(Paint::Warn, &clean(&format!("left out: {run}, {reason}"))));
+        out.push('\n');
+    }
+    out
+}
+
+/// Each run a column, the latest where there is no room for all, and a mark under the first run after a change.
+fn chart(trend: &Trend, style: &Style) -> String {
+    let values: Vec<f64> = trend.points.iter().map(|point| point.value).collect();
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+    let labels = [figure(high), figure(low)];
+    let margin = labels.iter().map(|label| width(label)).max().unwrap_or(0);
+    let room = style.columns().saturating_sub(margin + 2).max(1);
+    let first = values.len().saturating_sub(room);
+    let line_of = |value: f64| match high > low {
+        true => (((high - value) / (high - low)) * (LINES - 1) as f64).round() as usize,
+        false => LINES / 2,
+    };
+    let mut out = String::new();
+    for line in 0..LINES {
+        let label = match line {
+            0 => labels[0].as_str(),
+            last if last == LINES - 1 => labels[1].as_str(),
+            _ => "",
+        };
+        let dots: String =
+            values[first..].iter().map(|&value| if line_of(value) == line { '●' } else { ' ' }).collect();
+        out.push_str(&format!("{}{label} ┤{}", pad(margin - width(label)), dots.trim_end()));
+        out.push('\n');
+    }
+    if trend.changes.iter().any(|change| change.at >= first) {
+        let mark = |i: usize| if trend.changes.iter().any(|change| change.at == i) { '▲' } else { ' ' };
+        let marks: String = (first..values.len()).map(mark).collect();
+        out.push_str(&format!("{}  ", pad(margin)));
+        out.push_str(&style.paint(Paint::Warn, &format!("{} changed here", marks.trim_end())));
+        out.push('\n');
+    }
+    out
+}
+
+/// The latest runs, and at each change by how much it was one.
+fn table(trend: &Trend, unit: &str, style: &Style) -> String {
+    let mut table = Table::new(vec![
+        Column::text("run"),
+        Column::text("started (UTC)").droppable(),
+        Column::figures(&clean(&trend.measure), unit),
+        Column::text("change"),
+    ]);
+    let first = trend.points.len().saturating_sub(RUNS_SHOWN);
+    for (i, point) in trend.points.iter().enumerate().skip(first) {
+        let change = trend.changes.iter().find(|change| change.at == i);
+        let words = change.map_or_else(Cell::default, |change| {
+            let by = change
+                .difference_pct
+                .map_or_else(|| "changed".to_owned(), |by| format!("{} %", signed_percent(by)));
+            let paint = match change.improved {
+                Some(true) => Paint::Good,
+                Some(false) => Paint::Bad,
+                None => Paint::Warn,
+            };
+            Cell::painted(&format!("{by} (p {})", fixed(change.p, 3)), paint)
+        });
+        let started = point.started_at.get(..19).unwrap_or(&point.started_at).replace('T', " ");
+        table.row([Cell::from(point.run.as_str()), started.into(), figure(point.value).into(), words]);
+    }
+    if first > 0 {
+        table.note(&format!("{first} earlier runs are in the chart and in --json"), Paint::Dim);
+    }
+    table.render(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_analyze::fixture;
+    use dyno_analyze::trend::{Search, trend};
+    use dyno_record::{Metric, RunRecord};
+
+    fn history(values: &[f64]) -> Vec<RunRecord> {
+        let run = |(i, &value): (usize, &f64)| {
+            let mut record = fixture::postgres();
+            record.id = format!("run-{i:03}");
+            record.started_at = format!("2026-03-21T14:{i:02}:00Z");
+            record.metrics.insert("ops_per_s".into(), Metric::Value { value, unit: Unit::PerSecond });
+            record
+        };
+        values.iter().enumerate().map(run).collect()
+    }
+
+    #[test]
+    fn changes_are_marked_in_chart_and_table() {
+        let mut values = vec![5000.0, 5010.0, 4990.0, 5005.0, 4995.0, 5002.0];
+        values.extend([4200.0, 4210.0, 4190.0, 4205.0, 4195.0, 4198.0]);
+        let records = history(&values);
+        let text = trend_text(
+            &trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &Search::default()),
+            &Style::default(),
+        );
+        assert!(text.contains("5,010 ┤") && text.contains("4,190 ┤"), "{text}");
+        let mark = text.lines().find(|line| line.contains('▲')).unwrap();
+        let column = mark.chars().position(|c| c == '▲').unwrap();
+        assert_eq!(column, "5,010 ┤".chars().count() + 6, "{text}");
+        assert!(text.lines().any(|line| line.starts_with("run-006") && line.contains("-16.04 %")), "{text}");
+    }
+
+    #[test]
+    fn one_run_and_none_are_said() {
+        let records = history(&[5.0]);
+        let text = trend_text(
+            &trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &Search::default()),
+            &Style::default(),
+        );
+        assert!(text.contains("too few"), "{text}");
+        let none = trend_text(&trend(&[], "tpcc", &Search::default()), &Style::default());
+        assert!(none.contains("no run has tpcc"), "{none}");
+    }
+}

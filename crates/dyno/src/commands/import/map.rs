@@ -1,0 +1,245 @@
+//! What the columns of a foreign table mean: `COLUMN=FIELD[:UNIT][@TARGET]`.
+
+use dyno_analyze::points::Measure;
+use dyno_plan::keys;
+use dyno_record::Unit;
+
+/// A unit as tables print it, ours, and how many of ours one of theirs is.
+type Spelling = (&'static str, Unit, f64);
+
+/// Every unit that can be written.
+const UNITS: [Spelling; 24] = [
+    ("us", Unit::Microseconds, 1.0),
+    ("µs", Unit::Microseconds, 1.0),
+    ("ms", Unit::Microseconds, 1e3),
+    ("s", Unit::Seconds, 1.0),
+    ("min", Unit::Seconds, 60.0),
+    ("1/s", Unit::PerSecond, 1.0),
+    ("/s", Unit::PerSecond, 1.0),
+    ("1/min", Unit::PerSecond, 1.0 / 60.0),
+    ("blocks/s", Unit::BlocksPerSecond, 1.0),
+    ("rows/s", Unit::RowsPerSecond, 1.0),
+    ("bytes/s", Unit::BytesPerSecond, 1.0),
+    ("KB/s", Unit::MegabytesPerSecond, 1e-3),
+    ("KiB/s", Unit::MegabytesPerSecond, 1.024e-3),
+    ("MB/s", Unit::MegabytesPerSecond, 1.0),
+    ("MiB/s", Unit::MegabytesPerSecond, 1.048_576),
+    ("GB/s", Unit::MegabytesPerSecond, 1e3),
+    ("GiB/s", Unit::MegabytesPerSecond, 1_073.741_824),
+    ("%", Unit::Percent, 1.0),
+    ("count", Unit::Count, 1.0),
+    ("blocks", Unit::Blocks, 1.0),
+    ("bytes", Unit::Bytes, 1.0),
+    ("MiB", Unit::Bytes, 1_048_576.0),
+    ("rows", Unit::Rows, 1.0),
+    ("sessions", Unit::Sessions, 1.0),
+];
+
+/// What a column is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Field {
+    /// Sessions over all schemas.
+    Sessions,
+    /// Operations over the whole run.
+    Ops,
+    /// Length of the run; the factor makes it seconds.
+    Seconds(f64),
+    /// The variant of the platform.
+    Variant,
+    /// A mark.
+    Tag,
+    /// When the run started.
+    StartedAt,
+    /// A key of the plan.
+    Key(&'static str),
+    /// A text that tells lines apart, under its own name.
+    Label,
+    /// A figure; the factor turns the table's unit into `unit`.
+    Metric { name: String, unit: Unit, factor: f64 },
+}
+
+/// One `--map`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mapping {
+    pub(super) column: String,
+    pub(super) field: Field,
+    /// The one of several databases whose figure it is.
+    pub(super) target: Option<String>,
+}
+
+/// A `--map` that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("--map {text:?}: {problem}")]
+pub(super) struct MapError {
+    pub(super) text: String,
+    pub(super) problem: String,
+    pub(super) hint: String,
+}
+
+impl std::str::FromStr for Mapping {
+    type Err = MapError;
+
+    fn from_str(text: &str) -> Result<Self, MapError> {
+        let wrong = |problem: &str, hint: &str| MapError {
+            text: text.to_owned(),
+            problem: problem.to_owned(),
+            hint: hint.to_owned(),
+        };
+        let example = "write COLUMN=FIELD, such as lio_per_s=logical_reads_per_s or time=service_mean_us:ms";
+        let (column, meaning) = text.rsplit_once('=').ok_or_else(|| wrong("there is no = in it", example))?;
+        let (meaning, target) = match meaning.split_once('@') {
+            Some((meaning, target)) if !target.trim().is_empty() => (meaning, Some(target.trim().to_owned())),
+            Some(_) => return Err(wrong("there is no target behind the @", example)),
+            None => (meaning, None),
+        };
+        let (name, unit) = match meaning.split_once(':') {
+            Some((name, unit)) => (name.trim(), Some(unit.trim())),
+            None => (meaning.trim(), None),
+        };
+        if column.trim().is_empty() || name.is_empty() {
+            return Err(wrong("the column or the field has no name", example));
+        }
+        let spelling = unit.map(|unit| {
+            UNITS.iter().find(|known| known.0 == unit).ok_or_else(|| {
+                let known: Vec<&str> = UNITS.iter().map(|known| known.0).collect();
+                wrong(&format!("there is no unit {unit:?}"), &format!("one of {}", known.join(", ")))
+            })
+        });
+        let field = field(name, spelling.transpose()?).map_err(|(problem, hint)| wrong(&problem, &hint))?;
+        if target.is_some() && !matches!(field, Field::Metric { .. } | Field::Ops) {
+            return Err(wrong("only figures can be one target's own", "take the @ away"));
+        }
+        Ok(Self { column: column.trim().to_owned(), field, target })
+    }
+}
+
+/// The field called `name`, or what is wrong and the way out.
+fn field(name: &str, unit: Option<&Spelling>) -> Result<Field, (String, String)> {
+    let plain = match name {
+        "sessions" => Some(Field::Sessions),
+        "ops" => Some(Field::Ops),
+        "variant" => Some(Field::Variant),
+        "tag" => Some(Field::Tag),
+        "started_at" => Some(Field::StartedAt),
+        "label" => Some(Field::Label),
+        _ => keys::find(name).map(|key| Field::Key(key.path)),
+    };
+    match (plain, unit) {
+        (Some(field), None) => return Ok(field),
+        (Some(_), Some(_)) => return Err((format!("{name} takes no unit"), "take it away".to_owned())),
+        (None, _) => {}
+    }
+    if name == "seconds" {
+        return match unit {
+            None => Ok(Field::Seconds(1.0)),
+            Some(&(_, Unit::Seconds, factor)) => Ok(Field::Seconds(factor)),
+            Some(&(_, Unit::Microseconds, factor)) => Ok(Field::Seconds(factor / 1e6)),
+            Some(_) => {
+                Err(("seconds are a time".into(), "write seconds:ms, seconds:s or seconds:min".into()))
+            }
+        };
+    }
+    if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+        let hint = "a metric has small letters, digits and _; a key of the plan is SECTION.KEY".to_owned();
+        return Err((format!("{name:?} is no field"), hint));
+    }
+    let (unit, factor) = unit_of(name, unit)?;
+    Ok(Field::Metric { name: name.to_owned(), unit, factor })
+}
+
+/// The unit in which a metric is kept, and the factor from the table's.
+fn unit_of(name: &str, unit: Option<&Spelling>) -> Result<(Unit, f64), (String, String)> {
+    let own = Measure::find(name).map(|measure| measure.unit).or_else(|| by_suffix(name));
+    match (own, unit) {
+        (Some(own), None) => Ok((own, 1.0)),
+        (None, Some(&(_, unit, factor))) => Ok((unit, factor)),
+        (None, None) => {
+            let hint = format!("write {name}:UNIT, such as {name}:1/s, {name}:ms or {name}:%");
+            Err((format!("{name} has no unit"), hint))
+        }
+        (Some(own), Some(&(spelt, unit, factor))) => match (own, unit) {
+            _ if own == unit => Ok((own, factor)),
+            (Unit::Microseconds, Unit::Seconds) => Ok((own, factor * 1e6)),
+            (Unit::Seconds, Unit::Microseconds) => Ok((own, factor / 1e6)),
+            (Unit::BytesPerSecond, Unit::MegabytesPerSecond) => Ok((own, factor * 1e6)),
+            (Unit::MegabytesPerSecond, Unit::BytesPerSecond) => Ok((own, factor / 1e6)),
+            _ => {
+                let hint = format!("write {name}, or {name}:UNIT with a unit of {}", own.name());
+                Err((format!("{name} is in {} and cannot be in {spelt}", own.name()), hint))
+            }
+        },
+    }
+}
+
+/// The unit that a name ends in.
+fn by_suffix(name: &str) -> Option<Unit> {
+    let suffixes = [
+        ("_pct", Unit::Percent),
+        ("_us", Unit::Microseconds),
+        ("_mb_per_s", Unit::MegabytesPerSecond),
+        ("_per_s", Unit::PerSecond),
+        ("_s", Unit::Seconds),
+    ];
+    suffixes.into_iter().find(|(suffix, _)| name.ends_with(suffix)).map(|(_, unit)| unit)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use super::*;
+
+    fn metric(name: &str, unit: Unit, factor: f64) -> Field {
+        Field::Metric { name: name.into(), unit, factor }
+    }
+
+    #[test]
+    fn maps_are_read() {
+        for (text, column, field, target) in [
+            ("jobs=sessions", "jobs", Field::Sessions, None),
+            ("ops=ops@pdb1", "ops", Field::Ops, Some("pdb1")),
+            ("pct=workload.update_pct", "pct", Field::Key("workload.update_pct"), None),
+            ("t=service_mean_us:ms", "t", metric("service_mean_us", Unit::Microseconds, 1e3), None),
+            ("t=service_mean_us:s", "t", metric("service_mean_us", Unit::Microseconds, 1e6), None),
+            ("load=load_s", "load", metric("load_s", Unit::Seconds, 1.0), None),
+            ("load=load_s:min", "load", metric("load_s", Unit::Seconds, 60.0), None),
+            ("x=tpcc:1/s", "x", metric("tpcc", Unit::PerSecond, 1.0), None),
+            ("a=b=cpu_idle_pct", "a=b", metric("cpu_idle_pct", Unit::Percent, 1.0), None),
+            ("e=seconds:min", "e", Field::Seconds(60.0), None),
+        ] {
+            let read: Mapping = text.parse().unwrap();
+            assert_eq!(
+                (read.column.as_str(), read.field, read.target.as_deref()),
+                (column, field, target),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_map_says_why() {
+        for (text, part) in [
+            ("x", "no = in it"),
+            ("x=tpcc", "has no unit"),
+            ("x=tpcc:furlongs", "no unit"),
+            ("x=ops_per_s:ms", "cannot be in ms"),
+            ("x=sessions:1/s", "takes no unit"),
+            ("x=variant@pdb1", "only figures"),
+            ("x=workload.nonsense", "is no field"),
+            ("=ops", "no name"),
+            ("x=ops@", "no target"),
+        ] {
+            let error = text.parse::<Mapping>().unwrap_err();
+            assert!(error.to_string().contains(part) && !error.hint.is_empty(), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_text_makes_reading_panic() {
+        let parts = ["", "=", ":", "@", "a", "ops", "µs", "sessions", "."];
+        for code in 0..parts.len().pow(5) {
+            let text: String =
+                (0..5u32).map(|place| parts[code / parts.len().pow(place) % parts.len()]).collect();
+            let _ = text.parse::<Mapping>();
+        }
+    }
+}

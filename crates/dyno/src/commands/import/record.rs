@@ -1,0 +1,236 @@
+//! From a line of a table to run records: one for the line, and one for each target that has figures of its own.
+
+use std::collections::BTreeMap;
+
+use dyno_plan::{PlanSource, TargetUrl};
+use dyno_record::{
+    AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, OpStats, RunRecord,
+    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, rfc3339,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::csv::Csv;
+use super::map::{Field, Mapping};
+use crate::exit::usage;
+
+/// What a cell holds where the table has no figure.
+const NO_FIGURE: [&str; 6] = ["", "-", "–", "n/a", "N/A", "NA"];
+
+/// What holds for all lines.
+pub(super) struct Common<'c> {
+    pub(super) file: String,
+    pub(super) sets: &'c [String],
+    pub(super) variant: Option<&'c str>,
+    pub(super) tags: &'c [String],
+    pub(super) product: Option<&'c str>,
+    pub(super) now: Timestamp,
+    /// Sixteen random bits that the names of the records begin with.
+    pub(super) salt: u16,
+}
+
+/// The figures of one record to be.
+#[derive(Default)]
+struct Figures {
+    ops: Option<f64>,
+    metrics: BTreeMap<String, Metric>,
+}
+
+/// One line, read.
+#[derive(Default)]
+struct Line {
+    sessions: Option<u32>,
+    seconds: Option<f64>,
+    variant: Option<String>,
+    tags: Vec<String>,
+    started_at: Option<Timestamp>,
+    sets: Vec<String>,
+    labels: BTreeMap<String, String>,
+    whole: Figures,
+    targets: BTreeMap<String, Figures>,
+}
+
+/// The records of a table; the parts of a line follow its whole.
+pub(super) fn records(table: &Csv, maps: &[Mapping], common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
+    let columns: Vec<(usize, &Mapping)> = maps
+        .iter()
+        .map(|map| match table.columns.iter().position(|column| *column == map.column) {
+            Some(at) => Ok((at, map)),
+            None => Err(usage(
+                format!("{} has no column {:?}", common.file, map.column),
+                format!("its columns are {}", table.columns.join(", ")),
+            )),
+        })
+        .collect::<anyhow::Result<_>>()?;
+    let mut records = Vec::new();
+    for (number, cells) in &table.lines {
+        let mut line = Line::default();
+        for &(at, map) in &columns {
+            take(&mut line, map, &cells[at]).map_err(|problem| {
+                let place = format!("{} line {number}, column {:?}", common.file, map.column);
+                usage(
+                    format!("{place}: {:?} {problem}", cells[at]),
+                    "mend the cell, or leave it empty where there is no figure",
+                )
+            })?;
+        }
+        build(&mut records, line, *number, common)?;
+    }
+    Ok(records)
+}
+
+/// Takes a cell into the line; the error ends a sentence that begins with the cell.
+fn take(line: &mut Line, map: &Mapping, cell: &str) -> Result<(), String> {
+    if NO_FIGURE.contains(&cell) {
+        return Ok(());
+    }
+    let number = || match cell.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("is no number".to_owned()),
+    };
+    match &map.field {
+        Field::Sessions => {
+            line.sessions = Some(cell.parse().map_err(|_| "is no number of sessions".to_owned())?);
+        }
+        Field::Seconds(factor) => line.seconds = Some(number()? * factor),
+        Field::Variant => line.variant = Some(cell.to_owned()),
+        Field::Tag => line.tags.push(cell.to_owned()),
+        Field::StartedAt => line.started_at = Some(moment(cell)?),
+        Field::Key(path) => line.sets.push(format!("{path}={cell}")),
+        Field::Label => {
+            line.labels.insert(map.column.clone(), cell.to_owned());
+        }
+        Field::Ops => figures(line, map).ops = Some(number()?),
+        Field::Metric { name, unit, factor } => {
+            // Multiplying by 1 is exact, so figures stay as printed.
+            let metric = Metric::Value { value: number()? * factor, unit: *unit };
+            figures(line, map).metrics.insert(name.clone(), metric);
+        }
+    }
+    Ok(())
+}
+
+fn figures<'l>(line: &'l mut Line, map: &Mapping) -> &'l mut Figures {
+    match &map.target {
+        Some(target) => line.targets.entry(target.clone()).or_default(),
+        None => &mut line.whole,
+    }
+}
+
+/// A moment: RFC 3339, or a date alone.
+fn moment(cell: &str) -> Result<Timestamp, String> {
+    let full = if cell.len() == 10 { format!("{cell}T00:00:00Z") } else { cell.to_owned() };
+    full.parse().map_err(|_| "is no moment: write 2026-03-21T14:25:01Z or 2026-03-21".to_owned())
+}
+
+/// The records of one line.
+fn build(records: &mut Vec<RunRecord>, line: Line, number: u64, common: &Common<'_>) -> anyhow::Result<()> {
+    let frame = frame(&line, number, common)?;
+    let index = records.len();
+    let named = |offset: usize| {
+        // Lines of one table stay in their order.
+        let at = line.started_at.unwrap_or(common.now) + SignedDuration::from_micros((index + offset) as i64);
+        (new_run_id(at, common.salt.wrapping_add((index + offset) as u16)), rfc3339(at))
+    };
+    let (whole_id, whole_at) = named(0);
+    if line.whole.ops.is_some() || !line.whole.metrics.is_empty() {
+        let record = RunRecord { id: whole_id.clone(), started_at: whole_at, ..frame.clone() };
+        records.push(with_figures(record, line.whole)?);
+    }
+    for (i, (target, figures)) in line.targets.into_iter().enumerate() {
+        let (id, started_at) = named(i + 1);
+        let mut record = RunRecord { id, started_at, one_target_of: Some(whole_id.clone()), ..frame.clone() };
+        for facts in &mut record.targets {
+            facts.url = format!("{}?target={target}", facts.url);
+        }
+        records.push(with_figures(record, figures)?);
+    }
+    Ok(())
+}
+
+fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRecord> {
+    record.metrics = figures.metrics;
+    if let Some(ops) = figures.ops {
+        let seconds = record.window.as_ref().map(|window| window.seconds).filter(|seconds| *seconds > 0.0);
+        let seconds = seconds.ok_or_else(|| {
+            usage(
+                "a column is mapped to ops, the operations of a whole run, but nothing says how long the run was",
+                "map a column to seconds, or write --set run.time=180s",
+            )
+        })?;
+        let rate = ops / seconds;
+        let all = OpStats { count: ops.max(0.0).round() as u64, rate_per_s: rate, ..OpStats::default() };
+        record.ops.insert("all".into(), all);
+        record.metrics.insert("ops_per_s".into(), Metric::Value { value: rate, unit: Unit::PerSecond });
+    }
+    Ok(record)
+}
+
+/// The record of a line without its figures and names.
+fn frame(line: &Line, number: u64, common: &Common<'_>) -> anyhow::Result<RunRecord> {
+    let mut sets: Vec<String> = common.sets.iter().chain(&line.sets).cloned().collect();
+    if let Some(sessions) = line.sessions {
+        sets.push(format!("run.sessions_per_schema={sessions}"));
+    }
+    let known = sets.iter().filter_map(|set| Some(set.split_once('=')?.0.trim().to_owned())).collect();
+    // A plan needs a database that can be driven; which one is set right below.
+    let source = PlanSource { file: None, sets, target: Some("sqlite:imported".into()) };
+    let mut plan = dyno_plan::read(&source)?;
+    plan.target.url = TargetUrl {
+        scheme: "imported".into(),
+        user: None,
+        host: None,
+        port: None,
+        path: common.file.clone(),
+        params: Vec::new(),
+    };
+    let imported = Imported {
+        format: "csv".into(),
+        file: common.file.clone(),
+        line: Some(number),
+        known,
+        labels: line.labels.clone(),
+    };
+    let told = plan.run.time.filter(|_| imported.knows("run.time")).map(|time| time.0.as_secs_f64());
+    let seconds = line.seconds.or(told);
+    let target = TargetFacts {
+        url: plan.target.url.to_string(),
+        engine: "imported".into(),
+        identity: Identity { product: common.product.unwrap_or_default().to_owned(), ..Identity::default() },
+        data: None,
+    };
+    let not_audited = AuditCheck {
+        check: "imported".into(),
+        status: CheckStatus::Skipped,
+        expected: String::new(),
+        observed: String::new(),
+        detail: format!("not audited: imported from {} line {number}", common.file),
+    };
+    Ok(RunRecord {
+        schema_version: SCHEMA_VERSION,
+        id: String::new(),
+        started_at: String::new(),
+        ended_at: rfc3339(common.now),
+        dyno_version: env!("CARGO_PKG_VERSION").into(),
+        status: Status::Valid,
+        reasons: Vec::new(),
+        variant: line.variant.clone().or_else(|| common.variant.map(str::to_owned)),
+        tags: common.tags.iter().chain(&line.tags).cloned().collect(),
+        part_of: None,
+        one_target_of: None,
+        imported: Some(imported),
+        plan,
+        targets: vec![target],
+        host: HostFacts { role: "not told: imported".into(), ..HostFacts::default() },
+        gate: Gate { sessions: line.sessions.unwrap_or(0), ..Gate::default() },
+        window: seconds.map(|seconds| Window { seconds, ..Window::default() }),
+        ops: BTreeMap::new(),
+        metrics: BTreeMap::new(),
+        counters: Counters::default(),
+        whole: None,
+        host_counters: BTreeMap::new(),
+        waits: Waits::Absent { absent: "the source does not tell".into() },
+        series: Series::default(),
+        errors: Vec::new(),
+        audit: vec![not_audited],
+    })
+}

@@ -1,0 +1,96 @@
+//! Which runs a user means: the one way in which commands turn words into records.
+//!
+//! A selection is one or more names with commas between them: a run (`last`, `last~2`, an id or the beginning of one), a
+//! sweep, search, soak or A/B comparison (its name, `sweep:last`, and `/a` or `/b` behind it for one side), `tag:NAME`,
+//! `variant:NAME`. A bare word that names no run is tried as tag, then as variant.
+
+use dyno_record::{Mark, Repository, RepositoryError, RunId, RunRecord, RunState};
+
+use crate::exit::usage;
+
+/// The records of `selection`, each once, in the order named and in order of time within a name.
+pub(crate) fn records(repository: &Repository, selection: &str) -> anyhow::Result<Vec<RunRecord>> {
+    let mut seen: Vec<RunId> = Vec::new();
+    for name in selection.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        for id in ids(repository, name)? {
+            if !seen.contains(&id) {
+                seen.push(id);
+            }
+        }
+    }
+    if seen.is_empty() {
+        return Err(usage(format!("{selection:?} names no run"), HINT));
+    }
+    let mut records = Vec::with_capacity(seen.len());
+    for id in &seen {
+        match repository.load(id) {
+            Ok(record) => records.push(record),
+            // A run of a sweep whose process died has no record; one that was named has to have one.
+            Err(RepositoryError::NoRecord { .. }) if seen.len() > 1 => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(records)
+}
+
+const HINT: &str =
+    "name a run (last, last~2, its id), a sweep, tag:NAME or variant:NAME; `dyno list` shows runs";
+
+/// The runs of one name.
+fn ids(repository: &Repository, name: &str) -> anyhow::Result<Vec<RunId>> {
+    if let Some((kind, mark)) =
+        name.split_once(':').and_then(|(kind, rest)| Some((Mark::from_name(kind)?, rest)))
+    {
+        let found = repository.marked(kind, mark)?;
+        if found.is_empty() {
+            let known = repository.mark_names(kind)?;
+            return Err(usage(format!("no run has the {} {mark:?}", kind.name()), known_words(kind, &known)));
+        }
+        return Ok(found);
+    }
+    if let Some(sweep) = name.strip_prefix("sweep:") {
+        return of_sweep(repository, sweep);
+    }
+    match repository.resolve(name) {
+        Ok(id) => Ok(vec![id]),
+        Err(error @ RepositoryError::NoSuchRun { .. }) => {
+            match of_sweep(repository, name) {
+                Ok(found) => return Ok(found),
+                Err(other) if !is_unknown_sweep(&other) => return Err(other),
+                Err(_) => {}
+            }
+            for kind in Mark::ALL {
+                let found = repository.marked(kind, name)?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+            }
+            Err(usage(error.to_string(), HINT))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_unknown_sweep(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RepositoryError::NoSuchSweep { .. }))
+}
+
+/// The runs of a sweep that have a record; with `/a` or `/b` behind its name, of one side.
+fn of_sweep(repository: &Repository, name: &str) -> anyhow::Result<Vec<RunId>> {
+    let (name, side) = match name.rsplit_once('/') {
+        Some((name, side @ ("a" | "b"))) => (name, Some(side)),
+        _ => (name, None),
+    };
+    let runs = repository.runs_of_sweep(name)?.into_iter();
+    let recorded = runs.filter(|run| !matches!(run.status, RunState::Running | RunState::Unknown));
+    let of_side = recorded
+        .filter(|run| side.is_none() || run.part_of.as_ref().and_then(|part| part.side.as_deref()) == side);
+    Ok(of_side.map(|run| run.id).collect())
+}
+
+fn known_words(kind: Mark, known: &[String]) -> String {
+    match known {
+        [] => format!("no run has a {} yet", kind.name()),
+        names => format!("there are: {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,320 @@
+//! Importing tables, comparing sets of runs, and following a history, as a user does it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{Desk, Said};
+use serde_json::Value;
+
+/// Two variants, one run each; a column that is a total of 180 s.
+const SCALING: &str = "# a comment\nsessions,variant,ops,lio\n1,old,673537,958991\n2,old,1253100,1785514\n\
+    1,new,588240,834591\n2,new,1090582,1544973\n";
+
+const SCALING_MAPS: [&str; 8] = [
+    "--map",
+    "sessions=sessions",
+    "--map",
+    "variant=variant",
+    "--map",
+    "ops=ops_per_s",
+    "--map",
+    "lio=logical_reads_per_s",
+];
+
+fn import(desk: &Desk, file: &str, more: &[&str]) -> Said {
+    let said = desk.dyno(&[&["import", file][..], more].concat());
+    assert_eq!(said.code, 0, "{said:#?}");
+    said
+}
+
+/// The differences of one measure in percent, as shown: two decimals.
+fn differences(comparison: &Value, measure: &str) -> Vec<(String, String)> {
+    let points = comparison["points"].as_array().unwrap().iter();
+    let of_point = |point: &Value| {
+        let compared =
+            point["measures"].as_array().unwrap().iter().find(|m| m["measure"] == measure).unwrap();
+        assert_eq!(compared["verdict"], "one_run_each");
+        let at = point["at"][0].as_str().unwrap_or_default().to_owned();
+        (at, format!("{:.2}", compared["difference_pct"].as_f64().unwrap()))
+    };
+    points.map(of_point).collect()
+}
+
+#[test]
+fn an_imported_table_is_compared_and_its_units_are_doubted() {
+    let desk = Desk::new();
+    desk.write("scaling.csv", SCALING);
+    let told = ["--set", "run.time=180s", "--set", "workload.work_unit=256"];
+    let dry = import(&desk, "scaling.csv", &[&SCALING_MAPS[..], &told, &["--dry-run"]].concat());
+    assert!(dry.err.contains("ops_per_s is not per second: it is the total of 180 s"), "{}", dry.err);
+    assert!(!desk.file("runs.sqlite3").exists(), "a dry run stores nothing");
+
+    // As a total it is reconciled, and the differences stay as they are.
+    let maps = SCALING_MAPS.map(|map| if map == "ops=ops_per_s" { "ops=ops" } else { map });
+    let said = import(&desk, "scaling.csv", &[&maps[..], &told].concat());
+    assert!(said.err.contains("reconciled: logical reads ÷ operations"), "{}", said.err);
+    let (code, answer) = desk.json(&["compare", "variant:old", "variant:new"]);
+    assert_eq!(code, 0);
+    let shown = |pairs: [(&str, &str); 2]| pairs.map(|(at, by)| (at.to_owned(), by.to_owned())).to_vec();
+    assert_eq!(differences(&answer[0], "ops_per_s"), shown([("1", "-12.66"), ("2", "-12.97")]));
+    let text = desk.dyno(&["compare", "variant:old", "variant:new"]).out;
+    assert!(text.contains("-13.47") && text.contains("one run each: no verdict"), "{text}");
+
+    let (_, record) = desk.json(&["show", "last"]);
+    common::assert_fits_schema(&record);
+    assert_eq!(record["imported"]["line"], 6);
+    assert!(
+        record["audit"][0]["detail"]
+            .as_str()
+            .unwrap()
+            .contains("not audited: imported from scaling.csv line 6")
+    );
+}
+
+#[test]
+fn targets_of_one_setting_are_summed() {
+    let desk = Desk::new();
+    desk.write("pdbs.csv", "sessions,variant,a,b\n2,two,571530,569832\n2,one,1253100,\n");
+    let maps = [
+        "--map",
+        "sessions=sessions",
+        "--map",
+        "variant=variant",
+        "--map",
+        "a=ops_per_s@pdb1",
+        "--map",
+        "b=ops_per_s@pdb2",
+    ];
+    import(&desk, "pdbs.csv", &maps);
+    let (_, answer) = desk.json(&["compare", "variant:one", "variant:two", "--metric", "ops_per_s"]);
+    assert_eq!(answer[0]["points"][0]["measures"][0]["b"], 1_141_362.0);
+}
+
+#[test]
+fn gates_decide_the_exit_code_and_history_tells_its_change() {
+    let desk = Desk::new();
+    let days = |values: &[u32], variant: &str| -> String {
+        values.iter().enumerate().map(|(i, v)| format!("2026-03-{:02},{variant},{v}\n", i + 1)).collect()
+    };
+    let before = [5000, 5010, 4990, 5005, 4995, 5002];
+    let after = [4200, 4210, 4190, 4205, 4195, 4198];
+    desk.write("gate.csv", &format!("day,variant,rate\n{}{}", days(&before, "old"), days(&after, "new")));
+    let maps = ["--map", "day=started_at", "--map", "variant=variant", "--map", "rate=ops_per_s"];
+    import(&desk, "gate.csv", &maps);
+    let compare = |gate: &str| desk.dyno(&["compare", "variant:old", "variant:new", "--gate", gate]);
+    let broken = compare("ops_per_s >= -3%");
+    assert_eq!(broken.code, 1, "{broken:#?}");
+    assert!(broken.out.contains("slower") && broken.out.contains("broken"), "{}", broken.out);
+    assert_eq!(compare("ops_per_s >= -17%").code, 0);
+    let wrong = compare("ops_per_s > 3");
+    assert!(wrong.code == 2 && wrong.err.contains("hint: write [worst] MEASURE"), "{wrong:#?}");
+
+    desk.write("days.csv", &format!("day,variant,rate\n{}", days(&[before, after].concat(), "nightly")));
+    import(&desk, "days.csv", &maps);
+    let (_, trend) = desk.json(&["trend", "variant:nightly"]);
+    assert_eq!(
+        (trend["changes"][0]["at"].as_u64(), trend["changes"].as_array().unwrap().len()),
+        (Some(6), 1)
+    );
+    let text = desk.dyno(&["trend", "--like", trend["points"][3]["run"].as_str().unwrap()]);
+    assert!(text.out.contains('▲') && text.out.contains("worse from"), "{text:#?}");
+}
+
+#[test]
+fn wrong_usage_names_thing_value_and_way_out() {
+    let desk = Desk::new();
+    desk.write("t.csv", "a,b\n1,x\n");
+    for (args, parts) in [
+        (&["import", "t.csv"][..], ["no --map", "the columns are a, b"]),
+        (&["import", "t.csv", "--map", "c=ops_per_s"], ["no column \"c\"", "its columns are a, b"]),
+        (&["import", "t.csv", "--map", "b=ops_per_s"], ["\"x\" is no number", "line 2"]),
+        (&["import", "t.csv", "--map", "a=ops"], ["how long the run was", "run.time"]),
+        (&["import", "none.csv", "--map", "a=ops"], ["none.csv cannot be read", "hint:"]),
+    ] {
+        let said = desk.dyno(args);
+        assert_eq!(said.code, 2, "{said:#?}");
+        assert!(parts.iter().all(|part| said.err.contains(part)), "{args:?}: {}", said.err);
+    }
+    import(&desk, "t.csv", &["--map", "a=ops_per_s", "--tag", "x"]);
+    let said = desk.dyno(&["compare", "tag:y", "last"]);
+    assert!(said.code == 2 && said.err.contains("there are: x"), "{said:#?}");
+}
+
+/// A transcribed table of a published document, where the folder of such is there.
+fn document(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases").join(name);
+    let found = path.exists().then_some(path);
+    if found.is_none() {
+        eprintln!("skipped: the documents' tables are not here (../shared/cases/{name})");
+    }
+    found
+}
+
+/// Every deviation that the scaling document prints comes out to its last digit; none of its 28 cells errs.
+#[test]
+fn the_scaling_document_is_reproduced_to_the_printed_digit() {
+    let (Some(table), Some(printed)) =
+        (document("slob-scaling-oracle.csv"), document("slob-scaling-oracle-deviation.csv"))
+    else {
+        return;
+    };
+    let desk = Desk::new();
+    let maps = [
+        "--map",
+        "sessions=sessions",
+        "--map",
+        "variant=variant",
+        "--map",
+        "ops=ops_per_s",
+        "--map",
+        "lio_per_s=logical_reads_per_s",
+        "--map",
+        "ops_pdb1=ops_per_s@pdb1",
+        "--map",
+        "ops_pdb2=ops_per_s@pdb2",
+        "--set",
+        "run.time=180s",
+        "--set",
+        "workload.work_unit=256",
+    ];
+    let said = import(&desk, table.to_str().unwrap(), &maps);
+    assert!(
+        said.err.contains("total of 180 s") && said.err.contains("6 totals are the sums"),
+        "{}",
+        said.err
+    );
+    let (_, answers) =
+        desk.json(&["compare", "variant:11.2.0.3", "variant:12.1.0.1-noncdb", "variant:12.1.0.1-cdb"]);
+    let text = std::fs::read_to_string(printed).unwrap();
+    let mut checked = 0;
+    for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let measure = if cells[1] == "ops" { "ops_per_s" } else { "logical_reads_per_s" };
+        for (answer, column) in [(0, 2), (1, 3)] {
+            let shown = differences(&answers[answer], measure);
+            assert!(shown.contains(&(cells[0].to_owned(), cells[column].to_owned())), "{line}: {shown:?}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 28);
+}
+
+/// The tuning document cuts off instead of rounding: eight of the 17 deviations that it prints are wrong in the last digit.
+#[test]
+fn the_tuning_document_is_reproduced_and_its_errors_are_named() {
+    let Some(table) = document("os-tuning-oracle9i.csv") else { return };
+    let desk = Desk::new();
+    let maps = [
+        "--map",
+        "step=label",
+        "--map",
+        "variant=variant",
+        "--map",
+        "tpcc=tpcc_per_s",
+        "--map",
+        "avg_time_s=response_mean_us:s",
+        "--map",
+        "load_sqlldr_s=load_sqlldr_s",
+        "--map",
+        "load_tables_s=load_tables_s",
+    ];
+    import(&desk, table.to_str().unwrap(), &maps);
+    // (first, second, measure, what it is, what the document prints)
+    for (a, b, measure, correct, printed) in [
+        ("2.4.18-3", "2.4.19", "tpcc_per_s", "3.09", "3.09"),
+        ("2.4.18-3", "2.4.20", "tpcc_per_s", "7.16", "7.16"),
+        ("2.4.18-3", "2.5.53", "tpcc_per_s", "16.26", "16.25"),
+        ("2.4.18-3", "2.4.19", "response_mean_us", "-9.95", "-9.95"),
+        ("2.4.18-3", "2.4.20", "response_mean_us", "-13.27", "-13.27"),
+        ("2.4.18-3", "2.5.53", "response_mean_us", "-20.38", "-20.37"),
+        ("2.4.18-3", "2.4.19", "load_sqlldr_s", "-5.97", "-5.96"),
+        ("2.4.18-3", "2.4.20", "load_sqlldr_s", "-13.60", "-13.59"),
+        ("2.4.18-3", "2.5.53", "load_sqlldr_s", "-8.51", "-8.50"),
+        ("ext2", "ext3", "tpcc_per_s", "-3.24", "-3.24"),
+        ("ext2", "ext3", "response_mean_us", "4.85", "4.84"),
+        ("ext2", "reiserfs", "tpcc_per_s", "-0.80", "-0.8"),
+        ("ext2", "reiserfs", "response_mean_us", "0.61", "0.6"),
+        ("ext2", "jfs", "tpcc_per_s", "2.08", "2.08"),
+        ("ext2", "jfs", "response_mean_us", "-3.64", "-3.63"),
+        ("ext2", "xfs", "tpcc_per_s", "-4.89", "-4.89"),
+        ("ext2", "xfs", "response_mean_us", "-3.64", "-3.63"),
+    ] {
+        let (a, b) = (format!("variant:{a}"), format!("variant:{b}"));
+        let (_, answer) = desk.json(&["compare", &a, &b]);
+        let shown = &differences(&answer[0], measure)[0].1;
+        assert_eq!(shown, correct, "{a} {b} {measure}");
+        // Cut off after its last digit, the exact figure is what the document prints.
+        let exact =
+            answer[0]["points"][0]["measures"].as_array().unwrap().iter().find(|m| m["measure"] == measure);
+        let scale = 10f64.powi(printed.split('.').nth(1).map_or(0, |digits| digits.len() as i32));
+        let cut = (exact.unwrap()["difference_pct"].as_f64().unwrap() * scale).trunc() / scale;
+        assert_eq!(cut, printed.parse::<f64>().unwrap(), "{a} {b} {measure}");
+    }
+}
+
+#[test]
+fn the_ramp_tables_come_out_and_their_units_are_checked() {
+    let (Some(memory), Some(flash)) =
+        (document("server-in-memory-oracle.csv"), document("random-read-flash-oracle.csv"))
+    else {
+        return;
+    };
+    let desk = Desk::new();
+    let maps = [
+        "--map",
+        "test=label",
+        "--map",
+        "jobs=sessions",
+        "--map",
+        "cpu_busy=cpu_busy_pct",
+        "--map",
+        "cpu_user=cpu_user_pct",
+        "--map",
+        "cpu_sys=cpu_sys_pct",
+        "--map",
+        "cpu_idle=cpu_idle_pct",
+        "--map",
+        "rows_per_s=rows_per_s",
+        "--map",
+        "tx_per_s=ops_per_s",
+        "--map",
+        "service_time_s=service_mean_us:s",
+        "--map",
+        "lread_per_s=logical_reads_per_s",
+        "--map",
+        "pread_per_s=physical_reads_per_s",
+        "--map",
+        "elapsed_s=seconds",
+        "--variant",
+        "memory",
+    ];
+    let said = import(&desk, memory.to_str().unwrap(), &maps);
+    assert!(
+        said.err.contains("24 sums of CPU shares agree") && said.err.contains("97.8 % of the sessions"),
+        "{}",
+        said.err
+    );
+    let shown = desk.dyno(&["show", "last", "--table"]).out;
+    assert!(shown.contains("512,000") && shown.contains("61.1") && shown.contains("1,527,000"), "{shown}");
+
+    let maps = [
+        "--map",
+        "jobs=sessions",
+        "--map",
+        "cpu_busy=cpu_busy_pct",
+        "--map",
+        "read_iops=physical_read_requests_per_s",
+        "--map",
+        "read_blocks_per_s=physical_reads_per_s",
+        "--map",
+        "read_mb_per_s=physical_read_mb_per_s",
+        "--map",
+        "elapsed_s=seconds",
+    ];
+    let said = import(&desk, flash.to_str().unwrap(), &maps);
+    assert!(said.err.contains("physical_read_mb_per_s is in MiB/s"), "{}", said.err);
+}
