@@ -12,6 +12,9 @@ const SYMBOLS: u16 = 95;
 /// The byte of the part that compresses away.
 const PADDING: u8 = b'.';
 
+/// Tells the stream of a row's rest from that of its columns.
+const REST: u64 = 0x7265_7374;
+
 /// Bytes made at a time: the loop over them vectorises.
 const CHUNK: usize = 64;
 
@@ -51,6 +54,7 @@ pub struct Filler {
     seed: u64,
     column_bytes: usize,
     random_bytes: usize,
+    compressible: u32,
 }
 
 impl Filler {
@@ -61,6 +65,7 @@ impl Filler {
             seed: table_seed(spec.seed, schema, kind),
             column_bytes,
             random_bytes: random_bytes(column_bytes, spec.compressible),
+            compressible: spec.compressible,
         }
     }
 
@@ -87,6 +92,15 @@ impl Filler {
         }
         out[0] = b'd';
         hex16(row_seed, &mut out[1..17]);
+    }
+
+    /// Writes what the row with `key` has beside its columns where they do not fill a block: filler of any length and of
+    /// the same kind, of a stream of its own.
+    pub fn fill_rest(&self, key: u64, out: &mut [u8]) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(mix(mix(self.seed ^ key) ^ REST));
+        let (random, padding) = out.split_at_mut(random_bytes(out.len(), self.compressible));
+        random_text(&mut rng, random);
+        padding.fill(PADDING);
     }
 }
 

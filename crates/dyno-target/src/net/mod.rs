@@ -2,9 +2,11 @@
 //! trust inside TLS.
 
 mod breaker;
+mod environment;
 mod socket;
 pub(crate) mod sockopt;
 pub(crate) mod verify;
 
 pub(crate) use breaker::Breaker;
+pub(crate) use environment::Environment;
 pub(crate) use socket::{Sink, Socket, Stream};

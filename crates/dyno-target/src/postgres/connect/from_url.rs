@@ -6,8 +6,8 @@ use std::time::Duration;
 use dyno_plan::TargetUrl;
 
 use super::config::{ChannelBinding, ConnectConfig, Endpoint, SslMode};
-use super::environment::Environment;
 use crate::error::{TargetError, TargetErrorKind};
+use crate::net::Environment;
 use crate::net::sockopt::Keepalive;
 use crate::open::OpenOptions;
 use crate::secret::Secret;

@@ -7,7 +7,6 @@ mod auth;
 mod binding;
 mod config;
 mod dial;
-mod environment;
 mod explain;
 mod from_url;
 mod passfile;

@@ -4,20 +4,20 @@ use std::sync::{Mutex, PoisonError};
 
 use super::super::wire::Connection;
 use super::meta::{Found, finish_sql, record_relation_sql};
-use super::pool;
 use super::rows::Loading;
-use super::session::explain;
+use super::session::{Loaders, explain};
 use super::tables::Table;
 use super::verify::measure;
 use crate::error::TargetError;
 use crate::load::SchemaFacts;
+use crate::pool;
 
 /// Builds the indexes that are not there yet, each recorded in the transaction that makes it.
 pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetError> {
     let missing = |table: &&Table| table.index_name().is_some_and(|index| !found.indexes.contains(&index));
     let tables: Vec<Table> = loading.tables.iter().filter(missing).copied().collect();
     loading.progress.phase("index", tables.iter().map(|table| table.rows).sum());
-    pool::run(loading.config, loading.parallel, tables.len(), loading.cancel, &|connection, job| {
+    pool::run(&Loaders(loading.config), loading.parallel, tables.len(), loading.cancel, &|connection, job| {
         let table = tables[job];
         if let (Some(create), Some(name)) = (table.create_index_sql(), table.index_name()) {
             connection
@@ -32,11 +32,17 @@ pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetEr
 /// Runs `command` (a VACUUM with its options) on every table.
 pub(super) fn vacuum(loading: &Loading<'_>, phase: &str, command: &str) -> Result<(), TargetError> {
     loading.progress.phase(phase, loading.spec.total_rows());
-    pool::run(loading.config, loading.parallel, loading.tables.len(), loading.cancel, &|connection, job| {
-        vacuum_one(connection, loading, &loading.tables[job], command)?;
-        loading.progress.advance(loading.tables[job].rows, 0);
-        Ok(())
-    })
+    pool::run(
+        &Loaders(loading.config),
+        loading.parallel,
+        loading.tables.len(),
+        loading.cancel,
+        &|connection, job| {
+            vacuum_one(connection, loading, &loading.tables[job], command)?;
+            loading.progress.advance(loading.tables[job].rows, 0);
+            Ok(())
+        },
+    )
 }
 
 /// Runs `command` on one table.
@@ -64,13 +70,19 @@ pub(super) fn verify(
 ) -> Result<Vec<SchemaFacts>, TargetError> {
     loading.progress.phase("verify", loading.spec.total_rows());
     let measured = Mutex::new(Vec::new());
-    pool::run(loading.config, loading.parallel, loading.tables.len(), loading.cancel, &|connection, job| {
-        let table = loading.tables[job];
-        let (facts, relation_blocks) = measure(connection, loading.spec, &table)?;
-        loading.progress.advance(facts.rows, 0);
-        measured.lock().unwrap_or_else(PoisonError::into_inner).push((table, facts, relation_blocks));
-        Ok(())
-    })?;
+    pool::run(
+        &Loaders(loading.config),
+        loading.parallel,
+        loading.tables.len(),
+        loading.cancel,
+        &|connection, job| {
+            let table = loading.tables[job];
+            let (facts, relation_blocks) = measure(connection, loading.spec, &table)?;
+            loading.progress.advance(facts.rows, 0);
+            measured.lock().unwrap_or_else(PoisonError::into_inner).push((table, facts, relation_blocks));
+            Ok(())
+        },
+    )?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(table, ..)| (table.kind, table.schema));
     control

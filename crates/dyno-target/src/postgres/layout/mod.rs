@@ -11,7 +11,6 @@ mod create;
 mod drop;
 mod finish;
 mod meta;
-mod pool;
 mod quote;
 mod rows;
 mod session;

@@ -11,11 +11,11 @@ use super::chunks::{Chunk, bodies, tail};
 use super::copy_rows::{HEADER, ROW_BYTES, RowMaker, TRAILER};
 use super::finish;
 use super::meta::Found;
-use super::pool::{self, cancelled};
-use super::session::explain;
+use super::session::{Loaders, explain};
 use super::tables::Table;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, Progress};
+use crate::pool::{self, cancelled};
 
 /// Rows are gathered into sends of about this many bytes.
 const SEND_BYTES: usize = 256 * 1024;
@@ -71,12 +71,18 @@ pub(super) fn fill_bodies(
     }
     loading.progress.phase("rows", chunks.iter().map(|chunk| chunk.rows).sum());
     let written = Mutex::new(Written::default());
-    pool::run(loading.config, loading.parallel, chunks.len(), loading.cancel, &|connection, job| {
-        let chunk = write_chunk(connection, loading, chunks[job], copy)?;
-        loading.progress.advance(chunk.rows, chunk.bytes);
-        written.lock().unwrap_or_else(PoisonError::into_inner).add(chunk);
-        Ok(())
-    })?;
+    pool::run(
+        &Loaders(loading.config),
+        loading.parallel,
+        chunks.len(),
+        loading.cancel,
+        &|connection, job| {
+            let chunk = write_chunk(connection, loading, chunks[job], copy)?;
+            loading.progress.advance(chunk.rows, chunk.bytes);
+            written.lock().unwrap_or_else(PoisonError::into_inner).add(chunk);
+            Ok(())
+        },
+    )?;
     Ok(written.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -89,16 +95,22 @@ pub(super) fn fill_tails(
     let tails: Vec<(Table, Vec<Chunk>)> = tails.filter(|(_, chunks)| !chunks.is_empty()).collect();
     loading.progress.phase("vacuum", tails.iter().map(|(table, _)| table.rows).sum());
     let written = Mutex::new(Written::default());
-    pool::run(loading.config, loading.parallel, tails.len(), loading.cancel, &|connection, job| {
-        let (table, chunks) = &tails[job];
-        finish::vacuum_one(connection, loading, table, "VACUUM (FREEZE)")?;
-        for chunk in chunks {
-            let chunk = write_chunk(connection, loading, *chunk, insert)?;
-            written.lock().unwrap_or_else(PoisonError::into_inner).add(chunk);
-        }
-        loading.progress.advance(table.rows, 0);
-        Ok(())
-    })?;
+    pool::run(
+        &Loaders(loading.config),
+        loading.parallel,
+        tails.len(),
+        loading.cancel,
+        &|connection, job| {
+            let (table, chunks) = &tails[job];
+            finish::vacuum_one(connection, loading, table, "VACUUM (FREEZE)")?;
+            for chunk in chunks {
+                let chunk = write_chunk(connection, loading, *chunk, insert)?;
+                written.lock().unwrap_or_else(PoisonError::into_inner).add(chunk);
+            }
+            loading.progress.advance(table.rows, 0);
+            Ok(())
+        },
+    )?;
     Ok(written.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 

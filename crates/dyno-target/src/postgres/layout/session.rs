@@ -5,6 +5,7 @@ use super::super::wire::{Connection, PgError};
 use super::quote::ident;
 use super::tables::SCHEMA;
 use crate::error::{TargetError, TargetErrorKind};
+use crate::pool;
 
 /// Settings of every connection that loads: nothing that the site set for short statements shall break a long one, and
 /// names mean what is written. Commits need not wait for the log: a chunk and the note of it are lost or kept together.
@@ -20,6 +21,23 @@ pub(super) fn loader(config: &ConnectConfig) -> Result<Connection, TargetError> 
     let mut connection = Connection::open(config, "dyno load")?;
     connection.simple(LOADER_SETTINGS)?;
     Ok(connection)
+}
+
+/// Connections for a pool of them.
+pub(super) struct Loaders<'a>(pub(super) &'a ConnectConfig);
+
+impl pool::Loaders for Loaders<'_> {
+    type Connection = Connection;
+
+    fn open(&self) -> Result<(Connection, pool::BreakOff), TargetError> {
+        let connection = loader(self.0)?;
+        let token = connection.cancel_token();
+        Ok((connection, Box::new(move || drop(token.cancel()))))
+    }
+
+    fn close(&self, connection: Connection) {
+        connection.close();
+    }
 }
 
 /// How long to wait for another load or drop: long enough for a server to notice that its client has gone.

@@ -1,28 +1,28 @@
-//! What libpq takes from outside the URL: variables, the operating system's user, the home directory.
+//! What the clients of databases take from outside the URL: variables, the operating system's user, the home directory.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// The surroundings of the process; a type, so that tests can bring their own.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Environment(pub(super) fn(&str) -> Option<String>);
+pub(crate) struct Environment(pub(crate) fn(&str) -> Option<String>);
 
 impl Environment {
     /// The real one.
-    pub(super) const PROCESS: Self = Self(|name| std::env::var(name).ok());
+    pub(crate) const PROCESS: Self = Self(|name| std::env::var(name).ok());
 
     /// A variable that is set and not empty.
-    pub(super) fn var(self, name: &str) -> Option<String> {
+    pub(crate) fn var(self, name: &str) -> Option<String> {
         (self.0)(name).filter(|value| !value.is_empty())
     }
 
     /// A file in the user's home directory.
-    pub(super) fn home(self, file: &str) -> Option<PathBuf> {
+    pub(crate) fn home(self, file: &str) -> Option<PathBuf> {
         self.var("HOME").map(|home| PathBuf::from(home).join(file))
     }
 
     /// The operating system's user.
-    pub(super) fn user(self) -> Option<String> {
+    pub(crate) fn user(self) -> Option<String> {
         passwd_user().or_else(|| self.var("USER")).or_else(|| self.var("LOGNAME"))
     }
 }

@@ -5,9 +5,6 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::super::connect::ConnectConfig;
-use super::super::wire::{CancelToken, Connection};
-use super::session::loader;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::Cancel;
 
@@ -17,30 +14,45 @@ const WATCH_EVERY: Duration = Duration::from_millis(20);
 /// Looks between two requests to the server to break off; one can come between two statements and hit nothing.
 const LOOKS_PER_REQUEST: u32 = 25;
 
+/// Breaks off whatever a connection does, from another thread; a connection that is gone needs no breaking off.
+pub(crate) type BreakOff = Box<dyn Fn() + Send>;
+
+/// Connections of one engine for loading.
+pub(crate) trait Loaders: Sync {
+    /// One connection.
+    type Connection;
+
+    /// Opens one, with what breaks it off.
+    fn open(&self) -> Result<(Self::Connection, BreakOff), TargetError>;
+
+    /// Ends one in the protocol's own way.
+    fn close(&self, connection: Self::Connection);
+}
+
 /// What the workers share.
 struct Shared {
     next: AtomicUsize,
     stop: AtomicBool,
     failed: Mutex<Option<TargetError>>,
-    tokens: Mutex<Vec<CancelToken>>,
+    break_offs: Mutex<Vec<BreakOff>>,
 }
 
 /// Does jobs `0..jobs` on at most `parallel` connections: `work(connection, job)`.
 ///
 /// # Errors
 /// The first error of any job, after all others were broken off; `Cancelled` if the user asked to stop.
-pub(super) fn run(
-    config: &ConnectConfig,
+pub(crate) fn run<L: Loaders>(
+    loaders: &L,
     parallel: u32,
     jobs: usize,
     cancel: &Cancel,
-    work: &(dyn Fn(&mut Connection, usize) -> Result<(), TargetError> + Sync),
+    work: &(dyn Fn(&mut L::Connection, usize) -> Result<(), TargetError> + Sync),
 ) -> Result<(), TargetError> {
     let shared = Shared {
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(cancel.is_cancelled()),
         failed: Mutex::new(None),
-        tokens: Mutex::new(Vec::new()),
+        break_offs: Mutex::new(Vec::new()),
     };
     let workers = jobs.min(parallel.max(1) as usize);
     std::thread::scope(|scope| {
@@ -48,7 +60,7 @@ pub(super) fn run(
         for _ in 0..workers {
             let (shared, ended) = (&shared, ended.clone());
             scope.spawn(move || {
-                if let Err(error) = worker(config, jobs, shared, work) {
+                if let Err(error) = worker(loaders, jobs, shared, work) {
                     shared.stop.store(true, Ordering::Relaxed);
                     // The first one is the cause, and what follows is what breaking off the others looks like.
                     lock(&shared.failed).get_or_insert(error);
@@ -65,7 +77,7 @@ pub(super) fn run(
             }
             if shared.stop.load(Ordering::Relaxed) {
                 if looks % LOOKS_PER_REQUEST == 0 {
-                    break_off(&lock(&shared.tokens));
+                    lock(&shared.break_offs).iter().for_each(|break_off| break_off());
                 }
                 looks += 1;
             }
@@ -78,22 +90,22 @@ pub(super) fn run(
 }
 
 /// The error of a load that the user stopped.
-pub(super) fn cancelled() -> TargetError {
+pub(crate) fn cancelled() -> TargetError {
     TargetError::new(TargetErrorKind::Cancelled, "the load was stopped before its end")
         .hint("load again to resume it, or drop what is there")
 }
 
-fn worker(
-    config: &ConnectConfig,
+fn worker<L: Loaders>(
+    loaders: &L,
     jobs: usize,
     shared: &Shared,
-    work: &(dyn Fn(&mut Connection, usize) -> Result<(), TargetError> + Sync),
+    work: &(dyn Fn(&mut L::Connection, usize) -> Result<(), TargetError> + Sync),
 ) -> Result<(), TargetError> {
     if shared.stop.load(Ordering::Relaxed) {
         return Ok(());
     }
-    let mut connection = loader(config)?;
-    lock(&shared.tokens).push(connection.cancel_token());
+    let (mut connection, break_off) = loaders.open()?;
+    lock(&shared.break_offs).push(break_off);
     while !shared.stop.load(Ordering::Relaxed) {
         let job = shared.next.fetch_add(1, Ordering::Relaxed);
         if job >= jobs {
@@ -101,15 +113,8 @@ fn worker(
         }
         work(&mut connection, job)?;
     }
-    connection.close();
+    loaders.close(connection);
     Ok(())
-}
-
-fn break_off(tokens: &[CancelToken]) {
-    for token in tokens {
-        // A connection that is gone needs no breaking off.
-        let _ = token.cancel();
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -1,0 +1,19 @@
+//! From a URL to a connection that is ready: where the server is, TLS, who we are, the password.
+//!
+//! Names and defaults are those of the `mysql` client, so that what it reaches, Dyno reaches with the same words. What it has
+//! and this has not is refused by name instead of ignored.
+
+mod auth;
+mod config;
+mod dial;
+mod ed25519;
+mod explain;
+mod from_url;
+mod greet;
+mod option_file;
+mod rsa;
+mod start;
+mod tls;
+
+pub use config::{ConnectConfig, Endpoint, SslMode};
+pub(super) use start::establish;
