@@ -1,4 +1,4 @@
-//! Free space of a file system.
+//! Free space of a file system, and sizes as people read them.
 #![allow(unsafe_code, reason = "statvfs has no safe form in std")]
 
 use std::ffi::CString;
@@ -15,6 +15,16 @@ pub(crate) fn free_bytes(path: &str) -> Option<u64> {
     // SAFETY: statvfs returned 0, so it has filled the structure.
     let facts = unsafe { facts.assume_init() };
     Some(facts.f_bavail * facts.f_frsize)
+}
+
+/// A size as people read it.
+pub(crate) fn human(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 1024.0 && unit < 4 {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", ["B", "KiB", "MiB", "GiB", "TiB"][unit])
 }
 
 #[cfg(test)]

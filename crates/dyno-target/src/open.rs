@@ -25,10 +25,13 @@ pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, T
     match url.scheme.as_str() {
         "sqlite" => crate::sqlite::open(url),
         "postgres" | "postgresql" => crate::postgres::open(url, options),
+        "mysql" | "mariadb" => crate::mysql::open(url, options),
         other => Err(TargetError::new(
             TargetErrorKind::Unsupported,
             format!("there is no engine for {other:?} URLs"),
         )
-        .hint("write sqlite:PATH, sqlite::memory: or postgres://USER@HOST/DATABASE")),
+        .hint(
+            "write sqlite:PATH, sqlite::memory:, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE",
+        )),
     }
 }

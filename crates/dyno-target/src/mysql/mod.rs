@@ -4,4 +4,25 @@
 //! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits.
 
 pub mod connect;
+mod counters;
+mod identity;
+mod layout;
+mod lock;
+pub mod ops;
+mod sampler;
+mod target;
 pub mod wire;
+
+use dyno_plan::TargetUrl;
+
+use crate::error::TargetError;
+use crate::open::OpenOptions;
+use crate::target::Target;
+
+/// The target that a `mysql:` URL names. Does not connect.
+///
+/// # Errors
+/// A parameter is unknown or has an impossible value.
+pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
+    Ok(Box::new(target::MyTarget::new(url, options)?))
+}

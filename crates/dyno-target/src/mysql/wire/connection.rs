@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::error::{MyError, WireError};
+use super::error::WireError;
 use super::fields::Fields;
 use super::inbound::{Inbound, Packet};
 use super::message::{self, command};
@@ -275,13 +275,6 @@ pub(in crate::mysql) fn version_num(text: &str) -> u32 {
     let mut next = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0).min(999);
     let (major, minor, patch) = (next(), next(), next());
     major * 10_000 + minor.min(99) * 100 + patch.min(99)
-}
-
-impl Connection {
-    /// The server's error that ended the last statement, for callers that know what it may say.
-    pub(in crate::mysql) fn refusal(error: &TargetError) -> Option<u16> {
-        MyError::of(error).map(|error| error.number)
-    }
 }
 
 #[cfg(test)]

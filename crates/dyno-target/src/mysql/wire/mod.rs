@@ -18,6 +18,6 @@ pub(super) use connection::{Ended, Greeting, Metadata};
 pub use error::MyError;
 pub(super) use error::{WireError, describe};
 pub(super) use fields::Fields;
-pub(super) use inbound::Inbound;
+pub(super) use local::FILE_PACKET_BYTES;
 pub(super) use prepare::Prepared;
 pub use row::Row;

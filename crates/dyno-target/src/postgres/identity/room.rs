@@ -5,6 +5,7 @@ use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
 use super::preflight::{advice, ok};
+use crate::disk::human;
 use crate::load::DataState;
 
 /// Bytes of an index entry with its share of page overhead: 16 of entry, 4 of line pointer, 90 % fill.
@@ -18,16 +19,6 @@ fn data_bytes(spec: &DataSpec) -> u64 {
     let tables = spec.total_rows().saturating_mul(spec.block_size);
     let indexes = u64::from(spec.schemas).saturating_mul(spec.rows).saturating_mul(INDEX_BYTES_PER_ROW);
     tables.saturating_add(indexes).saturating_add(tables / OVERHEAD_SHARE)
-}
-
-/// A size as people read it.
-fn human(bytes: u64) -> String {
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1024.0 && unit < 4 {
-        value /= 1024.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", ["B", "KiB", "MiB", "GiB", "TiB"][unit])
 }
 
 /// Whether the run reads from the cache or from outside.

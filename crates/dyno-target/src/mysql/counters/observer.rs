@@ -1,0 +1,106 @@
+//! The observer: one connection, one round of questions per snapshot.
+
+use std::collections::BTreeMap;
+
+use dyno_record::Snapshot;
+
+use super::super::connect::ConnectConfig;
+use super::super::identity::started;
+use super::super::layout::settle;
+use super::super::wire::{Connection, MyError, Row};
+use super::histogram;
+use super::portable::{Facts, fill};
+use super::sources::{ALL, Source};
+use crate::error::TargetError;
+use crate::target::Observer;
+
+/// Reads counters of one server.
+pub(in crate::mysql) struct MyObserver {
+    connection: Connection,
+    /// Sources that cannot be read, with the reason.
+    missing: BTreeMap<&'static str, String>,
+    histogram: bool,
+}
+
+impl MyObserver {
+    /// Connects, and finds out what can be read.
+    pub(in crate::mysql) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
+        let mut connection = Connection::open(config, "dyno observer")?;
+        settle(&mut connection)?;
+        let mut missing = BTreeMap::new();
+        for source in ALL {
+            if let Err(error) = connection.simple(source.sql) {
+                note_missing(&mut missing, &source, error)?;
+            }
+        }
+        if let Some(why) = performance_schema_is_off(&mut connection)? {
+            for source in &ALL[2..] {
+                missing.insert(source.name, why.clone());
+            }
+        }
+        let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
+        Ok(Self { connection, missing, histogram })
+    }
+}
+
+/// Takes a refusal as the reason why a source is missing; what is no refusal is an error.
+fn note_missing(
+    missing: &mut BTreeMap<&'static str, String>,
+    source: &Source,
+    error: TargetError,
+) -> Result<(), TargetError> {
+    match MyError::of(&error) {
+        Some(server) => {
+            missing.insert(source.name, server.message.clone());
+            Ok(())
+        }
+        None => Err(error),
+    }
+}
+
+/// With it off its tables can be read, and are empty: figures would be 0 that nobody counted.
+fn performance_schema_is_off(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+    let rows = connection.simple("SELECT @@performance_schema")?;
+    let off = rows.first().and_then(|row| row.get(0)) == Some("0");
+    let why = "performance_schema is off on the server; set performance_schema = ON in its option file and restart it";
+    Ok(off.then(|| why.to_owned()))
+}
+
+impl Observer for MyObserver {
+    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+        let mut facts = Facts::new(self.connection.is_mariadb(), self.missing.clone());
+        let mut snapshot = Snapshot::default();
+        for source in ALL.iter().filter(|source| !self.missing.contains_key(source.name)) {
+            match self.connection.simple(source.sql) {
+                Ok(rows) => rows.iter().for_each(|row| note(&mut snapshot, &mut facts, source.name, row)),
+                Err(error) => note_missing(&mut facts.missing, source, error)?,
+            }
+        }
+        if self.histogram
+            && let Some(histogram) = histogram::read(&mut self.connection)?
+        {
+            snapshot.latencies.insert("statements".to_owned(), histogram);
+        }
+        // It grows with the clock and says nothing about the run.
+        snapshot.native.remove("status.Uptime");
+        snapshot.epochs.insert("server.start".to_owned(), started(&mut self.connection)?);
+        fill(&mut snapshot, &facts);
+        Ok(snapshot)
+    }
+
+    /// Neither `SHOW` nor `performance_schema` is a transaction of an engine.
+    fn own_commits(&self) -> u64 {
+        0
+    }
+}
+
+/// Files one cell: settings as facts and marks, what is a number as a counter.
+fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, row: &Row) {
+    let (Some(name), Some(value)) = (row.get(0), row.get(1)) else { return };
+    if source == "setting" {
+        facts.settings.insert(name.to_owned(), value.to_owned());
+        snapshot.epochs.insert(format!("setting.{name}"), value.to_owned());
+    } else if let Ok(number) = value.parse() {
+        snapshot.native.insert(format!("{source}.{name}"), number);
+    }
+}

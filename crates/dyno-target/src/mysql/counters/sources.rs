@@ -1,0 +1,53 @@
+//! Where counters come from, each a query of (name, value) that may fail alone.
+
+/// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    /// What its native names begin with.
+    pub(super) name: &'static str,
+    /// The query; columns name and value.
+    pub(super) sql: &'static str,
+}
+
+/// Status variables of the whole server.
+pub(super) const STATUS: Source = Source { name: "status", sql: "SHOW GLOBAL STATUS" };
+
+/// Settings that decide what a counter means; a change of one of them between two snapshots makes the run invalid.
+pub(super) const SETTINGS: Source = Source {
+    name: "setting",
+    sql: "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_page_size', 'innodb_flush_log_at_trx_commit',
+          'innodb_flush_method', 'sync_binlog', 'log_bin', 'performance_schema', 'userstat', 'innodb_buffer_pool_size')",
+};
+
+/// File I/O by kind of file: counts, bytes and picoseconds.
+pub(super) const FILES: Source = Source {
+    name: "file",
+    sql: "SELECT CONCAT(SUBSTRING_INDEX(EVENT_NAME, '/', -1), '.', part), CASE part
+              WHEN 'count_read' THEN COUNT_READ WHEN 'count_write' THEN COUNT_WRITE WHEN 'count_misc' THEN COUNT_MISC
+              WHEN 'bytes_read' THEN SUM_NUMBER_OF_BYTES_READ WHEN 'bytes_write' THEN SUM_NUMBER_OF_BYTES_WRITE
+              WHEN 'ps_read' THEN SUM_TIMER_READ WHEN 'ps_write' THEN SUM_TIMER_WRITE ELSE SUM_TIMER_MISC END
+          FROM performance_schema.file_summary_by_event_name, (SELECT 'count_read' AS part UNION ALL SELECT 'count_write'
+              UNION ALL SELECT 'count_misc' UNION ALL SELECT 'bytes_read' UNION ALL SELECT 'bytes_write'
+              UNION ALL SELECT 'ps_read' UNION ALL SELECT 'ps_write' UNION ALL SELECT 'ps_misc') parts
+          WHERE EVENT_NAME IN ('wait/io/file/innodb/innodb_data_file', 'wait/io/file/innodb/innodb_log_file',
+              'wait/io/file/innodb/innodb_dblwr_file', 'wait/io/file/sql/binlog')",
+};
+
+/// Statements: how many and how long, over all classes.
+pub(super) const STATEMENTS: Source = Source {
+    name: "statements",
+    sql: "SELECT 'count', SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_global_by_event_name
+          UNION ALL SELECT 'ps', SUM(SUM_TIMER_WAIT)
+          FROM performance_schema.events_statements_summary_global_by_event_name",
+};
+
+/// Waits of sessions on locks and latches, by class: counts and picoseconds.
+pub(super) const WAITS: Source = Source {
+    name: "wait",
+    sql: "SELECT CONCAT(REPLACE(SUBSTRING(EVENT_NAME, 6), '/', '.'), '.ps'), SUM_TIMER_WAIT
+          FROM performance_schema.events_waits_summary_global_by_event_name
+          WHERE COUNT_STAR > 0 AND EVENT_NAME NOT LIKE 'wait/io/file/%' AND EVENT_NAME <> 'idle'",
+};
+
+/// All of them, the ones without which there is no snapshot first.
+pub(super) const ALL: [Source; 5] = [STATUS, SETTINGS, FILES, STATEMENTS, WAITS];

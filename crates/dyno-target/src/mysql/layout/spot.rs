@@ -1,0 +1,170 @@
+//! Whether the data is still what was loaded, found out before a run and without reading it all.
+//!
+//! The table's size, its only index, no trigger, the smallest and largest key by that index, and a sample of rows compared
+//! byte for byte.
+
+use std::collections::HashMap;
+
+use dyno_plan::DataSpec;
+
+use super::super::wire::{Connection, Row};
+use super::quote::literal;
+use super::row_text::RowMaker;
+use super::tables::{Shape, Table};
+use super::verify::wrong;
+use crate::data::{TEXT_COLUMNS, TableKind, mix, row_fault, spot_keys};
+use crate::error::TargetError;
+
+/// Looks at every table of `spec`; another `seed` looks at other rows.
+///
+/// # Errors
+/// `Data` names the table and what is wrong with it.
+pub(in crate::mysql) fn spot_check(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let shape = Shape::of(spec.block_size)?;
+    for table in Table::all(spec) {
+        check_facts(connection, &table)?;
+        check_ends(connection, &table)?;
+        let mut maker = RowMaker::new(spec, &table, shape);
+        let seed = mix(seed ^ mix(u64::from(table.schema)));
+        if table.kind == TableKind::Rows {
+            check_by_key(connection, &table, &mut maker, seed)?;
+        }
+        check_positions(connection, &table, &mut maker, seed)?;
+    }
+    Ok(())
+}
+
+/// Its indexes and triggers.
+fn check_facts(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
+    let name = table.name();
+    let rows = connection.simple(&format!("SHOW INDEX FROM {name}"))?;
+    // Key_name and Column_name.
+    let mut indexes: Vec<(&str, &str)> =
+        rows.iter().filter_map(|row| Some((row.get(2)?, row.get(4)?))).collect();
+    indexes.sort_unstable();
+    let own = table.index_name();
+    let mut wanted: Vec<(&str, &str)> = own.iter().map(|index| (index.as_str(), "custid")).collect();
+    wanted.insert(0, ("PRIMARY", "id"));
+    if let Some((index, column)) = wanted.iter().find(|index| !indexes.contains(index)) {
+        return Err(wrong(&name, &format!("has lost its index {index} on {column}")));
+    }
+    if let Some((index, _)) = indexes.iter().find(|index| !wanted.contains(index)) {
+        return Err(wrong(
+            &name,
+            &format!("has a further index {index}, which every update would have to keep"),
+        ));
+    }
+    let triggers = connection.simple(&format!(
+        "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS
+         WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {}",
+        literal(&name)
+    ))?;
+    if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
+        return Err(wrong(&name, &format!("has a trigger {trigger}, which does work of its own")));
+    }
+    Ok(())
+}
+
+/// The smallest and largest surrogate key, and of the table with an index the smallest and largest key, each read in one
+/// step from an index.
+fn check_ends(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
+    let name = table.name();
+    let mut columns = vec![("id", 2 * table.rows)];
+    if table.kind == TableKind::Rows {
+        columns.push(("custid", table.rows));
+    }
+    for (column, last) in columns {
+        let rows = connection.simple(&format!("SELECT MIN({column}), MAX({column}) FROM {name}"))?;
+        match rows.first().map(|row| (row.parse::<u64>(0), row.parse::<u64>(1))) {
+            Some((Some(1), Some(max))) if max == last => {}
+            Some((Some(min), Some(max))) => {
+                let found = format!("has {column} from {min} to {max}, and 1 to {last} were loaded");
+                return Err(wrong(&name, &found));
+            }
+            _ => return Err(wrong(&name, "has no rows")),
+        }
+    }
+    Ok(())
+}
+
+/// The columns that are compared: key, version, and all text in one.
+fn columns() -> String {
+    let text: Vec<String> = (2..2 + TEXT_COLUMNS).map(|i| format!("c{i}")).collect();
+    format!("custid, ver, CONCAT({})", text.join(", "))
+}
+
+fn list(numbers: impl Iterator<Item = u64>) -> String {
+    numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// Key of a row, after its contents were found to be right.
+fn check_row(table: &Table, maker: &mut RowMaker, row: &Row) -> Result<u64, TargetError> {
+    let name = table.name();
+    let (Some(key), Some(ver)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
+        return Err(wrong(&name, "has a row without a usable key or version"));
+    };
+    if key == 0 || key > table.rows {
+        return Err(wrong(&name, &format!("has a row with key {key}, and 1 to {} were loaded", table.rows)));
+    }
+    match row_fault(maker.text(key), ver, row.get(2).map(str::as_bytes)) {
+        Some(fault) => Err(wrong(&name, &format!("has a row with key {key} that {fault}"))),
+        None => Ok(key),
+    }
+}
+
+fn check_by_key(
+    connection: &mut Connection,
+    table: &Table,
+    maker: &mut RowMaker,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let keys = spot_keys(table.rows, seed);
+    let name = table.name();
+    let (columns, keys_list) = (columns(), list(keys.iter().copied()));
+    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE custid IN ({keys_list})"))?;
+    let mut seen: HashMap<u64, u32> = HashMap::new();
+    for row in &rows {
+        *seen.entry(check_row(table, maker, row)?).or_default() += 1;
+    }
+    match keys.iter().find(|key| seen.get(key) != Some(&1)) {
+        Some(key) => {
+            let times = seen.get(key).copied().unwrap_or(0);
+            Err(wrong(&name, &format!("has {times} rows with key {key}, and one was loaded")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Rows and spacers at some insert positions.
+pub(super) fn check_positions(
+    connection: &mut Connection,
+    table: &Table,
+    maker: &mut RowMaker,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let name = table.name();
+    let positions = spot_keys(table.rows, mix(seed));
+    let (columns, ids) = (columns(), list(positions.iter().map(|position| 2 * position - 1)));
+    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE id IN ({ids})"))?;
+    for row in &rows {
+        check_row(table, maker, row)?;
+    }
+    let spacers = list(positions.iter().map(|position| 2 * position));
+    let empty = connection.simple(&format!(
+        "SELECT COUNT(*) FROM {name} WHERE id IN ({spacers}) AND custid IS NULL AND c2 IS NULL"
+    ))?;
+    let empty = empty.first().and_then(|row| row.parse::<usize>(0)).unwrap_or(0);
+    if rows.len() != positions.len() || empty != positions.len() {
+        let found = format!(
+            "has {} rows and {empty} spacers at {} places, and one of each was loaded there",
+            rows.len(),
+            positions.len()
+        );
+        return Err(wrong(&name, &found));
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The test tables: their names and shape.
+
+use dyno_plan::DataSpec;
+
+use super::quote::literal;
+use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, TableKind};
+use crate::error::{TargetError, TargetErrorKind};
+
+/// Bytes of a page that hold no records: headers of file and page, trailer, the two records that bound all others, and two
+/// slots of the directory (MySQL manual, "Physical Structure of an InnoDB Index"; `page_get_free_space_of_empty`).
+const PAGE_OVERHEAD_BYTES: usize = 132;
+
+/// Bytes of a row beside its columns and `pad`: header, NULL flags of 21 columns, a length for each of 19 columns and two
+/// bytes of length for `pad`; then `id`, transaction, roll pointer, `custid` and `ver`.
+const ROW_OVERHEAD_BYTES: usize = 5 + 3 + TEXT_COLUMNS + 2 + 8 + 6 + 7 + 8 + 8;
+
+/// The least room that `pad` has.
+const PAD_BYTES_MIN: usize = 16;
+
+/// Text of a spacer's only column.
+pub(super) const SPACER_BYTES: usize = 64;
+
+/// Page sizes that can be loaded; pages of 64 KiB hold at least four rows by design.
+const PAGE_BYTES: std::ops::RangeInclusive<u64> = 4096..=32_768;
+
+/// What a table's rows look like, which follows from the page size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mysql) struct Shape {
+    /// Bytes of each text column.
+    pub(in crate::mysql) column_bytes: usize,
+    /// Bytes of the column that makes a row as long as InnoDB keeps whole.
+    pub(in crate::mysql) pad_bytes: usize,
+}
+
+impl Shape {
+    /// The shape for pages of `page_bytes`.
+    pub(in crate::mysql) fn of(page_bytes: u64) -> Result<Self, TargetError> {
+        if !PAGE_BYTES.contains(&page_bytes) || !page_bytes.is_power_of_two() {
+            let message = format!("rows cannot be kept one to a page with innodb_page_size = {page_bytes}");
+            return Err(TargetError::new(TargetErrorKind::Unsupported, message)
+                .hint("use a server that was initialised with innodb_page_size 4k, 8k, 16k or 32k"));
+        }
+        let row = row_bytes_max(page_bytes);
+        let column_bytes =
+            CLASSIC_COLUMN_BYTES.min((row - ROW_OVERHEAD_BYTES - PAD_BYTES_MIN) / TEXT_COLUMNS);
+        let pad_bytes = row - ROW_OVERHEAD_BYTES - column_bytes * TEXT_COLUMNS;
+        Ok(Self { column_bytes, pad_bytes })
+    }
+}
+
+/// The longest row that InnoDB keeps whole in its page: less than half of an empty page (MySQL manual, "Limits on Table
+/// Column Count and Row Size"; `page_zip_rec_needs_ext`).
+fn row_bytes_max(page_bytes: u64) -> usize {
+    // At most 32 KiB.
+    (page_bytes as usize - PAGE_OVERHEAD_BYTES) / 2 - 1
+}
+
+/// One test table of a spec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mysql) struct Table {
+    /// What it is for.
+    pub(in crate::mysql) kind: TableKind,
+    /// The schema's number, from 1.
+    pub(in crate::mysql) schema: u32,
+    /// Rows it shall hold.
+    pub(in crate::mysql) rows: u64,
+}
+
+impl Table {
+    /// Every table of `spec` that has rows.
+    pub(in crate::mysql) fn all(spec: &DataSpec) -> Vec<Self> {
+        let of = |kind, rows| (1..=spec.schemas).map(move |schema| Self { kind, schema, rows });
+        of(TableKind::Rows, spec.rows)
+            .chain(of(TableKind::Scan, spec.scan_rows))
+            .filter(|table| table.rows > 0)
+            .collect()
+    }
+
+    /// The name; digits, lower-case letters and underscores only, so it needs no quotes: `dyno_rows_1`.
+    pub(in crate::mysql) fn name(&self) -> String {
+        format!("dyno_{}_{}", self.kind.name(), self.schema)
+    }
+
+    /// The index's name, if the table has one.
+    pub(in crate::mysql) fn index_name(&self) -> Option<String> {
+        (self.kind == TableKind::Rows).then(|| format!("{}_custid", self.name()))
+    }
+
+    /// The statement that creates the table, empty, with `mark` as its comment.
+    ///
+    /// Statistics are kept and are not computed anew by the server in the middle of a run.
+    pub(in crate::mysql) fn create_sql(&self, shape: Shape, mark: &str) -> String {
+        let columns: String =
+            (2..2 + TEXT_COLUMNS).map(|i| format!("c{i} VARCHAR({}), ", shape.column_bytes)).collect();
+        format!(
+            "CREATE TABLE {} (id BIGINT UNSIGNED NOT NULL, custid BIGINT UNSIGNED, ver BIGINT NOT NULL, {columns}\
+             pad VARCHAR({}), PRIMARY KEY (id)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET ascii \
+             COLLATE ascii_bin STATS_PERSISTENT=1 STATS_AUTO_RECALC=0 COMMENT={}",
+            self.name(),
+            shape.pad_bytes,
+            literal(mark)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_rows_and_their_spacer_never_fit_into_a_page_and_one_row_is_kept_whole() {
+        for page_bytes in [4096u64, 8192, 16_384, 32_768] {
+            let Shape { column_bytes, pad_bytes } = Shape::of(page_bytes).unwrap();
+            assert!((64..=128).contains(&column_bytes), "{page_bytes}");
+            let free = page_bytes as usize - PAGE_OVERHEAD_BYTES;
+            // The length of `pad` takes one byte less where it is at most 255 bytes long.
+            let row = ROW_OVERHEAD_BYTES + column_bytes * TEXT_COLUMNS + pad_bytes;
+            assert!(row < free / 2, "{page_bytes}: a row of {row} bytes would be cut up");
+            let spacer = 5 + 3 + 1 + 8 + 6 + 7 + 8 + SPACER_BYTES;
+            assert!(2 * (row - 1) + spacer > free, "{page_bytes}: two rows of {row} bytes fit");
+            assert!(row + spacer <= free);
+        }
+        assert_eq!(Shape::of(16_384).unwrap(), Shape { column_bytes: 128, pad_bytes: 5627 });
+    }
+
+    #[test]
+    fn page_sizes_without_one_row_each_are_refused() {
+        for bad in [0, 5000, 65_536] {
+            assert_eq!(Shape::of(bad).unwrap_err().kind, TargetErrorKind::Unsupported);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What Dyno's sessions wait for, looked at through the process list.
+//!
+//! Where `performance_schema` keeps current waits (the consumer `events_waits_current`, off by default, for it costs), a wait
+//! is told by its event; else by the stage that the process list shows, as every user may see of sessions of its own name.
+
+use super::connect::ConnectConfig;
+use super::layout::settle;
+use super::ops::Sessions;
+use super::wire::{Connection, MyError};
+use crate::error::TargetError;
+use crate::target::{Sampler, WaitSample};
+
+/// Sessions at work, with their current wait if it has not ended: connection, event, stage.
+const BY_WAIT: &str =
+    "SELECT t.PROCESSLIST_ID, IF(w.END_EVENT_ID IS NULL, w.EVENT_NAME, NULL), t.PROCESSLIST_STATE
+     FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w USING (THREAD_ID)
+     WHERE t.PROCESSLIST_COMMAND IN ('Query', 'Execute')";
+
+/// The same without waits.
+const BY_STAGE: &str =
+    "SELECT ID, NULL, STATE FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Query', 'Execute')";
+
+/// Whether current waits are kept.
+const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_consumers
+     WHERE NAME = 'events_waits_current' AND ENABLED = 'YES'";
+
+/// Looks at waits on a connection of its own.
+pub(super) struct MySampler {
+    connection: Connection,
+    sql: &'static str,
+    sessions: Sessions,
+}
+
+impl MySampler {
+    /// Connects, and finds out how waits can be seen; `sessions` are the connections to look at.
+    pub(super) fn open(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
+        let mut connection = Connection::open(config, "dyno sampler")?;
+        settle(&mut connection)?;
+        let kept = match connection.simple(WAITS_ARE_KEPT) {
+            Ok(rows) => rows.first().and_then(|row| row.get(0)) == Some("1"),
+            Err(error) if MyError::of(&error).is_some() => false,
+            Err(error) => return Err(error),
+        };
+        let by_wait = kept && connection.simple(BY_WAIT).is_ok();
+        Ok(Self { connection, sql: if by_wait { BY_WAIT } else { BY_STAGE }, sessions })
+    }
+}
+
+impl Sampler for MySampler {
+    fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError> {
+        let rows = self.connection.simple(self.sql)?;
+        // A set of numbers is whole at every moment, so a panic elsewhere does not spoil it.
+        let sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for row in rows.iter().filter(|row| row.parse(0).is_some_and(|id| sessions.contains(&id))) {
+            into.push(wait(row.get(1), row.get(2).unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    fn own_commits(&self) -> u64 {
+        0
+    }
+}
+
+/// The wait of a session: `wait/io/file/innodb/innodb_log_file` is class `io`, and a stage is told as it is.
+fn wait(event: Option<&str>, stage: &str) -> WaitSample {
+    let sample = |class: &str, event: &str| WaitSample { class: class.to_owned(), event: event.to_owned() };
+    if let Some(event) = event.and_then(|event| event.strip_prefix("wait/")) {
+        let (class, rest) = event.split_once('/').unwrap_or((event, event));
+        return sample(class, rest);
+    }
+    if stage.is_empty() { sample("CPU", "CPU") } else { sample("stage", stage) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_before_stages() {
+        let of = |event, stage| {
+            let WaitSample { class, event } = wait(event, stage);
+            (class, event)
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(
+            of(Some("wait/io/file/innodb/innodb_log_file"), "x"),
+            pair("io", "file/innodb/innodb_log_file")
+        );
+        assert_eq!(of(None, "Statistics"), pair("stage", "Statistics"));
+        assert_eq!(of(None, ""), pair("CPU", "CPU"));
+    }
+}

@@ -1,0 +1,38 @@
+-- Does operations of several classes in their order, updates as in slice_update. `list` holds for each operation its kind
+-- (0 select, 1 lookup, 2 scan, 3 update), its first key and its number: 1, 20 and 20 digits.
+CREATE PROCEDURE dyno_slice_mixed_{redo}_{n}(
+    IN list LONGTEXT CHARACTER SET ascii, IN work_unit BIGINT, IN prefix VARCHAR(255) CHARACTER SET ascii,
+    IN tail VARCHAR(255) CHARACTER SET ascii, IN tails TEXT CHARACTER SET ascii)
+MODIFIES SQL DATA SQL SECURITY INVOKER COMMENT '{mark}'
+BEGIN
+    DECLARE place BIGINT DEFAULT 1;
+    DECLARE kind, first_key, number_, counted, selected, looked_up, scanned, updated, commits BIGINT DEFAULT 0;
+    DECLARE value_, stamp, hash_ VARCHAR(255) CHARACTER SET ascii;
+    WHILE place < LENGTH(list) DO
+        SET kind = SUBSTR(list, place, 1);
+        SET first_key = SUBSTR(list, place + 1, 20);
+        IF kind = 0 THEN
+            SELECT COUNT(c2) INTO counted FROM dyno_rows_{n} FORCE INDEX (dyno_rows_{n}_custid)
+                WHERE custid BETWEEN first_key AND first_key + work_unit - 1;
+            SET selected = selected + counted;
+        ELSEIF kind = 1 THEN
+            SET value_ = NULL;
+            SELECT c2 INTO value_ FROM dyno_rows_{n} FORCE INDEX (dyno_rows_{n}_custid) WHERE custid = first_key;
+            SET looked_up = looked_up + (value_ IS NOT NULL);
+        ELSEIF kind = 2 THEN
+            SELECT COUNT(c2) INTO counted FROM dyno_scan_{n};
+            SET scanned = scanned + counted;
+        ELSE
+            SET number_ = SUBSTR(list, place + 21, 20);
+            SET stamp = CONCAT(prefix, LOWER(LPAD(HEX(number_), 16, '0')));
+            SET hash_ = LEFT(MD5(stamp), 14);
+            UPDATE dyno_rows_{n} FORCE INDEX (dyno_rows_{n}_custid)
+                SET ver = ver + 1, {set}
+                WHERE custid BETWEEN first_key AND first_key + work_unit - 1;
+            SET updated = updated + ROW_COUNT();
+            SET commits = commits + 1;
+        END IF;
+        SET place = place + 41;
+    END WHILE;
+    SELECT selected, looked_up, scanned, updated, commits;
+END

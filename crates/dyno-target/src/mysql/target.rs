@@ -1,0 +1,138 @@
+//! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
+
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_record::{Advice, Identity};
+
+use super::connect::ConnectConfig;
+use super::ops::{MySession, Sessions};
+use super::wire::Connection;
+use super::{counters, identity, layout, lock, sampler};
+use crate::error::{TargetError, TargetErrorKind};
+use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::lock::{Holder, Lock};
+use crate::open::OpenOptions;
+use crate::session::{Session, SessionSetup};
+use crate::target::{Capabilities, Observer, Sampler, Target};
+use crate::witness::{RowVersion, ServerLife};
+
+/// Loading connections of use at most: more than a server has processors for.
+const LOAD_PARALLEL_MAX: u32 = 64;
+
+/// One database on a MySQL or MariaDB server.
+#[derive(Debug)]
+pub(super) struct MyTarget {
+    url: TargetUrl,
+    config: ConnectConfig,
+    /// Connections of the sessions that are open, for the sampler to know them by.
+    sessions: Sessions,
+}
+
+impl MyTarget {
+    /// The target at `url`.
+    pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
+        let config = ConnectConfig::from_url(url, options)?;
+        Ok(Self { url: url.clone(), config, sessions: Sessions::default() })
+    }
+
+    /// A connection for one question and its answer.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut Connection) -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        let mut connection = Connection::open(&self.config, "dyno check")?;
+        layout::settle(&mut connection)?;
+        let answer = question(&mut connection)?;
+        connection.close();
+        Ok(answer)
+    }
+}
+
+impl Target for MyTarget {
+    fn engine(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn url(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { server_drive: true, ephemeral: false, load_parallel_max: LOAD_PARALLEL_MAX }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        self.ask(identity::identify)
+    }
+
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let own = Bytes(self.ask(layout::page_size)?);
+        match wish {
+            Some(wish) if wish != own => Err(TargetError::new(
+                TargetErrorKind::Unsupported,
+                format!("data.block_size is {wish}, and this server's pages have {own} (innodb_page_size)"),
+            )
+            .hint(
+                "leave data.block_size out, or use a server that was initialised with that innodb_page_size",
+            )),
+            _ => Ok(own),
+        }
+    }
+
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+    }
+
+    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, &self.url())
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
+    }
+
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed))
+    }
+
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        layout::load(&self.config, spec, options, progress, cancel)
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::inventory).map_err(|error| layout::explain_look(error, &self.config))
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::foreign)
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        layout::drop_all(&self.config)
+    }
+
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(MySession::open(&self.config, setup, self.sessions.clone())?))
+    }
+
+    fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::MyObserver::open(&self.config)?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::MySampler::open(&self.config, self.sessions.clone())?))
+    }
+}
