@@ -11,18 +11,26 @@ pub enum Engine {
     Sqlite,
     /// A PostgreSQL server.
     Postgres,
+    /// A MySQL or MariaDB server.
+    Mysql,
 }
 
 impl Engine {
     /// Every engine.
-    pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+    pub const ALL: [Self; 3] = [Self::Sqlite, Self::Postgres, Self::Mysql];
 
     /// The name, which is the scheme of its URLs: `postgres`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
+            Self::Mysql => "mysql",
         }
+    }
+
+    /// Whether it is reached over a connection, and not embedded in this program.
+    pub fn is_server(self) -> bool {
+        self != Self::Sqlite
     }
 
     /// The engine that `url` names, if it is one of Dyno's.
@@ -39,7 +47,7 @@ impl fmt::Display for Engine {
 
 /// A name that is no engine's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no engine {0:?}: write sqlite or postgres")]
+#[error("there is no engine {0:?}: write sqlite, postgres or mysql")]
 pub struct NoEngine(pub String);
 
 impl std::str::FromStr for Engine {
@@ -49,6 +57,7 @@ impl std::str::FromStr for Engine {
         match name {
             "sqlite" => Ok(Self::Sqlite),
             "postgres" | "postgresql" => Ok(Self::Postgres),
+            "mysql" | "mariadb" => Ok(Self::Mysql),
             other => Err(NoEngine(other.to_owned())),
         }
     }

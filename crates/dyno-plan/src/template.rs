@@ -26,7 +26,7 @@ fn write_section(out: &mut String, section: &Section, engine: Engine) {
         comment(out, section.doc);
     }
     let shown = section.keys.iter().filter(|key| match key.shown {
-        Shown::CommentedFor(other) => other == engine,
+        Shown::CommentedForServers => engine.is_server(),
         Shown::Active | Shown::Commented => true,
     });
     for key in shown {
@@ -69,6 +69,7 @@ fn value(key: &Key, engine: Engine) -> &'static str {
     match (key.path, engine, key.default) {
         ("target.url", Engine::Sqlite, _) => "sqlite:dyno.db",
         ("target.url", Engine::Postgres, _) => "postgres://postgres@localhost:5432/postgres",
+        ("target.url", Engine::Mysql, _) => "mysql://dyno@localhost:3306/bench",
         (_, _, Fallback::Value(value)) => value,
         (_, _, Fallback::None(_) | Fallback::Required) => key.example,
     }

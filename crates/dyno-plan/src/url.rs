@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::escape::{decode, encode};
 
-/// The schemes of URLs that name an engine of Dyno; `postgresql` is read as `postgres`.
-pub const SCHEMES: [&str; 3] = ["sqlite", "postgres", "postgresql"];
+/// The schemes of URLs that name an engine of Dyno; `postgresql` is read as `postgres`, `mariadb` as `mysql`.
+pub const SCHEMES: [&str; 5] = ["sqlite", "postgres", "postgresql", "mysql", "mariadb"];
 
 /// A target's URL: `scheme:rest`, such as `sqlite:/data/dyno.db?journal=wal` or
 /// `postgres://dyno@db1:5432/bench?sslmode=verify-full`.
@@ -20,7 +20,7 @@ pub const SCHEMES: [&str; 3] = ["sqlite", "postgres", "postgresql"];
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct TargetUrl {
-    /// The engine: `sqlite`, `postgres`.
+    /// The engine: `sqlite`, `postgres`, `mysql`.
     pub scheme: String,
     /// The user name, if the URL names one.
     pub user: Option<String>,
@@ -39,7 +39,9 @@ pub struct TargetUrl {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// There is no `scheme:`.
-    #[error("the URL names no engine: write sqlite:PATH or postgres://USER@HOST/DATABASE")]
+    #[error(
+        "the URL names no engine: write sqlite:PATH, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE"
+    )]
     NoScheme,
     /// The URL holds a password.
     #[error(
@@ -182,6 +184,7 @@ impl std::str::FromStr for TargetUrl {
         }
         let scheme = match scheme.to_ascii_lowercase().as_str() {
             "postgresql" => "postgres".to_owned(),
+            "mariadb" => "mysql".to_owned(),
             other => other.to_owned(),
         };
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));

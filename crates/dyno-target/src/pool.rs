@@ -29,6 +29,9 @@ pub(crate) trait Loaders: Sync {
     fn close(&self, connection: Self::Connection);
 }
 
+/// Does one job, given its number, on a connection.
+type Job<'a, C> = dyn Fn(&mut C, usize) -> Result<(), TargetError> + Sync + 'a;
+
 /// What the workers share.
 struct Shared {
     next: AtomicUsize,
@@ -46,7 +49,7 @@ pub(crate) fn run<L: Loaders>(
     parallel: u32,
     jobs: usize,
     cancel: &Cancel,
-    work: &(dyn Fn(&mut L::Connection, usize) -> Result<(), TargetError> + Sync),
+    work: &Job<'_, L::Connection>,
 ) -> Result<(), TargetError> {
     let shared = Shared {
         next: AtomicUsize::new(0),
@@ -99,7 +102,7 @@ fn worker<L: Loaders>(
     loaders: &L,
     jobs: usize,
     shared: &Shared,
-    work: &(dyn Fn(&mut L::Connection, usize) -> Result<(), TargetError> + Sync),
+    work: &Job<'_, L::Connection>,
 ) -> Result<(), TargetError> {
     if shared.stop.load(Ordering::Relaxed) {
         return Ok(());

@@ -49,7 +49,7 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
                 format!("{} slices and {} commits inside them", count(interval.slices), count(commits));
             Ok((sum, format!("{} acknowledged ({parts})", count(sum))))
         }
-        Engine::Postgres => {
+        Engine::Postgres | Engine::Mysql => {
             let sum = interval.reads.saturating_add(commits);
             let parts = if interval.reads == 0 {
                 String::new()
@@ -117,11 +117,18 @@ pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
     }
     let syncs = interval.counter(Counter::RedoSyncs)?;
     let least = interval.commits.div_ceil(u64::from(facts.sessions().max(1)));
-    let settings: Vec<String> =
-        ["fsync", "synchronous_commit", "synchronous", "journal_mode", "wal_sync_method"]
-            .iter()
-            .filter_map(|&name| Some(format!("{name}={}", facts.target()?.identity.settings.get(name)?)))
-            .collect();
+    let settings: Vec<String> = [
+        "fsync",
+        "synchronous_commit",
+        "synchronous",
+        "journal_mode",
+        "wal_sync_method",
+        "innodb_flush_log_at_trx_commit",
+        "sync_binlog",
+    ]
+    .iter()
+    .filter_map(|&name| Some(format!("{name}={}", facts.target()?.identity.settings.get(name)?)))
+    .collect();
     let why = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
     let words = format!("{} commits, {} syncs of redo", count(interval.commits), count(syncs));
     let (expected, observed) = (format!("≥ {}", count(least)), count(syncs));

@@ -17,6 +17,9 @@ pub(super) const STATISTICS_LAG_S: f64 = 1.0;
 pub(super) enum Engine {
     /// Every statement outside a transaction block is a transaction, reads included.
     Postgres,
+    /// Every statement in autocommit is a transaction of the storage engine, reads included; an update and its commit are one
+    /// statement.
+    Mysql,
     /// Only commits of changes count; the database runs inside the driving process.
     Sqlite,
     /// Nothing is known.
@@ -64,12 +67,14 @@ impl<'a> Facts<'a> {
         let target = record.targets.first();
         let engine = match target.map(|t| t.engine.as_str()) {
             Some("postgres") => Engine::Postgres,
+            Some("mysql") => Engine::Mysql,
             Some("sqlite") => Engine::Sqlite,
             _ => Engine::Other,
         };
         let flushes = match engine {
             Engine::Postgres => major_version(target).is_some_and(|major| major >= POSTGRES_FLUSHES_FROM),
-            Engine::Sqlite => true,
+            // MySQL adds up the counters of all sessions when it is asked.
+            Engine::Sqlite | Engine::Mysql => true,
             Engine::Other => false,
         };
         Self { record, engine, flushes }

@@ -1,7 +1,6 @@
 //! Keys of `[data]`.
 
 use super::{Fallback, Key, Kind, Section, Shown};
-use crate::engine::Engine;
 
 pub(super) const SECTION: Section = Section {
     name: "data",
@@ -84,7 +83,7 @@ pub(super) const SECTION: Section = Section {
             doc: "Connections that load at the same time.",
             more: "SQLite has one writer and loads with one.",
             example: "8",
-            shown: Shown::CommentedFor(Engine::Postgres),
+            shown: Shown::CommentedForServers,
             get: |plan| Some(plan.data.load_parallel.to_string()),
         },
     ],

@@ -177,7 +177,7 @@ impl Kind {
                 words.join(" or ")
             }
             Self::Url { .. } => {
-                "`sqlite:PATH`, `sqlite::memory:` or `postgres://USER@HOST:PORT/DATABASE`".into()
+                "`sqlite:PATH`, `sqlite::memory:`, `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`".into()
             }
             Self::Variable { .. } => "letters, digits and underscores, not a digit first".into(),
             Self::File { .. } => "the path of a file".into(),

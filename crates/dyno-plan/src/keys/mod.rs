@@ -15,7 +15,6 @@ pub(crate) use kind::thousands;
 pub use kind::{BLOCK_SIZE, BLOCKS_MAX, Kind, TABLE_BYTES_MAX, Word};
 pub(crate) use value::Raw;
 
-use crate::engine::Engine;
 use crate::plan::{PLAN_VERSION, Plan};
 
 /// One section of a plan.
@@ -70,8 +69,8 @@ pub enum Shown {
     Active,
     /// As a comment.
     Commented,
-    /// As a comment, for this engine only.
-    CommentedFor(Engine),
+    /// As a comment, for engines that are servers.
+    CommentedForServers,
 }
 
 impl Key {

@@ -2,7 +2,6 @@
 
 use super::kind::{millis, seconds};
 use super::{Fallback, Key, Kind, Section, Shown};
-use crate::engine::Engine;
 use crate::units::Rate;
 
 pub(super) const SECTION: Section = Section {
@@ -35,7 +34,7 @@ pub(super) const SECTION: Section = Section {
             doc: "Samples of wait events per second, on a connection of its own; or off.",
             more: "",
             example: "off",
-            shown: Shown::CommentedFor(Engine::Postgres),
+            shown: Shown::CommentedForServers,
             get: |plan| Some(plan.observe.waits.map_or_else(|| "off".into(), |rate| rate.to_string())),
         },
     ],

@@ -2,7 +2,6 @@
 
 use super::kind::{millis, seconds};
 use super::{Fallback, Key, Kind, Section, Shown};
-use crate::engine::Engine;
 
 pub(super) const SECTION: Section = Section {
     name: "target",
@@ -17,8 +16,9 @@ pub(super) const SECTION: Section = Section {
             doc: "Where the database is.",
             more: "`--target URL` overrides it. A relative SQLite path counts from the directory in which Dyno is started. \
                    Characters that mean something in a URL are written as `%XX`: `?` in a file name is `%3F`. \
-                   A Unix socket is `postgres:///bench?host=/run/postgresql`, an IPv6 address stands in brackets, \
-                   `sslmode` (`disable` to `verify-full`) asks for TLS.",
+                   A Unix socket is `postgres:///bench?host=/run/postgresql` or `mysql:///bench?socket=/run/mysqld/mysqld.sock`, \
+                   an IPv6 address stands in brackets, `sslmode` (`disable` to `verify-full`) asks for TLS, for MySQL and \
+                   MariaDB (`mysql://`, `mariadb://`) `ssl-mode` (`DISABLED` to `VERIFY_IDENTITY`).",
             example: "postgres://dyno@db1:5432/bench?sslmode=verify-full",
             shown: Shown::Active,
             get: |plan| Some(plan.target.url.to_string()),
@@ -31,7 +31,7 @@ pub(super) const SECTION: Section = Section {
             doc: "The environment variable that holds the password.",
             more: "Not together with `password_file`.",
             example: "DYNO_PASSWORD",
-            shown: Shown::CommentedFor(Engine::Postgres),
+            shown: Shown::CommentedForServers,
             get: |plan| plan.target.password_env.clone(),
         },
         Key {
@@ -42,7 +42,7 @@ pub(super) const SECTION: Section = Section {
             doc: "The file whose first line is the password.",
             more: "Not together with `password_env`.",
             example: "/run/secrets/dyno",
-            shown: Shown::CommentedFor(Engine::Postgres),
+            shown: Shown::CommentedForServers,
             get: |plan| plan.target.password_file.clone(),
         },
         Key {
@@ -56,7 +56,7 @@ pub(super) const SECTION: Section = Section {
             doc: "The longest wait for one connection.",
             more: "",
             example: "30s",
-            shown: Shown::CommentedFor(Engine::Postgres),
+            shown: Shown::CommentedForServers,
             get: |plan| Some(plan.target.connect_timeout.to_string()),
         },
     ],

@@ -117,7 +117,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
         ("target.password_env", "DYNO_PASSWORD _x1", "1x a-b pass!word"),
         ("target.password_file", "/run/x ~/.secret", "\0"),
-        ("target.url", "sqlite:x postgres://h/d", "mysql://h/d x sqlite:"),
+        ("target.url", "sqlite:x postgres://h/d mysql://h/d mariadb://h/d", "nosuch://h/d x sqlite:"),
     ] {
         assert!(good.split(' ').all(|value| accepted(path, value)), "{path}: one of {good} is refused");
         let named = path.starts_with("target.password");

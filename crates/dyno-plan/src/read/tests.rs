@@ -220,7 +220,7 @@ fn a_url_must_be_there_and_name_an_engine() {
     let missing = read(&PlanSource::default()).unwrap_err().to_string();
     assert!(missing.starts_with("target.url: it is missing"), "{missing}");
     for (url, words) in [
-        ("mysql://h/db", "there is no such engine \"mysql\"; allowed: `sqlite:PATH`"),
+        ("nosuch://h/db", "there is no such engine \"nosuch\"; allowed: `sqlite:PATH`"),
         ("dyno.db", "the URL names no engine; write sqlite:PATH"),
         ("postgres:db", "the server of the URL cannot be read; write SCHEME://"),
         ("sqlite://x/y", "the file of the URL cannot be read; write sqlite:PATH"),

@@ -57,7 +57,12 @@ impl Target for MyTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { server_drive: true, ephemeral: false, load_parallel_max: LOAD_PARALLEL_MAX }
+        Capabilities {
+            server_drive: true,
+            duplex: true,
+            ephemeral: false,
+            load_parallel_max: LOAD_PARALLEL_MAX,
+        }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {

@@ -126,6 +126,8 @@ impl Write for Socket {
 pub(crate) trait Sink {
     /// One `read` of `source`, whose end is an error.
     fn fill(&mut self, source: &mut impl Read) -> io::Result<()>;
+}
+
 impl From<Socket> for Stream {
     fn from(socket: Socket) -> Self {
         Self::Plain(socket)

@@ -1,7 +1,6 @@
 //! The first packets: what the server says of itself, and what we ask of it.
 
-use crate::mysql::wire::{Fields, WireError, message};
-use crate::mysql::wire::{Greeting, Metadata};
+use crate::mysql::wire::{Fields, Greeting, WireError, message};
 
 /// Capability flags of the protocol; MariaDB's own begin at bit 32.
 pub(super) mod capability {
@@ -113,15 +112,9 @@ pub(super) fn wanted(hello: &Hello) -> Result<u64, WireError> {
     Ok(NEEDED | long_password | (WELCOME & hello.capabilities))
 }
 
-/// How results will look with these capabilities.
-pub(super) fn metadata(wanted: u64) -> Metadata {
-    if wanted & c::CACHE_METADATA != 0 {
-        Metadata::MarkBehind
-    } else if wanted & c::OPTIONAL_METADATA != 0 {
-        Metadata::MarkInFront
-    } else {
-        Metadata::Always
-    }
+/// Whether results will say if definitions of their columns follow.
+pub(super) fn marked(wanted: u64) -> bool {
+    wanted & (c::CACHE_METADATA | c::OPTIONAL_METADATA) != 0
 }
 
 /// What every answer to the greeting begins with.
@@ -203,7 +196,7 @@ mod tests {
         assert!(hello.greeting.mariadb && hello.has(c::CACHE_METADATA));
         assert_eq!(hello.scramble, b"12345678901234567890");
         assert_eq!(hello.plugin, "mysql_native_password");
-        assert_eq!(metadata(wanted(&hello).unwrap()), Metadata::MarkBehind);
+        assert!(marked(wanted(&hello).unwrap()));
         let mysql = Hello::read(&greeting("9.7.4-2", NEEDED | c::LONG_PASSWORD | c::CACHE_METADATA)).unwrap();
         assert!(!mysql.greeting.mariadb && !mysql.has(c::CACHE_METADATA));
     }

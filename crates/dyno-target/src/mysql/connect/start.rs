@@ -75,7 +75,7 @@ fn open(
         sequence += 1;
         connection = encrypted(connection, endpoint, config)?;
     }
-    connection.metadata = greet::metadata(wanted);
+    connection.marked = greet::marked(wanted);
     let secure = encrypt || matches!(endpoint, Endpoint::Unix(_));
     auth::authenticate(&mut connection, &hello, wanted, sequence, config, name, secure)?;
     connection.greeting = hello.greeting;

@@ -109,12 +109,6 @@ impl Settings {
     pub(super) fn non_default(&self) -> Vec<String> {
         self.set.iter().filter(|name| self.values.contains_key(*name)).cloned().collect()
     }
-
-    #[cfg(test)]
-    pub(super) fn of(values: &[(&str, &str)]) -> Self {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Self { values, set: BTreeSet::new() }
-    }
 }
 
 #[cfg(test)]

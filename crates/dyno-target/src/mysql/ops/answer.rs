@@ -1,6 +1,6 @@
-//! Reading the answer to one operation.
+//! Reading the answer to one operation, as its pieces arrive.
 
-use crate::mysql::wire::{Connection, Ended, Fields, Metadata, WireError};
+use crate::mysql::wire::{Connection, Ended, Fields, WireError};
 
 /// First bytes of packets: a row in binary or an OK, an OK that ends rows, an error.
 const OK: u8 = 0x00;
@@ -19,26 +19,55 @@ pub(super) struct Answer {
     pub(super) rows: u64,
 }
 
-/// Reads the answer to a statement that changes rows, or whose rows have one column.
-#[inline]
-pub(super) fn read(connection: &mut Connection) -> Result<Answer, WireError> {
-    if let Begun::Over(ended) = begin(connection)? {
-        return Ok(Answer { value: 0, rows: ended.rows_affected });
-    }
-    let mut answer = Answer::default();
-    loop {
-        let (_, range) = connection.next()?;
-        let body = connection.inbound.body(range);
-        match body.first() {
-            Some(&OK) => {
-                answer.rows += 1;
-                if let Some(value) = body.get(ROW_HEAD..).and_then(|values| values.first_chunk()) {
-                    answer.value = u64::from_le_bytes(*value);
-                }
-            }
-            Some(&END) => return Ok(answer),
-            _ => return Err(no_row(body)),
+/// An answer of which a part may be here: to a statement that changes rows, or whose rows have one column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Reply {
+    answer: Answer,
+    awaited: Awaited,
+}
+
+/// What comes next of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Awaited {
+    /// Its head, or all of it.
+    #[default]
+    Head,
+    /// This many column definitions, then rows.
+    Definitions(u64),
+}
+
+impl Reply {
+    /// Takes in what has arrived; `None` if that is not all of the answer.
+    ///
+    /// # Errors
+    /// The server refused, and the connection is in step; or it is lost.
+    #[inline]
+    pub(super) fn take(&mut self, connection: &mut Connection) -> Result<Option<Answer>, WireError> {
+        let marked = connection.marked;
+        while let Some((_, range)) = connection.inbound.cut()? {
+            let body = connection.inbound.body(range);
+            self.awaited = match self.awaited {
+                Awaited::Head => match head(marked, body)? {
+                    Head::Over(ended) => {
+                        return Ok(Some(Answer { value: 0, rows: ended.rows_affected }));
+                    }
+                    Head::Rows(definitions) => Awaited::Definitions(definitions),
+                },
+                Awaited::Definitions(0) => match body.first() {
+                    Some(&OK) => {
+                        self.answer.rows += 1;
+                        if let Some(value) = body.get(ROW_HEAD..).and_then(|values| values.first_chunk()) {
+                            self.answer.value = u64::from_le_bytes(*value);
+                        }
+                        Awaited::Definitions(0)
+                    }
+                    Some(&END) => return Ok(Some(self.answer)),
+                    _ => return Err(no_row(body)),
+                },
+                Awaited::Definitions(left) => Awaited::Definitions(left - 1),
+            };
         }
+        Ok(None)
     }
 }
 
@@ -46,8 +75,15 @@ pub(super) fn read(connection: &mut Connection) -> Result<Answer, WireError> {
 pub(super) fn read_call(connection: &mut Connection) -> Result<[u64; 5], WireError> {
     let mut numbers = None;
     loop {
-        if let Begun::Over(_) = begin(connection)? {
-            return numbers.ok_or_else(|| WireError::protocol("no result of a slice"));
+        let marked = connection.marked;
+        let (_, range) = connection.next()?;
+        match head(marked, connection.inbound.body(range))? {
+            Head::Over(_) => return numbers.ok_or_else(|| WireError::protocol("no result of a slice")),
+            Head::Rows(definitions) => {
+                for _ in 0..definitions {
+                    connection.next()?;
+                }
+            }
         }
         loop {
             let (_, range) = connection.next()?;
@@ -71,31 +107,22 @@ fn five(body: &[u8]) -> Result<[u64; 5], WireError> {
         .ok_or_else(|| WireError::protocol("a slice's result of another shape"))
 }
 
-/// How an answer began.
-enum Begun {
-    /// With a result's head, its column definitions taken.
-    Rows,
+/// How an answer begins.
+enum Head {
+    /// With a result of rows: this many column definitions follow first.
+    Rows(u64),
     /// With its end: there are no rows.
     Over(Ended),
 }
 
 #[inline]
-fn begin(connection: &mut Connection) -> Result<Begun, WireError> {
-    let mark = connection.metadata;
-    let (_, range) = connection.next()?;
-    let body = connection.inbound.body(range);
-    let definitions = match (mark, body) {
-        (_, [ERROR, ..]) => return Err(WireError::refused(body)),
-        // A mark and a number of columns are two bytes; an OK has seven or more.
-        (Metadata::MarkInFront, &[follow, columns]) => u64::from(columns) * u64::from(follow),
-        (_, [OK, rest @ ..]) => return Ok(Begun::Over(Ended::read(rest)?)),
-        (Metadata::MarkBehind, &[columns, follow]) => u64::from(columns) * u64::from(follow),
-        _ => Fields::new(body).number().unwrap_or(0),
-    };
-    for _ in 0..definitions {
-        connection.next()?;
+fn head(marked: bool, body: &[u8]) -> Result<Head, WireError> {
+    match *body {
+        [ERROR, ..] => Err(WireError::refused(body)),
+        [OK, ref rest @ ..] => Ok(Head::Over(Ended::read(rest)?)),
+        [_, 0] if marked => Ok(Head::Rows(0)),
+        _ => Ok(Head::Rows(Fields::new(body).number().unwrap_or(0))),
     }
-    Ok(Begun::Rows)
 }
 
 #[cold]

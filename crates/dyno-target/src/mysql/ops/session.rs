@@ -1,24 +1,30 @@
 //! One session: a connection with its statements prepared.
 
 use std::fmt;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_plan::Drive;
 
+use super::answer::Reply;
 use super::slice::Slices;
 use super::template::{Parameter, Template};
-use super::{answer, settings_sql, statements};
+use super::{settings_sql, statements};
 use crate::data::UpdateValues;
 use crate::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 use crate::mysql::connect::ConnectConfig;
 use crate::mysql::layout::Shape;
-use crate::mysql::wire::{Connection, Metadata, MyError, WireError};
+use crate::mysql::wire::message::command;
+use crate::mysql::wire::{Connection, MyError, WireError};
 use crate::net::Breaker;
-use crate::session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+use crate::session::{Done, Duplex, Interrupter, Op, Request, Session, SessionSetup, SliceDone};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
+/// `COM_PING` as a packet: what an edge sends where an answer is waited for elsewhere.
+const PING: [u8; 5] = [1, 0, 0, 0, command::PING];
 
 /// What is told to whoever watches sessions: the numbers of their connections.
 pub(in crate::mysql) type Sessions = Arc<std::sync::Mutex<std::collections::BTreeSet<u32>>>;
@@ -34,6 +40,9 @@ pub struct MySession {
     /// The new columns of one update, one after the other.
     fresh: Vec<u8>,
     column_bytes: usize,
+    /// What was sent last, and what has arrived of its answer.
+    asked: Request,
+    reply: Reply,
     /// First key and number of the last update that the server acknowledged.
     last_update: Option<(u64, u64)>,
     overhead_commits: u64,
@@ -73,6 +82,8 @@ impl MySession {
             values,
             fresh: vec![0; statements::updated_columns(redo).count() * column_bytes],
             column_bytes,
+            asked: Request::Edge,
+            reply: Reply::default(),
             last_update: None,
             overhead_commits: 0,
             setup: setup.clone(),
@@ -83,32 +94,37 @@ impl MySession {
         first + u64::from(self.setup.work_unit) - 1
     }
 
+    /// Sends `request` and notes what its answer will mean.
     #[inline]
-    fn read(&mut self, op: Op) -> Result<Done, WireError> {
-        let Ready { connection, select, lookup, scan, .. } = &mut self.ready;
-        let template = match op {
-            Op::Select { first } => {
+    fn ask(&mut self, request: Request) -> Result<(), WireError> {
+        self.asked = request;
+        self.reply = Reply::default();
+        if let Request::Op(Op::Update { first, number }) = request {
+            self.write_update(first, number);
+        }
+        let last = |first| first + u64::from(self.setup.work_unit) - 1;
+        let Ready { connection, select, lookup, scan, update, .. } = &mut self.ready;
+        let bytes = match request {
+            Request::Op(Op::Select { first }) => {
                 select.set_number(0, first);
-                select.set_number(1, first + u64::from(self.setup.work_unit) - 1);
-                select
+                select.set_number(1, last(first));
+                select.bytes()
             }
-            Op::Lookup { key } => {
+            Request::Op(Op::Lookup { key }) => {
                 lookup.set_number(0, key);
-                lookup
+                lookup.bytes()
             }
-            Op::Scan | Op::Update { .. } => scan,
+            Request::Op(Op::Scan) => scan.bytes(),
+            Request::Op(Op::Update { .. }) => update.bytes(),
+            Request::Edge => &PING,
         };
-        connection.send_bytes(template.bytes())?;
-        let answer = answer::read(connection)?;
-        let rows = if matches!(op, Op::Lookup { .. }) { answer.rows } else { answer.value };
-        Ok(Done { rows, commit_began_ns: None })
+        connection.send_bytes(bytes)
     }
 
-    #[inline]
-    fn update(&mut self, first: u64, number: u64) -> Result<Done, WireError> {
+    fn write_update(&mut self, first: u64, number: u64) {
         let last = self.last_key(first);
         self.values.fill_columns(number, &mut self.fresh);
-        let Ready { connection, update, .. } = &mut self.ready;
+        let update = &mut self.ready.update;
         let columns = self.fresh.chunks_exact(self.column_bytes);
         let count = columns.len();
         for (index, column) in columns.enumerate() {
@@ -116,10 +132,34 @@ impl MySession {
         }
         update.set_number(count, first);
         update.set_number(count + 1, last);
-        connection.send_bytes(update.bytes())?;
-        let answer = answer::read(connection)?;
-        self.last_update = Some((first, number));
-        Ok(Done { rows: answer.rows, commit_began_ns: None })
+    }
+
+    /// What has arrived of the answer; `None` if that is not all of it.
+    #[inline]
+    fn heard(&mut self) -> Result<Option<Done>, WireError> {
+        let Some(answer) = self.reply.take(&mut self.ready.connection)? else { return Ok(None) };
+        let rows = match self.asked {
+            Request::Op(Op::Select { .. } | Op::Scan) => answer.value,
+            Request::Op(Op::Lookup { .. }) => answer.rows,
+            Request::Op(Op::Update { first, number }) => {
+                self.last_update = Some((first, number));
+                answer.rows
+            }
+            Request::Edge => 0,
+        };
+        Ok(Some(Done { rows, commit_began_ns: None }))
+    }
+
+    /// Sends `request` and waits for all of its answer.
+    #[inline]
+    fn ask_and_wait(&mut self, request: Request) -> Result<Done, WireError> {
+        self.ask(request)?;
+        loop {
+            if let Some(done) = self.heard()? {
+                return Ok(done);
+            }
+            self.ready.connection.fill()?;
+        }
     }
 
     fn read_back(&mut self, first: u64, number: u64) -> Result<(u64, u64), WireError> {
@@ -184,7 +224,7 @@ fn operations(
             slices = Some(Slices::prepare(&mut connection, schema, redo, prefix, column_bytes)?);
         }
     }
-    if connection.metadata == Metadata::MarkInFront {
+    if connection.marked && !connection.is_mariadb() {
         // Definitions of columns, told at the preparation, need not be told with every answer.
         connection.ask("SET SESSION resultset_metadata = NONE")?;
     }
@@ -216,11 +256,7 @@ fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
 impl Session for MySession {
     #[inline]
     fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
-        match op {
-            Op::Update { first, number } => self.update(first, number),
-            read => self.read(read),
-        }
-        .map_err(WireError::into_op)
+        self.ask_and_wait(Request::Op(op)).map_err(WireError::into_op)
     }
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
@@ -253,6 +289,10 @@ impl Session for MySession {
         self.overhead_commits
     }
 
+    fn duplex(&mut self) -> Option<&mut dyn Duplex> {
+        Some(self)
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
         note(&self.sessions, |ids| ids.remove(&self.ready.connection.id()));
@@ -275,6 +315,22 @@ impl Session for MySession {
         note(&sessions, |ids| ids.remove(&ready.connection.id()));
         ready.connection.close_within(CLOSE_WAIT);
         breaker.release();
+    }
+}
+
+impl Duplex for MySession {
+    fn socket(&mut self) -> BorrowedFd<'_> {
+        self.ready.connection.stream.socket_ref().as_fd()
+    }
+
+    #[inline]
+    fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
+        self.ask(request).map_err(WireError::into_op)
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
+        self.ready.connection.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
     }
 }
 

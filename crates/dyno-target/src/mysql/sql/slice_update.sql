@@ -16,7 +16,7 @@ BEGIN
         SET first_key = SUBSTR(list, place, 20);
         SET number_ = SUBSTR(list, place + 20, 20);
         SET stamp = CONCAT(prefix, LOWER(LPAD(HEX(number_), 16, '0')));
-        SET hash_ = LEFT(MD5(stamp), 14);
+        SET hash_ = LEFT(SHA2(stamp, 256), 14);
         UPDATE dyno_rows_{n} FORCE INDEX (dyno_rows_{n}_custid)
             SET ver = ver + 1, {set}
             WHERE custid BETWEEN first_key AND first_key + work_unit - 1;

@@ -10,7 +10,7 @@ use super::message::{self, command};
 use super::row::Row;
 use crate::error::TargetError;
 use crate::mysql::connect::{self, ConnectConfig};
-use crate::net::{Breaker, Stream};
+use crate::net::{Breaker, Sink as _, Stream};
 
 /// First byte of an error, an OK that ends rows, and a request for a file.
 const ERROR: u8 = 0xff;
@@ -31,18 +31,6 @@ pub(in crate::mysql) struct Greeting {
     pub(in crate::mysql) id: u32,
 }
 
-/// How the server marks in a result whether column definitions follow.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::mysql) enum Metadata {
-    /// They always follow.
-    #[default]
-    Always,
-    /// A byte behind the number of columns says so (MariaDB, `MARIADB_CLIENT_CACHE_METADATA`).
-    MarkBehind,
-    /// A byte in front of the number of columns says so (MySQL, `CLIENT_OPTIONAL_RESULTSET_METADATA`).
-    MarkInFront,
-}
-
 /// One connection to a server.
 #[derive(Debug)]
 pub struct Connection {
@@ -50,7 +38,9 @@ pub struct Connection {
     pub(in crate::mysql) inbound: Inbound,
     pub(in crate::mysql) out: Vec<u8>,
     pub(in crate::mysql) greeting: Greeting,
-    pub(in crate::mysql) metadata: Metadata,
+    /// Whether a byte behind a result's number of columns says if their definitions follow (MySQL:
+    /// `CLIENT_OPTIONAL_RESULTSET_METADATA`, MariaDB: `MARIADB_CLIENT_CACHE_METADATA`); they always do if there is none.
+    pub(in crate::mysql) marked: bool,
     rows_affected: u64,
     warnings: u16,
 }
@@ -104,7 +94,7 @@ impl Connection {
             inbound: Inbound::new(),
             out: Vec::with_capacity(16 * 1024),
             greeting: Greeting::default(),
-            metadata: Metadata::default(),
+            marked: false,
             rows_affected: 0,
             warnings: 0,
         }
@@ -130,9 +120,21 @@ impl Connection {
         loop {
             match self.inbound.cut()? {
                 Some(packet) => return Ok(packet),
-                None => self.inbound.fill(&mut self.stream)?,
+                None => self.fill()?,
             }
         }
+    }
+
+    /// Waits for bytes and takes them in.
+    #[inline]
+    pub(in crate::mysql) fn fill(&mut self) -> Result<(), WireError> {
+        Ok(self.inbound.fill(&mut self.stream)?)
+    }
+
+    /// Takes in what has arrived; does not wait if the socket is readable.
+    #[inline]
+    pub(in crate::mysql) fn fill_arrived(&mut self) -> Result<(), WireError> {
+        Ok(self.stream.arrived(&mut self.inbound)?)
     }
 
     /// The body of the next packet, which is no error.
@@ -176,20 +178,15 @@ impl Connection {
 
     /// Reads one result; whether another follows.
     pub(super) fn read_result(&mut self, rows: &mut Vec<Row>) -> Result<bool, WireError> {
-        let mark = self.metadata;
+        let marked = self.marked;
         let body = self.next_body()?;
-        if let Some((&OK, rest)) = body.split_first()
-            && (mark != Metadata::MarkInFront || body.len() > 2)
-        {
+        if let Some((&OK, rest)) = body.split_first() {
             let ended = Ended::read(rest)?;
             return Ok(self.note(ended));
         }
         let mut fields = Fields::new(body);
-        let marked = |mark: Option<u8>| mark != Some(0);
-        let in_front = mark != Metadata::MarkInFront || marked(fields.u8());
         let columns = fields.number().ok_or_else(|| WireError::protocol("a result without columns"))?;
-        let behind = mark != Metadata::MarkBehind || marked(fields.u8());
-        if in_front && behind {
+        if !marked || fields.u8() != Some(0) {
             for _ in 0..columns {
                 self.next_body()?;
             }

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::error::WireError;
+use crate::net::Sink;
 
 /// Room for what one operation sends back, so that one `read` takes all of it.
 const START_BYTES: usize = 16 * 1024;
@@ -62,9 +63,20 @@ impl Inbound {
         self.start == self.end
     }
 
+    #[cold]
+    fn make_room(&mut self) {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if self.end * 2 > self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+    }
+}
+
+impl Sink for Inbound {
     /// One `read` into the free room.
     #[inline]
-    pub(in crate::mysql) fn fill(&mut self, source: &mut impl Read) -> io::Result<()> {
+    fn fill(&mut self, source: &mut impl Read) -> io::Result<()> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else if self.end == self.buffer.len() {
@@ -80,15 +92,6 @@ impl Inbound {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
-        }
-    }
-
-    #[cold]
-    fn make_room(&mut self) {
-        self.buffer.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        if self.end * 2 > self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
         }
     }
 }

@@ -14,7 +14,7 @@ mod prepare;
 mod row;
 
 pub use connection::Connection;
-pub(super) use connection::{Ended, Greeting, Metadata};
+pub(super) use connection::{Ended, Greeting};
 pub use error::MyError;
 pub(super) use error::{WireError, describe};
 pub(super) use fields::Fields;
