@@ -73,6 +73,8 @@ pub fn plan(url: &str) -> Plan {
             drain: span(10),
         },
         observe: Observe { interval: span(1), waits: Some(Rate(10.0)) },
+        hooks: Default::default(),
+        sweep: Default::default(),
     }
 }
 

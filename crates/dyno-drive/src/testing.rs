@@ -43,6 +43,8 @@ pub(crate) fn plan() -> Plan {
             drain: Span(Duration::from_millis(500)),
         },
         observe: Observe { interval: Span(Duration::from_millis(50)), waits: None },
+        hooks: Default::default(),
+        sweep: Default::default(),
     }
 }
 

@@ -9,10 +9,12 @@ pub mod engine;
 pub mod error;
 mod escape;
 pub mod keys;
+mod mix;
 pub mod plan;
 pub mod read;
 pub mod reference;
 mod similar;
+pub mod sweep;
 pub mod template;
 pub mod units;
 pub mod url;
@@ -20,8 +22,10 @@ pub mod url;
 pub use data::{DataError, DataSpec};
 pub use engine::Engine;
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
+pub use mix::mix;
 pub use plan::{
-    Arrivals, Data, Drive, Length, Observe, PLAN_VERSION, Plan, Redo, Run, SessionCount, Target, Workload,
+    Arrivals, Axis, Data, Drive, Hooks, Length, Observe, Order, PLAN_VERSION, Plan, Redo, Run, SessionCount,
+    Sweep, Target, Until, Workload,
 };
 pub use read::{PlanFile, PlanSource, read};
 pub use template::template;

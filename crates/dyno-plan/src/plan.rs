@@ -28,6 +28,12 @@ pub struct Plan {
     pub run: Run,
     /// What is watched meanwhile.
     pub observe: Observe,
+    /// What else is done around a run.
+    #[serde(default, skip_serializing_if = "Hooks::is_default")]
+    pub hooks: Hooks,
+    /// Which runs a sweep has; not there in the plan of one run.
+    #[serde(default, skip_serializing_if = "Sweep::is_default")]
+    pub sweep: Sweep,
 }
 
 /// Section `[target]`: which database, and how to reach it. Never holds a password.
@@ -156,6 +162,121 @@ pub struct Observe {
     /// Samples of wait events per second, on a connection of its own; absent (`"off"`) is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Rate>,
+}
+
+/// Section `[hooks]`: commands around every run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hooks {
+    /// Run before the sessions connect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_run: Option<String>,
+    /// Run after the record is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_run: Option<String>,
+    /// The longest that a command may take.
+    pub timeout: Span,
+}
+
+/// Section `[sweep]`: runs over a grid of settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sweep {
+    /// Keys and their values, in the order in which they were written.
+    pub axes: Vec<Axis>,
+    /// How far the sessions rise.
+    pub until: Until,
+    /// Runs of every point.
+    pub repeats: u32,
+    /// The order of the points in time.
+    pub order: Order,
+    /// Seed of the random order.
+    pub seed: u64,
+    /// Rest between two runs.
+    pub pause: Span,
+}
+
+/// One axis of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Axis {
+    /// The key: `workload.update_pct`; `sessions` is sessions over all schemas.
+    pub key: String,
+    /// Its values as a plan spells them.
+    pub values: Vec<String>,
+}
+
+/// How far the sessions of a sweep rise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Until {
+    /// To the last value.
+    End,
+    /// Two steps further than throughput rises.
+    Saturation,
+}
+
+/// The order of a sweep's points in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Shuffled.
+    Random,
+    /// As written, sessions rising.
+    Up,
+    /// Up, and with the next repeat down.
+    UpDown,
+}
+
+impl Default for Hooks {
+    /// No commands.
+    fn default() -> Self {
+        Self { before_run: None, after_run: None, timeout: Span(std::time::Duration::from_secs(300)) }
+    }
+}
+
+impl Hooks {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Default for Sweep {
+    /// No axes.
+    fn default() -> Self {
+        Self {
+            axes: Vec::new(),
+            until: Until::End,
+            repeats: 1,
+            order: Order::Random,
+            seed: 1,
+            pause: Span(std::time::Duration::ZERO),
+        }
+    }
+}
+
+impl Sweep {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Until {
+    /// The word in plans: `saturation`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Saturation => "saturation",
+        }
+    }
+}
+
+impl Order {
+    /// The word in plans: `up-down`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Up => "up",
+            Self::UpDown => "up-down",
+        }
+    }
 }
 
 impl Redo {

@@ -52,6 +52,8 @@ fn plan(url: &str) -> Plan {
             drain: Span(Duration::from_secs(5)),
         },
         observe: Observe { interval: Span(Duration::from_secs(1)), waits: None },
+        hooks: Default::default(),
+        sweep: Default::default(),
     }
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::value::{
-    Raw, Refused, read_block_size, read_file, read_size, read_url, read_variable, read_word, within,
+    Raw, Refused, read_block_size, read_command, read_file, read_size, read_url, read_variable, read_word,
+    within,
 };
 use crate::plan::Plan;
 use crate::units::{Bytes, Rate, Size, Span};
@@ -72,6 +73,11 @@ pub enum Kind {
         /// Puts it into the plan.
         set: fn(&mut Plan, String),
     },
+    /// A command for the shell.
+    Command {
+        /// Puts it into the plan.
+        set: fn(&mut Plan, String),
+    },
     /// The name of a file.
     File {
         /// Puts it into the plan.
@@ -131,6 +137,7 @@ impl Kind {
             Self::Word(words) => (read_word(raw, words)?.set)(plan),
             Self::Url { set } => set(plan, read_url(raw)?),
             Self::Variable { set } => set(plan, read_variable(raw)?),
+            Self::Command { set } => set(plan, read_command(raw)?),
             Self::File { set } => set(plan, read_file(raw)?),
         }
         Ok(())
@@ -146,7 +153,7 @@ impl Kind {
             Self::Rate { .. } => "rate",
             Self::Word(_) => "word",
             Self::Url { .. } => "URL",
-            Self::Variable { .. } | Self::File { .. } => "text",
+            Self::Variable { .. } | Self::File { .. } | Self::Command { .. } => "text",
         }
     }
 
@@ -181,6 +188,7 @@ impl Kind {
             }
             Self::Variable { .. } => "letters, digits and underscores, not a digit first".into(),
             Self::File { .. } => "the path of a file".into(),
+            Self::Command { .. } => "a command for `sh -c`, without a password".into(),
         }
     }
 
@@ -197,7 +205,7 @@ impl Kind {
 
     /// Whether an error may show the value. A value that belongs to a password's place may be the password itself.
     pub(crate) fn may_show(&self) -> bool {
-        !matches!(self, Self::Url { .. } | Self::Variable { .. } | Self::File { .. })
+        !matches!(self, Self::Url { .. } | Self::Variable { .. } | Self::File { .. } | Self::Command { .. })
     }
 
     /// `text` as a TOML value of this kind.

@@ -4,16 +4,18 @@
 //! come from here, so none of them can differ from what is read.
 
 mod data;
+mod hooks;
 mod kind;
 mod observe;
 mod run;
+mod sweep;
 mod target;
 mod value;
 mod workload;
 
 pub(crate) use kind::thousands;
 pub use kind::{BLOCK_SIZE, BLOCKS_MAX, Kind, TABLE_BYTES_MAX, Word};
-pub(crate) use value::Raw;
+pub(crate) use value::{Raw, Refused};
 
 use crate::plan::{PLAN_VERSION, Plan};
 
@@ -98,8 +100,16 @@ impl Key {
 }
 
 /// Every section with its keys.
-pub static SECTIONS: [Section; 6] =
-    [TOP, target::SECTION, data::SECTION, workload::SECTION, run::SECTION, observe::SECTION];
+pub static SECTIONS: [Section; 8] = [
+    TOP,
+    target::SECTION,
+    data::SECTION,
+    workload::SECTION,
+    run::SECTION,
+    observe::SECTION,
+    hooks::SECTION,
+    sweep::SECTION,
+];
 
 const TOP: Section = Section {
     name: "",

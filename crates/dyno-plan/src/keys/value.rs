@@ -157,6 +157,43 @@ pub(super) fn read_file(raw: Raw<'_>) -> Result<String, Refused> {
     Ok(name.to_owned())
 }
 
+/// What a password stands behind in commands of the usual clients.
+const PASSWORD_MARKS: [&str; 4] = ["password=", "passwd=", "pgpass=", "mysql_pwd="];
+
+pub(super) fn read_command(raw: Raw<'_>) -> Result<String, Refused> {
+    let command = raw.text("a command")?;
+    if command.is_empty() || command.contains('\0') || command.len() > 4_096 {
+        return Err(Refused::new(PlanErrorKind::Range, "not a command"));
+    }
+    if holds_password(command) {
+        return Err(Refused {
+            kind: PlanErrorKind::Secret,
+            problem: "it looks as if it held a password, and commands stand in every record".into(),
+            hint: Some(
+                "take it from the environment, as in password=\"$NAME\", or put it into a script".into(),
+            ),
+        });
+    }
+    Ok(command.to_owned())
+}
+
+/// Whether a command seems to hold a password, and not only the name of a variable with one.
+fn holds_password(command: &str) -> bool {
+    let lower = command.to_ascii_lowercase();
+    let marked = PASSWORD_MARKS.iter().any(|mark| {
+        lower.match_indices(mark).any(|(at, _)| {
+            let value = lower[at + mark.len()..].trim_start_matches(['"', '\'']);
+            !value.is_empty() && !value.starts_with('$') && !value.starts_with(char::is_whitespace)
+        })
+    });
+    let in_url = lower.match_indices("://").any(|(at, _)| {
+        let authority = lower[at + 3..].split(['/', ' ', '\'', '"']).next().unwrap_or_default();
+        let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+        user.split_once(':').is_some_and(|(_, password)| !password.is_empty() && !password.starts_with('$'))
+    });
+    marked || in_url
+}
+
 pub(super) fn read_word(raw: Raw<'_>, words: &'static [Word]) -> Result<&'static Word, Refused> {
     let text = raw.text("a word")?;
     words.iter().find(|word| word.word == text).ok_or_else(|| {

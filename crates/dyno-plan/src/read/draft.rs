@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown};
-use crate::keys::{self, Key, Raw};
-use crate::plan::{Arrivals, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Target, Workload};
+use crate::keys::{self, Key, Raw, Refused};
+use crate::plan::{
+    Arrivals, Axis, Data, Drive, Hooks, Observe, PLAN_VERSION, Plan, Redo, Run, Sweep, Target, Workload,
+};
+use crate::sweep::is_sessions;
 use crate::units::{Blocks, Size, Span};
 use crate::url::TargetUrl;
 
@@ -16,6 +19,8 @@ pub(super) struct Draft {
     marks: BTreeMap<&'static str, Mark>,
     /// Keys of which a value was refused.
     refused: BTreeSet<&'static str>,
+    /// Where each axis was written last.
+    axis_marks: BTreeMap<String, Origin>,
     errors: PlanErrors,
 }
 
@@ -38,6 +43,18 @@ impl Origin {
             Self::Target => 3,
         }
     }
+}
+
+/// The error that a refused value is.
+pub(super) fn refusal(key: &Key, refused: Refused, text: &str, origin: Origin) -> PlanError {
+    let value = key.kind.may_show().then(|| shown(text));
+    let hint = match refused.hint {
+        None => format!("allowed: {}", key.allowed()),
+        Some(hint) if hint.starts_with("did you mean") => format!("{hint} allowed: {}", key.allowed()),
+        Some(hint) => hint,
+    };
+    let key = Some(key.path.to_owned());
+    PlanError { kind: refused.kind, origin, key, value, problem: refused.problem, hint }
 }
 
 /// A plan in which nothing means anything yet; every key that has a value by default overwrites it.
@@ -77,6 +94,8 @@ fn blank() -> Plan {
         },
         run: Run { sessions_per_schema: 0, warmup: span, time: None, ops_per_session: None, drain: span },
         observe: Observe { interval: span, waits: None },
+        hooks: Hooks::default(),
+        sweep: Sweep::default(),
     }
 }
 
@@ -89,7 +108,13 @@ impl Draft {
                 key.kind.put(&mut plan, Raw::Text(text)).expect("defaults are valid: a test reads them all");
             }
         }
-        Self { plan, marks: BTreeMap::new(), refused: BTreeSet::new(), errors: PlanErrors::default() }
+        Self {
+            plan,
+            marks: BTreeMap::new(),
+            refused: BTreeSet::new(),
+            axis_marks: BTreeMap::new(),
+            errors: PlanErrors::default(),
+        }
     }
 
     /// Takes `raw`, written as `text` at `origin`, as the value of `key`.
@@ -97,16 +122,41 @@ impl Draft {
         self.marks.insert(key.path, Mark { origin: origin.clone(), text: text.to_owned() });
         if let Err(refused) = key.kind.put(&mut self.plan, raw) {
             self.refused.insert(key.path);
-            let value = key.kind.may_show().then(|| shown(text));
-            let hint = refused.hint.unwrap_or_else(|| "allowed".into());
-            let hint = match hint.as_str() {
-                "allowed" => format!("allowed: {}", key.allowed()),
-                hint if hint.starts_with("did you mean") => format!("{hint} allowed: {}", key.allowed()),
-                _ => hint,
-            };
-            let key = Some(key.path.to_owned());
-            self.push(PlanError { kind: refused.kind, origin, key, value, problem: refused.problem, hint });
+            self.push(refusal(key, refused, text, origin));
         }
+    }
+
+    /// Takes an axis, instead of the same one from a weaker source. Two names for one key in the same source are an
+    /// error.
+    pub(super) fn put_axis(&mut self, axis: Axis, origin: Origin) {
+        let is_same = |key: &str| key == axis.key || (is_sessions(key) && is_sessions(&axis.key));
+        let known = self.plan.sweep.axes.iter().position(|known| is_same(&known.key));
+        if let Some(known) = known {
+            let before = self.axis_marks.get(&self.plan.sweep.axes[known].key);
+            if before.is_some_and(|before| before.rank() == origin.rank()) && origin != Origin::Set {
+                let key = format!("sweep.{}", axis.key);
+                let hint = "keep one of the two".to_owned();
+                let problem = "the axis is there twice";
+                return self.refuse_name(PlanErrorKind::Conflict, origin, Some(&key), problem, hint);
+            }
+        }
+        self.axis_marks.insert(axis.key.clone(), origin);
+        match known {
+            Some(known) => self.plan.sweep.axes[known] = axis,
+            None => self.plan.sweep.axes.push(axis),
+        }
+    }
+
+    /// Where the axis was written that is nearest to what `keys` name; the last one, if none of them is an axis.
+    pub(super) fn axis_mark(&self, keys: &[String]) -> Option<(String, Origin)> {
+        let axes = &self.plan.sweep.axes;
+        let axis = axes.iter().find(|axis| keys.contains(&axis.key)).or(axes.last())?;
+        Some((format!("sweep.{}", axis.key), self.axis_marks.get(&axis.key)?.clone()))
+    }
+
+    /// Whether any error was noted.
+    pub(super) fn has_errors(&self) -> bool {
+        !self.errors.errors.is_empty()
     }
 
     /// Notes an error.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::axes::{self, Written};
 use super::draft::Draft;
 use super::{FILE_BYTES_MAX, PlanFile};
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
@@ -119,6 +120,9 @@ fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'
     let place = text.place(name.span().start);
     let section = SECTIONS.iter().find(|s| !s.name.is_empty() && s.name == name.get_ref().as_ref());
     match (section, value.get_ref()) {
+        (Some(section), DeValue::Table(table)) if section.name == "sweep" => {
+            read_sweep(draft, text, "", table);
+        }
         (Some(section), DeValue::Table(table)) => {
             for (name, value) in table {
                 let path = format!("{}.{}", section.name, name.get_ref());
@@ -150,6 +154,49 @@ fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'
     }
 }
 
+/// Reads `[sweep]`: its own keys, and axes in the order in which they were written.
+fn read_sweep(draft: &mut Draft, text: &Text<'_>, section: &str, table: &DeTable<'_>) {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    for (name, value) in entries {
+        let full = format!("{section}{}", name.get_ref());
+        match value.get_ref() {
+            _ if keys::find(&format!("sweep.{full}")).is_some() => {
+                read_key(draft, text, &format!("sweep.{full}"), name, value);
+            }
+            // `run.warmup = [...]` without quotes is a table of its own to TOML.
+            DeValue::Table(inner) if section.is_empty() => {
+                read_sweep(draft, text, &format!("{full}."), inner);
+            }
+            _ => read_axis(draft, text, &full, name, value),
+        }
+    }
+}
+
+fn read_axis(draft: &mut Draft, text: &Text<'_>, full: &str, name: &Name<'_>, value: &Value<'_>) {
+    if text.broken.contains(&text.line(value.span().start)) {
+        return;
+    }
+    let written = |value: &Value<'_>| text.written(value);
+    let single;
+    let values: Vec<&Value<'_>> = match value.get_ref() {
+        DeValue::Array(values) => values.iter().collect(),
+        _ => {
+            single = [value];
+            single.to_vec()
+        }
+    };
+    let values: Vec<Written<'_>> = values
+        .into_iter()
+        .map(|value| Written {
+            raw: raw(value.get_ref()),
+            text: written(value),
+            origin: text.place(value.span().start),
+        })
+        .collect();
+    axes::read(draft, full, &values, text.place(name.span().start));
+}
+
 fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, value: &Value<'_>) {
     let at = value.span().start;
     let Some(key) = keys::find(path) else {
@@ -161,7 +208,12 @@ fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, val
     if text.broken.contains(&text.line(at)) {
         return;
     }
-    let raw = match value.get_ref() {
+    draft.accept(key, raw(value.get_ref()), text.written(value), text.place(at));
+}
+
+/// A value as keys read it.
+fn raw<'v>(value: &'v DeValue<'_>) -> Raw<'v> {
+    match value {
         DeValue::String(string) => Raw::Text(string),
         DeValue::Integer(integer) => Raw::Integer(integer.as_str(), integer.radix()),
         DeValue::Float(_) => Raw::Other("a floating-point number"),
@@ -169,6 +221,5 @@ fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, val
         DeValue::Datetime(_) => Raw::Other("a date or time"),
         DeValue::Array(_) => Raw::Other("a list"),
         DeValue::Table(_) => Raw::Other("a table"),
-    };
-    draft.accept(key, raw, text.written(value), text.place(at));
+    }
 }

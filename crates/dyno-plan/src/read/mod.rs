@@ -3,10 +3,11 @@
 //! Defaults, then the file, then `--set`, then `--target`: later ones win. Every error of all of them is collected
 //! before anything is given up, so that a plan is mended in one go.
 
+mod axes;
 mod draft;
 mod file;
 mod options;
-mod rules;
+pub(crate) mod rules;
 
 use std::io::Read as _;
 use std::path::Path;

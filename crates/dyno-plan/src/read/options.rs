@@ -1,5 +1,6 @@
 //! The options that override a plan file: `--set KEY=VALUE` and `--target URL`.
 
+use super::axes::{self, Written};
 use super::draft::Draft;
 use crate::error::{Origin, PlanErrorKind, shown_key};
 use crate::keys::{self, Raw, SECTIONS};
@@ -14,8 +15,38 @@ pub(super) fn set(draft: &mut Draft, text: &str) {
     let (path, value) = (path.trim(), unquoted(value.trim()));
     match keys::find(path) {
         Some(key) => draft.accept(key, Raw::Text(value), value, Origin::Set),
-        None => refuse_key(draft, Origin::Set, path),
+        None => match path.strip_prefix("sweep.") {
+            Some(axis) => set_axis(draft, axis, value),
+            None => refuse_key(draft, Origin::Set, path),
+        },
     }
+}
+
+/// Reads `--set sweep.AXIS=VALUE,VALUE`, with or without the brackets of a list.
+fn set_axis(draft: &mut Draft, axis: &str, values: &str) {
+    let list = values.strip_prefix('[').and_then(|values| values.strip_suffix(']')).unwrap_or(values);
+    let values: Vec<Written<'_>> = list
+        .split(',')
+        .map(|value| unquoted(value.trim()))
+        .filter(|value| !value.is_empty())
+        .map(|value| Written { raw: Raw::Text(value), text: value, origin: Origin::Set })
+        .collect();
+    axes::read(draft, unquoted(axis), &values, Origin::Set);
+}
+
+/// Notes that no key of this name can be an axis, and which one may have been meant.
+pub(super) fn refuse_axis(draft: &mut Draft, origin: Origin, name: &str) {
+    let own = name.rsplit_once('.').map_or(name, |(_, own)| own);
+    let hint = match meant(name, own) {
+        _ if crate::similar::closest(name, [crate::sweep::SESSIONS]).is_some() => {
+            "did you mean sessions?".to_owned()
+        }
+        Some(near) => format!("did you mean {near}?"),
+        None => "allowed: until, repeats, order, seed, pause, and axes: sessions, or any key of the plan"
+            .to_owned(),
+    };
+    let key = format!("sweep.{name}");
+    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(&key), "there is no such key", hint);
 }
 
 /// Reads the `--target` option.

@@ -5,7 +5,8 @@ use super::draft::Draft;
 use crate::data::TOTAL_ROWS_MAX;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown};
 use crate::keys::{self, BLOCK_SIZE, EITHERS, Either, thousands};
-use crate::plan::Plan;
+use crate::plan::{Order, Plan, Until};
+use crate::sweep::{self, PointError};
 use crate::units::Bytes;
 
 /// The most sessions over all schemas.
@@ -22,7 +23,7 @@ struct Rule {
     broken: fn(&Plan) -> Option<(String, &'static str)>,
 }
 
-static RULES: [Rule; 8] = [
+static RULES: [Rule; 10] = [
     Rule { paths: &["workload.lookup_pct", "workload.scan_pct"], broken: shares_of_reads },
     Rule { paths: &["workload.scan_pct", "data.scan_scale"], broken: nothing_to_scan },
     Rule { paths: &["data.scale", "data.block_size"], broken: no_row },
@@ -31,7 +32,26 @@ static RULES: [Rule; 8] = [
     Rule { paths: &["run.sessions_per_schema", "data.schemas"], broken: sessions },
     Rule { paths: &["observe.interval", "run.time"], broken: interval_too_long },
     Rule { paths: &["observe.interval", "run.time"], broken: interval_too_short },
+    Rule { paths: &["sweep.until"], broken: nothing_saturates },
+    Rule { paths: &["sweep.order", "sweep.repeats"], broken: never_down },
 ];
+
+/// A rule that a plan breaks.
+pub(crate) struct Broken {
+    /// The keys it is about.
+    pub(crate) paths: &'static [&'static str],
+    /// What is wrong.
+    pub(crate) problem: String,
+    /// The way out.
+    pub(crate) hint: &'static str,
+}
+
+/// The first rule that `plan` breaks.
+pub(crate) fn broken(plan: &Plan) -> Option<Broken> {
+    RULES.iter().find_map(|rule| {
+        (rule.broken)(plan).map(|(problem, hint)| Broken { paths: rule.paths, problem, hint })
+    })
+}
 
 /// Settles keys that exclude each other, and checks what is left.
 pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
@@ -58,6 +78,19 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
                 hint: hint.into(),
             });
         }
+    }
+    check_points(draft);
+}
+
+/// Every point of a sweep is a valid plan; the first that is not says so where its axis is written.
+fn check_points(draft: &mut Draft) {
+    if draft.plan.sweep.axes.is_empty() || draft.has_errors() {
+        return;
+    }
+    if let Err(PointError { keys, problem, hint }) = sweep::points(&draft.plan) {
+        let Some((key, origin)) = draft.axis_mark(&keys) else { return };
+        let key = Some(key);
+        draft.push(PlanError { kind: PlanErrorKind::Conflict, origin, key, value: None, problem, hint });
     }
 }
 
@@ -175,4 +208,18 @@ fn interval_too_short(plan: &Plan) -> Option<(String, &'static str)> {
         let (intervals, most) = (thousands(intervals as u64), thousands(INTERVALS_MAX as u64));
         (format!("run.time has {intervals} intervals, more than {most}"), "lengthen observe.interval")
     })
+}
+
+fn nothing_saturates(plan: &Plan) -> Option<(String, &'static str)> {
+    let axes = &plan.sweep.axes;
+    let is_wrong = plan.sweep.until == Until::Saturation
+        && !axes.is_empty()
+        && !axes.iter().any(|axis| sweep::is_sessions(&axis.key));
+    is_wrong
+        .then(|| ("no axis of sessions that could saturate".into(), "add sessions = [1, 2, 4, 8, 16, 32]"))
+}
+
+fn never_down(plan: &Plan) -> Option<(String, &'static str)> {
+    let is_wrong = plan.sweep.order == Order::UpDown && plan.sweep.repeats < 2 && !plan.sweep.axes.is_empty();
+    is_wrong.then(|| ("one repeat only goes up".into(), "sweep.repeats = 2 or more, or order = \"up\""))
 }

@@ -352,3 +352,5 @@ fn the_version_of_the_plan_must_be_known() {
         "{error}"
     );
 }
+
+mod axes;

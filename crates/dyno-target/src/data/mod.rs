@@ -7,6 +7,7 @@ mod filler;
 mod permutation;
 mod spot;
 
+pub use dyno_plan::mix;
 pub use filler::{Filler, UpdateValues};
 pub use permutation::Permutation;
 pub use spot::{SPOT_ROWS, row_fault, spot_keys};
@@ -16,16 +17,6 @@ pub const TEXT_COLUMNS: usize = 19;
 
 /// Length of each text column in the classic layout, in characters (bytes, as the filler is ASCII).
 pub const CLASSIC_COLUMN_BYTES: usize = 128;
-
-/// Mixes a 64-bit value so that neighbouring inputs give unrelated outputs; a bijection.
-///
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
-pub fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
 
 /// The two kinds of test table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

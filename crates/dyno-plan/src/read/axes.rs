@@ -1,0 +1,103 @@
+//! The axes of `[sweep]`: keys of other sections with lists of values.
+
+use super::draft::{Draft, refusal};
+use super::options;
+use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
+use crate::keys::{self, Key, Raw};
+use crate::plan::Axis;
+use crate::sweep::SESSIONS;
+
+/// The most values on one axis.
+const VALUES_MAX: usize = 1_000;
+
+/// Keys that hold for all of a sweep, or for none of it.
+fn is_fixed(key: &Key) -> bool {
+    matches!(key.section(), "" | "sweep" | "hooks") || key.path.starts_with("target.password")
+}
+
+/// A value on an axis, as written.
+pub(super) struct Written<'a> {
+    pub(super) raw: Raw<'a>,
+    pub(super) text: &'a str,
+    pub(super) origin: Origin,
+}
+
+/// Reads the axis `name`, written at `origin`. An option replaces what a file says.
+pub(super) fn read(draft: &mut Draft, name: &str, values: &[Written<'_>], origin: Origin) {
+    let Some(path) = resolve(draft, name, &origin) else { return };
+    let range = |problem: String, hint: &str| PlanError {
+        kind: PlanErrorKind::Range,
+        origin: origin.clone(),
+        key: Some(format!("sweep.{path}")),
+        value: None,
+        problem,
+        hint: hint.into(),
+    };
+    if values.is_empty() || values.len() > VALUES_MAX {
+        let problem = format!("an axis of {} values", values.len());
+        return draft.push(range(problem, "allowed: a list of 1 to 1,000 values, such as [1, 2, 4]"));
+    }
+    let mut axis = Axis { key: path.to_owned(), values: Vec::with_capacity(values.len()) };
+    for value in values {
+        let Some(text) = read_value(draft, path, value) else { continue };
+        if axis.values.contains(&text) {
+            let problem = format!("the value {text} is there twice");
+            draft.push(PlanError {
+                origin: value.origin.clone(),
+                ..range(problem, "keep one; `repeats` runs every point more than once")
+            });
+        } else {
+            axis.values.push(text);
+        }
+    }
+    draft.put_axis(axis, origin);
+}
+
+/// The key that `name` means, if it can be an axis; else the error is noted.
+fn resolve(draft: &mut Draft, name: &str, origin: &Origin) -> Option<&'static str> {
+    if name == SESSIONS {
+        return Some(SESSIONS);
+    }
+    let alike: Vec<&Key> = match keys::find(name) {
+        Some(key) => vec![key],
+        None => keys::all().filter(|key| key.name() == name && !is_fixed(key)).collect(),
+    };
+    let mut refuse = |kind, problem: &str, hint: String| {
+        draft.refuse_name(kind, origin.clone(), shown_key(&format!("sweep.{name}")), problem, hint);
+        None
+    };
+    match alike.as_slice() {
+        [key] if is_fixed(key) => refuse(
+            PlanErrorKind::Conflict,
+            "this key cannot be an axis",
+            "it holds for the whole sweep".into(),
+        ),
+        [key] => Some(key.path),
+        [] => {
+            options::refuse_axis(draft, origin.clone(), name);
+            None
+        }
+        several => {
+            let paths: Vec<_> = several.iter().map(|key| format!("\"{}\"", key.path)).collect();
+            refuse(
+                PlanErrorKind::Conflict,
+                "several keys have this name",
+                format!("write {}", paths.join(" or ")),
+            )
+        }
+    }
+}
+
+/// The value as a plan shows it; nothing where it was refused, and the error is noted.
+fn read_value(draft: &mut Draft, path: &'static str, value: &Written<'_>) -> Option<String> {
+    let key = keys::find(if path == SESSIONS { "run.sessions_per_schema" } else { path })?;
+    let mut scratch = draft.plan.clone();
+    match key.kind.put(&mut scratch, value.raw) {
+        Ok(()) => (key.get)(&scratch),
+        Err(refused) => {
+            let error = refusal(key, refused, value.text, value.origin.clone());
+            draft.push(PlanError { key: Some(format!("sweep.{path}")), ..error });
+            None
+        }
+    }
+}

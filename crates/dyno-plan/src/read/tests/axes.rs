@@ -1,0 +1,135 @@
+//! `[sweep]` and `[hooks]`: what users write, right and wrong.
+
+use super::{assert_error, plan};
+use crate::plan::{Axis, Order, Until};
+
+fn axes(text: &str, sets: &[&str]) -> Vec<(String, String)> {
+    let axes = plan(text, sets).sweep.axes;
+    axes.into_iter().map(|Axis { key, values }| (key, values.join(" "))).collect()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
+}
+
+#[test]
+fn an_axis_is_a_key_with_a_list() {
+    let text = "[sweep]\nupdate_pct = [0, 20]\nsessions = [1, 2, 4]\n\"data.seed\" = [1]\nrun.warmup = [\"1s\", \"60s\"]\n\
+                rate = [\"off\", \"100/s\"]\nrepeats = 2\norder = \"up-down\"\nuntil = \"saturation\"";
+    assert_eq!(
+        axes(text, &[]),
+        pairs(&[
+            ("workload.update_pct", "0 20"),
+            ("sessions", "1 2 4"),
+            ("data.seed", "1"),
+            ("run.warmup", "1s 1m"),
+            ("workload.rate", "off 100/s"),
+        ])
+    );
+    let sweep = plan(text, &[]).sweep;
+    assert_eq!((sweep.repeats, sweep.order, sweep.until), (2, Order::UpDown, Until::Saturation));
+}
+
+#[test]
+fn options_make_and_replace_axes() {
+    let text = "[sweep]\nsessions = [1, 2]";
+    assert_eq!(
+        axes(text, &["sweep.sessions=[4, 8]", "sweep.block_size=4K,8192", "sweep.repeats=3"]),
+        pairs(&[("sessions", "4 8"), ("data.block_size", "4K 8K")])
+    );
+    assert_eq!(axes("", &["sweep.sessions=4", "sweep.sessions=5,6"]), pairs(&[("sessions", "5 6")]));
+}
+
+#[test]
+fn wrong_axes_say_where_and_what_is_allowed() {
+    for (text, start, words) in [
+        (
+            "updat_pct = [1]",
+            "dyno.toml:4:1: sweep.updat_pct: there is no such key",
+            &["workload.update_pct"][..],
+        ),
+        ("session = [1]", "dyno.toml:4:1: sweep.session: there is no such key", &["did you mean sessions?"]),
+        ("seeds = 1", "dyno.toml:4:1: sweep.seeds: there is no such key", &["seed"]),
+        (
+            "update_pct = [0, 101]",
+            "dyno.toml:4:18: sweep.workload.update_pct = 101: out of range",
+            &["0 to 100"],
+        ),
+        ("update_pct = [0, true]", "dyno.toml:4:18: sweep.workload.update_pct = true", &["true or false"]),
+        ("update_pct = [[0]]", "dyno.toml:4:15: sweep.workload.update_pct", &["a list"]),
+        ("update_pct = []", "dyno.toml:4:1: sweep.workload.update_pct: an axis of 0 values", &["1 to 1,000"]),
+        (
+            "update_pct = [5, 5]",
+            "dyno.toml:4:18: sweep.workload.update_pct: the value 5 is there twice",
+            &["repeats"],
+        ),
+        ("version = [1]", "dyno.toml:4:1: sweep.version: this key cannot be an axis", &["whole sweep"]),
+        (
+            "\"target.password_env\" = [\"A\"]",
+            "dyno.toml:4:1: sweep.target.password_env: this key cannot",
+            &[],
+        ),
+        (
+            "sessions = [1]\n\"run.sessions_per_schema\" = [1]",
+            "dyno.toml:5:1: sweep.run.sessions_per_schema: the axis is there twice",
+            &[],
+        ),
+        (
+            "update_pct = [1]\n\"workload.update_pct\" = [1]",
+            "dyno.toml:5:1: sweep.workload.update_pct: the axis is there twice",
+            &[],
+        ),
+        ("repeats = 0", "dyno.toml:4:11: sweep.repeats = 0: out of range", &[]),
+        ("until = \"saturation\"\nupdate_pct = [1]", "dyno.toml:4:9: sweep.until", &["sessions = [1, 2"]),
+        ("order = \"up-down\"\nsessions = [1]", "dyno.toml:4:9: sweep.order", &["repeats"]),
+        (
+            "work_unit = [64, 20000]",
+            "dyno.toml:4:1: sweep.workload.work_unit: at workload.work_unit = 20000",
+            &["lower"],
+        ),
+        (
+            "sessions = [1, 3]\n\"data.schemas\" = [2]",
+            "dyno.toml:4:1: sweep.sessions: 1 sessions cannot be shared out",
+            &["multiples"],
+        ),
+        (
+            "\"workload.seed\" = [1, 2]\nrepeats = 1000\nwork_unit = [1, 2, 3, 4, 5, 6]",
+            "dyno.toml:4:1: sweep.workload.seed: the sweep has 12,000 runs",
+            &["fewer"],
+        ),
+    ] {
+        assert_error(&format!("[sweep]\n{text}"), &[], start, words);
+    }
+    assert_error("", &["sweep.fly=1"], "--set sweep.fly: there is no such key", &["sessions"]);
+    assert_error("", &["sweep.update_pct=1,x"], "--set sweep.workload.update_pct=x: not a whole number", &[]);
+    assert_error("", &["sweep.update_pct="], "--set sweep.workload.update_pct: an axis of 0 values", &[]);
+}
+
+#[test]
+fn a_name_that_several_sections_have_needs_its_section() {
+    // `seed` itself is the sweep's own.
+    assert_eq!(plan("[sweep]\nseed = 7", &[]).sweep.seed, 7);
+    assert_eq!(axes("[sweep]\n\"workload.seed\" = [7]", &[]), pairs(&[("workload.seed", "7")]));
+}
+
+#[test]
+fn a_command_with_a_password_is_refused_and_never_repeated() {
+    for command in ["psql postgres://u:hunter2@h/d", "PGPASSWORD=hunter2 psql", "mysql --password='hunter2'"]
+    {
+        let text = format!("[hooks]\nbefore_run = \"{command}\"");
+        let errors = super::errors(&text, &[]);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(!errors[0].contains("hunter2") && errors[0].contains("environment"), "{errors:?}");
+    }
+    let hooks = plan("[hooks]\nbefore_run = \"PGPASSWORD=$P psql\"\ntimeout = \"10s\"", &[]).hooks;
+    assert_eq!(hooks.before_run.as_deref(), Some("PGPASSWORD=$P psql"));
+}
+
+#[test]
+fn a_plan_without_them_shows_neither() {
+    let json = serde_json::to_value(plan("", &[])).unwrap();
+    assert!(json.get("sweep").is_none() && json.get("hooks").is_none());
+    let with = plan("[sweep]\nsessions = [1]\n[hooks]\nafter_run = \"date\"", &[]);
+    let json = serde_json::to_string(&with).unwrap();
+    assert_eq!(serde_json::from_str::<crate::Plan>(&json).unwrap(), with);
+}
