@@ -8,12 +8,15 @@
 
 pub mod audit;
 pub mod bands;
+pub mod bracket;
 pub mod compare;
 pub mod differ;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod knee;
+pub mod limit;
 pub mod load;
+pub mod minutes;
 pub mod number;
 pub mod petal;
 pub mod points;
@@ -28,5 +31,6 @@ pub mod trend;
 pub use audit::{audit, check_names, judge};
 pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};
 pub use differ::{Difference, differ};
+pub use limit::{Limit, LimitError, keeps};
 pub use load::Load;
 pub use points::{Point, Points, points};

@@ -15,13 +15,14 @@ pub mod list;
 pub mod live;
 pub mod result;
 pub mod show;
+pub mod soak;
 pub mod style;
+pub mod sweep;
 pub mod table;
 pub mod text;
 pub mod trend_table;
 
 pub use dyno_analyze::number;
-
 pub use advice::advice_table;
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
 pub use compare_table::{compare_text, differences, signed_percent};
@@ -31,8 +32,10 @@ pub use list::{ListRow, list_table};
 pub use live::{Live, live_line};
 pub use result::{ResultRow, result_card, result_table};
 pub use show::show;
+pub use soak::minute_table;
 pub use style::Style;
 pub use trend_table::trend_text;
+pub use sweep::{RunningTable, SweepRow, point_table, sweep_list};
 
 #[cfg(test)]
 mod tests;

@@ -21,12 +21,20 @@ pub struct Column {
     group: String,
     left: bool,
     droppable: bool,
+    least: usize,
 }
 
 impl Column {
     /// A column of figures, right-aligned; `unit` stands under the head.
     pub fn figures(head: &str, unit: &str) -> Self {
-        Self { head: head.into(), unit: unit.into(), group: String::new(), left: false, droppable: false }
+        Self {
+            head: head.into(),
+            unit: unit.into(),
+            group: String::new(),
+            left: false,
+            droppable: false,
+            least: 0,
+        }
     }
 
     /// A column of text, left-aligned, shortened when there is no room.
@@ -38,6 +46,13 @@ impl Column {
     #[must_use]
     pub fn under(mut self, group: &str) -> Self {
         self.group = group.into();
+        self
+    }
+
+    /// The same column, at least so wide: a table that grows line by line cannot know its widest cell.
+    #[must_use]
+    pub fn at_least(mut self, columns: usize) -> Self {
+        self.least = columns;
         self
     }
 
@@ -114,6 +129,15 @@ impl Table {
 
     /// The table as text; every line ends with a newline.
     pub fn render(&self, style: &Style) -> String {
+        self.render_with(true, style)
+    }
+
+    /// The lines alone, to stand beneath those of a table with the same columns.
+    pub fn render_lines(&self, style: &Style) -> String {
+        self.render_with(false, style)
+    }
+
+    fn render_with(&self, heads: bool, style: &Style) -> String {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         let mut widths = self.widths(&shown);
         while total(&widths) > style.columns() {
@@ -122,7 +146,7 @@ impl Table {
             widths = self.widths(&shown);
         }
         self.squeeze(&shown, &mut widths, style.columns());
-        let mut out = self.heads(&shown, &widths, style);
+        let mut out = if heads { self.heads(&shown, &widths, style) } else { String::new() };
         for line in &self.lines {
             match line {
                 Line::Cells(cells) => {
@@ -148,7 +172,7 @@ impl Table {
         };
         let widest = |&i: &usize| {
             let column = &self.columns[i];
-            let heads = [width(&column.head), width(&column.unit)];
+            let heads = [width(&column.head), width(&column.unit), column.least];
             heads.into_iter().chain(cell_width(i)).max().unwrap_or(0)
         };
         shown.iter().map(widest).collect()

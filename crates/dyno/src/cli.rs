@@ -76,8 +76,39 @@ pub(crate) enum Command {
         after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --json > run.json"
     )]
     Run,
+    /// Runs over a grid of settings, from the plan's sweep section: the table grows line by line, the points follow.
+    #[command(
+        after_long_help = "Every run is stored as soon as it has ended. Ctrl-C keeps what was measured, twice ends at once; --resume goes on after \
+            that, after a crash, and with runs that failed. Data is loaded where it is not there, once for each layout.\n\n\
+            Examples:\n  dyno sweep --set sweep.sessions=1,2,4,8,16,32 --set sweep.update_pct=0,20\n  \
+            dyno sweep --dry-run\n  dyno sweep --set sweep.sessions=1,2,4,8,16,32,64 --set sweep.until=saturation --set sweep.repeats=5\n  \
+            dyno sweep --resume"
+    )]
+    Sweep(Sweep),
+    /// The highest sessions or rate that keeps limits of latency: doubling, halving, and each end confirmed by more runs.
+    #[command(
+        after_long_help = "A limit is mean, p50, p95, p99, p999 or max of response time, of all operations or of one class. In an open loop \
+            the rate must come about, too. Exit code 1: not even the lowest load keeps the limits.\n\n\
+            Examples:\n  dyno search --limit 'p99 <= 2ms'\n  dyno search --limit 'p99 <= 2ms' --limit 'update.mean <= 5ms' --max 256\n  \
+            dyno search --over rate --from 1000 --limit 'p99 <= 5ms' --set run.sessions_per_schema=32"
+    )]
+    Search(Search),
+    /// One setting for hours: throughput minute by minute, drift, falls that last, stalls.
+    #[command(
+        after_long_help = "Ctrl-C ends it and keeps what was measured.\n\nExamples:\n  dyno soak --time 8h --set workload.update_pct=50\n  dyno soak --time 20m --set observe.interval=500ms"
+    )]
+    Soak(Soak),
+    /// Two sides by turns (A B B A …), so that drift meets both alike.
+    #[command(
+        after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] over the plan, or a plan file; an empty one is the plan as it is.\n\n\
+            Examples:\n  dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10\n  dyno ab --a '' --b work_unit=256\n  \
+            dyno ab --a nfs.toml --b direct-nfs.toml"
+    )]
+    Ab(Ab),
     /// The runs in the repository, latest first.
-    #[command(after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid")]
+    #[command(
+        after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"
+    )]
     List(List),
     /// Whole records, readably; several runs make one table.
     #[command(
@@ -160,6 +191,75 @@ pub(crate) struct List {
     /// Only runs that came to this: valid, invalid, interrupted, failed, running.
     #[arg(long)]
     pub(crate) status: Option<String>,
+    /// Sweeps, searches, soaks and A/B comparisons instead of runs.
+    #[arg(long, conflicts_with_all = ["status", "sweep"])]
+    pub(crate) sweeps: bool,
+    /// Only runs of this sweep, search, soak or A/B comparison: its name, the beginning of it, or `last`.
+    #[arg(long, value_name = "SWEEP")]
+    pub(crate) sweep: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    /// Go on with a sweep that was cut off: the latest, or the one of this name.
+    #[arg(long, value_name = "SWEEP", num_args = 0..=1)]
+    pub(crate) resume: Option<Option<String>>,
+    /// Only say which runs it would do, in which order, and how long they take.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Drop data of another shape that is there first.
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Over {
+    /// Sessions over all schemas.
+    Sessions,
+    /// Operations per second of an open loop.
+    Rate,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What must be kept, such as `p99 <= 2ms`; all of them, if given several times.
+    #[arg(long, value_name = "LIMIT", required = true)]
+    pub(crate) limit: Vec<dyno_analyze::Limit>,
+    /// What rises.
+    #[arg(long, value_enum, default_value_t = Over::Sessions)]
+    pub(crate) over: Over,
+    /// The load to begin with: sessions per schema, or operations per second [default: 1 or 100].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub(crate) from: Option<u64>,
+    /// The highest load to try [default: 1024 or 1000000].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub(crate) max: Option<u64>,
+    /// Runs of each end before it is believed.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) confirm: u32,
+    /// Ends that are this close together are close enough, % [default: 0 or 5].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) resolution: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Soak {
+    /// How long.
+    #[arg(long, value_name = "DURATION", default_value = "8h")]
+    pub(crate) time: Span,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ab {
+    /// Side A.
+    #[arg(long, value_name = "SET")]
+    pub(crate) a: String,
+    /// Side B.
+    #[arg(long, value_name = "SET")]
+    pub(crate) b: String,
+    /// How many runs of each side.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) pairs: u32,
 }
 
 #[derive(Debug, Args)]

@@ -30,6 +30,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl From<dyno_record::Status> for Exit {
+    fn from(status: dyno_record::Status) -> Self {
+        match status {
+            dyno_record::Status::Valid => Self::Done,
+            dyno_record::Status::Invalid => Self::Invalid,
+            dyno_record::Status::Failed => Self::Failed,
+            dyno_record::Status::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
 /// Wrong usage that the command line's own rules cannot catch.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}")]
@@ -86,6 +97,9 @@ fn classify(error: &anyhow::Error) -> (Exit, String) {
             _ => Exit::Failed,
         };
         return (exit, target.hint.clone());
+    }
+    if error.downcast_ref::<crate::hooks::HookError>().is_some_and(|hook| hook.interrupted) {
+        return (Exit::Interrupted, String::new());
     }
     if error.is::<RepositoryError>() {
         return (Exit::Failed, String::new());

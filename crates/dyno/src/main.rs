@@ -8,6 +8,7 @@ mod cli;
 mod commands;
 mod context;
 mod exit;
+mod hooks;
 mod progress;
 mod select;
 mod signals;

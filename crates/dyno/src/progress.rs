@@ -90,13 +90,20 @@ impl Progress for LoadProgress<'_> {
 pub(crate) struct RunProgress<'a> {
     talk: &'a Talk,
     bar: ProgressBar,
+    /// Where the run stands among others, and how long those after it will take, s.
+    place: Option<(String, Option<f64>)>,
 }
 
 impl<'a> RunProgress<'a> {
     pub(crate) fn new(talk: &'a Talk) -> Self {
         let bar = moving_line(talk);
         bar.set_style(style("{msg}"));
-        Self { talk, bar }
+        Self { talk, bar, place: None }
+    }
+
+    /// The progress of one run among others: `3 of 28`, after which runs of `rest_s` seconds follow.
+    pub(crate) fn among(talk: &'a Talk, place: String, rest_s: Option<f64>) -> Self {
+        Self { place: Some((place, rest_s)), ..Self::new(talk) }
     }
 
     /// Takes the moving line away.
@@ -122,7 +129,17 @@ impl RunProgress<'_> {
             errors: live.errors,
             remaining_s,
         };
-        dyno_report::live_line(&shown, &self.talk.live_style())
+        let style = self.talk.live_style();
+        let Some((place, rest_s)) = &self.place else { return dyno_report::live_line(&shown, &style) };
+        let all = match (remaining_s, rest_s) {
+            (Some(remaining_s), Some(rest_s)) => {
+                format!("  all {}", dyno_report::number::span_s((remaining_s + rest_s).round()))
+            }
+            _ => String::new(),
+        };
+        let room = style.width.saturating_sub(place.chars().count() + all.chars().count());
+        let line = dyno_report::live_line(&shown, &dyno_report::Style { width: room, ..style });
+        format!("{place}{line}{all}")
     }
 }
 

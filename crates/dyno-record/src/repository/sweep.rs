@@ -133,15 +133,6 @@ impl Repository {
         self.connection.execute(sql, params![id, state.name()]).map(|_| ()).map_err(|e| self.sorted(e))
     }
 
-    /// Removes what was noted of a sweep that came to no run.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn forget_sweep(&self, id: &str) -> Result<(), RepositoryError> {
-        let sql = "DELETE FROM sweep WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM member WHERE sweep = ?1)";
-        self.connection.execute(sql, [id]).map(|_| ()).map_err(|e| self.sorted(e))
-    }
-
     /// Sweeps, newest first, at most `limit`; of one `kind`, or of all.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! `dyno list`: the runs in the repository.
 
-use dyno_record::{Filter, RunState, RunSummary};
+use dyno_record::{Filter, Repository, RunState, RunSummary};
 
 use crate::cli::{Common, List};
 use crate::context;
@@ -8,8 +8,14 @@ use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &List, talk: &Talk) -> anyhow::Result<Exit> {
-    let filter = Filter { limit: Some(args.limit), status: status(args)?, ..Filter::default() };
-    let runs = context::repository_to_read(common)?.list(&filter)?;
+    let status = status(args)?;
+    let repository = context::repository_to_read(common)?;
+    if args.sweeps {
+        return sweeps(&repository, args, talk);
+    }
+    let sweep = args.sweep.as_ref().map(|selector| repository.resolve_sweep(selector)).transpose()?;
+    let filter = Filter { limit: Some(args.limit), status, sweep, ..Filter::default() };
+    let runs = repository.list(&filter)?;
     if runs.is_empty() {
         talk.say("no runs yet: `dyno run` makes one");
     } else {
@@ -17,6 +23,17 @@ pub(super) fn run(common: &Common, args: &List, talk: &Talk) -> anyhow::Result<E
         talk.show(&dyno_report::list_table(&rows, &talk.style()))?;
     }
     talk.json(&runs)?;
+    Ok(Exit::Done)
+}
+
+fn sweeps(repository: &Repository, args: &List, talk: &Talk) -> anyhow::Result<Exit> {
+    let sweeps = repository.sweeps(None, args.limit)?;
+    if sweeps.is_empty() {
+        talk.say("no sweeps yet: `dyno sweep` makes one");
+    } else {
+        talk.show(&dyno_report::sweep_list(&sweeps, &talk.style()))?;
+    }
+    talk.json(&sweeps)?;
     Ok(Exit::Done)
 }
 

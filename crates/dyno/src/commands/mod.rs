@@ -1,5 +1,7 @@
 //! One file per command.
 
+mod ab;
+mod campaign;
 mod check;
 mod compare;
 mod completions;
@@ -11,7 +13,10 @@ mod load;
 mod man;
 mod prove;
 mod run;
+mod search;
 mod show;
+mod soak;
+mod sweep;
 mod trend;
 
 use crate::cli::{Cli, Command};
@@ -26,6 +31,10 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Check => check::run(common, talk),
         Command::Load(args) => load::run(common, args, talk),
         Command::Run => run::run(common, talk),
+        Command::Sweep(args) => sweep::run(common, args, talk),
+        Command::Search(args) => search::run(common, args, talk),
+        Command::Soak(args) => soak::run(common, args, talk),
+        Command::Ab(args) => ab::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -36,4 +45,14 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, talk),
     }
+}
+
+/// Lines that a sentence may take.
+const LINES_MAX: usize = 12;
+
+/// Shows a sentence, broken into lines that fit and each set in by `indent` columns.
+fn show_words(text: &str, indent: usize, talk: &Talk) -> std::io::Result<()> {
+    let columns = talk.style().columns() - indent;
+    let lines = dyno_report::text::wrap(text, columns, LINES_MAX);
+    talk.show(&lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect::<String>())
 }

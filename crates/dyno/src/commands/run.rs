@@ -4,28 +4,31 @@ use std::sync::Arc;
 
 use dyno_drive::{Job, Watch};
 use dyno_plan::{DataSpec, Drive, Plan};
-use dyno_record::{Identity, Repository, RepositoryError, RunRecord, StartedRun, Status};
+use dyno_record::{Identity, PartOf, Repository, RepositoryError, RunRecord, StartedRun};
 use dyno_target::data::mix;
-use dyno_target::{Cancel, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
+use dyno_target::{Cancel, DataState, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
 
 use super::load;
 use crate::cli::Common;
 use crate::context;
 use crate::exit::{Exit, usage};
+use crate::hooks::{self, HookRun};
 use crate::progress::RunProgress;
 use crate::signals;
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
-    let ready = Ready::new(common, context::plan(common)?, Work::Run, talk, |_| Ok(()))?;
-    let begun = ready.begin(talk)?;
+    let mut ready = Ready::new(common, context::plan(common)?, Work::Run, talk, |_| Ok(()))?;
     let progress = RunProgress::new(talk);
-    let driven = ready.drive(&begun, Arc::clone(&ready.target), &progress);
-    progress.finish();
-    let mut record = driven?;
-    dyno_analyze::judge(&mut record);
-    store(&ready.repository, &record, talk)?;
-    show(&record, talk)
+    let record = ready.measure(None, talk, &progress)?;
+    let shown = show(&record, talk)?;
+    ready.after_run(&record, talk)?;
+    Ok(shown)
+}
+
+/// The plan of one run: what it says of sweeps is for others.
+fn single(plan: Plan) -> Plan {
+    Plan { sweep: dyno_plan::Sweep::default(), ..plan }
 }
 
 /// Everything that is there before a run begins: the target reached and locked, with its data.
@@ -36,7 +39,18 @@ pub(super) struct Ready {
     pub(super) identity: Identity,
     pub(super) spec: DataSpec,
     pub(super) cancel: Cancel,
-    _lock: Lock,
+    lock: Lock,
+    work: Work,
+    /// Whether target and data were looked at and no run has been since.
+    fresh: bool,
+}
+
+/// What to do about data that is not there.
+pub(super) enum Loading<'a> {
+    /// It must be there.
+    Never,
+    /// Load it; data of one of these plans may be replaced, and any of Dyno's with `replace`.
+    AsNeeded { own: &'a [Plan], replace: bool },
 }
 
 /// A run that the repository knows of.
@@ -45,6 +59,7 @@ pub(super) struct Begun {
     started_at: String,
     /// Part of every value that the run writes.
     pub(super) run_stamp: u64,
+    part_of: Option<PartOf>,
 }
 
 impl Ready {
@@ -56,25 +71,125 @@ impl Ready {
         talk: &Talk,
         suits: impl FnOnce(&dyn Target) -> anyhow::Result<()>,
     ) -> anyhow::Result<Self> {
+        Self::loading(common, plan, work, &Loading::Never, talk, suits)
+    }
+
+    /// As [`Ready::new`], with data loaded as `loading` says.
+    pub(super) fn loading(
+        common: &Common,
+        plan: Plan,
+        work: Work,
+        loading: &Loading<'_>,
+        talk: &Talk,
+        suits: impl FnOnce(&dyn Target) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
         // Opened first: a repository that cannot be written is found before the run, not after it.
         let repository = context::repository(common)?;
+        let plan = single(plan);
         let (target, identity) = context::reach(&plan, talk)?;
         refuse_impossible(&plan, target.as_ref())?;
         suits(target.as_ref())?;
-        let spec = context::spec(&plan, target.as_ref())?;
         let cancel = Cancel::default();
         signals::watch(&cancel)?;
         let lock = context::lock(target.as_ref(), work, talk)?;
-        ready_data(&plan, target.as_ref(), &spec, talk, &cancel)?;
-        Ok(Self { plan, repository, target, identity, spec, cancel, _lock: lock })
+        let spec = make_room(&plan, target.as_ref(), loading, talk)?;
+        let ready = Self { plan, repository, target, identity, spec, cancel, lock, work, fresh: true };
+        ready.ready_data(loading, talk)?;
+        Ok(ready)
+    }
+
+    /// Gets ready for a run of another `plan`: with the same target and data there is nothing to do.
+    pub(super) fn turn_to(&mut self, plan: Plan, loading: &Loading<'_>, talk: &Talk) -> anyhow::Result<()> {
+        let same_target = plan.target == self.plan.target;
+        self.plan = plan;
+        if !same_target {
+            return self.reach(loading, talk);
+        }
+        refuse_impossible(&self.plan, self.target.as_ref())?;
+        let spec = make_room(&self.plan, self.target.as_ref(), loading, talk)?;
+        if spec != self.spec {
+            self.spec = spec;
+            self.ready_data(loading, talk)?;
+            self.fresh = true;
+        }
+        Ok(())
+    }
+
+    /// Reaches the plan's target anew, and locks it.
+    fn reach(&mut self, loading: &Loading<'_>, talk: &Talk) -> anyhow::Result<()> {
+        self.lock = Lock::needless();
+        (self.target, self.identity) = context::reach(&self.plan, talk)?;
+        refuse_impossible(&self.plan, self.target.as_ref())?;
+        self.lock = context::lock(self.target.as_ref(), self.work, talk)?;
+        self.spec = make_room(&self.plan, self.target.as_ref(), loading, talk)?;
+        self.ready_data(loading, talk)?;
+        self.fresh = true;
+        Ok(())
+    }
+
+    /// One run of the plan, from the hook before it to the stored record.
+    pub(super) fn measure(
+        &mut self,
+        part_of: Option<PartOf>,
+        talk: &Talk,
+        progress: &RunProgress<'_>,
+    ) -> anyhow::Result<RunRecord> {
+        self.before_run(part_of.as_ref(), talk)?;
+        let begun = self.begin_as(part_of, talk)?;
+        let driven = self.drive(&begun, Arc::clone(&self.target), progress);
+        progress.finish();
+        self.fresh = false;
+        let mut record = driven?;
+        dyno_analyze::judge(&mut record);
+        store(&self.repository, &record, talk)?;
+        Ok(record)
+    }
+
+    /// Runs the hook, and makes sure that target and data are still what they were.
+    fn before_run(&mut self, part: Option<&PartOf>, talk: &Talk) -> anyhow::Result<()> {
+        if let Some(command) = self.plan.hooks.before_run.clone() {
+            let ephemeral = self.target.capabilities().ephemeral;
+            if !ephemeral {
+                // The command may restart the server, and with it goes the lock.
+                self.lock = Lock::needless();
+            }
+            let run = HookRun { plan: &self.plan, part, ended: None };
+            hooks::run("before_run", Some(&command), &run, &self.cancel, talk)?;
+            if !ephemeral {
+                return self.reach(&Loading::Never, talk);
+            }
+        }
+        if !self.fresh {
+            self.identity = self.target.identify()?;
+            context::require_data(self.target.as_ref(), &self.spec)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the hook after a run.
+    pub(super) fn after_run(&self, record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
+        let command = self.plan.hooks.after_run.as_deref();
+        let ended = Some((record.id.as_str(), record.status.name()));
+        let run = HookRun { plan: &self.plan, part: record.part_of.as_ref(), ended };
+        Ok(hooks::run("after_run", command, &run, &self.cancel, talk)?)
     }
 
     /// Names the run and notes it in the repository.
     pub(super) fn begin(&self, talk: &Talk) -> anyhow::Result<Begun> {
-        let (run_id, started_at) = begin(&self.repository, &self.plan, self.target.as_ref())?;
+        self.begin_as(None, talk)
+    }
+
+    fn begin_as(&self, part_of: Option<PartOf>, talk: &Talk) -> anyhow::Result<Begun> {
+        let (run_id, started_at) =
+            begin(&self.repository, &self.plan, part_of.as_ref(), self.target.as_ref())?;
         let Identity { product, version, .. } = &self.identity;
-        talk.say(&format!("run {run_id} on {product} {version} ({})", self.target.url()));
-        Ok(Begun { run_stamp: mix(hash(&run_id)), run_id, started_at })
+        let words = format!("run {run_id} on {product} {version} ({})", self.target.url());
+        if part_of.is_some() {
+            talk.detail(&words);
+        } else {
+            talk.say(&words);
+        }
+        Ok(Begun { run_stamp: mix(hash(&run_id)), run_id, started_at, part_of })
     }
 
     /// Does the run on `target`, which is this one's or stands before it; the record is neither judged nor stored.
@@ -98,7 +213,7 @@ impl Ready {
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         match dyno_drive::run(&job, watch) {
-            Ok(record) => Ok(record),
+            Ok(record) => Ok(RunRecord { part_of: begun.part_of.clone(), ..record }),
             Err(error) => {
                 // Nothing was started, so there is nothing to keep.
                 self.repository.delete(&begun.run_id)?;
@@ -106,6 +221,67 @@ impl Ready {
             }
         }
     }
+
+    /// Makes sure that the target holds the data, loading it where `loading` allows, or where it cannot outlive the
+    /// process.
+    fn ready_data(&self, loading: &Loading<'_>, talk: &Talk) -> anyhow::Result<()> {
+        let (target, cancel) = (self.target.as_ref(), &self.cancel);
+        let load =
+            |replace| load::load(target, &self.spec, self.plan.data.load_parallel, replace, talk, cancel);
+        if target.capabilities().ephemeral {
+            let replace = matches!(loading, Loading::AsNeeded { .. });
+            load(replace)?;
+            return Ok(());
+        }
+        if cancel.is_cancelled() {
+            return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began").into());
+        }
+        talk.detail("looking at the data");
+        if let Loading::AsNeeded { .. } = loading {
+            match target.survey()? {
+                DataState::Empty | DataState::Partial { .. } => return load(false).map(|_| ()),
+                // What may not be replaced was refused before.
+                DataState::Loaded { spec: there, .. } if there != self.spec => return load(true).map(|_| ()),
+                DataState::Loaded { .. } => {}
+            }
+        }
+        Ok(context::require_data(target, &self.spec)?)
+    }
+}
+
+/// The data that `plan` needs. Data that stands in its way is refused, or dropped where `loading` allows and where it
+/// cannot be replaced in place: a file of SQLite's has one page size.
+fn make_room(
+    plan: &Plan,
+    target: &dyn Target,
+    loading: &Loading<'_>,
+    talk: &Talk,
+) -> anyhow::Result<DataSpec> {
+    let spec = context::spec(plan, target);
+    let Loading::AsNeeded { own, replace } = loading else { return spec };
+    let DataState::Loaded { spec: there, .. } = target.survey()? else { return spec };
+    if spec.as_ref().is_ok_and(|spec| *spec == there) {
+        return spec;
+    }
+    let is_own = own.iter().any(|plan| context::spec(plan, target).is_ok_and(|own| own == there));
+    if !replace && !is_own {
+        let words = match &spec {
+            Ok(spec) => context::difference(&there, spec),
+            Err(error) => error.to_string(),
+        };
+        return Err(usage(
+            format!(
+                "the target holds other data than this point needs ({words}), which no point of the sweep has"
+            ),
+            "--replace drops it and loads what the sweep needs, or change the plan to what is there",
+        ));
+    }
+    if spec.is_ok() {
+        return spec;
+    }
+    talk.detail("dropping data of another block size");
+    target.drop_all()?;
+    context::spec(plan, target)
 }
 
 /// What this engine cannot do.
@@ -127,40 +303,27 @@ fn refuse_impossible(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes sure that the target holds the data: where it cannot outlive the process, by loading it now.
-fn ready_data(
-    plan: &Plan,
-    target: &dyn Target,
-    spec: &DataSpec,
-    talk: &Talk,
-    cancel: &Cancel,
-) -> anyhow::Result<()> {
-    if target.capabilities().ephemeral {
-        load::load(target, spec, plan.data.load_parallel, false, talk, cancel)?;
-        return Ok(());
-    }
-    if cancel.is_cancelled() {
-        return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began").into());
-    }
-    talk.detail("looking at the data");
-    Ok(context::require_data(target, spec)?)
-}
-
 /// Draws names until one is free; a second holds 65,536.
-fn begin(repository: &Repository, plan: &Plan, target: &dyn Target) -> anyhow::Result<(String, String)> {
+fn begin(
+    repository: &Repository,
+    plan: &Plan,
+    part_of: Option<&PartOf>,
+    target: &dyn Target,
+) -> anyhow::Result<(String, String)> {
     let mut salt = u64::from(std::process::id());
     loop {
         let now = jiff::Timestamp::now();
         salt = mix(salt ^ now.as_nanosecond() as u64);
         let run_id = dyno_record::new_run_id(now, salt as u16);
         let started_at = dyno_record::rfc3339(now);
-        let started = StartedRun::by_this_process(
+        let mut started = StartedRun::by_this_process(
             run_id.clone(),
             started_at.clone(),
             target.engine(),
             target.url(),
             plan.clone(),
         );
+        started.part_of = part_of.cloned();
         match repository.begin(&started) {
             Ok(()) => return Ok((run_id, started_at)),
             Err(RepositoryError::Exists { .. }) => {}
@@ -197,10 +360,5 @@ fn show(record: &RunRecord, talk: &Talk) -> anyhow::Result<Exit> {
     let style = talk.style();
     talk.show(&super::show::card(record, &style))?;
     talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));
-    Ok(match record.status {
-        Status::Valid => Exit::Done,
-        Status::Invalid => Exit::Invalid,
-        Status::Failed => Exit::Failed,
-        Status::Interrupted => Exit::Interrupted,
-    })
+    Ok(record.status.into())
 }

@@ -8,6 +8,7 @@ mod window;
 
 use dyno_plan::Plan;
 
+use super::show_words;
 use crate::cli::{Common, Prove};
 use crate::context;
 use crate::exit::Exit;
@@ -29,14 +30,4 @@ fn plan_with_updates(common: &Common, talk: &Talk) -> anyhow::Result<Plan> {
         plan.workload.update_pct = 100;
     }
     Ok(plan)
-}
-
-/// Lines that a verdict, or one of its reasons, may take.
-const LINES_MAX: usize = 12;
-
-/// Shows a sentence, broken into lines that fit and each set in by `indent` columns.
-fn show_words(text: &str, indent: usize, talk: &Talk) -> std::io::Result<()> {
-    let columns = talk.style().columns() - indent;
-    let lines = dyno_report::text::wrap(text, columns, LINES_MAX);
-    talk.show(&lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect::<String>())
 }

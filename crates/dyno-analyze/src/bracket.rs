@@ -1,0 +1,146 @@
+//! Finding the highest load that keeps a limit: doubling, then halving, then running both ends again.
+//!
+//! One run near the limit says little, because it holds by chance in one run and breaks in the next. So the next step
+//! follows from all runs so far: where repeats overturn what a first run said, the search goes on from there.
+
+use std::collections::BTreeMap;
+
+/// What was seen at each load: runs that kept the limit, and runs in all.
+pub type Tally = BTreeMap<u64, (u32, u32)>;
+
+/// How a search is led.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// The load to begin with.
+    pub from: u64,
+    /// The highest load to try.
+    pub max: u64,
+    /// Ends this close together are close enough, % of the lower one; neighbouring whole numbers always are.
+    pub resolution_pct: u32,
+    /// Runs of each end before it is believed.
+    pub confirm: u32,
+}
+
+/// The highest load that keeps the limit, and the lowest that does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bracket {
+    /// Keeps it in most of its runs; absent where even the lowest load does not.
+    pub holds: Option<u64>,
+    /// Does not; absent where even the highest load does.
+    pub breaks: Option<u64>,
+}
+
+/// What a search does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Run this load.
+    Run(u64),
+    /// It is found.
+    Found(Bracket),
+}
+
+/// Whether a load keeps the limit: more than half of its runs did.
+fn holds((kept, runs): (u32, u32)) -> bool {
+    kept * 2 > runs
+}
+
+/// What to do after what is in `tally`.
+pub fn next(range: Range, tally: &Tally) -> Next {
+    let breaks = tally.iter().find(|(_, runs)| !holds(**runs)).map(|(&load, _)| load);
+    let below = tally.range(..breaks.unwrap_or(u64::MAX));
+    let held = below.filter(|(_, runs)| holds(**runs)).map(|(&load, _)| load).next_back();
+    let to_try = match (held, breaks) {
+        (None, None) => Some(range.from.clamp(1, range.max)),
+        (Some(held), None) => (held < range.max).then(|| held.saturating_mul(2).min(range.max)),
+        // Where the first load breaks, lower ones may hold.
+        (None, Some(breaks)) => (breaks > 1).then_some(breaks / 2),
+        (Some(held), Some(breaks)) => {
+            let near = (held.saturating_mul(range.resolution_pct.into()) / 100).max(1);
+            (breaks - held > near).then(|| held + (breaks - held) / 2)
+        }
+    };
+    let unsure = || [held, breaks].into_iter().flatten().find(|end| tally[end].1 < range.confirm);
+    match to_try.or_else(unsure) {
+        Some(load) => Next::Run(load),
+        None => Next::Found(Bracket { holds: held, breaks }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Runs a search against a platform; returns its bracket and the loads that were run.
+    fn search(range: Range, mut keeps: impl FnMut(u64) -> bool) -> (Bracket, Vec<u64>) {
+        let (mut tally, mut run) = (Tally::new(), Vec::new());
+        loop {
+            match next(range, &tally) {
+                Next::Found(bracket) => return (bracket, run),
+                Next::Run(load) => {
+                    assert!(run.len() < 2_000, "it does not end: {run:?}");
+                    run.push(load);
+                    let (kept, runs) = tally.get(&load).copied().unwrap_or_default();
+                    tally.insert(load, (kept + u32::from(keeps(load)), runs + 1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn it_doubles_then_halves_then_confirms() {
+        let range = Range { from: 1, max: 1_024, resolution_pct: 0, confirm: 3 };
+        let (bracket, run) = search(range, |sessions| sessions <= 11);
+        assert_eq!(bracket, Bracket { holds: Some(11), breaks: Some(12) });
+        assert_eq!(run, [1, 2, 4, 8, 16, 12, 10, 11, 11, 11, 12, 12]);
+    }
+
+    #[test]
+    fn ends_that_were_luck_are_overturned() {
+        let range = Range { from: 1, max: 64, resolution_pct: 0, confirm: 3 };
+        let mut runs_at_4 = 0;
+        let (bracket, _) = search(range, |sessions| {
+            runs_at_4 += u32::from(sessions == 4);
+            sessions < 4 || (sessions == 4 && runs_at_4 == 1)
+        });
+        assert_eq!(bracket, Bracket { holds: Some(3), breaks: Some(4) });
+    }
+
+    #[test]
+    fn nothing_and_everything_may_hold() {
+        let range = Range { from: 4, max: 20, resolution_pct: 0, confirm: 2 };
+        assert_eq!(search(range, |_| false).0, Bracket { holds: None, breaks: Some(1) });
+        assert_eq!(search(range, |_| true).0, Bracket { holds: Some(20), breaks: None });
+    }
+
+    proptest! {
+        #[test]
+        fn a_sharp_limit_is_found(limit in 0u64..3_000, from in 1u64..3_000, max in 1u64..3_000, pct in 0u32..10, confirm in 1u32..4) {
+            let range = Range { from, max, resolution_pct: pct, confirm };
+            let (bracket, run) = search(range, |load| load <= limit);
+            prop_assert!(run.iter().all(|load| (1..=max).contains(load)));
+            prop_assert!(bracket.holds.is_none_or(|load| load <= limit));
+            prop_assert!(bracket.breaks.is_none_or(|load| load > limit));
+            match (bracket.holds, bracket.breaks) {
+                (Some(low), Some(high)) => prop_assert!(high - low <= (low * u64::from(pct) / 100).max(1)),
+                (None, Some(high)) => prop_assert_eq!(high, 1),
+                (Some(low), None) => prop_assert_eq!(low, max),
+                (None, None) => prop_assert!(false),
+            }
+            let ends = [bracket.holds, bracket.breaks].into_iter().flatten();
+            for end in ends {
+                prop_assert!(run.iter().filter(|load| **load == end).count() >= confirm as usize);
+            }
+        }
+
+        #[test]
+        fn chance_never_keeps_it_from_ending(answers in proptest::collection::vec(any::<bool>(), 2_000), from in 1u64..100, confirm in 1u32..5) {
+            let mut answers = answers.into_iter();
+            let range = Range { from, max: 200, resolution_pct: 2, confirm };
+            let (bracket, run) = search(range, |_| answers.next().unwrap_or(true));
+            prop_assert!(run.len() <= 200 * confirm as usize);
+            prop_assert!(bracket.holds.is_some() || bracket.breaks.is_some());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Commands of the user's around a run.
+//!
+//! A command may hang, flood its output or leave something behind; none of that may hang Dyno. It runs in a process
+//! group of its own, so that a time-out ends all of it and Ctrl-C is ours to pass on.
+
+use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dyno_plan::{Plan, keys};
+use dyno_record::PartOf;
+use dyno_target::Cancel;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::talk::Talk;
+
+/// How often a command is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+/// The end of a command's output that is kept for messages, bytes.
+const OUTPUT_MAX: usize = 8 << 10;
+/// How long output that is still on its way is waited for.
+const OUTPUT_WAIT: Duration = Duration::from_millis(200);
+
+/// A command that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("hooks.{name} {outcome}: {command}{output}")]
+pub(crate) struct HookError {
+    name: &'static str,
+    outcome: String,
+    command: String,
+    output: String,
+    /// Whether the user stopped it.
+    pub(crate) interrupted: bool,
+}
+
+/// What a command sees of its run.
+pub(crate) struct HookRun<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) part: Option<&'a PartOf>,
+    /// The run's name and status, once there are any.
+    pub(crate) ended: Option<(&'a str, &'a str)>,
+}
+
+/// Runs `command`, the hook called `name`, if there is one, and waits for its end.
+pub(crate) fn run(
+    name: &'static str,
+    command: Option<&str>,
+    run: &HookRun<'_>,
+    cancel: &Cancel,
+    talk: &Talk,
+) -> Result<(), HookError> {
+    let Some(command) = command else { return Ok(()) };
+    talk.detail(&format!("hooks.{name}: {command}"));
+    let output = Arc::new(Mutex::new(Vec::new()));
+    let failed = |outcome: String, output: &Mutex<Vec<u8>>, interrupted| HookError {
+        name,
+        outcome,
+        command: command.to_owned(),
+        output: tail(output),
+        interrupted,
+    };
+    let (mut child, reader) = start(command, environment(run), &output)
+        .map_err(|error| failed(format!("could not be started ({error})"), &output, false))?;
+    let ended = wait(&mut child, run.plan.hooks.timeout.0, cancel);
+    let until = Instant::now() + OUTPUT_WAIT;
+    // Something that the command left behind may keep its output open; it is not waited for.
+    while !reader.is_finished() && Instant::now() < until {
+        std::thread::sleep(LOOK);
+    }
+    let (outcome, interrupted) = match ended {
+        Ended::By(status) if status.success() => {
+            let said = tail(&output);
+            if !said.is_empty() {
+                talk.detail(&format!("hooks.{name} says{said}"));
+            }
+            return Ok(());
+        }
+        Ended::By(status) => (format!("ended with {status}"), false),
+        Ended::Late => (format!("did not end within {} (hooks.timeout)", run.plan.hooks.timeout), false),
+        Ended::Stopped => ("was stopped".to_owned(), true),
+        Ended::Lost(error) => (format!("could not be waited for ({error})"), false),
+    };
+    Err(failed(outcome, &output, interrupted))
+}
+
+enum Ended {
+    By(ExitStatus),
+    Late,
+    Stopped,
+    Lost(std::io::Error),
+}
+
+fn start(
+    command: &str,
+    environment: Vec<(String, String)>,
+    output: &Arc<Mutex<Vec<u8>>>,
+) -> std::io::Result<(Child, std::thread::JoinHandle<()>)> {
+    let (mut said, writer) = std::io::pipe()?;
+    let child = Command::new("sh")
+        .args(["-c", command])
+        .envs(environment)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .spawn()?;
+    let kept = Arc::clone(output);
+    let reader = std::thread::Builder::new().name("dyno-hook".into()).spawn(move || {
+        let mut part = [0; 4 << 10];
+        while let Ok(bytes @ 1..) = said.read(&mut part) {
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend_from_slice(&part[..bytes]);
+            let excess = kept.len().saturating_sub(OUTPUT_MAX);
+            kept.drain(..excess);
+        }
+    })?;
+    Ok((child, reader))
+}
+
+fn wait(child: &mut Child, timeout: Duration, cancel: &Cancel) -> Ended {
+    let until = Instant::now() + timeout;
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ended::By(status),
+            Ok(None) if cancel.is_cancelled() => break Ended::Stopped,
+            Ok(None) if Instant::now() >= until => break Ended::Late,
+            Ok(None) => std::thread::sleep(LOOK),
+            Err(error) => break Ended::Lost(error),
+        }
+    };
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It may have ended by itself just now.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+    ended
+}
+
+/// The last lines of a command's output, each on a line of its own and set off.
+fn tail(output: &Mutex<Vec<u8>>) -> String {
+    const LINES_MAX: usize = 10;
+    let kept = output.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = String::from_utf8_lossy(&kept);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
+    last.iter().map(|line| format!("\n  | {}", dyno_report::text::clean(line))).collect()
+}
+
+/// The run in a command's environment: every key of the plan but where the password is, and its place in a sweep.
+fn environment(run: &HookRun<'_>) -> Vec<(String, String)> {
+    let variable = |key: &str| format!("DYNO_{}", key.replace('.', "_").to_ascii_uppercase());
+    let mut all: Vec<(String, String)> = keys::all()
+        .filter(|key| {
+            !key.path.starts_with("target.password") && !matches!(key.section(), "hooks" | "sweep" | "")
+        })
+        .filter_map(|key| Some((variable(key.path), (key.get)(run.plan)?)))
+        .collect();
+    all.push(("DYNO_TARGET".into(), run.plan.target.url.to_string()));
+    all.push(("DYNO_SESSIONS".into(), run.plan.sessions().to_string()));
+    if let Some(part) = run.part {
+        all.push(("DYNO_SWEEP".into(), part.id.clone()));
+        all.push(("DYNO_POINT".into(), part.point.to_string()));
+        all.push(("DYNO_REPEAT".into(), part.repeat.to_string()));
+        all.extend(part.side.iter().map(|side| ("DYNO_SIDE".into(), side.clone())));
+    }
+    if let Some((id, status)) = run.ended {
+        all.push(("DYNO_RUN".into(), id.into()));
+        all.push(("DYNO_STATUS".into(), status.into()));
+    }
+    all
+}

@@ -1,0 +1,253 @@
+//! Sweeps, searches, soaks and A/B comparisons as a user runs them, on the embedded engine.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{Desk, assert_fits_schema};
+use serde_json::Value;
+
+/// Windows that end by operations, so that a run takes a moment.
+const QUICK: [&str; 10] = [
+    "--set",
+    "data.scale=500 blocks",
+    "--set",
+    "run.warmup=0s",
+    "--set",
+    "run.ops_per_session=20",
+    "--set",
+    "workload.work_unit=8",
+    "--set",
+    "observe.interval=100ms",
+];
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    assert_eq!(desk.dyno(&["init"]).code, 0);
+    desk
+}
+
+fn quick<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [args, &QUICK].concat()
+}
+
+/// `(settings, repeat)` of every run of the latest sweep that has a record.
+fn runs(desk: &Desk) -> Vec<(String, u64)> {
+    let (_, listed) = desk.json(&["list", "--sweep", "last", "--limit", "1000"]);
+    let place = |run: &Value| {
+        let settings = run["part_of"]["settings"].as_array().unwrap();
+        let words: Vec<_> = settings.iter().map(|s| s["value"].as_str().unwrap()).collect();
+        (words.join(" "), run["part_of"]["repeat"].as_u64().unwrap())
+    };
+    let valid = |run: &&Value| run["status"] == "valid" || run["status"] == "invalid";
+    listed.as_array().unwrap().iter().filter(valid).map(place).collect()
+}
+
+fn grid(values: &[&str], repeats: u64) -> BTreeSet<(String, u64)> {
+    values.iter().flat_map(|v| (1..=repeats).map(|r| ((*v).to_owned(), r))).collect()
+}
+
+#[test]
+fn every_point_is_run_recorded_and_shown() {
+    let desk = desk();
+    let args = quick(&[
+        "sweep",
+        "--set",
+        "sweep.sessions=1,2",
+        "--set",
+        "sweep.update_pct=0,50",
+        "--set",
+        "sweep.repeats=2",
+    ]);
+    let dry = desk.dyno(&[&args[..], &["--dry-run"]].concat());
+    assert_eq!((dry.code, dry.out.lines().count()), (0, 8), "{dry:#?}");
+    assert!(!desk.file("dyno.db").exists(), "a dry run touches nothing");
+
+    let said = desk.dyno(&args);
+    assert!(said.code <= 1, "{said:#?}");
+    assert!(said.err.contains("run 8 of 8") && said.err.contains("loaded 500 rows"), "{said:#?}");
+    assert!(said.out.contains("throughput") && said.out.contains("spread"), "{}", said.out);
+    assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
+    let all = runs(&desk);
+    assert_eq!(all.len(), 8);
+    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), grid(&["0 1", "0 2", "50 1", "50 2"], 2));
+
+    let (_, record) = desk.json(&["show", "last"]);
+    assert_fits_schema(&record);
+    assert_eq!(record["part_of"]["kind"], "sweep");
+    assert!(record["plan"]["sweep"].is_null(), "the plan of a run is that of one run");
+    assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"));
+    let again = desk.dyno(&["sweep", "--resume", "last"]);
+    assert!(again.err.contains("nothing is left"), "{again:#?}");
+}
+
+#[test]
+fn ctrl_c_keeps_finished_points_and_resume_goes_on() {
+    for signal in ["INT", "KILL"] {
+        let desk = desk();
+        let args = quick(&["sweep", "--set", "sweep.sessions=1,2,3,4", "--set", "sweep.repeats=2"]);
+        let mut sweep = desk.start(&args);
+        sweep.until("run 4 of 8");
+        sweep.signal(signal);
+        let said = sweep.end();
+        if signal == "INT" {
+            assert_eq!(said.code, 130, "{said:#?}");
+            assert!(said.err.contains("--resume"), "{said:#?}");
+        }
+        let kept: BTreeSet<_> = runs(&desk).into_iter().collect();
+        assert!(kept.len() >= 3 && kept.len() < 8, "{signal}: {kept:?}");
+        assert!(desk.dyno(&["list", "--sweeps"]).out.contains("interrupted"));
+
+        let rest = desk.dyno(&["sweep", "--resume"]);
+        assert!(rest.code <= 1, "{rest:#?}");
+        assert!(rest.err.contains("of 8"), "{rest:#?}");
+        let all = runs(&desk);
+        assert_eq!(all.len(), 8, "{signal}: nothing is run twice");
+        assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), grid(&["1", "2", "3", "4"], 2), "{signal}");
+        assert!(desk.dyno(&["sweep", "--resume"]).err.contains("no sweep was cut off"));
+    }
+}
+
+#[test]
+fn a_failing_hook_ends_its_point_and_no_other() {
+    let desk = desk();
+    desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo point $DYNO_POINT of $DYNO_SWEEP; test $DYNO_SESSIONS != 2 -o -e mended || { echo the cache is cold >&2; exit 7; }\"\nafter_run = \"echo $DYNO_RUN $DYNO_STATUS $DYNO_WORKLOAD_WORK_UNIT >> after.txt\"\n[sweep]\nsessions = [1, 2, 3]\norder = \"up\"\n");
+    let said = desk.dyno(&quick(&["sweep"]));
+    assert_eq!(said.code, 3, "{said:#?}");
+    for part in ["hooks.before_run", "exit status: 7", "the cache is cold", "--resume"] {
+        assert!(said.err.contains(part), "{part} in\n{}", said.err);
+    }
+    assert_eq!(runs(&desk).into_iter().collect::<BTreeSet<_>>(), grid(&["1", "3"], 1));
+    desk.write("mended", "");
+    let rest = desk.dyno(&["sweep", "--resume"]);
+    assert!(rest.code <= 1, "{rest:#?}");
+    assert_eq!(runs(&desk).into_iter().collect::<BTreeSet<_>>(), grid(&["1", "2", "3"], 1));
+    let after = std::fs::read_to_string(desk.file("after.txt")).unwrap();
+    assert_eq!(after.lines().filter(|line| line.ends_with(" 8")).count(), 3, "{after}");
+}
+
+#[test]
+fn a_hook_that_hangs_is_ended_with_all_it_started() {
+    let desk = desk();
+    desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo waiting; (sleep 500; touch late) & wait\"\ntimeout = \"1s\"\n");
+    assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
+    let said = desk.dyno(&quick(&["run"]));
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(said.err.contains("did not end within 1s") && said.err.contains("| waiting"), "{said:#?}");
+    assert!(desk.dyno(&["list"]).err.contains("no runs"), "a run that was not begun is not listed");
+}
+
+#[test]
+fn sessions_stop_two_steps_after_saturation() {
+    let desk = desk();
+    // An open loop does the same whatever the sessions: throughput never rises.
+    let args = [
+        "sweep",
+        "--set",
+        "data.scale=500 blocks",
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "run.time=1s",
+        "--set",
+        "workload.lookup_pct=100",
+        "--set",
+        "workload.rate=200/s",
+        "--set",
+        "workload.arrivals=constant",
+        "--set",
+        "sweep.sessions=1,2,3,4,5,6,7,8",
+        "--set",
+        "sweep.until=saturation",
+        "--set",
+        "sweep.order=up",
+    ];
+    let said = desk.dyno(&args);
+    assert!(said.code <= 1, "{said:#?}");
+    let sessions: BTreeSet<String> = runs(&desk).into_iter().map(|(sessions, _)| sessions).collect();
+    assert!(sessions.contains("3") && !sessions.contains("8"), "{sessions:?}");
+    assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"), "it came to its end");
+}
+
+#[test]
+fn each_layout_of_data_is_loaded_once_and_foreign_data_is_left_alone() {
+    let desk = desk();
+    let args = quick(&[
+        "sweep",
+        "--set",
+        "sweep.block_size=4K,8K",
+        "--set",
+        "sweep.sessions=1,2",
+        "--set",
+        "sweep.repeats=2",
+    ]);
+    assert_eq!(desk.dyno(&["load", "--set", "data.scale=700 blocks"]).code, 0);
+    let refused = desk.dyno(&args);
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(refused.err.contains("other data") && refused.err.contains("--replace"), "{refused:#?}");
+    let said = desk.dyno(&[&args[..], &["--replace"]].concat());
+    assert!(said.code <= 1, "{said:#?}");
+    assert_eq!(said.err.matches("loaded 500 rows").count(), 2, "{}", said.err);
+    let again = desk.dyno(&args);
+    assert!(again.code <= 1, "what the sweep itself loaded it may replace: {again:#?}");
+}
+
+#[test]
+fn a_search_finds_the_bracket_and_keeps_every_run() {
+    let desk = desk();
+    let (code, found) =
+        desk.json(&quick(&["search", "--limit", "p99 <= 10m", "--max", "3", "--confirm", "2"]));
+    assert_eq!((code, found["holds"].as_u64(), found["breaks"].as_u64()), (0, Some(3), None), "{found}");
+    let (_, listed) = desk.json(&["list", "--sweep", "last"]);
+    assert_eq!(listed.as_array().unwrap().len(), 4, "1, 2, 3, and 3 again");
+    let (code, none) = desk.json(&quick(&["search", "--limit", "mean <= 1ns", "--confirm", "1"]));
+    assert_eq!((code, none["holds"].is_null(), none["breaks"].as_u64()), (1, true, Some(1)), "{none}");
+    let wrong = desk.dyno(&["search", "--limit", "p98 <= 1ms"]);
+    assert!(wrong.code == 2 && wrong.err.contains("p99 <= 2ms"), "{wrong:#?}");
+}
+
+#[test]
+fn both_sides_take_turns() {
+    let desk = desk();
+    let (code, said) = desk.json(&quick(&["ab", "--a", "", "--b", "work_unit=16", "--pairs", "2"]));
+    assert!(code <= 1, "{said}");
+    let (_, listed) = desk.json(&["list", "--sweep", "last"]);
+    let sides: Vec<_> =
+        listed.as_array().unwrap().iter().rev().map(|run| run["part_of"]["side"].as_str().unwrap()).collect();
+    assert_eq!(sides, ["a", "b", "b", "a"]);
+    let wrong = desk.dyno(&["ab", "--a", "seed=1", "--b", ""]);
+    assert!(wrong.code == 2 && wrong.err.contains("data.seed or workload.seed"), "{wrong:#?}");
+}
+
+#[test]
+fn a_soak_is_shown_part_by_part_and_ctrl_c_keeps_it() {
+    let desk = desk();
+    let data =
+        ["--set", "data.scale=500 blocks", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
+    assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
+    let mut soak = desk.start(&[&["soak", "--time", "1h", "--json"][..], &data].concat());
+    for _ in 0..8 {
+        soak.until("ops/s");
+    }
+    soak.signal("INT");
+    let said = soak.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+    let shown: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(shown["status"], "interrupted");
+    assert!(!shown["parts"].as_array().unwrap().is_empty(), "{shown}");
+    assert!(shown["part_of"]["kind"] == "soak");
+}
+
+#[test]
+fn what_cannot_be_swept_says_so() {
+    let desk = desk();
+    let none = desk.dyno(&["sweep"]);
+    assert!(none.code == 2 && none.err.contains("sweep.sessions=1,2,4,8"), "{none:#?}");
+    let wrong = desk.dyno(&["sweep", "--set", "sweep.update_pct=0,101"]);
+    assert!(wrong.code == 2 && wrong.err.contains("sweep.workload.update_pct=101"), "{wrong:#?}");
+    for command in ["sweep", "search", "soak", "ab"] {
+        assert!(desk.dyno(&[command, "--help"]).out.contains("Examples:"), "{command} --help has examples");
+    }
+}
