@@ -22,11 +22,11 @@ pub mod table;
 pub mod text;
 pub mod trend_table;
 
-pub use dyno_analyze::number;
 pub use advice::advice_table;
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
 pub use compare_table::{compare_text, differences, signed_percent};
 pub use data::{DropRow, LoadRow, drop_table, load_table};
+pub use dyno_analyze::number;
 pub use import_table::import_table;
 pub use list::{ListRow, list_table};
 pub use live::{Live, live_line};
@@ -34,8 +34,8 @@ pub use result::{ResultRow, result_card, result_table};
 pub use show::show;
 pub use soak::minute_table;
 pub use style::Style;
-pub use trend_table::trend_text;
 pub use sweep::{RunningTable, SweepRow, point_table, sweep_list};
+pub use trend_table::trend_text;
 
 #[cfg(test)]
 mod tests;
