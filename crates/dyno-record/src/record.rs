@@ -42,9 +42,12 @@ impl RunRecord {
         self.imported.as_ref().is_none_or(|imported| imported.knows(path))
     }
 
-    /// Sessions that worked, or else the planned ones.
+    /// Sessions that worked, or else the planned ones; 0 where the source of imported figures does not tell.
     pub fn sessions(&self) -> u32 {
-        if self.gate.sessions > 0 { self.gate.sessions } else { self.plan.sessions() }
+        match (self.gate.sessions, self.imported.is_some()) {
+            (0, false) => self.plan.sessions(),
+            (sessions, _) => sessions,
+        }
     }
 }
 

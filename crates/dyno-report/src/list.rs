@@ -89,8 +89,9 @@ pub fn list_table(rows: &[ListRow], style: &Style) -> String {
             moment(&row.when).into(),
             Cell::painted(row.status.name(), paint),
             row.target.as_str().into(),
-            row.sessions.to_string().into(),
-            row.update_pct.to_string().into(),
+            if row.sessions > 0 { row.sessions.to_string() } else { absent() }.into(),
+            // Of imported figures the summary does not know what their source told.
+            if row.target.starts_with("imported:") { absent() } else { row.update_pct.to_string() }.into(),
             row.ops_per_s.map_or_else(absent, compact).into(),
             row.p99_us.map_or_else(absent, time_us).into(),
             row.seconds.map_or_else(absent, |seconds| fixed(seconds, 1)).into(),

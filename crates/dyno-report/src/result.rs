@@ -30,10 +30,10 @@ pub struct ResultRow {
     pub status: Status,
     /// Why it is not valid.
     pub reasons: Vec<String>,
-    /// Sessions.
-    pub sessions: u32,
-    /// Updates asked for, %.
-    pub update_pct: u32,
+    /// Sessions; absent where the source of imported figures does not tell.
+    pub sessions: Option<u32>,
+    /// Updates asked for, %; absent likewise.
+    pub update_pct: Option<u32>,
     /// The figures; absent where the run has no result.
     pub figures: Option<Figures>,
 }
@@ -83,8 +83,8 @@ impl From<&RunRecord> for ResultRow {
             id: record.id.clone(),
             status: record.status,
             reasons: record.reasons.clone(),
-            sessions: if record.gate.sessions > 0 { record.gate.sessions } else { record.plan.sessions() },
-            update_pct: record.plan.workload.update_pct,
+            sessions: Some(record.sessions()).filter(|sessions| *sessions > 0),
+            update_pct: record.knows("workload.update_pct").then_some(record.plan.workload.update_pct),
             figures: has_result(record).then(|| Figures::of(record)),
         }
     }
@@ -158,6 +158,15 @@ fn fit_small(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.into(), |value| within(value, SMALL_FIGURE_MAX))
 }
 
+/// Length of the window; an imported record need not tell it.
+fn elapsed(seconds: f64) -> String {
+    if seconds > 0.0 { fixed(seconds, 1) } else { ABSENT.into() }
+}
+
+fn whole(value: Option<u32>) -> String {
+    value.map_or_else(|| ABSENT.into(), |value| value.to_string())
+}
+
 fn pct(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.into(), percent)
 }
@@ -187,7 +196,7 @@ fn load_block(unit: TimeUnit) -> Block {
     ];
     (columns, |f, unit| {
         let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
-        vec![fit(f.ops_per_s), fit(f.rows_per_s), mean, p50, p95, p99, fixed(f.seconds, 1)]
+        vec![fit(f.ops_per_s), fit(f.rows_per_s), mean, p50, p95, p99, elapsed(f.seconds)]
     })
 }
 
@@ -223,8 +232,7 @@ fn table_of(rows: &[ResultRow], blocks: &[Block], unit: TimeUnit, with_status: b
     }
     let mut table = Table::new(columns);
     for row in rows {
-        let mut cells: Vec<Cell> =
-            vec![Cell::from(row.sessions.to_string()), Cell::from(row.update_pct.to_string())];
+        let mut cells: Vec<Cell> = vec![Cell::from(whole(row.sessions)), Cell::from(whole(row.update_pct))];
         if let Some(figures) = &row.figures {
             cells.extend(blocks.iter().flat_map(|(_, cells)| cells(figures, unit)).map(Cell::from));
         }
@@ -308,9 +316,9 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
     let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
     let [busy, user, sys, iowait] = f.cpu_pct.map(pct);
     let left: [Entry; 10] = [
-        ("sessions", row.sessions.to_string(), ""),
-        ("updates", row.update_pct.to_string(), "%"),
-        ("elapsed", fixed(f.seconds, 1), "s"),
+        ("sessions", whole(row.sessions), ""),
+        ("updates", whole(row.update_pct), "%"),
+        ("elapsed", elapsed(f.seconds), "s"),
         ("operations", fit(f.ops_per_s), "/s"),
         ("rows", fit(f.rows_per_s), "/s"),
         ("commits", fit(f.commits_per_s), "/s"),

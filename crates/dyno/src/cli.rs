@@ -112,7 +112,7 @@ pub(crate) enum Command {
     List(List),
     /// Whole records, readably; several runs make one table.
     #[command(
-        after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`.\n\nExamples:\n  dyno show\n  dyno show 20260321-142501-7f3a --json\n  dyno show last~2 last~1 last"
+        after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; several by their sweep, tag:NAME or variant:NAME.\n\nExamples:\n  dyno show\n  dyno show 20260321-142501-7f3a --json\n  dyno show last~2 last~1 last"
     )]
     Show(Show),
     /// What differs between two sets of runs, by how much, whether it is real, and what else differed.

@@ -64,6 +64,10 @@ fn an_imported_table_is_compared_and_its_units_are_doubted() {
     let text = desk.dyno(&["compare", "variant:old", "variant:new"]).out;
     assert!(text.contains("-13.47") && text.contains("one run each: no verdict"), "{text}");
 
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(shown.contains("scaling.csv line 6") && shown.contains("workload.work_unit"), "{shown}");
+    assert!(!shown.contains("updates (lite)"), "what the source does not tell is not shown: {shown}");
+    assert!(desk.dyno(&["show", "variant:new"]).out.contains("–"), "updates are not known");
     let (_, record) = desk.json(&["show", "last"]);
     common::assert_fits_schema(&record);
     assert_eq!(record["imported"]["line"], 6);

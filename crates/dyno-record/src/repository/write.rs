@@ -101,7 +101,6 @@ fn put(
     let all = record.ops.get("all");
     let join =
         |part: fn(&crate::TargetFacts) -> &str| record.targets.iter().map(part).collect::<Vec<_>>().join(" ");
-    let sessions = if record.gate.sessions > 0 { record.gate.sessions } else { record.plan.sessions() };
     transaction.execute(
         "INSERT INTO run (id, started_at, started_us, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
              logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason)
@@ -121,7 +120,7 @@ fn put(
             record.status.name(),
             join(|target| &target.engine),
             join(|target| &target.url),
-            sessions,
+            record.sessions(),
             record.plan.workload.update_pct,
             all.map(|all| all.rate_per_s).or_else(|| value(record, "ops_per_s")),
             all.and_then(|all| all.response_us.p99),

@@ -1,6 +1,6 @@
 //! Which run it is, what it was to do, and what came out.
 
-use dyno_plan::{Arrivals, Drive, Redo};
+use dyno_plan::{Arrivals, Drive, Redo, keys};
 use dyno_record::{RunRecord, Status};
 
 use super::lists::{more, pairs};
@@ -40,14 +40,37 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     if !host.name.is_empty() {
         list.push(("driven from".into(), format!("{} ({})", host.name, host.role)));
     }
+    if let Some(source) = &record.imported {
+        let line = source.line.map_or_else(String::new, |line| format!(" line {line}"));
+        list.push(("imported from".into(), format!("{}{line}; nobody here measured it", source.file)));
+        list.extend(source.labels.iter().map(|(name, value)| (name.clone(), value.clone())));
+    }
+    list.extend(record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone())));
+    if !record.tags.is_empty() {
+        list.push(("tags".into(), record.tags.join(", ")));
+    }
     list.push(("dyno".into(), record.dyno_version.clone()));
     let inner = Style { width: style.columns() - 2, ..*style };
     out.push_str(&indent(&pairs(&list, usize::MAX, &inner)));
     out
 }
 
+/// What the source of an imported record tells of its plan; all other keys only stand there.
+fn told_plan(record: &RunRecord, style: &Style) -> String {
+    let told = keys::all().filter(|key| record.knows(key.path));
+    let list: Vec<(String, String)> =
+        told.filter_map(|key| Some((key.path.to_owned(), (key.get)(&record.plan)?))).collect();
+    match list.as_slice() {
+        [] => "the source does not tell\n".to_owned(),
+        list => pairs(list, usize::MAX, style),
+    }
+}
+
 /// The plan, as far as it shapes the figures.
 pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
+    if record.imported.is_some() {
+        return told_plan(record, style);
+    }
     let plan = &record.plan;
     let (data, work, run) = (&plan.data, &plan.workload, &plan.run);
     let loaded = record.targets.first().and_then(|target| target.data.as_ref());
@@ -103,6 +126,9 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
 
 /// The figures, and how the window was measured.
 pub(super) fn result(record: &RunRecord, style: &Style) -> String {
+    if record.imported.is_some() {
+        return figure_card(&ResultRow::from(record), &Figures::of(record), style);
+    }
     let Some(window) = &record.window else {
         return "none: the run ended before its window began\n".into();
     };

@@ -4,13 +4,16 @@ use dyno_record::RunRecord;
 use dyno_report::{ResultRow, Style};
 
 use crate::cli::{Common, Show};
-use crate::context;
 use crate::exit::Exit;
 use crate::talk::Talk;
+use crate::{context, select};
 
 pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
-    let records = args.runs.iter().map(|run| repository.load(run)).collect::<Result<Vec<RunRecord>, _>>()?;
+    let mut records: Vec<RunRecord> = Vec::new();
+    for selection in &args.runs {
+        records.extend(select::records(&repository, selection)?);
+    }
     let style = talk.style();
     match records.as_slice() {
         [one] => {
