@@ -67,6 +67,7 @@ pub fn plan(url: &str) -> Plan {
         },
         run: Run {
             sessions_per_schema: SESSIONS,
+            threads: None,
             warmup: span(2),
             time: Some(span(SECONDS)),
             ops_per_session: None,
@@ -256,7 +257,7 @@ fn record(
         part_of: None,
         targets: vec![TargetFacts { url: url.into(), engine: engine.into(), identity, data: Some(data) }],
         host: host(),
-        gate: Gate { sessions: SESSIONS, skew_us_max: 140.0, connect_s: 0.05 },
+        gate: Gate { sessions: SESSIONS, skew_us_max: 140.0, connect_s: 0.05, threads: SESSIONS },
         window: Some(Window {
             seconds: SECONDS as f64,
             begin: "2026-03-21T14:25:03Z".into(),

@@ -23,6 +23,8 @@ use crate::summed::op_stats;
 #[derive(Default)]
 pub(crate) struct Measured {
     pub(crate) sessions: u32,
+    /// Threads that led them.
+    pub(crate) threads: u32,
     pub(crate) gate_opened_ns: Option<u64>,
     pub(crate) connect_s: f64,
     pub(crate) origin_ns: Option<u64>,
@@ -183,6 +185,7 @@ fn gate(measured: &Measured, recorders: &[Recorder]) -> Gate {
         sessions: starts().count() as u32,
         skew_us_max: skew_ns as f64 / 1_000.0,
         connect_s: measured.connect_s,
+        threads: measured.threads,
     }
 }
 

@@ -308,7 +308,7 @@ impl<'a> Conductor<'a> {
             Outcome::Done if impatient() && !self.measured.broken_off.is_empty() => Outcome::Interrupted,
             outcome => outcome,
         };
-        self.measured.sessions = crew.sessions;
+        (self.measured.sessions, self.measured.threads) = (crew.sessions, crew.threads);
         if let Some(sampler) = self.sampler.take() {
             self.measured.waits = Some(sampler.finish(Duration::from_secs(2)));
         }

@@ -27,6 +27,8 @@ const BROKEN_OFF_S_MAX: f64 = 5.0;
 pub(crate) struct Crew {
     pub(crate) shared: Arc<Shared>,
     pub(crate) sessions: u32,
+    /// Threads that lead them.
+    pub(crate) threads: u32,
     reports: Receiver<Report>,
     interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
     ended: BTreeMap<u32, Box<Recorder>>,
@@ -41,9 +43,11 @@ impl Crew {
         let (report, reports) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
+        let teams = teams(job);
         let crew = Self {
             shared: Arc::clone(&shared),
             sessions,
+            threads: teams.map_or(sessions, |teams| teams as u32),
             reports,
             interrupters: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -70,7 +74,7 @@ impl Crew {
             }
         });
         let workers: Vec<Worker> = workers.collect();
-        let started = match teams(job) {
+        let started = match teams {
             Some(teams) => start_teams(workers, teams, &shared),
             None => start_threads(workers, &shared),
         };
@@ -172,8 +176,9 @@ fn teams(job: &Job<'_>) -> Option<usize> {
     if !job.target.capabilities().duplex || job.plan.workload.drive == Drive::Server {
         return None;
     }
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    Some(processors.min(job.plan.sessions() as usize))
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = job.plan.run.threads.map_or_else(processors, |threads| threads as usize);
+    Some(threads.min(job.plan.sessions() as usize))
 }
 
 fn start_teams(workers: Vec<Worker>, teams: usize, shared: &Arc<Shared>) -> std::io::Result<()> {

@@ -37,6 +37,7 @@ pub(crate) fn plan() -> Plan {
         },
         run: Run {
             sessions_per_schema: 1,
+            threads: None,
             warmup: Span(Duration::ZERO),
             time: Some(Span(Duration::from_millis(200))),
             ops_per_session: None,

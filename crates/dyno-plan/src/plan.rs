@@ -130,6 +130,9 @@ pub enum Arrivals {
 pub struct Run {
     /// Sessions on each schema.
     pub sessions_per_schema: u32,
+    /// Threads that lead the sessions where one can lead several; absent for one per processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// Load before the window that is not counted.
     pub warmup: Span,
     /// Length of the window. Absent when `ops_per_session` is given.

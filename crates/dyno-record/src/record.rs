@@ -137,6 +137,9 @@ pub struct Gate {
     pub skew_us_max: f64,
     /// Time from the first connection to the opening of the gate, s.
     pub connect_s: f64,
+    /// Dyno's threads that led the sessions; 0 in records that do not say.
+    #[serde(default)]
+    pub threads: u32,
 }
 
 /// The measured interval.

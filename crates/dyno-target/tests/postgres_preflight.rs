@@ -46,6 +46,7 @@ fn plan(url: &str) -> Plan {
         },
         run: Run {
             sessions_per_schema: 4,
+            threads: None,
             warmup: Span(Duration::from_secs(1)),
             time: Some(Span(Duration::from_secs(10))),
             ops_per_session: None,

@@ -29,6 +29,18 @@ pub(super) const SECTION: Section = Section {
             get: |plan| Some(plan.run.sessions_per_schema.to_string()),
         },
         Key {
+            path: "run.threads",
+            kind: Kind::Count { range: (1, 1_024), set: |plan, value| plan.run.threads = Some(value) },
+            unit: "",
+            default: Fallback::None("none: one per processor"),
+            doc: "Threads of Dyno that lead the sessions.",
+            more: "For client drive on an engine that is reached by a socket; elsewhere each session has a thread of its own. Never more \
+                   than sessions.",
+            example: "4",
+            shown: Shown::Commented,
+            get: |plan| plan.run.threads.map(|threads| threads.to_string()),
+        },
+        Key {
             path: "run.warmup",
             kind: Kind::Span {
                 range: (seconds(0), seconds(DAY_S)),

@@ -111,6 +111,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("workload.rate", "0.001/s 100000000/s off", "0/s 100000001/s 0.0009/s nan/s inf/s 5000 OFF"),
         ("workload.arrivals", "poisson constant", "random"),
         ("run.sessions_per_schema", "1 100000", "0 100001"),
+        ("run.threads", "1 1024", "0 1025"),
         ("run.warmup", "0s 24h", "25h 0 5"),
         ("run.time", "1s 720h", "999ms 721h 30 0s"),
         ("run.ops_per_session", "1 1000000000000", "0 1000000000001"),

@@ -158,9 +158,9 @@ fn a_name_that_is_not_known_is_nearest_to_another() {
         ),
         ("[run]\nrate = \"5/s\"\n", "dyno.toml:4:1: run.rate", "did you mean workload.rate?"),
         (
-            "[run]\nthreads = 5\n",
-            "dyno.toml:4:1: run.threads",
-            "allowed in [run]: sessions_per_schema, warmup",
+            "[run]\nworkers = 5\n",
+            "dyno.toml:4:1: run.workers",
+            "allowed in [run]: sessions_per_schema, threads, warmup",
         ),
         ("[rum]\ntime = \"5s\"\n", "dyno.toml:3:2: rum: there is no such section", "did you mean [run]?"),
         ("[nothing]\n", "dyno.toml:3:", "allowed: [target], [data]"),
