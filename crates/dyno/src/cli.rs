@@ -100,9 +100,10 @@ pub(crate) enum Command {
     Soak(Soak),
     /// Two sides by turns (A B B A …), so that drift meets both alike.
     #[command(
-        after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] over the plan, or a plan file; an empty one is the plan as it is.\n\n\
+        after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] over the plan, or a plan file; an empty one is the plan as it is. In the end the \
+            sides are compared, as dyno compare does; exit code 1 also where a --gate is broken.\n\n\
             Examples:\n  dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10\n  dyno ab --a '' --b work_unit=256\n  \
-            dyno ab --a nfs.toml --b direct-nfs.toml"
+            dyno ab --a nfs.toml --b direct-nfs.toml --gate \"ops_per_s >= -3%\""
     )]
     Ab(Ab),
     /// The runs in the repository, latest first.
@@ -260,6 +261,8 @@ pub(crate) struct Ab {
     /// How many runs of each side.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) pairs: u32,
+    #[command(flatten)]
+    pub(crate) rules: CompareRules,
 }
 
 #[derive(Debug, Args)]
@@ -277,6 +280,13 @@ pub(crate) struct Compare {
     /// The sets, the first of which is what the others are held against.
     #[arg(required = true, num_args = 2.., value_name = "RUNS")]
     pub(crate) sides: Vec<String>,
+    #[command(flatten)]
+    pub(crate) rules: CompareRules,
+}
+
+/// How runs are compared.
+#[derive(Debug, Args)]
+pub(crate) struct CompareRules {
     /// Measures to compare, the most important first [default: load, latency, reads, redo and CPU].
     #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,

@@ -217,6 +217,12 @@ fn both_sides_take_turns() {
     let sides: Vec<_> =
         listed.as_array().unwrap().iter().rev().map(|run| run["part_of"]["side"].as_str().unwrap()).collect();
     assert_eq!(sides, ["a", "b", "b", "a"]);
+    assert_eq!(said["a"].as_array().unwrap().len(), 2);
+    assert!(said["comparison"].is_object(), "{said}");
+    let gate =
+        ["ab", "--a", "work_unit=1", "--b", "work_unit=400", "--pairs", "2", "--gate", "ops_per_s >= -1%"];
+    let broken = desk.dyno(&quick(&gate));
+    assert!(broken.code == 1 && broken.err.contains("gates are broken"), "{broken:#?}");
     let wrong = desk.dyno(&["ab", "--a", "seed=1", "--b", ""]);
     assert!(wrong.code == 2 && wrong.err.contains("data.seed or workload.seed"), "{wrong:#?}");
 }

@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use dyno_analyze::points::median;
 use dyno_plan::{Plan, PlanFile, PlanSource, keys, sweep};
 use dyno_record::{RunRecord, Status, SweepKind};
-use dyno_report::number::{compact, fixed};
 use dyno_report::{RunningTable, SweepRow};
 use dyno_target::Work;
 use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};
+use super::compare::Judge;
 use super::run::{Loading, Ready};
 use crate::cli::{Ab, Common, DEFAULT_PLAN};
 use crate::context;
@@ -19,6 +18,8 @@ use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exit> {
+    // A gate that cannot be read is found before the runs, not after them.
+    let judge = Judge::new(&args.rules)?;
     let sides = [Side::new(common, "a", &args.a)?, Side::new(common, "b", &args.b)?];
     let own = [sides[0].plan.clone(), sides[1].plan.clone()];
     let loading = Loading::AsNeeded { own: &own, replace: false };
@@ -28,7 +29,8 @@ pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exi
     let ready = Ready::loading(common, own[0].clone(), Work::Run, &loading, talk, |_| Ok(()))?;
     let definition = json!({ "a": own[0], "b": own[1], "pairs": args.pairs });
     let campaign = Campaign::begin(ready, SweepKind::Ab, Some(args.pairs * 2), &definition, talk)?;
-    drive(campaign, &sides, args.pairs, &loading, talk)
+    let (campaign, done) = drive(campaign, &sides, args.pairs, &loading, talk)?;
+    conclude(&campaign, done, &sides, &judge, talk)
 }
 
 /// One side.
@@ -110,13 +112,14 @@ fn turns(pairs: u32) -> impl Iterator<Item = (usize, u32)> {
     (1..=pairs).flat_map(|pair| if pair % 2 == 1 { [(0, pair), (1, pair)] } else { [(1, pair), (0, pair)] })
 }
 
-fn drive(
-    mut campaign: Campaign<'_>,
+/// Does the runs; says whether all were done.
+fn drive<'a>(
+    mut campaign: Campaign<'a>,
     sides: &[Side; 2],
     pairs: u32,
     loading: &Loading<'_>,
     talk: &Talk,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<(Campaign<'a>, bool)> {
     for side in sides {
         talk.say(&format!("side {}: {}", side.name, side.words()));
     }
@@ -151,58 +154,38 @@ fn drive(
         talk.show(&table.line(&row, &style))?;
         stopped = matches!(ended, Ended::Interrupted(_));
     }
-    conclude(&campaign, !stopped, talk)
+    Ok((campaign, !stopped))
 }
 
-/// What both sides came to. The verdict is the comparison's to give; here are the figures it rests on.
-fn conclude(campaign: &Campaign<'_>, done: bool, talk: &Talk) -> anyhow::Result<Exit> {
+/// What both sides came to, compared.
+fn conclude(
+    campaign: &Campaign<'_>,
+    done: bool,
+    sides: &[Side; 2],
+    judge: &Judge,
+    talk: &Talk,
+) -> anyhow::Result<Exit> {
     let exit = campaign.end(done)?;
-    let records = campaign.records()?;
-    let ratios = ratios(&records);
-    if let Some(middle) = median(&ratios) {
-        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = ratios.iter().copied().fold(0.0, f64::max);
-        talk.show(&format!(
-            "\na: {} ops/s, b: {} ops/s (medians); b ÷ a over {} pairs: median {}, from {} to {}",
-            median(&rates(&records, "a")).map_or_else(String::new, compact),
-            median(&rates(&records, "b")).map_or_else(String::new, compact),
-            ratios.len(),
-            fixed(middle, 3),
-            fixed(least, 3),
-            fixed(most, 3),
-        ))?;
+    let mut records = campaign.records()?;
+    let of = |record: &RunRecord| record.part_of.as_ref().and_then(|part| part.side.clone());
+    let second: Vec<RunRecord> =
+        records.extract_if(.., |record| of(record).as_deref() == Some("b")).collect();
+    let name = |side: &Side| format!("{} ({})", side.name, side.words());
+    let both = [(name(&sides[0]), records), (name(&sides[1]), second)];
+    let mut gates = Exit::Done;
+    let mut answer = None;
+    if both.iter().all(|(_, runs)| runs.iter().any(|run| run.status == Status::Valid)) {
+        let answers = judge.answers(&both);
+        talk.show("\n")?;
+        gates = judge.show(&answers, talk)?;
+        answer = answers.into_iter().next();
+    } else {
+        talk.say("no comparison: a side has no valid run");
     }
-    let ids = |side: &str| of_side(&records, side).map(|record| record.id.clone()).collect::<Vec<_>>();
-    talk.json(&json!({
-        "ab": campaign.id, "done": done, "a": ids("a"), "b": ids("b"), "ops_per_s_ratios": ratios,
-    }))?;
-    talk.say(&format!("stored as {0}; `dyno list --sweep {0}` lists its runs", campaign.id));
-    Ok(exit)
-}
-
-/// Valid runs of a side, in order of pairs.
-fn of_side<'r>(records: &'r [RunRecord], side: &str) -> impl Iterator<Item = &'r RunRecord> {
-    let of = |record: &&RunRecord| record.part_of.as_ref().and_then(|part| part.side.clone());
-    let side = side.to_owned();
-    records
-        .iter()
-        .filter(move |record| record.status == Status::Valid && of(record).as_deref() == Some(&side))
-}
-
-fn rates(records: &[RunRecord], side: &str) -> Vec<f64> {
-    of_side(records, side).filter_map(|record| Some(record.ops.get("all")?.rate_per_s)).collect()
-}
-
-/// Throughput of side B over that of side A, pair by pair; a pair of which one side is missing is none.
-fn ratios(records: &[RunRecord]) -> Vec<f64> {
-    let rate = |record: &RunRecord| record.ops.get("all").map(|all| all.rate_per_s);
-    let pair = |record: &RunRecord| record.part_of.as_ref().map(|part| part.repeat);
-    of_side(records, "a")
-        .filter_map(|a| {
-            let b = of_side(records, "b").find(|b| pair(b) == pair(a))?;
-            Some(rate(b)? / rate(a).filter(|rate| *rate > 0.0)?)
-        })
-        .collect()
+    let ids = |i: usize| both[i].1.iter().map(|record| record.id.as_str()).collect::<Vec<_>>();
+    talk.json(&json!({ "ab": campaign.id, "done": done, "a": ids(0), "b": ids(1), "comparison": answer }))?;
+    talk.say(&format!("stored as {0}; `dyno compare {0}/a {0}/b` compares again", campaign.id));
+    Ok(if exit == Exit::Done { gates } else { exit })
 }
 
 #[cfg(test)]

@@ -12,41 +12,63 @@ use crate::{context, select};
 
 /// What `--json` prints for each set but the first.
 #[derive(Serialize)]
-struct Answer {
+pub(super) struct Answer {
     #[serde(flatten)]
     comparison: Comparison,
     gates: Vec<GateResult>,
 }
 
 pub(super) fn run(common: &Common, args: &cli::Compare, talk: &Talk) -> anyhow::Result<Exit> {
-    let gates = gates(&args.gate)?;
-    let rules = Rules { margin_pct: margin(args.margin)?, measures: measures(args, &gates) };
+    let judge = Judge::new(&args.rules)?;
     let repository = context::repository_to_read(common)?;
     let sides = args.sides.iter().map(|selection| {
         let settings = totals::settings(select::records(&repository, selection)?);
-        Ok(settings.into_iter().map(|setting| setting.whole).collect())
+        Ok((selection.clone(), settings.into_iter().map(|setting| setting.whole).collect()))
     });
-    let sides: Vec<Vec<RunRecord>> = sides.collect::<anyhow::Result<_>>()?;
-    let side = |i: usize| Side { name: args.sides[i].clone(), records: sides[i].iter().collect() };
-    let answers: Vec<Answer> = (1..sides.len())
-        .map(|i| {
-            let comparison = compare(&side(0), &side(i), &rules);
-            let gates = gates.iter().map(|gate| gate.check(&comparison)).collect();
-            Answer { comparison, gates }
-        })
-        .collect();
+    let sides: Vec<(String, Vec<RunRecord>)> = sides.collect::<anyhow::Result<_>>()?;
+    let answers = judge.answers(&sides);
     talk.json(&answers)?;
-    let texts: Vec<String> = answers
-        .iter()
-        .map(|answer| dyno_report::compare_text(&answer.comparison, &answer.gates, &talk.style()))
-        .collect();
-    talk.show(&texts.join("\n"))?;
-    let broken = answers.iter().flat_map(|answer| &answer.gates).filter(|gate| !gate.holds).count();
-    if broken > 0 {
-        talk.say(&format!("{broken} of {} gates are broken", gates.len() * answers.len()));
-        return Ok(Exit::Invalid);
+    judge.show(&answers, talk)
+}
+
+/// How sets of runs are compared: which measures, within which margin, and which gates they have to pass.
+pub(super) struct Judge {
+    gates: Vec<Gate>,
+    rules: Rules,
+}
+
+impl Judge {
+    pub(super) fn new(args: &cli::CompareRules) -> anyhow::Result<Self> {
+        let gates = gates(&args.gate)?;
+        let rules = Rules { margin_pct: margin(args.margin)?, measures: measures(args, &gates) };
+        Ok(Self { gates, rules })
     }
-    Ok(Exit::Done)
+
+    /// Holds every named set but the first against the first.
+    pub(super) fn answers(&self, sides: &[(String, Vec<RunRecord>)]) -> Vec<Answer> {
+        let side = |i: usize| Side { name: sides[i].0.clone(), records: sides[i].1.iter().collect() };
+        let answer = |i| {
+            let comparison = compare(&side(0), &side(i), &self.rules);
+            let gates = self.gates.iter().map(|gate| gate.check(&comparison)).collect();
+            Answer { comparison, gates }
+        };
+        (1..sides.len()).map(answer).collect()
+    }
+
+    /// Shows answers, and says whether a gate is broken.
+    pub(super) fn show(&self, answers: &[Answer], talk: &Talk) -> anyhow::Result<Exit> {
+        let texts: Vec<String> = answers
+            .iter()
+            .map(|answer| dyno_report::compare_text(&answer.comparison, &answer.gates, &talk.style()))
+            .collect();
+        talk.show(&texts.join("\n"))?;
+        let broken = answers.iter().flat_map(|answer| &answer.gates).filter(|gate| !gate.holds).count();
+        if broken > 0 {
+            talk.say(&format!("{broken} of {} gates are broken", self.gates.len() * answers.len()));
+            return Ok(Exit::Invalid);
+        }
+        Ok(Exit::Done)
+    }
 }
 
 fn gates(texts: &[String]) -> anyhow::Result<Vec<Gate>> {
@@ -63,7 +85,7 @@ fn margin(percent: f64) -> anyhow::Result<f64> {
 }
 
 /// The measures asked for; those of gates are compared in any case.
-fn measures(args: &cli::Compare, gates: &[Gate]) -> Vec<String> {
+fn measures(args: &cli::CompareRules, gates: &[Gate]) -> Vec<String> {
     let mut measures = args.metric.clone();
     if measures.is_empty() && gates.is_empty() {
         return measures;
