@@ -112,7 +112,12 @@ impl Lock {
         Self { _guard: None, caveat: Some(why.into()) }
     }
 
-    /// Why others are not kept out, where they are not: to be told to the user.
+    /// This lock, with a reservation.
+    pub(crate) fn but(self, caveat: impl Into<String>) -> Self {
+        Self { caveat: Some(caveat.into()), ..self }
+    }
+
+    /// Why others are not kept out, or are there in spite of the lock: to be told to the user.
     pub fn caveat(&self) -> Option<&str> {
         self.caveat.as_deref()
     }

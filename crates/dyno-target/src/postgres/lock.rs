@@ -4,6 +4,8 @@
 //! connection's `application_name`, which every user may read in `pg_stat_activity`. All statistics of the connection are
 //! booked at once, so an idle lock adds nothing to the counters of the run that it guards.
 
+use std::time::{Duration, Instant};
+
 use super::connect::ConnectConfig;
 use super::counters::{OBSERVER_SETTINGS, flush_sql};
 use super::wire::{Connection, PgError};
@@ -39,11 +41,39 @@ pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Res
         );
         return Err(busy(target, holder, hint));
     }
+    let left_behind = outlast(&mut connection)?;
     let flush = flush_sql(connection.server_version_num());
     if !flush.is_empty() {
         connection.simple(flush)?;
     }
-    Ok(Lock::held(Guard(Some(connection))))
+    let lock = Lock::held(Guard(Some(connection)));
+    Ok(match left_behind {
+        None => lock,
+        Some(processes) => lock.but(format!(
+            "sessions of a dyno that was killed are still at work in {target} (server {processes}): what they do is counted \
+             with this command's; SELECT pg_terminate_backend(PID) ends them"
+        )),
+    })
+}
+
+/// How long sessions of a killed run may take to be gone, and how often to look.
+const LEFT_BEHIND: (Duration, Duration) = (Duration::from_secs(5), Duration::from_millis(50));
+
+/// Waits for server processes that a killed run has left: each ends its statement, and books it with its statistics when
+/// it goes. Who holds the lock has none of its own yet, so all there are are such. Returns those that stay.
+fn outlast(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+    let until = Instant::now() + LEFT_BEHIND.0;
+    loop {
+        let rows = connection.simple(
+            "SELECT string_agg('process ' || pid, ', ') FROM pg_stat_activity
+             WHERE datname = current_database() AND application_name ~ '^dyno session [0-9]+$'",
+        )?;
+        let processes = rows.first().and_then(|row| row.get(0)).map(str::to_owned);
+        if processes.is_none() || Instant::now() >= until {
+            return Ok(processes);
+        }
+        std::thread::sleep(LEFT_BEHIND.1);
+    }
 }
 
 /// The connection whose end is the lock's.

@@ -55,6 +55,7 @@ pub(super) fn load(
     let mut control = session::loader(config)?;
     check_block_size(&mut control, spec)?;
     session::lock(&mut control)?;
+    session::outlast(&mut control, progress, cancel)?;
     let report = |already, written: Written, tables| LoadReport {
         spec: spec.clone(),
         already,

@@ -5,6 +5,7 @@ use super::super::wire::{Connection, PgError};
 use super::quote::ident;
 use super::tables::SCHEMA;
 use crate::error::{TargetError, TargetErrorKind};
+use crate::load::{Cancel, Progress};
 use crate::pool;
 
 /// Settings of every connection that loads: nothing that the site set for short statements shall break a long one, and
@@ -30,7 +31,7 @@ impl pool::Loaders for Loaders<'_> {
     type Connection = Connection;
 
     fn open(&self) -> Result<(Connection, pool::BreakOff), TargetError> {
-        let connection = loader(self.0)?;
+        let connection = worker(self.0)?;
         let token = connection.cancel_token();
         Ok((connection, Box::new(move || drop(token.cancel()))))
     }
@@ -40,14 +41,79 @@ impl pool::Loaders for Loaders<'_> {
     }
 }
 
+/// The advisory lock that the connections of a load share while they work, as two numbers: the one above, and 2 (1 is the
+/// lock that keeps two Dynos apart).
+const WORK_KEY: (u64, u32) = (LOCK_KEY, 2);
+
+/// A connection that works for a load. It shares a lock that ends with its server process: that one notices only after
+/// its statement that its client was killed, and builds an index or vacuums to the end.
+///
+/// Without that lock where a pooler is in between, which would keep it for the next client.
+fn worker(config: &ConnectConfig) -> Result<Connection, TargetError> {
+    let mut connection = loader(config)?;
+    let ((class, object), pid) = (WORK_KEY, connection.backend_pid());
+    connection.simple(&format!(
+        "SELECT pg_advisory_lock_shared({class}, {object}) WHERE pg_backend_pid() = {pid}"
+    ))?;
+    Ok(connection)
+}
+
+/// How often to look whether a load that was killed has left something at work, in milliseconds.
+const LEFT_BEHIND_EVERY_MS: u32 = 200;
+
+/// Waits until nothing of a load that was killed is at work in the server any more. What it does meanwhile is not lost:
+/// an index that it finishes is there for good.
+pub(super) fn outlast(
+    connection: &mut Connection,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<(), TargetError> {
+    let (class, object) = WORK_KEY;
+    let ask = format!(
+        "SET LOCAL lock_timeout = {LEFT_BEHIND_EVERY_MS}; SELECT pg_advisory_xact_lock({class}, {object})"
+    );
+    let mut told = false;
+    loop {
+        match connection.simple(&ask) {
+            Ok(_) => return Ok(()),
+            Err(error) if PgError::of(&error).is_some_and(|server| server.code == "55P03") => {}
+            Err(error) => return Err(error),
+        }
+        if cancel.is_cancelled() {
+            return Err(pool::cancelled());
+        }
+        if !std::mem::replace(&mut told, true) {
+            let at_work = at_work(connection)?;
+            progress
+                .phase(&format!("waiting for what a killed load left at work in the server ({at_work})"), 0);
+        }
+    }
+}
+
+/// The server processes that hold the work lock, and what they do: `process 4711: CREATE INDEX`.
+fn at_work(connection: &mut Connection) -> Result<String, TargetError> {
+    let (class, object) = WORK_KEY;
+    let rows = connection.simple(&format!(
+        "SELECT a.pid, coalesce(substring(a.query FROM '^[A-Z]+(?: INDEX)?'), 'unknown')
+         FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+         WHERE l.locktype = 'advisory' AND l.granted AND l.classid = {class} AND l.objid = {object} AND l.objsubid = 2
+           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    ))?;
+    let processes = rows.iter().filter_map(|row| Some(format!("process {}: {}", row.get(0)?, row.get(1)?)));
+    Ok(processes.collect::<Vec<_>>().join(", "))
+}
+
 /// How long to wait for another load or drop: long enough for a server to notice that its client has gone.
 const LOCK_WITHIN: &str = "3s";
 
 /// Makes sure that nobody else loads into or drops from this database until the connection ends.
 pub(super) fn lock(connection: &mut Connection) -> Result<(), TargetError> {
-    // One simple query is one transaction, so the time-out holds for the lock only.
-    let asked = connection
-        .simple(&format!("SET LOCAL lock_timeout = '{LOCK_WITHIN}'; SELECT pg_advisory_lock({LOCK_KEY})"));
+    // One simple query is one transaction, so the time-out holds for the lock only. A pooler would keep the lock for the
+    // next client; whoever comes through one was told so.
+    let pid = connection.backend_pid();
+    let asked = connection.simple(&format!(
+        "SET LOCAL lock_timeout = '{LOCK_WITHIN}'; SELECT pg_advisory_lock({LOCK_KEY}) WHERE pg_backend_pid() = {pid}"
+    ));
     let Err(error) = asked else { return Ok(()) };
     if PgError::of(&error).is_none_or(|server| server.code != "55P03") {
         return Err(error);

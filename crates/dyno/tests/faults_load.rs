@@ -1,0 +1,138 @@
+//! Dyno killed while a load vacuums or builds an index: what the server still does for it, and what the next command makes
+//! of it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, Running, short};
+use dyno_testbed::Postgres;
+
+const DATA: [&str; 4] = ["--set", "data.scale=40M", "--set", "data.scan_scale=10 blocks"];
+
+fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
+    [head, &DATA, &["--target", url]].concat()
+}
+
+/// Asks the server until it says yes.
+fn until_true(server: &Postgres, sql: &str) {
+    while server.psql(sql) != "t" {}
+}
+
+/// Kills a load, and sees that no run is begun on what it left.
+fn kill(desk: &Desk, load: Running, url: &str) {
+    load.signal("KILL");
+    load.end();
+    let run = desk.dyno(&args(&short(&["run"]), url));
+    assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
+    assert!(desk.dyno(&["list"]).err.contains("no runs"), "the repository opens, and no run was begun");
+}
+
+/// A load that finds an older one's statement at work says so, waits for it, and ends whole.
+fn load_that_waits(desk: &Desk, url: &str, doing: &str, end_it: &dyn Fn()) {
+    let mut load = desk.start(&args(&["load"], url));
+    load.until("waiting for what a killed load left at work in the server (process ");
+    assert!(load.heard.contains(doing), "{}", load.heard);
+    end_it();
+    let said = load.end();
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(said.out.contains("1.000"), "{}", said.out);
+    let run = desk.dyno(&args(&short(&["run"]), url));
+    assert_eq!(run.code, 0, "{run:#?}");
+}
+
+#[test]
+fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_it() {
+    for version in Postgres::available() {
+        let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), Desk::new());
+        let url = server.url();
+        // The index is built, and its transaction stays open until `hold` is empty.
+        server.psql("CREATE TABLE public.hold AS SELECT 1");
+        server.psql(
+            "CREATE FUNCTION public.wait() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+               WHILE EXISTS (SELECT FROM public.hold) LOOP PERFORM pg_sleep(0.01); END LOOP;
+             END $$",
+        );
+        server.psql(
+            "CREATE EVENT TRIGGER wait ON ddl_command_end WHEN TAG IN ('CREATE INDEX')
+             EXECUTE FUNCTION public.wait()",
+        );
+        let load = desk.start(&args(&["load"], &url));
+        until_true(
+            &server,
+            "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'CREATE INDEX%'",
+        );
+        kill(&desk, load, &url);
+        load_that_waits(&desk, &url, "CREATE INDEX", &|| {
+            server.psql("DELETE FROM public.hold");
+        });
+    }
+}
+
+#[test]
+fn killed_while_the_server_vacuums_the_next_load_waits_for_it_and_goes_on() {
+    for version in Postgres::available() {
+        // A vacuum that takes ten minutes for 40 MB.
+        let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
+        let (server, desk) = (Postgres::start(&version, &slow), Desk::new());
+        let url = server.url();
+        let load = desk.start(&args(&["load"], &url));
+        until_true(&server, "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE heap_blks_scanned > 0");
+        kill(&desk, load, &url);
+        server.psql("ALTER SYSTEM RESET vacuum_cost_delay");
+        server.psql("SELECT pg_reload_conf()");
+        load_that_waits(&desk, &url, "VACUUM", &|| {
+            server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_vacuum");
+        });
+    }
+}
+
+#[test]
+fn a_load_that_waits_can_be_stopped_and_what_is_there_dropped() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
+    let (server, desk) = (Postgres::start(&version, &slow), Desk::new());
+    let url = server.url();
+    let load = desk.start(&args(&["load"], &url));
+    until_true(&server, "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE heap_blks_scanned > 0");
+    kill(&desk, load, &url);
+    let mut again = desk.start(&args(&["load"], &url));
+    again.until("waiting for what a killed load left");
+    again.signal("INT");
+    assert_eq!(again.end().code, 130);
+    server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_vacuum");
+    let drop = desk.dyno(&args(&["drop", "--yes"], &url));
+    assert_eq!(drop.code, 0, "{drop:#?}");
+    assert_eq!(server.psql("SELECT to_regnamespace('dyno') IS NULL"), "t", "nothing of Dyno's is left");
+}
+
+/// SQLite builds inside the process, so there is nothing left at work, and the next opening rolls back what was begun.
+#[test]
+fn killed_while_sqlite_builds_an_index_the_next_load_builds_it() {
+    let desk = Desk::new();
+    let file = desk.file("a.db");
+    let url = format!("sqlite:{}", file.display());
+    let load_args = ["load", "--target", &url, "--set", "data.scale=300M"];
+    let has_index = || {
+        let conn = rusqlite::Connection::open(&file).unwrap();
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'dyno_rows_1_custid'";
+        conn.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() > 0
+    };
+    loop {
+        let mut load = desk.start(&load_args);
+        load.until("index …");
+        load.signal("KILL");
+        load.end();
+        if !has_index() {
+            break;
+        }
+        // It was faster than the signal.
+        assert_eq!(desk.dyno(&["drop", "--yes", "--target", &url]).code, 0);
+    }
+    let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=300M"]);
+    assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
+    let again = desk.dyno(&load_args);
+    assert!(again.code == 0 && again.out.contains("1.000"), "{again:#?}");
+    assert!(again.err.contains("loaded 0 rows"), "the rows were there already: {again:#?}");
+    assert!(has_index());
+}
