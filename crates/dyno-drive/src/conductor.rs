@@ -24,7 +24,9 @@ const BEAT: Duration = Duration::from_millis(20);
 const EDGE_S_MAX: f64 = 0.5;
 /// The longest wait for a sample of waits that is under way when the window ends.
 const SAMPLE_MAX: Duration = Duration::from_millis(200);
-/// The longest wait for a snapshot.
+/// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
+/// processes busy than there are processors, the one that reads has been seen to stand in the run queue for seconds
+/// without running once (Linux 6.18, load 70 on 2 processors), while sessions, which sleep often, went on.
 const SNAPSHOT_S_MAX: f64 = 30.0;
 /// The gate opens this much after the last session is ready: time for all of them to fall asleep until then.
 const GATE_LEAD_NS: u64 = 20_000_000;
@@ -266,7 +268,10 @@ impl<'a> Conductor<'a> {
                 }
                 Answer::Failed(reason) => break format!("the counters could not be read: {reason}"),
                 Answer::NotYet if self.now_s() >= until_s => {
-                    break format!("the database did not answer the observer within {SNAPSHOT_S_MAX} s");
+                    break format!(
+                        "the database did not answer the observer within {SNAPSHOT_S_MAX} s: its server process waits for a \
+                         processor or for a lock"
+                    );
                 }
                 Answer::NotYet => {}
             }

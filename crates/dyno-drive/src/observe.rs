@@ -55,8 +55,11 @@ impl ObserverThread {
             let mut host = HostObserver::new(&paths);
             while asked.recv().is_ok() {
                 let began_ns = clock.now_ns();
+                // Before the database is asked: what is noted has been booked by then, so a sample that is still under way can
+                // only be one of the database's that is not noted, and never one that the database seems to miss.
+                let of_sampler = sampler_commits.load(Ordering::Acquire);
                 let outcome = observer.snapshot().map(|mut database| {
-                    let own = observer.own_commits() + sampler_commits.load(Ordering::Acquire);
+                    let own = observer.own_commits() + of_sampler;
                     database.native.insert(OWN_COMMITS.to_owned(), own as f64);
                     let ended_ns = clock.now_ns();
                     Taken { database, host: host.snapshot(), began_ns, ended_ns }

@@ -262,7 +262,7 @@ fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
 }
 
 const AUDIT: &str = "\
-audit: 2 failed, 1 warning, 24 passed, 5 skipped
+audit: 2 failed, 1 warning, 25 passed, 5 skipped
   ✗ fail  sessions: 4 planned, 3 passed the gate
   ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
           time for
@@ -277,7 +277,7 @@ audit: 2 failed, 1 warning, 24 passed, 5 skipped
   ✓ physical reads: database asked for 20,000 blocks (81.9 MB), vda read 20,100 times (82.3 MB)
   ✓ also passed: operations, counters epoch, counters monotone, counters known, errors, work unit,
     mix, series sum, untimed, logical reads (whole run), commits (whole run), durable commits, rows
-    updated (whole run), service time, window length, edges, gate skew, stalls
+    updated (whole run), service time, window length, edges, gate skew, stalls, wall clock
   – skipped: heap reads, heap reads (whole run), db time, open loop, client cost
 ";
 
@@ -304,7 +304,7 @@ fn a_whole_record_has_all_its_sections() {
         "waits",
         "settings",
         "host",
-        "audit: 31 passed, 1 skipped",
+        "audit: 32 passed, 1 skipped",
     ];
     let mut lines = text.lines();
     for title in titles {

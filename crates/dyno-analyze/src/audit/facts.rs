@@ -162,14 +162,27 @@ impl<'a> Facts<'a> {
     }
 
     /// Share of the window's work that the database may have booked before its begin or after its end: none where every
-    /// session could be asked to flush and reached the edge in time.
+    /// session could be asked to flush and reached the edge in time, and the counters were read soon after.
     fn window_blur(&self, window: &Window) -> f64 {
         let sessions = f64::from(self.sessions().max(1));
         let (begin, end) = window.edge_late;
         let late_share = f64::from(begin.max(end)) / sessions;
         let lag = if self.flushes { late_share } else { 1.0 };
         // A late session flushes at most a statistics lag later, or when the long operation it is in ends.
-        (lag * STATISTICS_LAG_S / window.seconds).min(1.0)
+        let late_sessions_s = lag * STATISTICS_LAG_S;
+        ((late_sessions_s + self.late_snapshot_s(window)) / window.seconds).min(1.0)
+    }
+
+    /// Seconds of work after an edge of the window that its snapshot may hold: servers book what sessions do on their own
+    /// account from a statistics lag on, so a snapshot that came sooner holds none.
+    fn late_snapshot_s(&self, window: &Window) -> f64 {
+        if self.engine != Engine::Postgres {
+            return 0.0;
+        }
+        let latest_s = |edge_us: f64, reading_us: f64| (edge_us.max(0.0) + reading_us.max(0.0) / 2.0) / 1e6;
+        let begin_s = latest_s(window.edge_us_max.0, window.snapshot_us.0);
+        let end_s = latest_s(window.edge_us_max.1, window.snapshot_us.1);
+        [begin_s, end_s].into_iter().filter(|&late_s| late_s >= STATISTICS_LAG_S).sum()
     }
 
     /// The sessions' whole life as an interval.

@@ -30,7 +30,7 @@ use finding::Verdict;
 type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
 
 /// Every check, in the order of the record: first whether there is anything to judge, then the counts, then the times.
-const CHECKS: [Check; 32] = [
+const CHECKS: [Check; 33] = [
     ("operations", work::operations),
     ("sessions", window::sessions),
     ("counters_epoch", counters::epoch),
@@ -61,6 +61,7 @@ const CHECKS: [Check; 32] = [
     ("edges", window::edges),
     ("gate_skew", window::gate_skew),
     ("stalls", window::stalls),
+    ("wall_clock", window::wall_clock),
     ("open_loop", client::open_loop),
     ("client_cost", client::cost),
 ];

@@ -4,7 +4,7 @@ use dyno_plan::Length;
 use dyno_record::CheckStatus;
 
 use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::finding::{Skip, Verdict, found, skip};
 use crate::number::{count, fixed, time_us};
 
 /// Distance between first operations that needs no explanation, µs: a few wake-ups of threads.
@@ -29,6 +29,11 @@ const LENGTH_FREE_S: f64 = 0.25;
 /// process that was stopped. Between them lies what a starved virtual machine does.
 const STALL_WARN_US: f64 = 500_000.0;
 const STALL_FAIL_US: f64 = 2_000_000.0;
+
+/// Seconds by which the wall clock may disagree with the monotonic one, and the share of the window by which it may: time
+/// servers make it run up to 0.05 % faster or slower to correct it (`adjtimex(2)`).
+const WALL_FREE_S: f64 = 0.5;
+const WALL_SHARE: f64 = 0.000_5;
 
 /// Whether every session of the plan was there.
 pub(super) fn sessions(facts: &Facts<'_>) -> Verdict {
@@ -141,4 +146,29 @@ pub(super) fn stalls(facts: &Facts<'_>) -> Verdict {
         _ => (CheckStatus::Pass, words),
     };
     found(status, expected, observed, detail)
+}
+
+/// Whether the time of day went on as time did. Everything is measured by the monotonic clock, so this can spoil no
+/// figure; but begin and end of the record are by the wall clock, and are what logs of others are held against.
+pub(super) fn wall_clock(facts: &Facts<'_>) -> Verdict {
+    facts.window_interval()?;
+    let window = facts.window()?;
+    let moment = |text: &str| {
+        let at = text.parse::<jiff::Timestamp>();
+        at.map_err(|_| Skip(format!("{text:?} is no time of day")))
+    };
+    let wall_s = moment(&window.end)?.duration_since(moment(&window.begin)?).as_secs_f64();
+    // Each is noted when its snapshot has been read.
+    let reading_s = (window.snapshot_us.0.max(0.0) + window.snapshot_us.1.max(0.0)) / 1e6;
+    let apart_s = wall_s - window.seconds;
+    let (expected, observed) = (format!("{} s", fixed(window.seconds, 2)), format!("{} s", fixed(wall_s, 2)));
+    let words = format!("{expected} by the monotonic clock, {observed} by the wall clock");
+    if apart_s.abs() <= WALL_FREE_S + reading_s + window.seconds * WALL_SHARE {
+        return found(CheckStatus::Pass, expected, observed, words);
+    }
+    let detail = format!(
+        "{words}: it was set while the run went on, or the machine slept; durations and rates come from the monotonic clock, \
+         and only the times of day of begin and end are in doubt"
+    );
+    found(CheckStatus::Warn, expected, observed, detail)
 }

@@ -169,6 +169,12 @@ fn spoiled_windows_are_found() {
         ("stalls", Warn, "starved", postgres(|r| window(r).stall_us_max = 700_000.0)),
         ("stalls", Fail, "suspended", postgres(|r| window(r).stall_us_max = 5_000_000.0)),
         (
+            "wall_clock",
+            Warn,
+            "10.00 s by the monotonic clock, -3,590.00 s by the wall clock",
+            postgres(|r| window(r).end = "2026-03-21T13:25:13Z".into()),
+        ),
+        (
             "counters_monotone",
             Fail,
             "commits by -5",
