@@ -14,6 +14,7 @@ want() { packages="$packages $1"; }
 
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { want postgresql; want postgresql-contrib; }
 command -v tmux >/dev/null 2>&1 || want tmux
+ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || want faketime
 [ -x /usr/sbin/pgbouncer ] || [ -x /usr/bin/pgbouncer ] || want pgbouncer
 if [ ! -x "$beds/pg18/bin/postgres" ]; then
     command -v unzip >/dev/null 2>&1 || want unzip

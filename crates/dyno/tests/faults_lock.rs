@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Desk, Running, short};
-use dyno_testbed::Postgres;
+use dyno_testbed::{PgBouncer, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
 
@@ -94,4 +94,38 @@ fn a_load_under_way_keeps_others_off() {
     assert_refused(&url, &load, "dyno load");
     load.signal("INT");
     assert_eq!(load.end().code, 130);
+}
+
+#[test]
+fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
+    let found = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].map(std::path::Path::new);
+    let Some(program) = found.into_iter().find(|path| path.exists()) else {
+        dyno_testbed::skip("the lock behind a pooler", "pgbouncer is not installed");
+        return;
+    };
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[]);
+    let pooler = PgBouncer::start(program, &server);
+    let (desk, url) = (Desk::new(), pooler.url());
+    let assert_warned = |said: &common::Said, command: &str| {
+        let warnings: Vec<&str> = said.err.lines().filter(|line| line.starts_with("warning: ")).collect();
+        for part in
+            ["a connection pooler is in between", "no lock can be kept", "other dynos are not kept off", &url]
+        {
+            assert!(warnings.iter().any(|warning| warning.contains(part)), "{command}: {part}: {said:#?}");
+        }
+    };
+    // Twice: what the first one asked of the pooler's connections must not stand in the second one's way.
+    for command in [&["load"][..], &["load", "--replace", "--set", "data.seed=7"], &["load", "--replace"]] {
+        let load = desk.dyno(&args(command, &url));
+        assert_eq!(load.code, 0, "{command:?}: {load:#?}");
+        assert_warned(&load, "load");
+    }
+    let run = desk.dyno(&args(&short(&["run"]), &url));
+    assert_warned(&run, "run");
+    let drop = desk.dyno(&args(&["drop", "--yes"], &url));
+    assert_eq!(drop.code, 0, "{drop:#?}");
+    assert_warned(&drop, "drop");
+    let locks = server.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
+    assert_eq!(locks, "0", "nothing is left with the pooler");
 }

@@ -6,6 +6,7 @@ mod common;
 
 use std::process::Command;
 
+use common::proxy::Proxy;
 use common::{Desk, short};
 use dyno_testbed::Postgres;
 use serde_json::Value;
@@ -100,6 +101,50 @@ fn updates_are_proved_on_servers_on_either_drive() {
             assert_eq!(proof["recorded_rows_updated"], proof["account"]["rows_acknowledged"]);
         }
     });
+}
+
+/// Connections are cut while answers are on their way: the database has committed, and nobody was told.
+#[test]
+fn updates_are_proved_while_connections_are_cut() {
+    on_each_version(&[], |server, desk| {
+        for (drive, per_cut) in [("workload.drive=client", 1), ("workload.drive=server", 16_384)] {
+            let proxy = Proxy::start(server.port());
+            let url = proxy.url();
+            let set =
+                ["--set", drive, "--set", "run.sessions_per_schema=3", "--set", "run.time=3s", "--json"];
+            let mut proving = desk.start(&on(&url, &["prove", "updates"], &set));
+            proving.until("window");
+            let cut = ["dyno session 0", "dyno session 1", "dyno session 2"];
+            cut.iter().for_each(|session| proxy.hold_answers(session));
+            cut.iter().for_each(|session| proxy.until_waiting(session));
+            for session in cut {
+                assert!(proxy.cut(session) > 0, "{session} was there");
+            }
+            let said = proving.end();
+            let proof: Value =
+                serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+            assert_proved_but_for_unknown(&said, &proof, cut.len() as u64, per_cut);
+            let (_, record) = desk.json(&["show", "last"]);
+            let errors = record["errors"].as_array().unwrap();
+            let reconnects: u64 = errors.iter().map(|error| error["reconnects"].as_u64().unwrap()).sum();
+            assert_eq!(reconnects, cut.len() as u64, "{errors:#?}");
+        }
+    });
+}
+
+/// Nothing is lost, nothing is there twice, and what nobody was told of is bounded by `cuts` times `per_cut` and said.
+fn assert_proved_but_for_unknown(said: &common::Said, proof: &Value, cuts: u64, per_cut: u64) {
+    assert_eq!((said.code, &proof["proved"]), (0, &true.into()), "{proof:#}");
+    let account = &proof["account"];
+    let number = |name: &str| account[name].as_u64().unwrap();
+    assert!((1..=cuts * per_cut).contains(&number("commits_unknown")), "{proof:#}");
+    // Their answers were on the way, so at least one was committed in full: the plan's work unit is four rows.
+    let found = number("rows_unknown_found");
+    assert!(found >= 4 && found <= 4 * number("commits_unknown"), "{proof:#}");
+    assert_eq!(number("rows_found"), number("rows_acknowledged") + found, "{proof:#}");
+    assert_eq!((number("rows_lost"), number("rows_surplus")), (0, 0), "{proof:#}");
+    let verdict = proof["verdict"].as_str().unwrap();
+    assert!(verdict.contains("more were cut off by errors and may be there or not"), "{verdict}");
 }
 
 #[test]

@@ -75,7 +75,13 @@ impl Desk {
 
     /// Starts the program with talk on; [`Running::until`] follows it.
     pub fn start(&self, args: &[&str]) -> Running {
+        self.start_with(&[], args)
+    }
+
+    /// As [`Desk::start`], with more environment variables.
+    pub fn start_with(&self, env: &[(&str, &str)], args: &[&str]) -> Running {
         let mut command = self.command(&[args, &["--verbose"]].concat());
+        command.envs(env.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let talk = BufReader::new(child.stderr.take().unwrap());
         Running { child: Some(child), talk, heard: String::new() }

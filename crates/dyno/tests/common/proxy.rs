@@ -1,9 +1,11 @@
-//! A TCP proxy in front of PostgreSQL that can stop forwarding for one connection, as a network does that has lost it.
+//! A TCP proxy in front of PostgreSQL that does to single connections what networks do: it stops forwarding, delays, and
+//! cuts. Connections go by their `application_name`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::time::Duration;
 
 /// Forwards between clients and one server on loopback.
 pub struct Proxy {
@@ -17,13 +19,35 @@ struct Shared {
     moved: Condvar,
 }
 
+/// A connection's name, once it has said it.
+type Name = Arc<OnceLock<String>>;
+
 #[derive(Default)]
 struct State {
     /// Names of connections for which nothing is forwarded.
     held: HashSet<String>,
+    /// Names of connections of which no answers are forwarded.
+    deaf: HashSet<String>,
     /// Names of connections of which something waits to be forwarded.
     waiting: HashSet<String>,
+    /// How long everything takes, each way, by name.
+    delays: HashMap<String, Duration>,
+    /// Every connection there was: client and server.
+    connections: Vec<(Name, TcpStream, TcpStream)>,
     gone: bool,
+}
+
+impl State {
+    fn holds(&self, name: &str, from: Side) -> bool {
+        self.held.contains(name) || (from == Side::Server && self.deaf.contains(name))
+    }
+}
+
+/// Where bytes come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
 }
 
 impl Proxy {
@@ -40,14 +64,7 @@ impl Proxy {
                 }
                 // A server that is down refuses, and so do we.
                 let Ok(server) = TcpStream::connect(("127.0.0.1", upstream)) else { continue };
-                // Waiting to fill packets would delay each answer by 40 ms.
-                client.set_nodelay(true).and_then(|()| server.set_nodelay(true)).unwrap();
-                let name = Arc::new(OnceLock::new());
-                for (from, to) in [(&client, &server), (&server, &client)] {
-                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let (shared, name) = (Arc::clone(&its_shared), Arc::clone(&name));
-                    std::thread::spawn(move || pump(from, to, &shared, &name));
-                }
+                forward(client, server, &its_shared);
             }
         });
         Self { port, shared }
@@ -58,11 +75,18 @@ impl Proxy {
         format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", self.port)
     }
 
-    /// From now on nothing more is forwarded for connections of this `application_name`, in either direction.
+    /// From now on nothing more is forwarded for connections of this name, in either direction.
     pub fn hold(&self, name: &str) {
         let mut state = self.shared.state.lock().unwrap();
         state.waiting.remove(name);
         state.held.insert(name.to_owned());
+    }
+
+    /// From now on the server's answers are not forwarded to connections of this name; what they ask is.
+    pub fn hold_answers(&self, name: &str) {
+        let mut state = self.shared.state.lock().unwrap();
+        state.waiting.remove(name);
+        state.deaf.insert(name.to_owned());
     }
 
     /// Waits until a held connection has had something to forward.
@@ -75,8 +99,35 @@ impl Proxy {
 
     /// Forwards again what was held.
     pub fn release(&self, name: &str) {
-        self.shared.state.lock().unwrap().held.remove(name);
+        let mut state = self.shared.state.lock().unwrap();
+        state.held.remove(name);
+        state.deaf.remove(name);
+        drop(state);
         self.shared.moved.notify_all();
+    }
+
+    /// From now on everything takes `delay` longer for connections of this name, each way.
+    pub fn delay(&self, name: &str, delay: Duration) {
+        self.shared.state.lock().unwrap().delays.insert(name.to_owned(), delay);
+    }
+
+    /// Cuts the connections of this name, with what is held of them; new ones are forwarded. Returns how many there were.
+    pub fn cut(&self, name: &str) -> usize {
+        let mut state = self.shared.state.lock().unwrap();
+        let is_cut = |its_name: &Name| its_name.get().is_some_and(|its_name| its_name == name);
+        let (cut, kept) = std::mem::take(&mut state.connections).into_iter().partition(|c| is_cut(&c.0));
+        let cut: Vec<_> = cut;
+        state.connections = kept;
+        for (_, client, server) in &cut {
+            // One that has ended already needs no cutting.
+            let _ = client.shutdown(Shutdown::Both);
+            let _ = server.shutdown(Shutdown::Both);
+        }
+        state.held.remove(name);
+        state.deaf.remove(name);
+        drop(state);
+        self.shared.moved.notify_all();
+        cut.len()
     }
 }
 
@@ -85,6 +136,8 @@ impl Drop for Proxy {
         let mut state = self.shared.state.lock().unwrap();
         state.gone = true;
         state.held.clear();
+        state.deaf.clear();
+        state.connections.clear();
         drop(state);
         self.shared.moved.notify_all();
         // Wakes the accepting thread, which then ends.
@@ -92,19 +145,28 @@ impl Drop for Proxy {
     }
 }
 
-fn pump(mut from: TcpStream, mut to: TcpStream, shared: &Shared, name: &OnceLock<String>) {
+fn forward(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
+    // Waiting to fill packets would delay each answer by 40 ms.
+    client.set_nodelay(true).and_then(|()| server.set_nodelay(true)).unwrap();
+    let name = Name::default();
+    for (side, from, to) in [(Side::Client, &client, &server), (Side::Server, &server, &client)] {
+        let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+        let (shared, name) = (Arc::clone(shared), Arc::clone(&name));
+        std::thread::spawn(move || pump(side, from, to, &shared, &name));
+    }
+    shared.state.lock().unwrap().connections.push((name, client, server));
+}
+
+fn pump(side: Side, mut from: TcpStream, mut to: TcpStream, shared: &Shared, name: &OnceLock<String>) {
     let mut buffer = [0; 16 * 1024];
     while let Ok(bytes @ 1..) = from.read(&mut buffer) {
         if let Some(found) = application_name(&buffer[..bytes]) {
             let _ = name.set(found);
         }
         if let Some(name) = name.get() {
-            let mut state = shared.state.lock().unwrap();
-            while state.held.contains(name) {
-                state.waiting.insert(name.clone());
-                shared.moved.notify_all();
-                state = shared.moved.wait(state).unwrap();
-            }
+            let delay = shared.state.lock().unwrap().delays.get(name).copied();
+            std::thread::sleep(delay.unwrap_or_default());
+            wait_while_held(shared, name, side);
         }
         if to.write_all(&buffer[..bytes]).is_err() {
             break;
@@ -112,6 +174,17 @@ fn pump(mut from: TcpStream, mut to: TcpStream, shared: &Shared, name: &OnceLock
     }
     let _ = to.shutdown(Shutdown::Write);
     let _ = from.shutdown(Shutdown::Read);
+}
+
+fn wait_while_held(shared: &Shared, name: &str, side: Side) {
+    let mut state = shared.state.lock().unwrap();
+    while state.holds(name, side) {
+        // Said once: two directions that are held would wake each other for ever.
+        if state.waiting.insert(name.to_owned()) {
+            shared.moved.notify_all();
+        }
+        state = shared.moved.wait(state).unwrap();
+    }
 }
 
 /// The name in a start-up message.

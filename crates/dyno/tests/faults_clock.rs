@@ -1,0 +1,70 @@
+//! Steps of the wall clock: nothing is measured by it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{Desk, check};
+use serde_json::Value;
+
+/// The library that shows a process another time of day than the machine has; the machine's own clock is everybody's.
+fn faketime() -> Option<PathBuf> {
+    let dirs = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found = dirs.map(|dir| dir.join("faketime/libfaketime.so.1")).filter(|path| path.exists());
+    let library = found.next();
+    if library.is_none() {
+        dyno_testbed::skip("steps of the wall clock", "libfaketime is not installed");
+    }
+    library
+}
+
+/// A run of three seconds during which the wall clock is set `step` off.
+fn run_over(library: &PathBuf, step: &str) -> (i32, Value) {
+    let desk = Desk::new();
+    desk.write("offset", "+0");
+    let data = ["--target", "sqlite:a.db", "--set", "data.scale=500 blocks"];
+    assert_eq!(desk.dyno(&[&["load"][..], &data].concat()).code, 0);
+    let run = ["run", "--set", "run.warmup=0s", "--set", "run.time=3s", "--set", "observe.interval=500ms"];
+    let offset = desk.file("offset").display().to_string();
+    let env = [
+        ("LD_PRELOAD", library.to_str().unwrap()),
+        ("FAKETIME_TIMESTAMP_FILE", &offset),
+        ("FAKETIME_NO_CACHE", "1"),
+        // The clock that measures goes on as it does when the machine's time is set.
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+    ];
+    let mut going = desk.start_with(&env, &[&run[..], &data].concat());
+    going.until("ops/s");
+    // In one step, as the clock is set: a file that is half written would be no time.
+    desk.write("offset.new", step);
+    std::fs::rename(desk.file("offset.new"), desk.file("offset")).unwrap();
+    let said = going.end();
+    assert!(!said.err.contains("panicked"), "{said:#?}");
+    (said.code, desk.json(&["show", "last"]).1)
+}
+
+#[test]
+fn steps_of_the_wall_clock_move_no_figure_and_are_told() {
+    let Some(library) = faketime() else { return };
+    for (step, seconds) in [("+0", 0.0), ("-3600", -3600.0), ("+86400", 86_400.0)] {
+        let (code, record) = run_over(&library, step);
+        assert_eq!(code, 0, "{step}: {} {:#}", record["reasons"], record["audit"]);
+        let window = &record["window"];
+        assert_eq!(check(&record, "window_length")["status"], "pass", "{step}: {window}");
+        assert_eq!(check(&record, "stalls")["status"], "pass", "{step}: {window}");
+        assert_eq!(check(&record, "series_sum")["status"], "pass", "{step}");
+        // As long as the window and its edges, in points of half a second.
+        let series_s = record["series"]["points"].as_array().unwrap().len() as f64 * 0.5;
+        let edges_us: f64 = (0..2).map(|end| window["edge_us_max"][end].as_f64().unwrap()).sum();
+        let apart_s = series_s - window["seconds"].as_f64().unwrap();
+        assert!(apart_s.abs() <= 0.5 + edges_us / 1e6, "{step}: {series_s} s of series, {window}");
+        let moment = |name: &str| window[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+        let wall_s = moment("end").duration_since(moment("begin")).as_secs_f64();
+        assert!((wall_s - seconds).abs() < 600.0, "the clock was set for this process: {window}");
+        let told = check(&record, "wall_clock");
+        let expected = if seconds == 0.0 { "pass" } else { "warn" };
+        assert_eq!(told["status"], expected, "{step}: {told}");
+    }
+}

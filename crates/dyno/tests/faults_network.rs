@@ -1,0 +1,104 @@
+//! Networks that delay: connecting, answering, and the observer's reading.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::proxy::Proxy;
+use common::{Desk, check};
+use dyno_testbed::Postgres;
+use serde_json::Value;
+
+const SMALL: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
+
+/// Two sessions, no warm-up, a window of two seconds.
+const RUN: [&str; 9] = [
+    "run",
+    "--set",
+    "run.sessions_per_schema=2",
+    "--set",
+    "run.warmup=0s",
+    "--set",
+    "run.time=2s",
+    "--set",
+    "workload.work_unit=8",
+];
+
+/// A loaded server behind a proxy, and a desk.
+fn behind_a_proxy() -> Option<(Postgres, Proxy, Desk)> {
+    let server = Postgres::start(&Postgres::available().pop()?, &[("fsync", "off")]);
+    let (proxy, desk) = (Proxy::start(server.port()), Desk::new());
+    let load = desk.dyno(&[&["load", "--target", &server.url()][..], &SMALL].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+    Some((server, proxy, desk))
+}
+
+fn args<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&RUN[..], &SMALL, &["--target", url], more].concat()
+}
+
+fn last(desk: &Desk) -> Value {
+    desk.json(&["show", "last"]).1
+}
+
+#[test]
+fn a_slow_connect_is_waited_for_within_its_time_and_given_up_beyond() {
+    let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
+    proxy.delay("dyno session 1", Duration::from_millis(300));
+    let url = proxy.url();
+    let patient = desk.dyno(&args(&url, &["--set", "target.connect_timeout=1m"]));
+    assert_eq!(patient.code, 0, "{patient:#?}");
+    let record = last(&desk);
+    assert!(record["gate"]["connect_s"].as_f64().unwrap() > 0.6, "each way: {}", record["gate"]);
+    assert!(record["gate"]["skew_us_max"].as_f64().unwrap() < 300_000.0, "the gate waits for the slow one");
+    let impatient = desk.dyno(&args(&url, &["--set", "target.connect_timeout=100ms"]));
+    assert_eq!(impatient.code, 3, "{impatient:#?}");
+    let why = last(&desk)["reasons"].to_string();
+    for part in ["session 1 cannot start", "the limit was 0.1 s (target.connect_timeout)", "hint: "] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+}
+
+#[test]
+fn slow_answers_are_in_the_latency_and_nowhere_else() {
+    let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
+    for session in ["dyno session 0", "dyno session 1"] {
+        proxy.delay(session, Duration::from_millis(20));
+    }
+    let said = desk.dyno(&args(&proxy.url(), &[]));
+    let record = last(&desk);
+    assert_eq!(said.code, 0, "{said:#?}");
+    let all = &record["ops"]["all"];
+    // No answer can come before two delays have passed, so this holds however busy the machine is.
+    assert!(all["service_us"]["p50"].as_f64().unwrap() >= 40_000.0, "{all:#}");
+    assert!(all["service_us"]["mean"].as_f64().unwrap() >= 40_000.0, "{all:#}");
+    assert!(
+        all["count"].as_f64().unwrap() <= 2.0 * (1.0 + record["window"]["seconds"].as_f64().unwrap() / 0.04)
+    );
+    assert_eq!(check(&record, "littles_law")["status"], "pass");
+    assert_eq!(check(&record, "work_unit")["status"], "pass");
+}
+
+/// A server process that reads counters may wait for a processor for seconds while sessions go on.
+#[test]
+fn counters_that_are_read_late_lose_no_run_and_accuse_nobody() {
+    let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
+    let url = proxy.url();
+    let mut run = desk.start(&args(&url, &["--set", "run.warmup=1s", "--set", "workload.update_pct=20"]));
+    run.until("warm-up");
+    proxy.delay("dyno observer", Duration::from_millis(1_300));
+    let said = run.end();
+    let record = last(&desk);
+    assert_eq!(said.code, 0, "{} {:#}", record["reasons"], record["audit"]);
+    for end in 0..2 {
+        assert!(
+            record["window"]["snapshot_us"][end].as_f64().unwrap() >= 2_600_000.0,
+            "{}",
+            record["window"]
+        );
+    }
+    let edges = check(&record, "edges");
+    assert_eq!(edges["status"], "warn", "{edges}");
+}
