@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::{Desk, check};
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn faketime() -> Option<PathBuf> {
 }
 
 /// A run of three seconds during which the wall clock is set `step` off.
-fn run_over(library: &PathBuf, step: &str) -> (i32, Value) {
+fn run_over(library: &Path, step: &str) -> (i32, Value) {
     let desk = Desk::new();
     desk.write("offset", "+0");
     let data = ["--target", "sqlite:a.db", "--set", "data.scale=500 blocks"];
