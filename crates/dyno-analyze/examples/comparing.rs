@@ -11,7 +11,7 @@ use dyno_record::{Metric, RunRecord, Unit};
 
 const POINTS: u32 = 200;
 const REPEATS: u32 = 5;
-const TRIALS: usize = 5;
+const TRIALS: usize = 20;
 
 fn sweep(model: &RunRecord, factor: f64) -> Vec<RunRecord> {
     let run = |n: u32| {

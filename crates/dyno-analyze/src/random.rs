@@ -22,6 +22,7 @@ impl Random {
     }
 
     /// A number in 0..1, evenly.
+    #[cfg(test)]
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

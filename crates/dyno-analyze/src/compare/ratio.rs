@@ -11,9 +11,6 @@ const OUTSIDE: f64 = 0.05;
 /// Runs of one side whose median's distribution is worked out; of more, resamples are drawn one by one.
 const KNOWN_RUNS_MAX: usize = 60;
 
-/// How far apart the draws of neighbouring points are taken; prime to [`RESAMPLES`].
-const STRIDE: usize = 387;
-
 /// Seed of the resamples, so that the same runs give the same interval.
 const SEED: u64 = 0x0D79_0A11;
 
@@ -56,7 +53,10 @@ pub fn draw_ratio(a: &[f64], b: &[f64]) -> Option<RatioDraws> {
     let ratio = median(&mut b.to_vec()) / median(&mut a.to_vec());
     let mut random = Random::new(SEED);
     let (a, b) = (ResampledMedian::of(a), ResampledMedian::of(b));
-    let logs = (0..RESAMPLES).map(|_| (b.draw(&mut random) / a.draw(&mut random)).ln()).collect();
+    // Each side's draws are spread evenly over its distribution, and paired at random.
+    let (a, mut b) = (a.logs(&mut random), b.logs(&mut random));
+    random.shuffle(&mut b);
+    let logs = a.iter().zip(&b).map(|(a, b)| b - a).collect();
     Some(RatioDraws { ratio, logs })
 }
 
@@ -77,10 +77,13 @@ pub fn mean_ratio(points: &[RatioDraws]) -> Option<Ratio> {
     }
     let count = points.len() as f64;
     let ratio = (points.iter().map(|point| point.ratio.ln()).sum::<f64>() / count).exp();
-    // Every point's draws come from the same seed; the i-th of one point goes with another of the next.
-    let step = |point: usize, i: usize| (i + point * STRIDE) % RESAMPLES;
-    let log = |i: usize| points.iter().enumerate().map(|(at, p)| p.logs[step(at, i)]).sum::<f64>() / count;
-    let logs = (0..RESAMPLES).map(log).collect();
+    let mut random = Random::new(SEED);
+    let mut logs = vec![0.0; RESAMPLES];
+    for point in points {
+        for log in &mut logs {
+            *log += point.logs[random.below(RESAMPLES)] / count;
+        }
+    }
     Some(RatioDraws { ratio, logs }.ratio())
 }
 
@@ -89,8 +92,8 @@ pub fn mean_ratio(points: &[RatioDraws]) -> Option<Ratio> {
 /// Its distribution is known: of sorted runs x₁ … xₙ, the k-th of a resample is at most xᵢ when at least k of n draws are,
 /// which is binomial (Efron: Bootstrap methods, 1979, 3). One draw from it stands for n draws and a sort.
 enum ResampledMedian {
-    /// Its values, and the chance of each and all before it.
-    Known { values: Vec<f64>, cumulated: Vec<f64> },
+    /// The logarithms of its values, and the chance of each and all before it.
+    Known { logs: Vec<f64>, cumulated: Vec<f64> },
     /// The runs to draw from, where there are too many for the pairs of their middles.
     Drawn { runs: Vec<f64> },
 }
@@ -126,19 +129,31 @@ impl ResampledMedian {
             sum
         });
         let cumulated = cumulated.collect();
-        Self::Known { values: atoms.into_iter().map(|atom| atom.0).collect(), cumulated }
+        Self::Known { logs: atoms.into_iter().map(|atom| atom.0.ln()).collect(), cumulated }
     }
 
-    fn draw(&self, random: &mut Random) -> f64 {
+    /// The logarithms of [`RESAMPLES`] draws: where the distribution is known, its quantiles at even distances.
+    fn logs(&self, random: &mut Random) -> Vec<f64> {
         match self {
-            Self::Known { values, cumulated } => {
-                let at = random.unit() * cumulated.last().copied().unwrap_or(1.0);
-                let i = cumulated.partition_point(|&sum| sum <= at);
-                values[i.min(values.len() - 1)]
+            Self::Known { logs, cumulated } => {
+                let all = cumulated.last().copied().unwrap_or(1.0);
+                let mut atom = 0;
+                let quantile = |i: usize| {
+                    let at = all * (i as f64 + 0.5) / RESAMPLES as f64;
+                    while atom + 1 < logs.len() && cumulated[atom] <= at {
+                        atom += 1;
+                    }
+                    logs[atom]
+                };
+                (0..RESAMPLES).map(quantile).collect()
             }
             Self::Drawn { runs } => {
-                let mut resample: Vec<f64> = runs.iter().map(|_| runs[random.below(runs.len())]).collect();
-                median(&mut resample)
+                let mut resample = vec![0.0; runs.len()];
+                let mut draw = |_| {
+                    resample.iter_mut().for_each(|place| *place = runs[random.below(runs.len())]);
+                    median(&mut resample).ln()
+                };
+                (0..RESAMPLES).map(&mut draw).collect()
             }
         }
     }
@@ -179,15 +194,15 @@ mod tests {
             for code in 0..all {
                 let mut resample: Vec<f64> =
                     (0..n).map(|place| runs[code / n.pow(place as u32) % n]).collect();
-                *counted.entry(median(&mut resample).to_bits()).or_insert(0u32) += 1;
+                *counted.entry(median(&mut resample).ln().to_bits()).or_insert(0u32) += 1;
             }
-            let ResampledMedian::Known { values, cumulated } = ResampledMedian::of(&runs) else {
+            let ResampledMedian::Known { logs, cumulated } = ResampledMedian::of(&runs) else {
                 panic!("{n}")
             };
             let mut before = 0.0;
             let mut summed = std::collections::BTreeMap::new();
-            for (value, cumulated) in values.iter().zip(&cumulated) {
-                *summed.entry(value.to_bits()).or_insert(0.0) += cumulated - before;
+            for (log, cumulated) in logs.iter().zip(&cumulated) {
+                *summed.entry(log.to_bits()).or_insert(0.0) += cumulated - before;
                 before = *cumulated;
             }
             for (value, count) in counted {
