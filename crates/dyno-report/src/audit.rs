@@ -22,7 +22,7 @@ const COMPARISONS: [&str; 7] = [
 ];
 
 /// The order in which findings are told.
-const ORDER: [CheckStatus; 4] =
+pub(crate) const ORDER: [CheckStatus; 4] =
     [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::Pass, CheckStatus::Skipped];
 
 /// The mark of a finding, its word and its colour.
@@ -41,7 +41,7 @@ fn of(checks: &[AuditCheck], status: CheckStatus) -> impl Iterator<Item = &Audit
 }
 
 /// A check's name as people say it.
-fn spoken(name: &str) -> String {
+pub(crate) fn spoken(name: &str) -> String {
     let name = clean(name);
     match name.strip_suffix("_whole") {
         Some(name) => format!("{} (whole run)", name.replace('_', " ")),

@@ -1,18 +1,27 @@
-//! Records as people read them in a terminal.
+//! Records as people read them: in a terminal, as one HTML file, as pictures, and as Markdown, CSV and JSON.
 //!
 //! Every function here turns values into text and does nothing else: it neither prints nor asks the terminal, so the
 //! caller says in [`Style`] how wide it is and whether it shows colours, and tests read the same text as users. Numbers
-//! come from [`number`], tables from [`table`], and no text of a record reaches the terminal but through
-//! [`text::clean`].
+//! come from [`number`], tables of a terminal from [`table`], and no text of a record reaches the terminal but through
+//! [`text::clean`], nor a page but through that and [`markup::escape`] or the escaping of its templates.
 
 pub mod advice;
 pub mod audit;
+pub mod bars;
 pub mod chart;
 pub mod compare_table;
 pub mod data;
+pub mod embedded;
+pub mod export;
+pub mod facts;
+pub mod figures;
+pub mod grid;
+pub mod html;
 pub mod import_table;
 pub mod list;
 pub mod live;
+pub mod markup;
+pub mod report;
 pub mod result;
 pub mod show;
 pub mod soak;
@@ -24,12 +33,16 @@ pub mod trend_table;
 
 pub use advice::advice_table;
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
+pub use chart::terminal::Glyphs;
 pub use compare_table::{compare_text, differences, signed_percent};
 pub use data::{DropRow, LoadRow, drop_table, load_table};
 pub use dyno_analyze::number;
+pub use export::{ExportError, Exporter, Request, exporters};
+pub use figures::text_curves;
 pub use import_table::import_table;
 pub use list::{ListRow, list_table};
 pub use live::{Live, live_line};
+pub use report::Report;
 pub use result::{ResultRow, result_card, result_table};
 pub use show::show;
 pub use soak::minute_table;

@@ -3,7 +3,7 @@
 use dyno_analyze::minutes::Minute;
 use dyno_analyze::number::{ABSENT, compact, count, fixed, span_s, time_coarse_us};
 
-use crate::chart::bar;
+use crate::bars::bar;
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
 

@@ -133,7 +133,7 @@ pub(crate) enum Command {
             Examples:\n  dyno trend\n  dyno trend --like 20260321-142501-7f3a --metric service_p99_us\n  dyno trend tag:nightly --json"
     )]
     Trend(Trend),
-    /// Results of other tools and documents as run records: a CSV file, one record a line.
+    /// Results of other tools and documents as run records: a CSV file, one record a line; or the records in a report.
     #[command(
         after_long_help = "Each --map says what a column is: COLUMN=FIELD, with :UNIT behind it where it is not the field's own, and \
             @TARGET for one of several databases. FIELD is sessions, ops (a total), ops_per_s, rows_per_s, seconds, \
@@ -143,9 +143,17 @@ pub(crate) enum Command {
             stays absent. --set tells what the file does not: --set workload.work_unit=256 --set run.time=180s.\n\n\
             Examples:\n  dyno import slob.csv --map sessions=sessions --map ops=ops --map lio_per_s=logical_reads_per_s --map variant=variant \\\n    \
             --set run.time=180s --set workload.work_unit=256 --tag slob --dry-run\n  \
-            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2"
+            dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  dyno import report.html"
     )]
     Import(Import),
+    /// Runs as one page with charts, as a picture, or as a table for other programs.
+    #[command(
+        after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; a sweep's name, tag:NAME and variant:NAME stand for all their runs.\n\
+            The page needs no network and no scripts, and holds the whole records: `dyno import` takes them out again.\n\n\
+            Examples:\n  dyno report\n  dyno report last~2 last~1 last -o ramp.html\n  dyno report sweep-20260321-142501-7f3a -o sweep.html\n  \
+            dyno report last --format md >> notes.md\n  dyno report last~9 last -o petal.svg --chart petal\n  dyno report last -o run.png"
+    )]
+    Report(Report),
     /// Remove exactly what Dyno created in the target, after showing it.
     #[command(after_long_help = "Examples:\n  dyno drop\n  dyno drop --yes --target sqlite:bench.db")]
     Drop(Drop),
@@ -336,6 +344,22 @@ pub(crate) struct Import {
     /// Only show what would be stored.
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Which runs and sweeps.
+    #[arg(default_value = "last", value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// The file to write, `-` for stdout [default: report.html for HTML, else stdout].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The format [default: by the ending of the file, else html].
+    #[arg(long, value_name = "html|md|csv|json|svg|png")]
+    pub(crate) format: Option<String>,
+    /// Only this chart, for svg and png: throughput, petal, cpu, histogram, ...
+    #[arg(long, value_name = "NAME")]
+    pub(crate) chart: Option<String>,
 }
 
 #[derive(Debug, Args)]

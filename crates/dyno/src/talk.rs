@@ -79,6 +79,16 @@ impl Talk {
         dyno_report::Style { color: terminal && !no_color, width: width(std::io::stdout()) }
     }
 
+    /// What charts are drawn with: nothing but ASCII where the locale is not one of UTF-8.
+    pub(crate) fn glyphs(&self) -> dyno_report::Glyphs {
+        let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        // In the order in which the C library asks for them.
+        let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
+        let locale = locale.to_ascii_uppercase();
+        let plain = matches!(locale.as_str(), "C" | "POSIX") || locale.ends_with("8859-1");
+        if plain { dyno_report::Glyphs::Ascii } else { dyno_report::Glyphs::Unicode }
+    }
+
     /// How the moving line on stderr is dressed: plain, and as wide as the terminal.
     pub(crate) fn live_style(&self) -> dyno_report::Style {
         dyno_report::Style { color: false, width: width(std::io::stderr()) }

@@ -2,7 +2,7 @@
 
 use dyno_record::{Histogram, Latency, OpClass, OpStats, RunRecord};
 
-use crate::chart::bar;
+use crate::bars::bar;
 use crate::number::{ABSENT, count, percent, time_us, within};
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};

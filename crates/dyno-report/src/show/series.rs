@@ -3,7 +3,7 @@
 use dyno_record::{RunRecord, SeriesPoint};
 
 use super::lists::more;
-use crate::chart::sparkline;
+use crate::bars::sparkline;
 use crate::number::{ABSENT, compact, count, time_coarse_us, within};
 use crate::style::Style;
 use crate::table::{Cell, Column, Table};

@@ -3,7 +3,7 @@
 use dyno_record::{RunRecord, Waits};
 
 use super::lists::more;
-use crate::chart::bar;
+use crate::bars::bar;
 use crate::number::{count, figure, percent, within};
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width, wrap};

@@ -12,6 +12,7 @@ mod list;
 mod load;
 mod man;
 mod prove;
+mod report;
 mod run;
 mod search;
 mod show;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Compare(args) => compare::run(common, args, talk),
         Command::Trend(args) => trend::run(common, args, talk),
         Command::Import(args) => import::run(common, args, talk),
+        Command::Report(args) => report::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
         Command::Prove(args) => prove::run(common, args, talk),
         Command::Completions(args) => completions::run(args),

@@ -27,7 +27,9 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
                 .iter()
                 .map(|record| format!("{}  {}\n", record.id, dyno_report::audit_summary(&record.audit)));
             let audits: String = audits.collect();
-            talk.show(&format!("{}\n{audits}", dyno_report::result_table(&rows, &style)))?;
+            let curves = dyno_report::text_curves(&dyno_analyze::points(many), talk.glyphs(), &style);
+            let curves = if curves.is_empty() { curves } else { format!("\n{curves}") };
+            talk.show(&format!("{}\n{audits}{curves}", dyno_report::result_table(&rows, &style)))?;
         }
     }
     Ok(Exit::Done)

@@ -1,7 +1,8 @@
-//! `dyno import`: results of other tools and documents as run records.
+//! `dyno import`: results of other tools and documents as run records, and records out of reports.
 
 mod csv;
 mod map;
+mod page;
 mod record;
 
 use std::io::Read as _;
@@ -19,13 +20,35 @@ use crate::talk::Talk;
 use map::{MapError, Mapping};
 
 pub(super) fn run(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
+    let text = read(&args.file)?;
+    if page::is_page(&text) {
+        from_page(&text, common, args, talk)
+    } else {
+        from_table(&text, common, args, talk)
+    }
+}
+
+/// Whole records out of a report.
+fn from_page(text: &str, common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
+    let records = page::records(text, args)?;
+    let there = if args.dry_run { 0 } else { page::store(&context::repository(common)?, &records)? };
+    talk.json(&records)?;
+    let rows: Vec<_> = records.iter().map(dyno_report::ResultRow::from).collect();
+    talk.show(&dyno_report::result_table(&rows, &talk.style()))?;
+    let done = if args.dry_run { "would be stored" } else { "stored" };
+    let again = if there > 0 { format!("; {there} were there already") } else { String::new() };
+    talk.say(&format!("{} records {done}, as they were measured{again}", records.len() - there));
+    Ok(Exit::Done)
+}
+
+/// One record for each line of a table.
+fn from_table(text: &str, common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
     let maps: Vec<Mapping> = args
         .map
         .iter()
         .map(|text| text.parse().map_err(|error: MapError| usage(error.to_string(), error.hint)))
         .collect::<anyhow::Result<_>>()?;
-    let text = read(&args.file)?;
-    let table = csv::read(&text).map_err(|error| {
+    let table = csv::read(text).map_err(|error| {
         usage(format!("{}: {error}", args.file.display()), "a table of comma-separated values is needed")
     })?;
     if maps.is_empty() {

@@ -1,0 +1,157 @@
+//! Colours, markers and dashes of series.
+//!
+//! The hues are those that Okabe and Ito chose to be told apart under every common kind of colour blindness ("Color
+//! Universal Design", 2008), lightened for dark pages; yellow is left for the dark, as it is hardly seen on white.
+//! Series differ in marker and dash as well, so that a print without colour still can be read.
+
+use std::fmt::Write as _;
+
+/// Colours before they repeat; then the dash differs.
+pub const COLOURS: usize = 8;
+
+/// Colours of one appearance.
+#[derive(Debug, Clone, Copy)]
+pub struct Theme {
+    /// Of series.
+    pub series: [&'static str; COLOURS],
+    /// Behind everything.
+    pub background: &'static str,
+    /// Text.
+    pub text: &'static str,
+    /// Text of less weight: ticks.
+    pub dim: &'static str,
+    /// Grid lines.
+    pub grid: &'static str,
+}
+
+/// On white.
+pub const LIGHT: Theme = Theme {
+    series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5b4a9c", "#6b6b6b"],
+    background: "#ffffff",
+    text: "#1c2024",
+    dim: "#565d66",
+    grid: "#dfe3e8",
+};
+
+/// On near black.
+pub const DARK: Theme = Theme {
+    series: ["#56b4e9", "#ff8a3d", "#2fc797", "#e59cc5", "#a9d8f5", "#f0e442", "#b3a2f2", "#b5bac0"],
+    background: "#14171a",
+    text: "#eceff2",
+    dim: "#a9b1ba",
+    grid: "#343a41",
+};
+
+/// The look of charts on a page that sets the colours as CSS variables.
+pub fn page_rules() -> String {
+    rules(&|name| format!("var(--{name})"))
+}
+
+/// The variables of `theme`, to be put into a rule of a page.
+pub fn variables(theme: &Theme) -> String {
+    let mut out = String::new();
+    for (name, value) in named(theme) {
+        let _ = write!(out, "--{name}:{value};");
+    }
+    out
+}
+
+/// The look of a chart that stands alone: in `theme`'s colours.
+pub(crate) fn fixed_rules(theme: &Theme) -> String {
+    let names = named(theme);
+    rules(&|name| names.iter().find(|(n, _)| n == name).map_or_else(String::new, |(_, v)| (*v).to_owned()))
+}
+
+fn named(theme: &Theme) -> Vec<(String, &'static str)> {
+    let mut names: Vec<(String, &'static str)> =
+        theme.series.iter().enumerate().map(|(i, colour)| (format!("s{i}"), *colour)).collect();
+    names.extend([
+        ("bg".to_owned(), theme.background),
+        ("fg".to_owned(), theme.text),
+        ("dim".to_owned(), theme.dim),
+        ("grid".to_owned(), theme.grid),
+    ]);
+    names
+}
+
+/// The rules with each colour as `colour` spells it. Simple class selectors only: every drawer of SVG knows those.
+fn rules(colour: &dyn Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    for i in 0..COLOURS {
+        let value = colour(&format!("s{i}"));
+        let _ = write!(out, ".l{i}{{stroke:{value}}}.f{i}{{fill:{value}}}");
+    }
+    let (bg, fg, dim, grid) = (colour("bg"), colour("fg"), colour("dim"), colour("grid"));
+    let _ = write!(
+        out,
+        ".bg{{fill:{bg}}}.t{{fill:{fg}}}.d{{fill:{dim}}}.g{{stroke:{grid};fill:none}}.ax{{stroke:{dim};fill:none}}\
+         .ln{{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}}\
+         .fit{{fill:none;stroke-width:1.75;stroke-dasharray:6 4}}.w{{fill:none;stroke-width:1.25}}\
+         .m{{stroke:{bg};stroke-width:1}}.ring{{fill:none;stroke:{fg};stroke-width:1.75}}\
+         .mk{{fill:none;stroke:{fg};stroke-width:1.25;stroke-dasharray:2 3}}.rb{{fill-opacity:.16}}\
+         .ar{{fill-opacity:.85;stroke:{bg};stroke-width:.5}}"
+    );
+    out
+}
+
+/// The dash of series number `style`, as SVG spells it; absent for the first round of colours.
+pub(crate) fn dash(style: usize) -> Option<&'static str> {
+    match (style / COLOURS) % 4 {
+        0 => None,
+        1 => Some("8 3"),
+        2 => Some("3 3"),
+        _ => Some("10 3 2 3"),
+    }
+}
+
+/// The marker of series number `style` around (0, 0), about nine pixels large.
+pub(crate) fn marker(style: usize) -> &'static str {
+    match (style + style / COLOURS) % COLOURS {
+        0 => "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+        1 => "M-3.6-3.6h7.2v7.2h-7.2z",
+        2 => "M0-4.8L4.4 3.4H-4.4z",
+        3 => "M0-5L4.6 0L0 5L-4.6 0z",
+        4 => "M0 4.8L4.4-3.4H-4.4z",
+        5 => "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+        6 => "M-4.6 0L-2.3-4H2.3L4.6 0L2.3 4H-2.3z",
+        _ => "M0-5L1.5-1.5L5-1.5L2.2 .9L3.2 4.4L0 2.3L-3.2 4.4L-2.2 .9L-5-1.5L-1.5-1.5z",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance of `#rrggbb` as WCAG 2.2 defines it.
+    fn luminance(colour: &str) -> f64 {
+        let part = |from: usize| {
+            let value = f64::from(u8::from_str_radix(&colour[from..from + 2], 16).unwrap()) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_is_readable_and_series_are_seen() {
+        for theme in [LIGHT, DARK] {
+            assert!(contrast(theme.text, theme.background) >= 7.0);
+            assert!(contrast(theme.dim, theme.background) >= 4.5);
+            for colour in theme.series {
+                assert!(contrast(colour, theme.background) >= 2.0, "{colour} on {}", theme.background);
+            }
+        }
+    }
+
+    #[test]
+    fn styles_differ_for_thirty_series() {
+        let style = |i: usize| (i % COLOURS, dash(i), marker(i));
+        for a in 0..30 {
+            assert!((0..a).all(|b| style(a) != style(b)), "{a}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! From values to places along an axis.
+
+use super::model::{Axis, Chart, Kind, MarkAt, ScaleKind};
+use super::quantity::{AxisUnit, Quantity};
+use super::ticks;
+
+/// Ticks that an axis should have, about.
+const TICKS_WANTED: usize = 5;
+
+/// How far beyond the end of an axis a value is still drawn, at its end: rounding of sums.
+const EDGE: f64 = 1.005;
+
+/// The values that an axis has to show.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    least: f64,
+    /// The least above zero, for logarithms.
+    least_positive: f64,
+    most: f64,
+}
+
+impl Extent {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut extent =
+            Self { least: f64::INFINITY, least_positive: f64::INFINITY, most: f64::NEG_INFINITY };
+        for value in values.filter(|value| value.is_finite()) {
+            extent.least = extent.least.min(value);
+            extent.most = extent.most.max(value);
+            if value > 0.0 {
+                extent.least_positive = extent.least_positive.min(value);
+            }
+        }
+        extent
+    }
+}
+
+/// One tick: where, and its text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tick {
+    pub(crate) value: f64,
+    pub(crate) text: String,
+}
+
+/// An axis that knows its values.
+#[derive(Debug, Clone)]
+pub(crate) struct Scale {
+    pub(crate) log: bool,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) ticks: Vec<Tick>,
+    pub(crate) unit: AxisUnit,
+}
+
+impl Scale {
+    /// The scale of the axis to the right.
+    pub(crate) fn of_x(chart: &Chart) -> Self {
+        let points = chart.series.iter().flat_map(|s| s.points.iter().map(move |p| (s.kind, p)));
+        let ends = points.flat_map(|(kind, p)| [p.x, if kind == Kind::Bar { p.x_end } else { p.x }]);
+        let marks = chart.marks.iter().filter_map(|mark| match mark.at {
+            MarkAt::X(x) => Some(x),
+            _ => None,
+        });
+        Self::of(&chart.x, Extent::of(ends.chain(marks)))
+    }
+
+    /// The scale of the axis upwards.
+    pub(crate) fn of_y(chart: &Chart) -> Self {
+        let plain = chart.series.iter().filter(|s| !matches!(s.kind, Kind::Area | Kind::Column));
+        let plain = plain.flat_map(|s| &s.points).flat_map(|p| {
+            let (low, high) = p.range.unwrap_or((p.y, p.y));
+            [p.y, low, high]
+        });
+        let stacked = [Kind::Area, Kind::Column].into_iter().flat_map(|kind| chart.stacked(kind));
+        let stacked = stacked.flat_map(|(_, parts)| parts).map(|part| part.to);
+        let marks = chart.marks.iter().filter_map(|mark| match mark.at {
+            MarkAt::Y(y) => Some(y),
+            _ => None,
+        });
+        Self::of(&chart.y, Extent::of(plain.chain(stacked).chain(marks)))
+    }
+
+    fn of(axis: &Axis, extent: Extent) -> Self {
+        match &axis.scale {
+            ScaleKind::Ordinal(categories) => {
+                let ticks = categories.iter().enumerate();
+                let ticks = ticks.map(|(i, c)| Tick { value: i as f64, text: c.label.clone() }).collect();
+                let unit = AxisUnit { name: "", size: 1.0, suffix: "" };
+                Self { log: false, low: -0.5, high: categories.len().max(1) as f64 - 0.5, ticks, unit }
+            }
+            ScaleKind::Log if extent.least_positive.is_finite() => Self::log(axis, extent),
+            ScaleKind::Log | ScaleKind::Linear => Self::linear(axis, extent),
+        }
+    }
+
+    fn linear(axis: &Axis, extent: Extent) -> Self {
+        // Shares that add up to a trace over 100 % are 100 %.
+        let most = match axis.reaches {
+            Some(reach) if extent.most <= reach * EDGE => reach,
+            _ => extent.most,
+        };
+        let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
+        let clock = axis.quantity == Quantity::Seconds;
+        let mut values = match (axis.ticks_at.is_empty(), clock) {
+            (false, _) => axis.ticks_at.clone(),
+            (true, true) => ticks::clock(most, TICKS_WANTED),
+            (true, false) => ticks::linear(most, TICKS_WANTED),
+        };
+        let step = values.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
+        // The last round number encloses the data; a clock ends where the data ends, and so do given ticks with some air.
+        let high = match (axis.ticks_at.is_empty(), clock) {
+            (true, false) => *values.last().unwrap_or(&most),
+            (true, true) => most,
+            (false, _) => most * 1.04,
+        };
+        values.retain(|&value| value <= high);
+        let unit = axis.quantity.unit_for(high);
+        let step = if step.is_finite() { step } else { high };
+        let ticks = values.into_iter().map(|value| Tick { value, text: unit.tick(value, step) }).collect();
+        Self { log: false, low: 0.0, high, ticks, unit }
+    }
+
+    fn log(axis: &Axis, extent: Extent) -> Self {
+        let (min, max) = (extent.least_positive, extent.most.max(extent.least_positive));
+        let (low, high, values) = if axis.ticks_at.is_empty() {
+            let values = ticks::log(min, max);
+            let (low, high) = (values[0], *values.last().unwrap_or(&max));
+            if high > low { (low, high, values) } else { (low / 2.0, high * 2.0, values) }
+        } else {
+            let air = (max / min).powf(0.04).max(1.05);
+            (min / air, max * air, axis.ticks_at.iter().copied().filter(|&tick| tick > 0.0).collect())
+        };
+        let ticks = values.into_iter().filter(|value| (low..=high).contains(value));
+        let ticks = ticks.map(|value| Tick { value, text: axis.quantity.log_tick(value) }).collect();
+        // Ticks carry their units, so the label needs none but that of plain numbers.
+        let name = match axis.quantity {
+            Quantity::Micros => "",
+            other => other.unit_for(0.0).name,
+        };
+        Self { log: true, low, high, ticks, unit: AxisUnit { name, size: 1.0, suffix: "" } }
+    }
+
+    /// How far along the axis `value` lies: 0 at its begin, 1 at its end; absent where it cannot be drawn.
+    pub(crate) fn share(&self, value: f64) -> Option<f64> {
+        let share = if self.log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        // A point outside would be drawn over labels.
+        (share.is_finite() && (-1e-6..=EDGE).contains(&share)).then_some(share.min(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Point, Series};
+
+    fn chart(x: Axis, y: Axis, points: Vec<Point>) -> Chart {
+        let series = Series { name: "s".into(), kind: Kind::Line, style: 0, points };
+        Chart {
+            id: "c".into(),
+            title: String::new(),
+            about: String::new(),
+            x,
+            y,
+            series: vec![series],
+            marks: vec![],
+        }
+    }
+
+    #[test]
+    fn every_point_lies_on_the_axes() {
+        let points: Vec<Point> =
+            (1..=7).map(|i| Point::at(f64::from(1 << (i - 1)), 37.3 * f64::from(i))).collect();
+        let sessions =
+            Axis::log("sessions", Quantity::Plain("")).ticks_at(points.iter().map(|p| p.x).collect());
+        let chart = chart(sessions, Axis::log("p99", Quantity::Micros), points.clone());
+        let (x, y) = (Scale::of_x(&chart), Scale::of_y(&chart));
+        assert!(points.iter().all(|p| x.share(p.x).is_some() && y.share(p.y).is_some()));
+        assert_eq!(
+            x.ticks.iter().map(|t| t.text.as_str()).collect::<Vec<_>>(),
+            ["1", "2", "4", "8", "16", "32", "64"]
+        );
+        assert_eq!(y.share(0.0), None);
+    }
+
+    #[test]
+    fn one_point_and_none_have_axes_too() {
+        for points in [vec![], vec![Point::at(1.0, 0.0)], vec![Point::at(5.0, 5.0)]] {
+            for y in [Axis::linear("y", Quantity::Micros), Axis::log("y", Quantity::Micros)] {
+                let chart = chart(Axis::linear("x", Quantity::Seconds), y, points.clone());
+                for scale in [Scale::of_x(&chart), Scale::of_y(&chart)] {
+                    assert!(scale.high > scale.low && !scale.ticks.is_empty(), "{scale:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Names beneath the plot.
+
+use std::fmt::Write as _;
+
+use crate::chart::model::Kind;
+use crate::chart::palette::{COLOURS, dash, marker};
+use crate::markup::escape;
+
+use super::layout::{Entry, Layout, SAMPLE, Sample};
+use super::{LABEL_SIZE, num, text};
+
+pub(super) fn draw(out: &mut String, layout: &Layout) {
+    out.push_str("<g class=\"legend\">");
+    for entry in &layout.legend {
+        let series = entry.series.map_or_else(String::new, |i| format!(" data-i=\"{i}\""));
+        let _ = write!(out, "<g class=\"key\"{series}>");
+        // What a finger or a pointer hits is the whole entry, not its thin line.
+        let _ = write!(
+            out,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"17\" fill-opacity=\"0\"/>",
+            num(entry.x - 2.0),
+            num(entry.y - 13.0),
+            num(entry.width)
+        );
+        sample(out, entry);
+        let x = if entry.sample == Sample::None { entry.x } else { entry.x + SAMPLE };
+        text(out, x, entry.y, LABEL_SIZE, "start", "t", &escape(&entry.name));
+        out.push_str("</g>");
+    }
+    out.push_str("</g>");
+}
+
+fn sample(out: &mut String, entry: &Entry) {
+    let (x, y) = (entry.x, entry.y - 4.0);
+    let across = format!("M{} {}h22", num(x), num(y));
+    match entry.sample {
+        Sample::None => {}
+        Sample::Ring => {
+            let _ =
+                write!(out, "<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"6\"/>", num(x + 11.0), num(y));
+        }
+        Sample::Across => {
+            let _ = write!(out, "<path class=\"mk\" d=\"{across}\"/>");
+        }
+        Sample::Series(style, kind) => {
+            let colour = style % COLOURS;
+            match kind {
+                Kind::Fit => {
+                    let _ = write!(out, "<path class=\"fit l{colour}\" d=\"{across}\"/>");
+                }
+                Kind::Area | Kind::Column | Kind::Bar => {
+                    let _ = write!(
+                        out,
+                        "<rect class=\"ar f{colour}\" x=\"{}\" y=\"{}\" width=\"14\" height=\"11\"/>",
+                        num(x + 4.0),
+                        num(y - 6.0)
+                    );
+                }
+                Kind::Line => {
+                    let dashes =
+                        dash(style).map_or_else(String::new, |d| format!(" stroke-dasharray=\"{d}\""));
+                    let _ = write!(
+                        out,
+                        "<path class=\"ln l{colour}\"{dashes} d=\"{across}\"/>\
+                         <path class=\"m f{colour}\" transform=\"translate({} {})\" d=\"{}\"/>",
+                        num(x + 11.0),
+                        num(y),
+                        marker(style)
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The data.
+
+use std::fmt::Write as _;
+
+use crate::chart::model::{Chart, Kind, MarkAt, Point, Series, Stacked};
+use crate::chart::palette::{COLOURS, dash, marker};
+use crate::markup::escape;
+
+use super::layout::Layout;
+use super::num;
+
+/// Points of one series up to which each has a marker; more would hide the line.
+pub(super) const MARKERS_MAX: usize = 80;
+
+pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout, links: bool) {
+    for kind in [Kind::Area, Kind::Column] {
+        for (index, parts) in chart.stacked(kind) {
+            group(out, chart, index, |out, series| match kind {
+                Kind::Area => area(out, series, &parts, layout),
+                _ => columns(out, series, &parts, layout, links),
+            });
+        }
+    }
+    for (index, series) in chart.series.iter().enumerate() {
+        match series.kind {
+            Kind::Area | Kind::Column => {}
+            Kind::Bar => group(out, chart, index, |out, series| bars(out, series, layout)),
+            Kind::Fit => group(out, chart, index, |out, series| fit(out, series, layout)),
+            Kind::Line => group(out, chart, index, |out, series| line(out, series, layout, links)),
+        }
+    }
+    for mark in &chart.marks {
+        match mark.at {
+            MarkAt::Point(x, y) => {
+                if let Some((x, y)) = layout.place(x, y) {
+                    let _ =
+                        write!(out, "<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"9\"/>", num(x), num(y));
+                }
+            }
+            MarkAt::X(x) => {
+                if let Some(x) = layout.px(x) {
+                    let _ = write!(
+                        out,
+                        "<path class=\"mk\" d=\"M{} {}V{}\"/>",
+                        num(x),
+                        num(layout.bottom),
+                        num(layout.top)
+                    );
+                }
+            }
+            MarkAt::Y(y) => {
+                if let Some(y) = layout.py(y) {
+                    let _ = write!(
+                        out,
+                        "<path class=\"mk\" d=\"M{} {}H{}\"/>",
+                        num(layout.left),
+                        num(y),
+                        num(layout.right)
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn group(out: &mut String, chart: &Chart, index: usize, content: impl FnOnce(&mut String, &Series)) {
+    let series = &chart.series[index];
+    let _ = write!(out, "<g class=\"series\" data-i=\"{index}\" data-name=\"{}\">", escape(&series.name));
+    content(out, series);
+    out.push_str("</g>");
+}
+
+/// Places of the points that can be drawn, a gap where one cannot.
+fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
+    let mut out = String::new();
+    let mut joined = false;
+    for place in points {
+        match place {
+            Some((x, y)) => {
+                let _ = write!(out, "{}{} {}", if joined { 'L' } else { 'M' }, num(x), num(y));
+                joined = true;
+            }
+            None => joined = false,
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
+    let colour = series.style % COLOURS;
+    let place = |point: &Point| layout.place(point.x, point.y);
+    let dashes = dash(series.style).map_or_else(String::new, |dash| format!(" stroke-dasharray=\"{dash}\""));
+    if series.points.len() > 1 {
+        let d = path(series.points.iter().map(place));
+        let width = if series.points.len() > MARKERS_MAX { " stroke-width=\"1.25\"" } else { "" };
+        let class = if width.is_empty() { "ln" } else { "w" };
+        let _ = write!(out, "<path class=\"{class} l{colour}\"{dashes} d=\"{d}\"/>");
+    }
+    whiskers(out, series, layout);
+    if series.points.len() <= MARKERS_MAX {
+        for point in &series.points {
+            let Some((x, y)) = place(point) else { continue };
+            linked(out, point, links, |out| {
+                let _ = write!(
+                    out,
+                    "<path class=\"m f{colour}\" transform=\"translate({} {})\" d=\"{}\">{}</path>",
+                    num(x),
+                    num(y),
+                    marker(series.style),
+                    title(point)
+                );
+            });
+        }
+    }
+}
+
+/// From the least to the largest of repeats.
+fn whiskers(out: &mut String, series: &Series, layout: &Layout) {
+    let mut d = String::new();
+    for point in &series.points {
+        let Some((low, high)) = point.range.filter(|(low, high)| low < high) else { continue };
+        let (Some((x, from)), Some(to)) = (layout.place(point.x, low), layout.py(high)) else { continue };
+        let _ = write!(
+            d,
+            "M{} {}V{}M{} {}h6M{} {}h6",
+            num(x),
+            num(from),
+            num(to),
+            num(x - 3.0),
+            num(from),
+            num(x - 3.0),
+            num(to)
+        );
+    }
+    if !d.is_empty() {
+        let _ = write!(out, "<path class=\"w l{}\" d=\"{d}\"/>", series.style % COLOURS);
+    }
+}
+
+fn fit(out: &mut String, series: &Series, layout: &Layout) {
+    let colour = series.style % COLOURS;
+    let edge = |point: &Point, upper: bool| {
+        let (low, high) = point.range?;
+        layout.place(point.x, if upper { high } else { low })
+    };
+    let upper: Vec<_> = series.points.iter().filter_map(|p| edge(p, true)).collect();
+    let lower: Vec<_> = series.points.iter().rev().filter_map(|p| edge(p, false)).collect();
+    if upper.len() > 1 && upper.len() == lower.len() {
+        let d = path(upper.into_iter().chain(lower).map(Some));
+        let _ = write!(out, "<path class=\"rb f{colour}\" d=\"{d}z\"/>");
+    }
+    let d = path(series.points.iter().map(|p| layout.place(p.x, p.y)));
+    let _ = write!(out, "<path class=\"fit l{colour}\" d=\"{d}\"/>");
+}
+
+fn area(out: &mut String, series: &Series, parts: &[Stacked], layout: &Layout) {
+    let upper = parts.iter().filter_map(|part| layout.place(part.x, part.to));
+    let lower = parts.iter().rev().filter_map(|part| layout.place(part.x, part.from));
+    let d = path(upper.chain(lower).map(Some));
+    let _ = write!(out, "<path class=\"ar f{}\" d=\"{d}z\"/>", series.style % COLOURS);
+}
+
+fn columns(out: &mut String, series: &Series, parts: &[Stacked], layout: &Layout, links: bool) {
+    let step = (layout.right - layout.left) / (layout.x.high - layout.x.low);
+    let width = (step * 0.76).clamp(1.0, 64.0);
+    for part in parts.iter().filter(|part| part.to > part.from) {
+        let (Some((x, top)), Some(bottom)) = (layout.place(part.x, part.to), layout.py(part.from)) else {
+            continue;
+        };
+        let point = &series.points[part.place];
+        linked(out, point, links, |out| {
+            rect(out, series, (x - width / 2.0, x + width / 2.0), (top, bottom), point);
+        });
+    }
+}
+
+fn bars(out: &mut String, series: &Series, layout: &Layout) {
+    for point in &series.points {
+        let (Some(from), Some(to)) = (layout.px(point.x), layout.px(point.x_end)) else { continue };
+        let Some(top) = layout.py(point.y) else { continue };
+        rect(out, series, (from + 0.5, (to - 0.5).max(from + 1.0)), (top, layout.bottom), point);
+    }
+}
+
+fn rect(out: &mut String, series: &Series, x: (f64, f64), y: (f64, f64), point: &Point) {
+    let _ = write!(
+        out,
+        "<rect class=\"ar f{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>",
+        series.style % COLOURS,
+        num(x.0),
+        num(y.0),
+        num(x.1 - x.0),
+        num((y.1 - y.0).max(0.3)),
+        title(point)
+    );
+}
+
+fn title(point: &Point) -> String {
+    if point.hover.is_empty() { String::new() } else { format!("<title>{}</title>", escape(&point.hover)) }
+}
+
+fn linked(out: &mut String, point: &Point, links: bool, content: impl FnOnce(&mut String)) {
+    if links && !point.link.is_empty() {
+        let _ = write!(out, "<a href=\"#{}\">", escape(&point.link));
+        content(out);
+        out.push_str("</a>");
+    } else {
+        content(out);
+    }
+}

@@ -1,0 +1,129 @@
+//! What every picture must keep, whatever it shows.
+
+use super::*;
+use crate::chart::{Axis, Category, Kind, Mark, MarkAt, Point, Quantity, Series};
+
+fn line(style: usize, points: usize) -> Series {
+    let point = |i: usize| {
+        let x = (i + 1) as f64;
+        Point {
+            label: format!("{}", i + 1),
+            range: Some((90.0 * x, 130.0 * x)),
+            ..Point::at(x, 100.0 * x + style as f64)
+        }
+    };
+    Series {
+        name: format!("{style}0 % updates"),
+        kind: Kind::Line,
+        style,
+        points: (0..points).map(point).collect(),
+    }
+}
+
+fn chart(series: Vec<Series>) -> Chart {
+    Chart {
+        id: "petal".into(),
+        title: "Service time by throughput".into(),
+        about: "Up is slower.".into(),
+        x: Axis::linear("operations", Quantity::Plain("/s")),
+        y: Axis::linear("service time, p99", Quantity::Micros),
+        series,
+        marks: vec![Mark { name: "knee: 4 sessions".into(), at: MarkAt::Point(4.0, 400.0) }],
+    }
+}
+
+/// Every label as (class-free) boxes: left, right, base line, text.
+fn texts(svg: &str) -> Vec<(f64, f64, f64, String)> {
+    let mut out = Vec::new();
+    for part in svg.split("<text ").skip(1) {
+        let (attributes, rest) = part.split_once('>').unwrap();
+        let content = rest.split("</text>").next().unwrap();
+        let content = content.rsplit_once("\">").map_or(content, |(_, c)| c).replace("</tspan>", "");
+        let value = |name: &str| {
+            attributes.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().to_owned()
+        };
+        let (x, y): (f64, f64) = (value("x").parse().unwrap(), value("y").parse().unwrap());
+        let width = crate::chart::measure::text_width(&content, value("font-size").parse().unwrap());
+        let left = match value("text-anchor").as_str() {
+            "middle" => x - width / 2.0,
+            "end" => x - width,
+            _ => x,
+        };
+        out.push((left, left + width, y, content));
+    }
+    out
+}
+
+fn check(svg: &str) {
+    let texts = texts(svg);
+    for (i, a) in texts.iter().enumerate() {
+        assert!(a.0 >= -2.0 && a.1 <= WIDTH + 2.0, "clipped: {a:?}");
+        for b in &texts[i + 1..] {
+            let apart = a.1 <= b.0 || b.1 <= a.0 || (a.2 - b.2).abs() >= 11.0;
+            assert!(apart, "{a:?} lies over {b:?}");
+        }
+    }
+}
+
+#[test]
+fn labels_never_overlap_and_nothing_is_clipped() {
+    for points in [1, 2, 7, 30, 80, 200] {
+        for count in [1, 4, 12] {
+            for log in [false, true] {
+                let mut chart = chart((0..count).map(|style| line(style, points)).collect());
+                if log {
+                    chart.x = Axis::log("operations", Quantity::Plain("/s"));
+                    chart.y = Axis::log("service time, p99", Quantity::Micros);
+                }
+                check(&svg(&chart, Look::Page));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_legend_is_beneath_the_plot() {
+    let layout = Layout::of(&chart((0..30).map(|style| line(style, 7)).collect()));
+    assert!(layout.legend.iter().all(|entry| entry.y > layout.bottom + 20.0));
+    assert!(layout.legend.last().unwrap().name.starts_with("and "), "{:?}", layout.legend.last());
+}
+
+#[test]
+fn many_categories_in_groups_keep_apart() {
+    let category = |i: usize| Category {
+        label: format!("{}", 1 << (i % 7)),
+        group: format!("{} % updates", i / 7 * 10),
+    };
+    let mut chart = chart(vec![]);
+    for count in [1, 7, 28, 200] {
+        chart.x = Axis::ordinal("sessions", (0..count).map(category).collect());
+        let column = |name: &str, style| Series {
+            name: name.into(),
+            kind: Kind::Column,
+            style,
+            points: (0..count).map(|i| Point::at(i as f64, 20.0)).collect(),
+        };
+        chart.series = vec![column("user", 0), column("sys", 1)];
+        check(&svg(&chart, Look::Page));
+    }
+}
+
+#[test]
+fn text_of_users_stays_text_and_both_axes_have_units() {
+    let mut chart = chart(vec![line(0, 3), line(1, 3)]);
+    chart.title = "<script>alert(1)</script>".into();
+    chart.series[0].name = "\"><img src=x onerror=alert(1)>".into();
+    chart.series[0].points[0].hover = "</title><script>".into();
+    chart.series[0].points[0].link = "\" onclick=\"x".into();
+    let svg = svg(&chart, Look::Page);
+    assert!(!svg.contains("<script") && !svg.contains("<img") && !svg.contains("onclick=\""), "{svg}");
+    assert!(svg.contains("operations, /s") && svg.contains("service time, p99, µs"), "{svg}");
+}
+
+#[test]
+fn a_picture_of_its_own_has_its_colours() {
+    let chart = chart(vec![line(0, 3)]);
+    let alone = svg(&chart, Look::Alone);
+    assert!(alone.contains("prefers-color-scheme:dark") && !alone.contains("var("), "{alone}");
+    assert!(svg(&chart, Look::Page).contains("data-x="));
+}

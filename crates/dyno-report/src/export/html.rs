@@ -1,0 +1,17 @@
+//! One self-contained HTML file.
+
+use super::{ExportError, Exporter, Request};
+use crate::report::Report;
+
+#[derive(Debug)]
+pub(super) struct Html;
+
+impl Exporter for Html {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn export(&self, report: &Report<'_>, request: &Request) -> Result<Vec<u8>, ExportError> {
+        Ok(crate::html::html(report, &request.made_at)?.into_bytes())
+    }
+}

@@ -1,0 +1,21 @@
+//! Charts as one PNG file, on white.
+
+use super::{ExportError, Exporter, Request, wanted};
+use crate::report::Report;
+
+#[derive(Debug)]
+pub(super) struct Png;
+
+impl Exporter for Png {
+    fn name(&self) -> &'static str {
+        "png"
+    }
+
+    fn is_text(&self) -> bool {
+        false
+    }
+
+    fn export(&self, report: &Report<'_>, request: &Request) -> Result<Vec<u8>, ExportError> {
+        Ok(crate::chart::png::png(&wanted(report, request)?)?)
+    }
+}

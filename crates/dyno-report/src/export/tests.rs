@@ -1,0 +1,66 @@
+//! Every format of the same runs.
+
+use dyno_analyze::{fixture, judge};
+use dyno_record::RunRecord;
+
+use super::*;
+
+fn records() -> Vec<RunRecord> {
+    let record = |i: u32| {
+        let mut record = fixture::postgres();
+        record.plan.run.sessions_per_schema = 4;
+        record.plan.workload.update_pct = 20 + i;
+        record.id = format!("run-{i}");
+        judge(&mut record);
+        record
+    };
+    (0..3).map(record).collect()
+}
+
+fn export(name: &str, records: &[RunRecord], chart: Option<&str>) -> Result<Vec<u8>, ExportError> {
+    let exporter = exporters().into_iter().find(|exporter| exporter.name() == name).unwrap();
+    let request = Request { made_at: "2026-01-01T00:00:00Z".into(), chart: chart.map(str::to_owned) };
+    exporter.export(&Report::of(records), &request)
+}
+
+#[test]
+fn every_format_speaks_of_every_run() {
+    let records = records();
+    for name in ["html", "md", "csv", "json"] {
+        let text = String::from_utf8(export(name, &records, None).unwrap()).unwrap();
+        for record in &records {
+            assert!(text.contains(&record.id), "{name} is silent about {}", record.id);
+        }
+    }
+}
+
+#[test]
+fn json_is_the_records() {
+    let records = records();
+    let read: Vec<RunRecord> = serde_json::from_slice(&export("json", &records, None).unwrap()).unwrap();
+    assert_eq!(read, records);
+}
+
+#[test]
+fn csv_has_one_width() {
+    let text = String::from_utf8(export("csv", &records(), None).unwrap()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[0].contains("ops_per_s") && lines[0].contains("workload.update_pct"), "{}", lines[0]);
+}
+
+#[test]
+fn a_chart_that_is_not_there_is_named_with_those_that_are() {
+    let error = export("svg", &records(), Some("petals")).unwrap_err().to_string();
+    assert!(error.contains("\"petals\"") && error.contains("throughput"), "{error}");
+}
+
+#[cfg(feature = "png")]
+#[test]
+fn a_png_is_one_and_holds_text() {
+    match export("png", &records(), Some("throughput")) {
+        Ok(bytes) => assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5_000, "{} bytes", bytes.len()),
+        // A machine without fonts must say so instead of drawing charts without labels.
+        Err(error) => assert!(error.to_string().contains("no font"), "{error}"),
+    }
+}

@@ -1,0 +1,114 @@
+//! The facts of a run as names and values, and those in which runs differ beside what was varied.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dyno_analyze::points::{Points, SESSIONS};
+use dyno_plan::keys;
+use dyno_record::RunRecord;
+
+/// One fact that is not the same in all runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Its name: `setting shared_buffers`.
+    pub name: String,
+    /// Each value and in how many runs it was so, the most frequent first.
+    pub values: Vec<(String, usize)>,
+}
+
+/// What runs of one plan never have in common, and what is no fact of the platform.
+const NO_FACTS: [&str; 2] = ["workload.seed", "version"];
+
+/// All facts of a run: plan, database, host.
+pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    let mut add = |name: String, value: &str| facts.insert(name, value.to_owned());
+    for key in keys::all().filter(|key| !NO_FACTS.contains(&key.path) && record.knows(key.path)) {
+        if let Some(value) = (key.get)(&record.plan) {
+            add(format!("plan {}", key.path), &value);
+        }
+    }
+    for (i, target) in record.targets.iter().enumerate() {
+        let which = if record.targets.len() > 1 { format!("target {} ", i + 1) } else { String::new() };
+        add(format!("{which}database"), &format!("{} {}", target.identity.product, target.identity.version));
+        for (name, value) in &target.identity.settings {
+            add(format!("{which}setting {name}"), value);
+        }
+    }
+    let host = &record.host;
+    let named = [
+        ("kernel", &host.kernel),
+        ("os", &host.os),
+        ("cpu", &host.cpu_model),
+        ("name", &host.name),
+        ("role", &host.role),
+    ];
+    for (name, value) in named.into_iter().filter(|(_, value)| !value.is_empty()) {
+        add(format!("host {name}"), value);
+    }
+    add("host cpus".into(), &format!("{} of {}", host.cpus_allowed, host.cpus));
+    for (name, value) in &host.facts {
+        add(format!("host {name}"), value);
+    }
+    for (path, value) in &host.mounts {
+        add(format!("mount {path}"), value);
+    }
+    add("dyno".into(), &record.dyno_version);
+    facts
+}
+
+/// The facts in which `records` differ, without the settings that were varied on purpose.
+pub fn differences(records: &[RunRecord], points: &Points<'_>) -> Vec<Difference> {
+    let varied: BTreeSet<String> = points
+        .axes
+        .iter()
+        .map(|axis| {
+            if axis.path == SESSIONS {
+                "plan run.sessions_per_schema".into()
+            } else {
+                format!("plan {}", axis.path)
+            }
+        })
+        .collect();
+    let mut seen: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for record in records {
+        for (name, value) in facts(record) {
+            *seen.entry(name).or_default().entry(value).or_insert(0) += 1;
+        }
+    }
+    let mut differences = Vec::new();
+    for (name, values) in seen.into_iter().filter(|(name, _)| !varied.contains(name)) {
+        let mut values: Vec<(String, usize)> = values.into_iter().collect();
+        let told: usize = values.iter().map(|(_, runs)| runs).sum();
+        if told < records.len() {
+            values.push(("not told".into(), records.len() - told));
+        }
+        values.sort_by_key(|(_, runs)| std::cmp::Reverse(*runs));
+        if values.len() > 1 {
+            differences.push(Difference { name, values });
+        }
+    }
+    differences
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::{fixture, points};
+
+    use super::*;
+
+    #[test]
+    fn what_was_varied_is_no_difference_and_the_rest_is() {
+        let mut other = fixture::postgres();
+        other.plan.run.sessions_per_schema = 9;
+        other.host.kernel = "Linux 9".into();
+        other.host.facts.insert("sysctl.x".into(), "1".into());
+        let records = [fixture::postgres(), other];
+        let names: Vec<String> =
+            differences(&records, &points(&records)).into_iter().map(|d| d.name).collect();
+        assert!(
+            names.contains(&"host sysctl.x".to_owned()) && names.contains(&"host kernel".to_owned()),
+            "{names:?}"
+        );
+        assert!(!names.contains(&"plan run.sessions_per_schema".to_owned()), "{names:?}");
+    }
+}

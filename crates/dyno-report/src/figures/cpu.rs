@@ -1,0 +1,37 @@
+//! Where processor time goes, at each point.
+
+use dyno_analyze::number::percent;
+use dyno_analyze::points::Points;
+
+use crate::chart::{Axis, Chart, Quantity};
+
+use super::stack::{Part, columns};
+
+/// Parts of processor time, the idle rest left out.
+pub(super) const PARTS: [(&str, &str); 4] = [
+    ("cpu_user_pct", "user"),
+    ("cpu_sys_pct", "sys"),
+    ("cpu_iowait_pct", "iowait"),
+    ("cpu_steal_pct", "steal"),
+];
+
+pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
+    let parts: Vec<Part<'_>> = PARTS
+        .iter()
+        .map(|&(measure, name)| -> Part<'_> { (name.to_owned(), Box::new(move |point| point.get(measure))) })
+        .collect();
+    columns(
+        points,
+        &parts,
+        |value| format!("{} %", percent(value)),
+        Chart {
+            id: "cpu".into(),
+            title: "Processor time of the host".into(),
+            about: "Share of all CPUs by kind at each point; what is left to 100 % is idle.".into(),
+            x: Axis::ordinal("", vec![]),
+            y: Axis::linear("CPU", Quantity::Percent).reaching(100.0),
+            series: vec![],
+            marks: vec![],
+        },
+    )
+}

@@ -1,0 +1,118 @@
+//! What the charts of curves share, and the percentiles along the curve of the highest throughput.
+
+use dyno_analyze::number::{figure, time_us};
+use dyno_analyze::points::{Curve, Point as Measured, Points, SESSIONS};
+
+use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+
+use super::{along, anchor, best, curve_words, place_of, range, typical};
+
+/// What a curve is called in a legend; the only curve needs no name.
+pub(super) fn name(curve: &Curve<'_, '_>) -> String {
+    let name = curve_words(curve);
+    if name.is_empty() { "measured".into() } else { name }
+}
+
+/// Where a point is, in words: `16 sessions, update_pct 20 %`.
+pub(super) fn setting(point: &Measured<'_>, curve: &Curve<'_, '_>) -> String {
+    let sessions =
+        if point.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", point.sessions) };
+    let name = curve_words(curve);
+    if name.is_empty() { sessions } else { format!("{sessions}, {name}") }
+}
+
+/// What one sees when pointing at a point: where it is and what was measured there.
+pub(super) fn hover(point: &Measured<'_>, curve: &Curve<'_, '_>) -> String {
+    let mut out = setting(point, curve);
+    if let Some(ops) = point.get("ops_per_s") {
+        out.push_str(&format!(": {} operations/s", figure(ops)));
+    }
+    for (measure, word) in [("service_p50_us", "p50"), ("service_p99_us", "p99")] {
+        if let Some(time) = point.get(measure) {
+            out.push_str(&format!(", {word} {}", time_us(time)));
+        }
+    }
+    if point.runs.len() > 1 {
+        out.push_str(&format!(" ({} repeats)", point.runs.len()));
+    }
+    out
+}
+
+/// The axis that the curves go along: logarithmic where its values double, with a tick at each.
+pub(super) fn axis_along(points: &Points<'_>) -> Option<(String, Axis)> {
+    let axis = along(points)?;
+    let path = axis.path.clone();
+    let mut values: Vec<f64> = points.points.iter().filter_map(|p| place_of(points, p, &path)).collect();
+    values.sort_by(f64::total_cmp);
+    let (least, most) = (values.first().copied()?, values.last().copied()?);
+    let doubles = least > 0.0 && most / least >= 12.0;
+    let (label, unit) = if path == SESSIONS { ("sessions", "") } else { (axis.name(), axis.unit) };
+    let quantity = Quantity::Plain(unit);
+    let axis = if doubles { Axis::log(label, quantity) } else { Axis::linear(label, quantity) };
+    Some((path, axis.ticks_at(values)))
+}
+
+/// One measure along all curves.
+pub(super) fn along_curves(points: &Points<'_>, path: &str, measure: &str) -> Vec<Series> {
+    let curves = points.curves(path);
+    let series = curves.iter().enumerate().map(|(style, curve)| {
+        let point = |p: &&Measured<'_>| {
+            let estimate = p.estimates.get(measure)?;
+            Some(Point {
+                x: place_of(points, p, path)?,
+                y: estimate.value,
+                range: range(estimate),
+                hover: hover(p, curve),
+                link: anchor(typical(p)),
+                ..Point::default()
+            })
+        };
+        Series {
+            name: name(curve),
+            kind: Kind::Line,
+            style,
+            points: curve.points.iter().filter_map(point).collect(),
+        }
+    });
+    series.filter(|series| !series.points.is_empty()).collect()
+}
+
+/// Percentiles of service time along the curve that reaches the highest throughput.
+pub(super) fn percentiles(points: &Points<'_>) -> Option<Chart> {
+    let (path, x) = axis_along(points)?;
+    let top = best(points)?;
+    let curves = points.curves(&path);
+    let curve = curves.iter().find(|curve| curve.points.iter().any(|p| std::ptr::eq(*p, top)))?;
+    let figures = [
+        ("service_p50_us", "p50"),
+        ("service_p95_us", "p95"),
+        ("service_p99_us", "p99"),
+        ("service_p999_us", "p99.9"),
+    ];
+    let series = figures.iter().enumerate().map(|(style, (measure, name))| {
+        let point = |p: &&Measured<'_>| {
+            let estimate = p.estimates.get(*measure)?;
+            let hover = format!("{}: {name} {}", setting(p, curve), time_us(estimate.value));
+            let at = Point::at(place_of(points, p, &path)?, estimate.value);
+            Some(Point { range: range(estimate), hover, link: anchor(typical(p)), ..at })
+        };
+        Series {
+            name: (*name).into(),
+            kind: Kind::Line,
+            style,
+            points: curve.points.iter().filter_map(point).collect(),
+        }
+    });
+    let of = curve_words(curve);
+    let title =
+        if of.is_empty() { "Latency percentiles".to_owned() } else { format!("Latency percentiles, {of}") };
+    Some(Chart {
+        id: "percentiles".into(),
+        title,
+        about: "Percentiles of service time as load rises, along the curve with the highest throughput; repeats are merged as histograms.".into(),
+        x,
+        y: Axis::log("service time", Quantity::Micros),
+        series: series.filter(|series| !series.points.is_empty()).collect(),
+        marks: vec![],
+    })
+}

@@ -1,0 +1,73 @@
+//! The distribution of service times of one run.
+
+use dyno_analyze::number::{percent, time_us};
+use dyno_record::{Histogram, Latency, RunRecord};
+
+use crate::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series};
+
+/// Bars for each power of ten.
+const BARS_PER_DECADE: f64 = 12.0;
+
+/// The service times of the run: of all operations, or of slices where the loop ran in the database.
+pub(crate) fn timed(record: &RunRecord) -> Option<(&'static str, &Latency)> {
+    ["all", "slice"].into_iter().find_map(|class| {
+        let latency = &record.ops.get(class)?.service_us;
+        latency.histogram.is_some().then_some((class, latency))
+    })
+}
+
+pub(super) fn histogram(record: &RunRecord) -> Option<Chart> {
+    let (class, latency) = timed(record)?;
+    let histogram = Histogram::decode(latency.histogram.as_deref()?).ok()?;
+    let what = if class == "all" { "all operations" } else { "slices" };
+    let marks = [("p50", latency.p50), ("p99", latency.p99)].into_iter().filter_map(|(name, time)| {
+        let time = time?;
+        Some(Mark { name: format!("{name} {}", time_us(time)), at: MarkAt::X(time) })
+    });
+    Some(Chart {
+        id: "histogram".into(),
+        title: "Distribution of service time".into(),
+        about: format!("Share of {what} by service time; bands of twelve to each power of ten."),
+        x: Axis::log("service time", Quantity::Micros),
+        y: Axis::linear(what, Quantity::Percent),
+        series: vec![Series { name: what.into(), kind: Kind::Bar, style: 0, points: bars(&histogram) }],
+        marks: marks.collect(),
+    })
+}
+
+/// Bars of equal width on a logarithmic axis, in µs and percent; empty ones left out.
+fn bars(histogram: &Histogram) -> Vec<Point> {
+    let total = histogram.count().max(1) as f64;
+    let mut bars: Vec<(i32, u64)> = Vec::new();
+    for value in histogram.inner().iter_recorded() {
+        let us = value.value_iterated_to() as f64 / 1_000.0;
+        let bar = (us.log10() * BARS_PER_DECADE).floor() as i32;
+        match bars.last_mut() {
+            Some((last, count)) if *last == bar => *count += value.count_since_last_iteration(),
+            _ => bars.push((bar, value.count_since_last_iteration())),
+        }
+    }
+    let end = |bar: i32| 10f64.powf(f64::from(bar) / BARS_PER_DECADE);
+    let point = |(bar, count): (i32, u64)| {
+        let (low, high, share) = (end(bar), end(bar + 1), count as f64 * 100.0 / total);
+        let hover = format!("{} – {}: {} %", time_us(low), time_us(high), percent(share));
+        Point { x_end: high, hover, ..Point::at(low, share) }
+    };
+    bars.into_iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_hold_every_operation() {
+        let mut histogram = Histogram::new();
+        for ns in [1, 900, 61_000, 61_100, 5_000_000, 80_000_000_000] {
+            histogram.record_ns(ns);
+        }
+        let bars = bars(&histogram);
+        assert!((bars.iter().map(|bar| bar.y).sum::<f64>() - 100.0).abs() < 1e-9);
+        assert!(bars.iter().all(|bar| bar.x < bar.x_end));
+    }
+}

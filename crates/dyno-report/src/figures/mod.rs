@@ -1,0 +1,115 @@
+//! Charts of runs: one file for each kind, each a function from records to a [`Chart`], absent where the records do not
+//! hold what it shows.
+
+mod cpu;
+mod curve;
+mod distribution;
+mod petal;
+mod ramp;
+mod stack;
+mod throughput;
+mod time;
+mod waits;
+
+use dyno_analyze::number::ABSENT;
+use dyno_analyze::points::{Axis as PointAxis, AxisValue, Curve, Estimate, Point, Points, SESSIONS};
+use dyno_record::RunRecord;
+
+use crate::chart::Chart;
+use crate::chart::terminal::{Glyphs, text_chart};
+use crate::style::Style;
+
+pub(crate) use distribution::timed;
+pub use ramp::{OPS, Ramp, ramps};
+
+/// Charts of one run: its window over time, its distribution, its waits.
+pub fn of_run(record: &RunRecord) -> Vec<Chart> {
+    [
+        time::throughput(record),
+        time::latency(record),
+        distribution::histogram(record),
+        time::cpu(record),
+        waits::of_run(record),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Throughput and petal of several runs as text, for a terminal; empty where they make no curve.
+pub fn text_curves(points: &Points<'_>, glyphs: Glyphs, style: &Style) -> String {
+    if points.points.len() < 2 {
+        return String::new();
+    }
+    let charts = [throughput::throughput(points, &ramps(points)), petal::operations(points)];
+    let texts: Vec<String> = charts.iter().flatten().map(|chart| text_chart(chart, glyphs, style)).collect();
+    texts.join("\n")
+}
+
+/// Charts over all points; none where there is only one point, which is no curve.
+pub fn of_points(points: &Points<'_>, ramps: &[Ramp<'_, '_>]) -> Vec<Chart> {
+    if points.points.len() < 2 {
+        return Vec::new();
+    }
+    let mut charts = vec![throughput::throughput(points, ramps), petal::operations(points)];
+    charts.extend(petal::reads(points));
+    charts.extend([curve::percentiles(points), cpu::of_points(points), waits::of_points(points)]);
+    charts.into_iter().flatten().filter(|chart| !chart.is_empty()).collect()
+}
+
+/// The axis that curves go along: sessions where they differ, else the rate, else the last axis with quantities.
+pub fn along<'p>(points: &'p Points<'_>) -> Option<&'p PointAxis> {
+    let named = |path: &str| points.axes.iter().find(|axis| axis.path == path);
+    let quantities = |place: usize| {
+        points.points.iter().all(|p| p.values.get(place).is_some_and(|value| value.number.is_some()))
+    };
+    let last = || points.axes.iter().enumerate().rev().find(|(i, _)| quantities(*i)).map(|(_, axis)| axis);
+    named(points.load_axis()).or_else(last)
+}
+
+/// A setting in words: `20 % updates`, `16 sessions`, `block_size 8K`.
+pub fn words(axis: &PointAxis, value: &AxisValue) -> String {
+    match axis.path.as_str() {
+        SESSIONS if value.text == "1" => "1 session".to_owned(),
+        SESSIONS => format!("{} sessions", value.text),
+        "workload.update_pct" if value.number.is_some() => format!("{} % updates", value.text),
+        _ if value.text.is_empty() => format!("{} {ABSENT}", axis.name()),
+        _ => format!("{} {}", axis.name(), value.text),
+    }
+}
+
+/// What sets a curve apart, in words; empty for the only one.
+fn curve_words(curve: &Curve<'_, '_>) -> String {
+    let words: Vec<String> = curve.fixed.iter().map(|(axis, value)| words(axis, value)).collect();
+    words.join(", ")
+}
+
+/// Where a point lies on the axis of this path.
+fn place_of(points: &Points<'_>, point: &Point<'_>, path: &str) -> Option<f64> {
+    let place = points.axes.iter().position(|axis| axis.path == path)?;
+    point.values.get(place)?.number
+}
+
+/// Least and largest of repeats.
+fn range(estimate: &Estimate) -> Option<(f64, f64)> {
+    (estimate.n() > 1).then(|| (estimate.min(), estimate.max()))
+}
+
+/// The name of the place in a report where a run is told of.
+pub fn anchor(record: &RunRecord) -> String {
+    format!("run-{}", crate::markup::slug(&record.id))
+}
+
+/// The point with the highest throughput.
+pub fn best<'p, 'r>(points: &'p Points<'r>) -> Option<&'p Point<'r>> {
+    let rate = |point: &Point<'_>| point.get("ops_per_s").unwrap_or(f64::NEG_INFINITY);
+    points.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))
+}
+
+/// The run that stands for a point: the one whose throughput is in the middle.
+pub fn typical<'r>(point: &Point<'r>) -> &'r RunRecord {
+    let rate = |record: &&RunRecord| record.ops.get("all").map_or(0.0, |all| all.rate_per_s);
+    let mut runs = point.runs.clone();
+    runs.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+    runs[runs.len() / 2]
+}

@@ -1,0 +1,47 @@
+//! Parts of a whole at each point, as stacked columns; shared by processor time and waits.
+
+use dyno_analyze::points::{Curve, Point as Measured, Points};
+
+use crate::chart::{Axis, Category, Chart, Kind, Point, Series};
+
+use super::curve::{axis_along, setting};
+use super::{anchor, curve_words, place_of, typical};
+
+/// Columns that are still told apart; of more points only the curve with the most throughput is shown.
+const COLUMNS_MAX: usize = 60;
+
+/// A part: its name, and its value at a point.
+pub(super) type Part<'a> = (String, Box<dyn Fn(&Measured<'_>) -> Option<f64> + 'a>);
+
+/// The chart `blank` with the parts at every point as columns, in groups by curve.
+pub(super) fn columns(
+    points: &Points<'_>,
+    parts: &[Part<'_>],
+    show: fn(f64) -> String,
+    mut blank: Chart,
+) -> Option<Chart> {
+    let (path, axis) = axis_along(points)?;
+    let curves = points.curves(&path);
+    let few = points.points.len() <= COLUMNS_MAX;
+    let best = super::best(points);
+    let holds_best =
+        |curve: &&Curve<'_, '_>| curve.points.iter().any(|p| best.is_some_and(|b| std::ptr::eq(*p, b)));
+    let shown: Vec<_> = curves.iter().filter(|curve| few || holds_best(curve)).collect();
+    let places: Vec<(&Curve<'_, '_>, &Measured<'_>)> =
+        shown.iter().flat_map(|curve| curve.points.iter().map(move |point| (*curve, *point))).collect();
+    let category = |&(curve, point): &(&Curve<'_, '_>, &Measured<'_>)| Category {
+        label: place_of(points, point, &path).map_or_else(String::new, |value| format!("{value}")),
+        group: curve_words(curve),
+    };
+    blank.x = Axis::ordinal(&axis.label, places.iter().map(category).collect());
+    let series = parts.iter().enumerate().map(|(style, (name, value))| {
+        let points = places.iter().enumerate().filter_map(|(i, (curve, point))| {
+            let y = value(point)?;
+            let hover = format!("{}: {name} {}", setting(point, curve), show(y));
+            Some(Point { hover, link: anchor(typical(point)), ..Point::at(i as f64, y) })
+        });
+        Series { name: name.clone(), kind: Kind::Column, style, points: points.collect() }
+    });
+    blank.series = series.filter(|series| series.points.iter().any(|point| point.y > 0.0)).collect();
+    (!blank.series.is_empty()).then_some(blank)
+}

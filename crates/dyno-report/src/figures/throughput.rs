@@ -1,0 +1,38 @@
+//! Throughput as load rises.
+
+use dyno_analyze::number::figure;
+use dyno_analyze::points::{Points, SESSIONS};
+
+use crate::chart::{Axis, Chart, Mark, MarkAt, Quantity};
+
+use super::curve::{along_curves, axis_along};
+use super::ramp::drawn;
+use super::{OPS, Ramp, best, place_of};
+
+pub(super) fn throughput(points: &Points<'_>, ramps: &[Ramp<'_, '_>]) -> Option<Chart> {
+    let (path, x) = axis_along(points)?;
+    let mut marks = Vec::new();
+    if let Some((top, rate)) = best(points).and_then(|point| Some((point, point.get("ops_per_s")?))) {
+        let place = place_of(points, top, &path);
+        let name = format!("most: {}/s at {} sessions", figure(rate), top.sessions);
+        marks.extend(place.map(|x| Mark { name, at: MarkAt::Point(x, rate) }));
+    }
+    let by = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
+    let mut series = along_curves(points, &path, OPS);
+    if path == SESSIONS {
+        let style = |ramp: &Ramp<'_, '_>| {
+            series.iter().find(|s| s.name == ramp.name || ramp.name.is_empty()).map_or(0, |s| s.style)
+        };
+        let fits: Vec<_> = ramps.iter().filter_map(|ramp| drawn(ramp, style(ramp))).collect();
+        series.extend(fits);
+    }
+    Some(Chart {
+        id: "throughput".into(),
+        title: format!("Throughput by {by}"),
+        about: "Operations per second as load rises; whiskers are the least and the largest of repeats, dashes the law that fits best.".into(),
+        series,
+        x,
+        y: Axis::linear("operations", Quantity::Plain("/s")),
+        marks,
+    })
+}

@@ -1,0 +1,86 @@
+//! One run interval by interval.
+
+use dyno_analyze::number::{figure, fixed, time_coarse_us};
+use dyno_record::{RunRecord, SeriesPoint};
+
+use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series, mean_of_chunks, spread_kept};
+
+use super::cpu::PARTS;
+
+/// Points of one line or area: as many as the picture is wide.
+const POINTS_MAX: usize = 360;
+
+/// The middle of an interval, s after the window began.
+fn at(point: &SeriesPoint) -> f64 {
+    point.at_s + point.seconds / 2.0
+}
+
+fn chart(id: &str, title: &str, about: &str, y: Axis, series: Vec<Series>) -> Option<Chart> {
+    let series: Vec<Series> = series.into_iter().filter(|series| !series.points.is_empty()).collect();
+    let x = Axis::linear("time in the window", Quantity::Seconds);
+    let (id, title, about) = (id.into(), title.into(), about.into());
+    (!series.is_empty()).then_some(Chart { id, title, about, x, y, series, marks: vec![] })
+}
+
+/// Operations per second.
+pub(super) fn throughput(record: &RunRecord) -> Option<Chart> {
+    let point = |p: &SeriesPoint| {
+        let rate = if p.seconds > 0.0 { p.ops as f64 / p.seconds } else { 0.0 };
+        let hover = format!("{} s: {} operations/s", fixed(at(p), 1), figure(rate));
+        Point { hover, ..Point::at(at(p), rate) }
+    };
+    let points: Vec<Point> = record.series.points.iter().map(point).collect();
+    let series = Series {
+        name: "operations".into(),
+        kind: Kind::Line,
+        style: 0,
+        points: spread_kept(&points, POINTS_MAX),
+    };
+    chart(
+        "throughput-over-time",
+        "Throughput over time",
+        "Operations per second in each interval of the window.",
+        Axis::linear("operations", Quantity::Plain("/s")),
+        vec![series],
+    )
+}
+
+/// Median, 99th percentile and longest response time.
+pub(super) fn latency(record: &RunRecord) -> Option<Chart> {
+    type Time = fn(&SeriesPoint) -> Option<f64>;
+    let figures: [(&str, Time); 3] =
+        [("p50", |p| p.p50_us), ("p99", |p| p.p99_us), ("longest", |p| p.max_us)];
+    let series = figures.iter().enumerate().map(|(style, (name, time))| {
+        let point = |p: &SeriesPoint| {
+            let time = time(p)?;
+            let hover = format!("{} s: {name} {}", fixed(at(p), 1), time_coarse_us(time));
+            Some(Point { hover, ..Point::at(at(p), time) })
+        };
+        let points: Vec<Point> = record.series.points.iter().filter_map(point).collect();
+        Series { name: (*name).into(), kind: Kind::Line, style, points: spread_kept(&points, POINTS_MAX) }
+    });
+    chart(
+        "latency-over-time",
+        "Response time over time",
+        "Median, 99th percentile and longest response time in each interval of the window.",
+        Axis::log("response time", Quantity::Micros),
+        series.collect(),
+    )
+}
+
+/// Processor time of the host.
+pub(super) fn cpu(record: &RunRecord) -> Option<Chart> {
+    let series = PARTS.iter().enumerate().map(|(style, (metric, name))| {
+        let point = |p: &SeriesPoint| Some(Point::at(at(p), *p.metrics.get(*metric)?));
+        let points: Vec<Point> = record.series.points.iter().filter_map(point).collect();
+        Series { name: (*name).into(), kind: Kind::Area, style, points: mean_of_chunks(&points, POINTS_MAX) }
+    });
+    let series = series.filter(|series| series.points.len() > 1 && series.points.iter().any(|p| p.y > 0.0));
+    chart(
+        "cpu-over-time",
+        "Processor time over time",
+        "Share of all CPUs of the host by kind in each interval; what is left to 100 % is idle.",
+        Axis::linear("CPU", Quantity::Percent).reaching(100.0),
+        series.collect(),
+    )
+}

@@ -1,0 +1,139 @@
+//! One run closely, and the audit.
+
+use dyno_analyze::bands::{bands, sentence};
+use dyno_analyze::number::{ABSENT, count, figure, percent, time_us};
+use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, OpClass, RunRecord, Unit};
+use maud::{Markup, html};
+
+use crate::audit::{ORDER, audit_summary, spoken};
+use crate::figures::{anchor, timed};
+use crate::grid::{Cell, Grid, Head};
+use crate::report::Report;
+use crate::text::clean;
+
+use super::grid::table;
+
+/// Runs whose failed checks and warnings are listed one by one.
+const RUNS_LISTED_MAX: usize = 50;
+
+pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
+    html! {
+        h2 { "One run closely" }
+        p {
+            @if report.records.len() > 1 { "At the highest throughput: " }
+            a href={"#" (anchor(record))} { (clean(&record.id)) }
+            ", " (count(record.sessions().into())) " sessions" @if record.knows("workload.update_pct") { ", " (record.plan.workload.update_pct) " % updates" } "."
+        }
+    }
+}
+
+/// Classes of operations, bands of latency, every metric.
+pub(super) fn tables(record: &RunRecord) -> Markup {
+    html! {
+        h3 { "Operations" }
+        (table(&classes(record), "operations"))
+        @if let Some((_, latency)) = timed(record) {
+            @if let Some((words, grid)) = band_grid(latency) { h3 { "Service time in bands" } p { (words) "." } (table(&grid, "service time in bands")) }
+        }
+        details { summary { "All metrics" } (table(&metrics(record), "metrics")) }
+    }
+}
+
+fn classes(record: &RunRecord) -> Grid {
+    let times = ["mean", "p50", "p90", "p95", "p99", "p99.9", "max"];
+    let mut heads = vec![
+        Head::text("class"),
+        Head::figures("count", ""),
+        Head::figures("errors", ""),
+        Head::figures("rate", "/s"),
+    ];
+    heads.extend(times.map(|name| Head::figures(name, "").explained("of service time")));
+    let mut grid = Grid::new(heads);
+    let names = std::iter::once("all").chain(OpClass::ALL.into_iter().map(OpClass::name));
+    for (name, ops) in names.filter_map(|name| Some((name, record.ops.get(name)?))) {
+        let l: &Latency = &ops.service_us;
+        let time = |time: Option<f64>| Cell::text(&time.map_or_else(|| ABSENT.into(), time_us));
+        let mut cells = vec![
+            Cell::text(name),
+            Cell::text(&count(ops.count)),
+            Cell::text(&count(ops.errors)),
+            Cell::text(&figure(ops.rate_per_s)),
+        ];
+        cells.extend([l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time));
+        grid.row(cells);
+    }
+    grid
+}
+
+fn band_grid(latency: &Latency) -> Option<(String, Grid)> {
+    let bands = bands(&Histogram::decode(latency.histogram.as_deref()?).ok()?);
+    let mut grid = Grid::new(vec![
+        Head::figures("band", ""),
+        Head::figures("operations", ""),
+        Head::figures("share", "%"),
+        Head::figures("share up to there", "%"),
+    ]);
+    for band in &bands {
+        let cells = [band.name(), count(band.count), percent(band.share_pct), percent(band.under_pct)];
+        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+    }
+    Some((sentence(&bands), grid))
+}
+
+fn metrics(record: &RunRecord) -> Grid {
+    let mut grid = Grid::new(vec![
+        Head::text("metric"),
+        Head::figures("value", ""),
+        Head::text("unit, or why there is none"),
+    ]);
+    for (name, metric) in &record.metrics {
+        let (value, unit) = match metric {
+            Metric::Value { value, unit: Unit::Microseconds } => (figure(*value), "µs"),
+            Metric::Value { value, unit } => (figure(*value), unit.name()),
+            Metric::Absent { absent } => (ABSENT.to_owned(), absent.as_str()),
+        };
+        grid.row(vec![Cell::text(name), Cell::text(&value), Cell::text(unit)]);
+    }
+    grid
+}
+
+/// The whole audit of the run looked at closely, and what failed or warned in the others.
+pub(super) fn audit(report: &Report<'_>) -> Markup {
+    let whole = report.close.or_else(|| report.records.first());
+    let grave = |check: &&AuditCheck| matches!(check.status, CheckStatus::Fail | CheckStatus::Warn);
+    let others = report.records.iter().filter(|record| whole.is_none_or(|whole| whole.id != record.id));
+    let others: Vec<_> = others.filter(|record| record.audit.iter().any(|check| grave(&check))).collect();
+    html! {
+        @if let Some(record) = whole {
+            p { "Run " a href={"#" (anchor(record))} { (clean(&record.id)) } ": " (audit_summary(&record.audit)) "." }
+            (table(&checks(&record.audit.iter().collect::<Vec<_>>()), "audit"))
+        }
+        @if !others.is_empty() {
+            h3 { "Failed checks and warnings of other runs" }
+            @for record in others.iter().take(RUNS_LISTED_MAX) {
+                details {
+                    summary { (clean(&record.id)) ": " (audit_summary(&record.audit)) }
+                    (table(&checks(&record.audit.iter().filter(grave).collect::<Vec<_>>()), "audit of another run"))
+                }
+            }
+            @if others.len() > RUNS_LISTED_MAX { p { "and " (count((others.len() - RUNS_LISTED_MAX) as u64)) " more runs, in the embedded records." } }
+        }
+    }
+}
+
+fn checks(checks: &[&AuditCheck]) -> Grid {
+    let mut grid = Grid::new(vec![Head::text("check"), Head::text("outcome"), Head::text("finding")]);
+    for status in ORDER {
+        for check in checks.iter().filter(|check| check.status == status) {
+            let (word, tone) = match status {
+                CheckStatus::Pass => ("✓ pass", "good"),
+                CheckStatus::Warn => ("! warn", "warn"),
+                CheckStatus::Fail => ("✗ fail", "bad"),
+                CheckStatus::Skipped => ("– skipped", ""),
+            };
+            let outcome = Cell { tone, ..Cell::text(word) };
+            grid.row(vec![Cell::text(&spoken(&check.check)), outcome, Cell::text(&check.detail)]);
+        }
+    }
+    grid
+}

@@ -1,0 +1,47 @@
+//! Tables.
+
+use maud::{Markup, html};
+
+use crate::grid::Grid;
+use crate::text::clean;
+
+/// The table, in a box that scrolls sideways where there is no room.
+pub(super) fn table(grid: &Grid, name: &str) -> Markup {
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-label=(name) {
+            table {
+                thead {
+                    tr {
+                        @for head in &grid.heads {
+                            th scope="col" class=[head.figures.then_some("n")] title=[(!head.explained.is_empty()).then_some(&head.explained)] {
+                                (clean(&head.label))
+                                @if !head.unit.is_empty() { br; small { (clean(&head.unit)) } }
+                            }
+                        }
+                    }
+                }
+                tbody {
+                    @for (name, cells) in &grid.rows {
+                        tr id=[(!name.is_empty()).then_some(name)] {
+                            @for (cell, head) in cells.iter().zip(&grid.heads) {
+                                td class=(if head.figures { "n" } else { cell.tone }) {
+                                    @if cell.link.is_empty() { (clean(&cell.text)) }
+                                    @else { a href={"#" (cell.link)} { (clean(&cell.text)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Names and values.
+pub(super) fn pairs(pairs: &[(String, String)]) -> Markup {
+    html! {
+        dl {
+            @for (name, value) in pairs { div { dt { (clean(name)) } dd { (clean(value)) } } }
+        }
+    }
+}

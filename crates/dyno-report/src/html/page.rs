@@ -1,0 +1,140 @@
+//! The page, in the order a reader needs it.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::chart::Chart;
+use crate::chart::svg::{Look, svg};
+use crate::report::Report;
+use crate::text::clean;
+
+use super::{SCRIPT, closely, grid, platform, policy, style};
+
+/// Sections after the answer: name in links, title.
+const SECTIONS: [(&str, &str); 6] = [
+    ("charts", "Charts"),
+    ("results", "Results"),
+    ("closely", "One run closely"),
+    ("audit", "Audit"),
+    ("differed", "What differed"),
+    ("platform", "Platform"),
+];
+
+pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup {
+    let style = style();
+    let answer = report.answer();
+    let title = title(report);
+    let shown = |name: &str| match name {
+        "charts" => !report.charts.is_empty(),
+        "closely" => report.close.is_some(),
+        _ => true,
+    };
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(&style));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="Dyno";
+                title { (title) }
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                header {
+                    p class="brand" { "Dyno report" }
+                    h1 { (title) }
+                    p class="dim" { (made(report, made_at)) }
+                    button id="theme" type="button" hidden { "light / dark" }
+                }
+                main {
+                    section id="answer" class=[(!answer.found).then_some("none")] {
+                        p class="line" { (clean(&answer.line)) }
+                        @for line in &answer.more { p { (clean(line)) } }
+                    }
+                    nav aria-label="sections" {
+                        @for (name, title) in SECTIONS.iter().filter(|(name, _)| shown(name)) { a href={"#" (name)} { (title) } " " }
+                        a href="#runs" { "Runs" }
+                    }
+                    @if shown("charts") {
+                        section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
+                    }
+                    section id="results" { h2 { "Results" } (results(report)) }
+                    @if let Some(record) = report.close {
+                        section id="closely" { (closely::closely(record, report)) (charts(&report.close_charts)) (closely::tables(record)) }
+                    }
+                    section id="audit" { h2 { "Audit" } (closely::audit(report)) }
+                    section id="differed" { h2 { "What differed" } (platform::differed(report)) }
+                    section id="platform" { h2 { "Platform" } (platform::platform(report)) }
+                    section id="runs" {
+                        h2 { "Runs" }
+                        p { "The whole record of every run is embedded in this page: " code { "dyno import" } " takes them out again." }
+                        (grid::table(&report.runs_grid(), "all runs"))
+                    }
+                }
+                div id="tip" role="status" hidden {}
+                (PreEscaped(embedded))
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+fn title(report: &Report<'_>) -> String {
+    let Some(first) = report.records.first() else { return "no runs".into() };
+    let database = first.targets.first().map_or_else(
+        || first.plan.target.url.to_string(),
+        |target| format!("{} {}", target.identity.product, target.identity.version),
+    );
+    let database = clean(&database);
+    match report.records.len() {
+        1 => format!("Run {} on {database}", clean(&first.id)),
+        count => format!("{count} runs on {database}"),
+    }
+}
+
+fn made(report: &Report<'_>, made_at: &str) -> String {
+    let first = report.records.iter().map(|record| record.started_at.as_str()).min().unwrap_or_default();
+    let last = report.records.iter().map(|record| record.ended_at.as_str()).max().unwrap_or_default();
+    let day = |time: &str| clean(time.get(..19).unwrap_or(time)).replace('T', " ");
+    format!("measured {} to {} UTC; report made {}", day(first), day(last), day(made_at))
+}
+
+fn charts(charts: &[Chart]) -> Markup {
+    html! {
+        div class="charts" {
+            @for chart in charts {
+                figure id={"chart-" (crate::markup::slug(&chart.id))} {
+                    (PreEscaped(svg(chart, Look::Page)))
+                    figcaption { (clean(&chart.about)) }
+                }
+            }
+        }
+    }
+}
+
+fn results(report: &Report<'_>) -> Markup {
+    let left_out = &report.points.left_out;
+    html! {
+        @if !report.points.points.is_empty() {
+            p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' histograms added together." }
+            (grid::table(&report.grid(), "results"))
+            @if !report.curves.is_empty() {
+                h3 { "Knee and scalability" }
+                @for curve in &report.curves {
+                    @if !curve.name.is_empty() { p { strong { (clean(&curve.name)) } } }
+                    ul { @for sentence in &curve.sentences { li { (clean(sentence)) } } }
+                }
+            }
+        }
+        @if !left_out.is_empty() {
+            h3 { "Without a result" }
+            p { "These runs count nowhere above." }
+            ul class="left-out" {
+                @for out in left_out {
+                    li { a href={"#" (crate::figures::anchor(out.record))} { (clean(&out.record.id)) } " " (clean(&out.reason)) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What differed between runs, and what they ran on.
+
+use std::collections::BTreeMap;
+
+use dyno_analyze::number::bytes;
+use dyno_record::RunRecord;
+use maud::{Markup, html};
+
+use crate::facts::{differences, facts};
+use crate::grid::{Cell, Grid, Head};
+use crate::report::Report;
+use crate::text::clean;
+
+use super::grid::{pairs, table};
+
+/// Values of one fact that are listed.
+const VALUES_MAX: usize = 6;
+
+pub(super) fn differed(report: &Report<'_>) -> Markup {
+    let axes = &report.points.axes;
+    let differences = differences(report.records, &report.points);
+    html! {
+        @if report.records.len() < 2 {
+            p { "One run: there is nothing to differ from." }
+        } @else {
+            p {
+                @if axes.is_empty() { "Nothing was varied: all runs are repeats of one setting." }
+                @else { "Varied: " (axes.iter().map(|axis| clean(&axis.path)).collect::<Vec<_>>().join(", ")) "." }
+                " " @if differences.is_empty() { "Nothing else differed." } @else { "Beside that, these facts were not the same in all runs:" }
+            }
+            @if !differences.is_empty() {
+                @let grid = {
+                    let mut grid = Grid::new(vec![Head::text("fact"), Head::text("values, and in how many runs")]);
+                    for difference in &differences {
+                        let mut words: Vec<String> = difference.values.iter().take(VALUES_MAX).map(|(value, runs)| format!("{value} ({runs})")).collect();
+                        if difference.values.len() > VALUES_MAX {
+                            words.push(format!("and {} more values", difference.values.len() - VALUES_MAX));
+                        }
+                        grid.row(vec![Cell::text(&difference.name), Cell::text(&words.join(" · "))]);
+                    }
+                    grid
+                };
+                (table(&grid, "what differed"))
+            }
+        }
+    }
+}
+
+pub(super) fn platform(report: &Report<'_>) -> Markup {
+    let Some(record) = report.close.or_else(|| report.records.first()) else {
+        return html! { p { "No run." } };
+    };
+    let mut rest: BTreeMap<String, String> = facts(record);
+    let mut group = |prefix: &str| -> Vec<(String, String)> {
+        let (taken, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut rest).into_iter().partition(|(name, _)| name.starts_with(prefix));
+        rest = left;
+        taken.into_iter().map(|(name, value)| (name[prefix.len()..].to_owned(), value)).collect()
+    };
+    let (plan, settings, host, mounts) = (group("plan "), group("setting "), group("host "), group("mount "));
+    html! {
+        (pairs(&head(record)))
+        h3 { "Plan" }
+        (pairs(&plan))
+        h3 { "Mounts" }
+        (pairs(&mounts))
+        details { summary { "Settings of the database (" (settings.len()) ")" } (pairs(&settings)) }
+        details { summary { "Facts of the host (" (host.len()) ")" } (pairs(&host)) }
+    }
+}
+
+fn head(record: &RunRecord) -> Vec<(String, String)> {
+    let mut list = Vec::new();
+    let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
+    for target in &record.targets {
+        add("target", target.url.clone());
+        add("database", format!("{} {}", target.identity.product, target.identity.version));
+        if !target.identity.non_default.is_empty() {
+            let setting = |name: &String| match target.identity.settings.get(name) {
+                Some(value) => format!("{name} = {value}"),
+                None => name.clone(),
+            };
+            add(
+                "settings changed",
+                target.identity.non_default.iter().map(setting).collect::<Vec<_>>().join(", "),
+            );
+        }
+    }
+    let host = &record.host;
+    add("host", format!("{} ({})", host.name, host.role));
+    add("processor", format!("{} × {}", host.cpus, host.cpu_model));
+    add("memory", bytes(host.memory_bytes));
+    add("system", format!("{}, {}", host.os, host.kernel));
+    add("dyno", record.dyno_version.clone());
+    list
+}

@@ -1,0 +1,97 @@
+//! What the page must keep: nothing from outside, everything of users as text, the order of its sections.
+
+use dyno_analyze::{fixture, judge};
+use dyno_record::{RunRecord, Status};
+
+use super::*;
+use crate::embedded;
+
+fn sweep(points: u32) -> Vec<RunRecord> {
+    let record = |i: u32| {
+        let mut record = fixture::postgres();
+        record.id = format!("20260101-0000{i:02}-{i:04x}");
+        record.plan.run.sessions_per_schema = i + 1;
+        judge(&mut record);
+        record.status = Status::Valid;
+        record
+    };
+    (0..points).map(record).collect()
+}
+
+fn page(records: &[RunRecord]) -> String {
+    html(&Report::of(records), "2026-01-01T00:00:00Z").unwrap()
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let page = page(&sweep(7));
+    let without_namespaces = page.replace("http://www.w3.org/2000/svg", "");
+    let (before, rest) = without_namespaces.split_once(embedded::OPEN).unwrap();
+    let (_, after) = rest.split_once(embedded::CLOSE).unwrap();
+    for text in [before, after] {
+        for word in
+            ["http://", "https://", "src=", "@import", "url(h", "<link", "<iframe", "fetch(", "XMLHttp"]
+        {
+            assert!(!text.contains(word), "{word}");
+        }
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn sections_are_in_the_order_a_reader_needs() {
+    let page = page(&sweep(7));
+    let places: Vec<usize> =
+        ["answer", "charts", "results", "closely", "audit", "differed", "platform", "runs"]
+            .map(|name| {
+                page.find(&format!("<section id=\"{name}\"")).unwrap_or_else(|| panic!("no section {name}"))
+            })
+            .into();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(page.matches("<svg").count() >= 6, "{} charts", page.matches("<svg").count());
+}
+
+#[test]
+fn records_come_out_again() {
+    let records = sweep(7);
+    assert_eq!(embedded::records(&page(&records)).unwrap(), records);
+}
+
+#[test]
+fn an_invalid_run_is_listed_with_its_reason_and_shows_no_figure() {
+    let mut records = sweep(3);
+    records[1].status = Status::Invalid;
+    records[1].reasons = vec!["the audit found a ghost".into()];
+    let report = Report::of(&records);
+    assert_eq!(report.points.points.len(), 2);
+    let page = page(&records);
+    assert!(page.contains("the audit found a ghost"));
+    let alone = html(&Report::of(&records[1..2]), "").unwrap();
+    assert!(alone.contains("No result: ") && !alone.contains("<svg"), "figures of an invalid run");
+}
+
+#[test]
+fn text_of_users_is_text() {
+    let attack = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`";
+    let mut records = sweep(3);
+    for record in &mut records {
+        record.targets[0].identity.version = attack.into();
+        record.targets[0].identity.settings.insert(attack.into(), attack.into());
+        record.host.kernel = attack.into();
+        record.audit[0].detail = attack.into();
+        record.dyno_version = attack.into();
+    }
+    records[2].status = Status::Failed;
+    records[2].reasons = vec![attack.into()];
+    records[1].id = attack.into();
+    let page = page(&records);
+    assert!(!page.contains("<img") && !page.contains("<script>alert"), "an attack came through");
+    // The data and the one script.
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script").count(), 2);
+}
+
+#[test]
+fn no_run_is_no_report_but_no_crash() {
+    assert!(page(&[]).contains("No result"));
+}

@@ -1,0 +1,67 @@
+//! Text made safe for XML and HTML.
+//!
+//! A record may come from anybody. All of its text passes [`clean`], which spells out control and
+//! reordering characters, and then loses every character that markup could read as its own.
+
+use std::borrow::Cow;
+
+use crate::text::clean;
+
+/// `text` as the content of an element or of a quoted attribute.
+pub fn escape(text: &str) -> Cow<'_, str> {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ',' | '-' | '_' | '/' | ':' | '%');
+    if text.len() < 200 && text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in clean(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '`' => out.push_str("&#96;"),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A name for `id` attributes and files made of `text`: letters, digits and `-` only.
+pub fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars().take(60) {
+        match c {
+            c if c.is_ascii_alphanumeric() => out.push(c.to_ascii_lowercase()),
+            _ if !out.ends_with('-') && !out.is_empty() => out.push('-'),
+            _ => {}
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn markup_is_spelled_out() {
+        assert_eq!(escape("<script>alert('x')</script>"), "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;");
+        assert_eq!(escape("a\" onload=\"x"), "a&quot; onload=&quot;x");
+        assert_eq!(escape("a\u{0}b"), "a\\u{0}b");
+        assert_eq!(slug("20 % Updates, <b>"), "20-updates-b");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_a_text_is_markup(text in ".{0,300}") {
+            let escaped = escape(&text);
+            prop_assert!(!escaped.chars().any(|c| matches!(c, '<' | '>' | '"' | '\'' | '`')));
+            prop_assert!(!escaped.chars().any(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What a report says, before any format: the answer, its charts, its tables.
+
+use dyno_analyze::knee::knee;
+use dyno_analyze::number::{ABSENT, count, figure, optional, percent, span_s, time_us};
+use dyno_analyze::points::{Measure, Point, Points, SESSIONS, points};
+use dyno_record::{RunRecord, Status};
+
+use crate::audit::audit_summary;
+use crate::chart::Chart;
+use crate::figures::{self, OPS, Ramp, anchor, best, ramps, typical, words};
+use crate::grid::{Cell, Grid, Head};
+use crate::result::{Figures, has_result};
+
+/// Runs, seen together.
+#[derive(Debug)]
+pub struct Report<'r> {
+    /// All of them, with a result or not.
+    pub records: &'r [RunRecord],
+    /// What they say point by point.
+    pub points: Points<'r>,
+    /// Charts over all points.
+    pub charts: Vec<Chart>,
+    /// The run that is looked at closely: the only one, or the typical one at the highest throughput.
+    pub close: Option<&'r RunRecord>,
+    /// Its charts.
+    pub close_charts: Vec<Chart>,
+    /// What is said of each curve along sessions.
+    pub curves: Vec<CurveWords>,
+}
+
+/// What is said of one curve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CurveWords {
+    /// What sets it apart; empty for the only one.
+    pub name: String,
+    /// Its fit and its knee, one sentence each.
+    pub sentences: Vec<String>,
+    /// Where its knee lies, if it has one and it is the curve of the highest throughput.
+    knee_of_best: Option<String>,
+}
+
+/// The answer, in one sentence and a few more words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The sentence.
+    pub line: String,
+    /// What has to be known with it.
+    pub more: Vec<String>,
+    /// Whether there is a result at all.
+    pub found: bool,
+}
+
+/// Measures of the table of points, in their order, with short heads.
+const COLUMNS: [(&str, &str, &str); 14] = [
+    ("ops_per_s", "operations", "/s"),
+    ("rows_per_s", "rows", "/s"),
+    ("service_mean_us", "service mean", ""),
+    ("service_p50_us", "service p50", ""),
+    ("service_p95_us", "service p95", ""),
+    ("service_p99_us", "service p99", ""),
+    ("cpu_busy_pct", "CPU busy", "%"),
+    ("cpu_iowait_pct", "CPU iowait", "%"),
+    ("logical_reads_per_s", "logical reads", "/s"),
+    ("physical_reads_per_s", "physical reads", "/s"),
+    ("physical_read_mb_per_s", "read", "MB/s"),
+    ("physical_read_latency_us", "read latency", ""),
+    ("redo_mb_per_s", "redo", "MB/s"),
+    ("redo_syncs_per_s", "redo syncs", "/s"),
+];
+
+impl<'r> Report<'r> {
+    /// The report of `records`.
+    pub fn of(records: &'r [RunRecord]) -> Self {
+        let points = points(records);
+        let ramps = ramps(&points);
+        let charts = figures::of_points(&points, &ramps);
+        let curves = ramps.iter().map(|ramp| curve_words(ramp, best(&points))).collect();
+        drop(ramps);
+        let only = match records {
+            [one] if has_result(one) => Some(one),
+            _ => None,
+        };
+        let close = best(&points).map(typical).or(only);
+        let close_charts = close.map(figures::of_run).unwrap_or_default();
+        Self { records, points, charts, close, close_charts, curves }
+    }
+
+    /// Every chart, those over all points first.
+    pub fn all_charts(&self) -> impl Iterator<Item = &Chart> {
+        self.charts.iter().chain(&self.close_charts)
+    }
+
+    /// The answer.
+    pub fn answer(&self) -> Answer {
+        let mut more = Vec::new();
+        if !self.points.left_out.is_empty() && self.records.len() > 1 {
+            let (out, all) = (self.points.left_out.len(), self.records.len());
+            more.push(format!(
+                "{} of {} runs have no valid result; they are listed with their reasons.",
+                count(out as u64),
+                count(all as u64)
+            ));
+        }
+        let Some(record) = self.close else {
+            let reason = self.points.left_out.first().map_or("there is no run", |out| out.reason.as_str());
+            let line = if self.records.len() > 1 {
+                format!("No run has a result; the first one is {reason}.")
+            } else {
+                format!("No result: {reason}.")
+            };
+            return Answer { line, more, found: false };
+        };
+        let line = match best(&self.points).filter(|_| self.points.points.len() > 1) {
+            Some(point) => self.most(point),
+            None => self.single(record),
+        };
+        if record.status == Status::Interrupted {
+            more.push("The run was interrupted: the figures are of the part that was measured.".into());
+        }
+        more.push(format!(
+            "Audit{}: {}.",
+            if self.records.len() > 1 { " at the maximum" } else { "" },
+            audit_summary(&record.audit)
+        ));
+        Answer { line, more, found: true }
+    }
+
+    fn most(&self, point: &Point<'_>) -> String {
+        let mut line =
+            format!("At most {} operations/s, with {}", optional(point.get("ops_per_s")), self.place(point));
+        if let Some(p99) = point.get("service_p99_us") {
+            line.push_str(&format!("; 99 % of them within {}", time_us(p99)));
+        }
+        if let Some(spread) = point.estimates.get("ops_per_s").and_then(|estimate| estimate.spread_pct()) {
+            line.push_str(&format!("; {} repeats, {} % apart", point.runs.len(), percent(spread)));
+        }
+        line.push('.');
+        if let Some(knee) = self.curves.iter().find_map(|curve| curve.knee_of_best.as_ref()) {
+            line.push_str(&format!(" The knee lies at {knee}."));
+        }
+        line
+    }
+
+    fn single(&self, record: &RunRecord) -> String {
+        let figures = Figures::of(record);
+        let sessions = record.sessions();
+        let sessions =
+            if sessions == 1 { "1 session".into() } else { format!("{} sessions", count(sessions.into())) };
+        let mut line = format!(
+            "{} operations/s with {sessions}{} over {}",
+            optional(figures.ops_per_s),
+            if record.knows("workload.update_pct") {
+                format!(" and {} % updates", record.plan.workload.update_pct)
+            } else {
+                String::new()
+            },
+            span_s(figures.seconds)
+        );
+        if let Some(p99) = figures.service_us[3] {
+            line.push_str(&format!("; 99 % of them within {}", time_us(p99)));
+        }
+        line.push('.');
+        line
+    }
+
+    /// Where a point is, in words.
+    pub fn place(&self, point: &Point<'_>) -> String {
+        let words = self.points.axes.iter().zip(&point.values).rev().map(|(axis, value)| words(axis, value));
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    /// One row for each point, then one for each run without a result.
+    pub fn grid(&self) -> Grid {
+        let axes = self.points.axes.iter().map(|axis| {
+            Head::figures(if axis.path == SESSIONS { "sessions" } else { axis.name() }, axis.unit)
+        });
+        let mut heads: Vec<Head> = axes.collect();
+        let one_row = heads.is_empty();
+        if one_row {
+            heads.push(Head::figures("sessions", ""));
+        }
+        heads.push(Head::figures("runs", ""));
+        let has = |name: &str| self.points.points.iter().any(|point| point.estimates.contains_key(name));
+        let columns: Vec<_> = COLUMNS.iter().filter(|(name, ..)| has(name)).collect();
+        for (name, head, unit) in &columns {
+            heads.push(
+                Head::figures(head, unit)
+                    .explained(Measure::find(name).map_or(name, |measure| measure.label)),
+            );
+            if *name == "ops_per_s" && self.points.points.iter().any(|point| point.runs.len() > 1) {
+                heads.push(
+                    Head::figures("spread", "%")
+                        .explained("largest less smallest of the repeats, as a share of their median"),
+                );
+            }
+        }
+        let spread = heads.iter().any(|head| head.label == "spread");
+        let mut grid = Grid::new(heads);
+        for point in &self.points.points {
+            let mut cells: Vec<Cell> = point.values.iter().map(|value| Cell::text(&value.text)).collect();
+            if one_row {
+                cells.push(Cell::text(&count(point.sessions.into())));
+            }
+            cells.push(Cell::linked(&count(point.runs.len() as u64), &anchor(typical(point))));
+            for (name, _, unit) in &columns {
+                cells.push(Cell::text(&shown(point.get(name), unit)));
+                if *name == "ops_per_s" && spread {
+                    let spread = point.estimates.get(*name).and_then(|estimate| estimate.spread_pct());
+                    cells.push(Cell::text(&spread.map_or_else(String::new, percent)));
+                }
+            }
+            grid.row(cells);
+        }
+        grid
+    }
+
+    /// Every run in order, with what it came to and why it has no result if it has none.
+    pub fn runs_grid(&self) -> Grid {
+        let mut grid = Grid::new(vec![
+            Head::text("run"),
+            Head::text("started"),
+            Head::figures("sessions", ""),
+            Head::figures("updates", "%"),
+            Head::figures("operations", "/s"),
+            Head::figures("p99", ""),
+            Head::text("status"),
+            Head::text("reason"),
+        ]);
+        for record in self.records {
+            let figures = if has_result(record) { Figures::of(record) } else { Figures::default() };
+            grid.named_row(
+                &anchor(record),
+                vec![
+                    Cell::text(&record.id),
+                    Cell::text(record.started_at.get(..19).unwrap_or(&record.started_at)),
+                    Cell::text(&count(record.sessions().into())),
+                    Cell::text(&if record.knows("workload.update_pct") {
+                        record.plan.workload.update_pct.to_string()
+                    } else {
+                        ABSENT.into()
+                    }),
+                    Cell::text(&optional(figures.ops_per_s)),
+                    Cell::text(&shown(figures.service_us[3], "")),
+                    Cell::status(record.status),
+                    Cell::text(&record.reasons.join("; ")),
+                ],
+            );
+        }
+        grid
+    }
+}
+
+/// A figure of a table; times carry their unit.
+fn shown(value: Option<f64>, unit: &str) -> String {
+    match (value, unit) {
+        (None, _) => optional(None),
+        (Some(value), "") => time_us(value),
+        (Some(value), "%") => percent(value),
+        (Some(value), _) => figure(value),
+    }
+}
+
+fn curve_words(ramp: &Ramp<'_, '_>, best: Option<&Point<'_>>) -> CurveWords {
+    let mut sentences = vec![match &ramp.fit {
+        Ok(fit) => fit.sentence(OPS),
+        Err(reason) => reason.to_string(),
+    }];
+    let knee = knee(&ramp.loads, &ramp.fit, None);
+    // No latency limit is asked for here, so the third answer would only say so.
+    sentences.extend(knee.sentences(OPS).into_iter().take(2));
+    let holds_best = best.is_some_and(|best| ramp.points.iter().any(|point| std::ptr::eq(*point, best)));
+    let knee_of_best = knee.kneedle.ok().filter(|_| holds_best).map(|knee| knee.phrase(OPS));
+    CurveWords { name: ramp.name.clone(), sentences, knee_of_best }
+}
