@@ -34,9 +34,9 @@ fn averages(point: &Measured<'_>) -> BTreeMap<String, f64> {
     sums
 }
 
-fn blank(title: &str) -> Chart {
+fn blank(id: &str, title: &str) -> Chart {
     Chart {
-        id: "waits".into(),
+        id: id.into(),
         title: title.into(),
         about:
             "Sessions in each wait event on average, from samples; CPU is running or waiting for a processor."
@@ -69,7 +69,7 @@ pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
         };
         parts.push(("all others".into(), Box::new(sum)));
     }
-    columns(points, &parts, figure, blank("Wait events"))
+    columns(points, &parts, figure, blank("waits", "Wait events"))
 }
 
 /// The events of one run side by side.
@@ -82,7 +82,7 @@ pub(super) fn of_run(record: &RunRecord) -> Option<Chart> {
     let hover = |event: &WaitTime| {
         format!("{}: {} sessions on average", event_name(event), figure(event.average_sessions))
     };
-    let mut chart = blank("Wait events");
+    let mut chart = blank("waits-of-run", "Wait events of this run");
     chart.x = Axis::ordinal("", vec![Category { label: "this run".into(), group: String::new() }]);
     let series = |(style, event): (usize, &WaitTime)| Series {
         name: format!("{} ({})", event_name(event), figure(event.average_sessions)),

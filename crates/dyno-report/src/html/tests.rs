@@ -52,6 +52,16 @@ fn sections_are_in_the_order_a_reader_needs() {
 }
 
 #[test]
+fn every_name_in_the_page_is_its_own() {
+    let page = page(&sweep(7));
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert!(count > 20 && ids.len() == count, "{count} names, {} different", ids.len());
+}
+
+#[test]
 fn records_come_out_again() {
     let records = sweep(7);
     assert_eq!(embedded::records(&page(&records)).unwrap(), records);
