@@ -133,6 +133,11 @@ class Server:
         sql = f"SELECT heap_blks_hit + heap_blks_read FROM pg_statio_user_tables WHERE relname = '{table}'"
         return int(self.psql(sql))
 
+    def pids(self):
+        """The server's process and its children."""
+        children = pathlib.Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
+        return [self.child.pid, *map(int, children)]
+
     def stop(self):
         """At once."""
         if self.child.poll() is None:
