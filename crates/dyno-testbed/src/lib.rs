@@ -6,18 +6,23 @@
 //!
 //! - [`Postgres`] is one PostgreSQL server, [`Version`] one set of its binaries;
 //! - [`Postgres::available`] lists the versions of this machine, and says and counts which of [`WANTED_MAJORS`] are missing;
+//! - [`MySql`] is one MySQL or MariaDB server, [`MyVersion`] one set of its programs;
 //! - [`skip`] is the one way for a test to say that it did not run.
 //!
 //! `scripts/testbeds.sh` installs what is missing.
 
 mod bins;
 mod child;
+mod mysql;
+mod mysql_bins;
 mod pgbouncer;
 mod postgres;
 mod skip;
 mod template;
 
 pub use bins::{Version, WANTED_MAJORS};
+pub use mysql::MySql;
+pub use mysql_bins::{MyProduct, MyVersion};
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use skip::{REQUIRE_ALL_ENV, skip};

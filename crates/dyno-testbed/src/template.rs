@@ -57,7 +57,7 @@ fn template(version: &Version, run_as: Option<RunAs>) -> Result<PathBuf, String>
     Ok(template)
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|e| format!("{command:?} cannot be run: {e}"))?;
     if output.status.success() {
         return Ok(());

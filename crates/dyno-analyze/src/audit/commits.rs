@@ -142,9 +142,7 @@ impl Interval<'_> {
     /// Why counts of this interval may differ.
     pub(super) fn uncertainty(&self) -> String {
         match (self.errors, self.blur > 0.0) {
-            (0, true) => {
-                "because counters were read a second or more apart from what sessions did at its ends".into()
-            }
+            (0, true) => self.blur_from.to_owned(),
             (errors, _) => {
                 format!("within what {} failed operations leave open", count(errors))
             }

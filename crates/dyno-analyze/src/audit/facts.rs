@@ -56,6 +56,8 @@ pub(super) struct Interval<'a> {
     pub(super) errors: u64,
     /// Share of the interval's work that may lie on the wrong side of its ends, 0..=1.
     pub(super) blur: f64,
+    /// Where that comes from.
+    pub(super) blur_from: &'static str,
     /// Length in seconds, as far as it matters for what others do meanwhile.
     pub(super) seconds: f64,
     /// The database's counters.
@@ -156,6 +158,7 @@ impl<'a> Facts<'a> {
             rows_updated: sum(&[OpClass::Update], |ops| ops.rows),
             errors: self.error_count(),
             blur: self.window_blur(window),
+            blur_from: self.blur_from(),
             seconds: window.seconds,
             counters: &self.record.counters,
         })
@@ -173,16 +176,26 @@ impl<'a> Facts<'a> {
         ((late_sessions_s + self.late_snapshot_s(window)) / window.seconds).min(1.0)
     }
 
-    /// Seconds of work after an edge of the window that its snapshot may hold: servers book what sessions do on their own
-    /// account from a statistics lag on, so a snapshot that came sooner holds none.
+    /// Seconds of work after an edge of the window that its snapshot may hold. PostgreSQL books what sessions do on their
+    /// own account from a statistics lag on, so a snapshot that came sooner holds none; MySQL books at once.
     fn late_snapshot_s(&self, window: &Window) -> f64 {
-        if self.engine != Engine::Postgres {
-            return 0.0;
-        }
+        let held_back_s = match self.engine {
+            Engine::Postgres => STATISTICS_LAG_S,
+            Engine::Mysql => 0.0,
+            Engine::Sqlite | Engine::Other => return 0.0,
+        };
         let latest_s = |edge_us: f64, reading_us: f64| (edge_us.max(0.0) + reading_us.max(0.0) / 2.0) / 1e6;
         let begin_s = latest_s(window.edge_us_max.0, window.snapshot_us.0);
         let end_s = latest_s(window.edge_us_max.1, window.snapshot_us.1);
-        [begin_s, end_s].into_iter().filter(|&late_s| late_s >= STATISTICS_LAG_S).sum()
+        [begin_s, end_s].into_iter().filter(|&late_s| late_s.is_finite() && late_s >= held_back_s).sum()
+    }
+
+    /// Why work may lie on the wrong side of an interval's ends.
+    fn blur_from(&self) -> &'static str {
+        match self.engine {
+            Engine::Mysql => "because sessions work on between their own edges and the snapshots",
+            _ => "because counters were read a second or more apart from what sessions did at its ends",
+        }
     }
 
     /// The sessions' whole life as an interval.
@@ -213,10 +226,18 @@ impl<'a> Facts<'a> {
             rows_updated: whole.rows_updated,
             errors: whole.errors,
             blur: if self.flushes || seconds <= 0.0 { 0.0 } else { (STATISTICS_LAG_S / seconds).min(1.0) },
+            blur_from: self.blur_from(),
             seconds,
             counters: &whole.counters,
         })
     }
+}
+
+/// Share of `seconds × sessions` by which sessions' own windows may be longer than the time between the snapshots.
+pub(super) fn edge_share(window: &Window) -> f64 {
+    let (begin, end) = window.edge_us_max;
+    let edges_s = (begin.max(0.0) + end.max(0.0)) / 1e6;
+    if edges_s.is_finite() { edges_s / window.seconds } else { 0.0 }
 }
 
 impl Interval<'_> {

@@ -2,7 +2,7 @@
 
 use dyno_record::{CheckStatus, Counter, OpStats, Waits, Window};
 
-use super::facts::Facts;
+use super::facts::{Facts, edge_share};
 use super::finding::{Verdict, found, skip};
 use crate::number::{count, figure, fixed, percent, time_us};
 
@@ -30,13 +30,6 @@ const SAMPLES_MIN: u64 = 30;
 
 /// Share of the samples asked for below which the sampler was held up.
 const SAMPLES_SHARE_MIN: f64 = 0.5;
-
-/// Share of `seconds × sessions` by which sessions' own windows may be longer than the time between the snapshots.
-fn edge_share(window: &Window) -> f64 {
-    let (begin, end) = window.edge_us_max;
-    let edges_s = (begin.max(0.0) + end.max(0.0)) / 1e6;
-    if edges_s.is_finite() { edges_s / window.seconds } else { 0.0 }
-}
 
 /// The operations whose times were taken: slices where the loop runs inside the database.
 fn timed<'a>(facts: &Facts<'a>) -> Option<&'a OpStats> {

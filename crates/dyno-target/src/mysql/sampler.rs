@@ -10,15 +10,19 @@ use super::wire::{Connection, MyError};
 use crate::error::TargetError;
 use crate::target::{Sampler, WaitSample};
 
-/// Sessions at work, with their current wait if it has not ended: connection, event, stage.
-const BY_WAIT: &str =
-    "SELECT t.PROCESSLIST_ID, IF(w.END_EVENT_ID IS NULL, w.EVENT_NAME, NULL), t.PROCESSLIST_STATE
+/// Sessions with their current wait if it has not ended: connection, command, stage, event.
+const BY_WAIT: &str = "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE,
+         IF(w.END_EVENT_ID IS NULL, w.EVENT_NAME, NULL)
      FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w USING (THREAD_ID)
-     WHERE t.PROCESSLIST_COMMAND IN ('Query', 'Execute')";
+     WHERE t.PROCESSLIST_ID IS NOT NULL";
 
-/// The same without waits.
-const BY_STAGE: &str =
-    "SELECT ID, NULL, STATE FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Query', 'Execute')";
+/// The same without waits. The table of `information_schema` would be copied into a temporary one first, and MySQL counts
+/// its rows as rows that were written.
+const BY_STAGE: &str = "SHOW PROCESSLIST";
+
+/// Where each statement shows connection, command, stage and event.
+const WAIT_COLUMNS: [usize; 4] = [0, 1, 2, 3];
+const STAGE_COLUMNS: [usize; 4] = [0, 4, 6, usize::MAX];
 
 /// Whether current waits are kept.
 const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_consumers
@@ -27,7 +31,7 @@ const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_cons
 /// Looks at waits on a connection of its own.
 pub(super) struct MySampler {
     connection: Connection,
-    sql: &'static str,
+    by_wait: bool,
     sessions: Sessions,
 }
 
@@ -42,17 +46,21 @@ impl MySampler {
             Err(error) => return Err(error),
         };
         let by_wait = kept && connection.simple(BY_WAIT).is_ok();
-        Ok(Self { connection, sql: if by_wait { BY_WAIT } else { BY_STAGE }, sessions })
+        Ok(Self { connection, by_wait, sessions })
     }
 }
 
 impl Sampler for MySampler {
     fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError> {
-        let rows = self.connection.simple(self.sql)?;
+        let (sql, columns) = if self.by_wait { (BY_WAIT, WAIT_COLUMNS) } else { (BY_STAGE, STAGE_COLUMNS) };
+        let rows = self.connection.simple(sql)?;
         // A set of numbers is whole at every moment, so a panic elsewhere does not spoil it.
         let sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for row in rows.iter().filter(|row| row.parse(0).is_some_and(|id| sessions.contains(&id))) {
-            into.push(wait(row.get(1), row.get(2).unwrap_or_default()));
+        for row in rows.iter().filter(|row| row.parse(columns[0]).is_some_and(|id| sessions.contains(&id))) {
+            let [_, command, stage, event] = columns.map(|column| row.get(column));
+            if matches!(command, Some("Query" | "Execute")) {
+                into.push(wait(event, stage.unwrap_or_default()));
+            }
         }
         Ok(())
     }

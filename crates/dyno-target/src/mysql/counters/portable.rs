@@ -153,11 +153,10 @@ impl Native<'_> {
         Ok(log + self.file_us("binlog", "ps_misc")?)
     }
 
-    /// Every statement in autocommit is a transaction of the engine, reads included. With a binlog an update commits in
-    /// two engines, each of which has prepared before, and counts twice.
+    /// Every statement in autocommit is a transaction of the engine, reads included. With a binlog (or Galera) an update
+    /// commits in two engines, each of which has prepared before, and counts twice; without, none prepares.
     fn commits(&self) -> Known {
-        let (commits, prepares) = (self.status("Handler_commit")?, self.status("Handler_prepare")?);
-        if self.binlog() && !self.facts.mariadb { Ok(commits - prepares / 2.0) } else { Ok(commits) }
+        Ok(self.status("Handler_commit")? - self.status("Handler_prepare")? / 2.0)
     }
 
     fn rows_read(&self) -> Known {

@@ -16,9 +16,10 @@ const RECOVERED: &str = "SELECT COUNT(*) FROM performance_schema.error_log
      WHERE DATA LIKE '%crash recovery%' AND LOGGED >= NOW() - INTERVAL
        (SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Uptime') + 60 SECOND";
 
-/// What MariaDB writes into its log when it starts after a crash, and what it writes when it starts.
-const LOG_RECOVERED: &str = "crash recovery from checkpoint";
-const LOG_STARTED: &str = "starting as process";
+/// What MariaDB writes into its log when it starts after a crash (InnoDB only where it finds work, Aria always), and what it
+/// writes when it starts.
+const LOG_RECOVERED: [&str; 2] = ["Starting crash recovery", "Aria engine: starting recovery"];
+const LOG_STARTED: &str = " as process ";
 
 /// When the server was started, in words that stay the same through one life.
 pub(in crate::mysql) fn started(connection: &mut Connection) -> Result<String, TargetError> {
@@ -59,5 +60,5 @@ fn log_says_recovered(connection: &mut Connection) -> Result<bool, TargetError> 
     let text = std::fs::read(std::path::Path::new(data).join(log)).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last_start = text.rfind(LOG_STARTED).map_or("", |at| &text[at..]);
-    Ok(last_start.contains(LOG_RECOVERED))
+    Ok(LOG_RECOVERED.iter().any(|words| last_start.contains(words)))
 }

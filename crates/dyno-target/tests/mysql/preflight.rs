@@ -1,0 +1,87 @@
+//! What the preflight check finds on real servers.
+
+use dyno_plan::{Plan, PlanSource, read};
+use dyno_record::{Advice, Severity};
+
+use super::{on_each, on_each_with, target_at};
+
+fn plan(url: &str, sets: &[&str]) -> Plan {
+    let source = PlanSource {
+        target: Some(url.to_owned()),
+        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+        ..PlanSource::default()
+    };
+    read(&source).unwrap()
+}
+
+fn finding<'a>(advice: &'a [Advice], check: &str) -> &'a Advice {
+    advice.iter().find(|one| one.check == check).unwrap_or_else(|| panic!("no finding {check}"))
+}
+
+#[test]
+fn a_server_as_it_should_be_has_no_warning() {
+    on_each_with(&[("performance_schema", "ON"), ("innodb_flush_method", "O_DIRECT")], |server| {
+        let url = server.url();
+        let advice = target_at(&url).preflight(&plan(&url, &["workload.update_pct=20"])).unwrap();
+        let bad: Vec<&Advice> = advice.iter().filter(|one| one.severity > Severity::Note).collect();
+        assert!(bad.is_empty(), "{bad:#?}");
+        assert!(
+            advice.iter().all(|one| (one.severity == Severity::Ok) == one.way_out.is_empty()),
+            "{advice:#?}"
+        );
+    });
+}
+
+#[test]
+fn what_would_falsify_a_run_is_named_with_its_way_out() {
+    let settings = [
+        ("performance_schema", "OFF"),
+        ("innodb_flush_log_at_trx_commit", "2"),
+        ("innodb_flush_method", "fsync"),
+        ("innodb_doublewrite", "OFF"),
+        ("log_bin", "binlog"),
+        ("server_id", "1"),
+        ("sync_binlog", "0"),
+        ("max_connections", "20"),
+        ("local_infile", "OFF"),
+    ];
+    on_each_with(&settings, |server| {
+        let url = server.url();
+        let advice = target_at(&url).preflight(&plan(&url, &["run.sessions_per_schema=64"])).unwrap();
+        let expected = [
+            ("performance_schema", Severity::Warn, "performance_schema = ON"),
+            (
+                "innodb_flush_log_at_trx_commit",
+                Severity::Warn,
+                "SET GLOBAL innodb_flush_log_at_trx_commit = 1",
+            ),
+            ("flush_method", Severity::Warn, "O_DIRECT"),
+            ("innodb_doublewrite", Severity::Warn, "innodb_doublewrite = ON"),
+            ("sync_binlog", Severity::Warn, "SET GLOBAL sync_binlog = 1"),
+            ("connections", Severity::Fail, "SET GLOBAL max_connections ="),
+            ("local_infile", Severity::Note, "SET GLOBAL local_infile = ON"),
+            ("cache", Severity::Note, "innodb_buffer_pool_size"),
+            ("data", Severity::Note, "dyno load"),
+        ];
+        for (check, severity, way_out) in expected {
+            let found = finding(&advice, check);
+            assert!(found.severity == severity && found.way_out.contains(way_out), "{found:#?}");
+        }
+    });
+}
+
+#[test]
+fn a_user_without_rights_and_a_server_that_takes_no_writes_are_found() {
+    on_each(|server| {
+        server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'; SET GLOBAL read_only = ON");
+        let url = server.url_of("little", "bench");
+        let advice = target_at(&url).preflight(&plan(&url, &[])).unwrap();
+        let rights = finding(&advice, "privileges");
+        assert!(
+            rights.severity == Severity::Warn && rights.way_out.contains("CREATE ROUTINE"),
+            "{rights:#?}"
+        );
+        assert_eq!(finding(&advice, "writable").severity, Severity::Fail);
+        assert_eq!(finding(&advice, "statistics").severity, Severity::Note);
+    });
+}

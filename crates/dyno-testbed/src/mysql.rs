@@ -1,0 +1,356 @@
+//! One MySQL or MariaDB server.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::child::{self, RunAs, wait_until};
+use crate::mysql_bins::{MyProduct, MyVersion};
+use crate::postgres::free_port;
+use crate::template::{self, run};
+use crate::testbeds_dir;
+
+/// The longest wait for a server to accept connections, crash recovery included.
+const READY_WITHIN: Duration = Duration::from_secs(120);
+/// The longest wait for a server to end.
+const ENDED_WITHIN: Duration = Duration::from_secs(60);
+/// Ports to try: another process may take a free port between its choice and its use.
+const PORT_ATTEMPTS: u32 = 5;
+
+/// What every server runs when it starts: the user of the tests, who may do everything, and an empty database.
+const INIT: &str = "CREATE DATABASE IF NOT EXISTS bench;
+CREATE USER IF NOT EXISTS dyno@'localhost';
+GRANT ALL PRIVILEGES ON *.* TO dyno@'localhost' WITH GRANT OPTION;
+CREATE USER IF NOT EXISTS dyno@'127.0.0.1';
+GRANT ALL PRIVILEGES ON *.* TO dyno@'127.0.0.1' WITH GRANT OPTION;
+";
+
+/// Settings with which data directories are small, and servers of a test are too.
+const SMALL: [&str; 1] = ["--innodb-buffer-pool-size=64M"];
+
+/// One initialisation at a time per process; between processes the rename decides.
+static MAKING: Mutex<()> = Mutex::new(());
+
+/// One MySQL or MariaDB server, a child of the test.
+///
+/// Settings are the server's own defaults but for a buffer pool of 64 MiB. User `dyno` without a password and with all
+/// rights, empty database `bench`, loopback and a Unix socket in its own folder. Dropped, it is killed and its folder
+/// removed.
+#[derive(Debug)]
+pub struct MySql {
+    version: MyVersion,
+    run_as: Option<RunAs>,
+    folder: TempDir,
+    settings: Vec<String>,
+    port: u16,
+    child: Option<Child>,
+}
+
+impl MySql {
+    /// Both products, as far as this machine has them; says and counts which is missing.
+    pub fn available() -> Vec<MyVersion> {
+        MyVersion::available()
+    }
+
+    /// Starts a server with `settings` (`("log_bin", "on")`) and waits until it accepts connections.
+    ///
+    /// # Panics
+    /// It does not start; the message holds what the server said.
+    pub fn start(version: &MyVersion, settings: &[(&str, &str)]) -> Self {
+        match Self::try_start(version, settings) {
+            Ok(server) => server,
+            Err(why) => panic!("{} {} did not start: {why}", version.product.name(), version.full),
+        }
+    }
+
+    /// As [`MySql::start`].
+    ///
+    /// # Errors
+    /// What the server or the system said.
+    pub fn try_start(version: &MyVersion, settings: &[(&str, &str)]) -> Result<Self, String> {
+        let run_as = RunAs::choose();
+        // Under the shortest temporary folder: a Unix socket's path has at most 107 bytes.
+        let folder = tempfile::Builder::new().prefix("dyno-my-").tempdir().map_err(|e| e.to_string())?;
+        // Clients of any user may pass through to the socket.
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).map_err(|e| e.to_string())?;
+        let template = data_template(version, run_as)?;
+        run(Command::new("cp")
+            .args(["-a", "--reflink=auto"])
+            .arg(&template)
+            .arg(folder.path().join("data")))?;
+        std::fs::write(folder.path().join("init.sql"), INIT).map_err(|e| e.to_string())?;
+        template::own(folder.path(), run_as)?;
+        let settings = settings.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
+        let settings = settings.collect();
+        let mut server = Self { version: version.clone(), run_as, folder, settings, port: 0, child: None };
+        let mut last = String::new();
+        for _ in 0..PORT_ATTEMPTS {
+            server.port = free_port()?;
+            match server.launch() {
+                Ok(()) => return Ok(server),
+                Err(said) if said.contains("ddress already in use") => last = said,
+                Err(said) => return Err(said),
+            }
+        }
+        Err(last)
+    }
+
+    /// The server's version.
+    pub fn version(&self) -> &MyVersion {
+        &self.version
+    }
+
+    /// Whether it is MariaDB.
+    pub fn is_mariadb(&self) -> bool {
+        self.version.product == MyProduct::MariaDb
+    }
+
+    /// The user of the tests; needs no password.
+    pub fn superuser(&self) -> &'static str {
+        "dyno"
+    }
+
+    /// The port on loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The URL of database `bench` for the user of the tests over loopback.
+    pub fn url(&self) -> String {
+        self.url_of(self.superuser(), "bench")
+    }
+
+    /// The URL of `database` for `user` over loopback.
+    pub fn url_of(&self, user: &str, database: &str) -> String {
+        format!("mysql://{user}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The URL of database `bench` for the user of the tests over the Unix socket.
+    pub fn socket_url(&self) -> String {
+        format!("mysql://{}@/bench?socket={}", self.superuser(), self.socket().display())
+    }
+
+    /// The Unix socket.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("s.sock")
+    }
+
+    /// The data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// What the server has logged since it was first started.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+
+    /// Runs `sql` as the user of the tests in database `bench` and returns what the client prints, without heads.
+    ///
+    /// # Panics
+    /// A statement fails.
+    pub fn sql(&self, sql: &str) -> String {
+        match self.try_sql(self.superuser(), sql) {
+            Ok(text) => text,
+            Err(said) => panic!("the statement failed: {said}\n{sql}"),
+        }
+    }
+
+    /// Runs `sql` as `user`; all of it, or up to the first statement that fails.
+    ///
+    /// # Errors
+    /// What the client wrote to its error output.
+    pub fn try_sql(&self, user: &str, sql: &str) -> Result<String, String> {
+        let mut client = Command::new("mariadb");
+        client.args([
+            "--no-defaults",
+            "--skip-column-names",
+            "--batch",
+            "--user",
+            user,
+            "--database",
+            "bench",
+        ]);
+        client.arg("--socket").arg(self.socket()).arg("--execute").arg(sql).env_remove("MYSQL_PWD");
+        let output = client.output().map_err(|e| format!("{client:?} cannot be run: {e}"))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned())
+        }
+    }
+
+    /// Puts a file into the server's folder, owned by the server and readable by nobody else; returns its path.
+    ///
+    /// # Panics
+    /// The file cannot be written.
+    pub fn put_file(&self, name: &str, content: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).expect("the test's own folder can be written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
+            .expect("the file is the test's own");
+        template::own(&path, self.run_as).expect("the file is the test's own");
+        path
+    }
+
+    /// Adds or replaces a setting for the next start.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.settings.push(format!("--{}={value}", name.replace('_', "-")));
+    }
+
+    /// Ends the server in good order.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub fn stop(&mut self) {
+        assert!(self.end(libc::SIGTERM), "the server did not stop:\n{}", self.log());
+    }
+
+    /// Kills the server with SIGKILL, as a power failure would that leaves the disks.
+    pub fn kill9(&mut self) {
+        self.end(libc::SIGKILL);
+    }
+
+    /// The server's process.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+
+    /// Starts the server again on the same port after [`MySql::stop`] or [`MySql::kill9`]; stops it first if it runs.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub fn restart(&mut self) {
+        if self.child.is_some() {
+            self.stop();
+        }
+        if let Err(said) = self.launch() {
+            panic!("{} {} did not start again: {said}", self.version.product.name(), self.version.full);
+        }
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.folder.path().join("log.err")
+    }
+
+    fn launch(&mut self) -> Result<(), String> {
+        let log_before = self.log().len();
+        let folder = self.folder.path();
+        let mut command = server_command(&self.version, &self.data_dir(), self.run_as);
+        let argument = |name: &str, path: &Path| format!("--{name}={}", path.display());
+        command.arg(argument("socket", &self.socket())).arg(argument("pid-file", &folder.join("pid")));
+        command.arg(argument("tmpdir", folder)).arg(argument("init-file", &folder.join("init.sql")));
+        command.arg(argument("log-error", &self.log_path()));
+        command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
+        command.args(SMALL).args(&self.settings);
+        let mut child = child::spawn(command).map_err(|e| format!("the server cannot be run: {e}"))?;
+        let mut exited = false;
+        let socket = self.socket();
+        let settled = wait_until(READY_WITHIN, || {
+            exited = matches!(child.try_wait(), Ok(Some(_)));
+            exited || greets(&socket)
+        });
+        self.child = Some(child);
+        if exited || !settled {
+            self.end(libc::SIGKILL);
+            let why = if exited { "it ended" } else { "it accepted no connection in time" };
+            return Err(format!("{why}: {}", self.log().get(log_before..).unwrap_or_default().trim()));
+        }
+        Ok(())
+    }
+
+    /// Ends the server by `signal`, by SIGKILL if that is not obeyed; whether it was.
+    fn end(&mut self, signal: libc::c_int) -> bool {
+        let Some(child) = self.child.as_mut() else { return true };
+        child::signal(child.id(), signal);
+        let obeyed = wait_until(ENDED_WITHIN, || !matches!(child.try_wait(), Ok(None)));
+        if !obeyed {
+            child::signal(child.id(), libc::SIGKILL);
+            // A process that was killed is reaped in a moment.
+            let _ = child.wait();
+        }
+        self.child = None;
+        // What it leaves behind when it is killed would be taken for a server that is there.
+        let _ = std::fs::remove_file(self.socket());
+        obeyed
+    }
+}
+
+impl Drop for MySql {
+    fn drop(&mut self) {
+        self.end(libc::SIGKILL);
+    }
+}
+
+/// The server on `data`, without anything of the machine's own configuration.
+fn server_command(version: &MyVersion, data: &Path, run_as: Option<RunAs>) -> Command {
+    let mut command = Command::new(&version.server[0]);
+    command.args(&version.server[1..]).arg("--no-defaults").args(version.base_arguments());
+    command.arg(format!("--datadir={}", data.display())).current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Some(user) = run_as {
+        user.apply(&mut command);
+    }
+    command
+}
+
+/// Whether a server greets: one that is starting or recovering does not.
+fn greets(socket: &Path) -> bool {
+    let Ok(mut stream) = UnixStream::connect(socket) else { return false };
+    let mut head = [0u8; 5];
+    let read =
+        stream.set_read_timeout(Some(Duration::from_secs(5))).and_then(|()| stream.read_exact(&mut head));
+    // Protocol version 10 behind length and sequence number.
+    read.is_ok() && head[4] == 10
+}
+
+/// A fresh data directory of `version`, made once and kept.
+fn data_template(version: &MyVersion, run_as: Option<RunAs>) -> Result<PathBuf, String> {
+    let _one_at_a_time = MAKING.lock().map_err(|_| "an earlier initialisation panicked".to_owned())?;
+    let dir = testbeds_dir().join("templates");
+    let template = dir.join(format!("{}-{}", version.product.name().to_lowercase(), version.full));
+    if template.exists() {
+        return Ok(template);
+    }
+    std::fs::create_dir_all(&dir).map_err(|e| format!("{} cannot be made: {e}", dir.display()))?;
+    // Made where the server's user can write, then brought home under a name of this process, then renamed.
+    let work = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
+    template::own(work.path(), run_as)?;
+    let made = work.path().join("data");
+    match version.product {
+        MyProduct::MariaDb => {
+            let mut install = Command::new("mariadb-install-db");
+            install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+            install.arg(format!("--datadir={}", made.display())).current_dir(work.path());
+            if let Some(user) = run_as {
+                user.apply(&mut install);
+            }
+            run(&mut install)?;
+        }
+        MyProduct::MySql => {
+            let log = work.path().join("log");
+            let open = |path: &Path| File::options().create(true).append(true).open(path);
+            let mut initialize = server_command(version, &made, run_as);
+            initialize.args(["--initialize-insecure", "--innodb-redo-log-capacity=8M"]);
+            initialize.stderr(open(&log).map_err(|e| e.to_string())?);
+            run(&mut initialize).map_err(|why| {
+                format!("{why}: {}", std::fs::read_to_string(&log).unwrap_or_default().trim())
+            })?;
+        }
+    }
+    let home = dir.join(format!(".{}.{}", version.full, std::process::id()));
+    run(Command::new("cp").arg("-a").arg(&made).arg(&home))?;
+    if std::fs::rename(&home, &template).is_err() {
+        // Another process was faster; its template is as good.
+        std::fs::remove_dir_all(&home).map_err(|e| format!("{} cannot be removed: {e}", home.display()))?;
+    }
+    Ok(template)
+}

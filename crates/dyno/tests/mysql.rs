@@ -1,0 +1,238 @@
+//! The commands on real MySQL and MariaDB servers, whole and while servers die, forget and cut connections.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, assert_fits_schema, check, short};
+use dyno_testbed::MySql;
+use serde_json::Value;
+
+const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
+
+/// Two sessions with updates, no warm-up, a window of a second.
+const RUN: [&str; 13] = [
+    "run",
+    "--set",
+    "run.sessions_per_schema=2",
+    "--set",
+    "workload.update_pct=20",
+    "--set",
+    "workload.work_unit=8",
+    "--set",
+    "run.warmup=0s",
+    "--set",
+    "run.time=1s",
+    "--set",
+    "observe.interval=1s",
+];
+
+/// A window without any snapshot but the two at its ends.
+const NO_SNAPSHOT: [&str; 4] = ["--set", "run.ops_per_session=20000", "--set", "observe.interval=10m"];
+
+fn on_each(test: impl Fn(&mut MySql, &Desk)) {
+    for version in MySql::available() {
+        test(&mut MySql::start(&version, &[]), &Desk::new());
+    }
+}
+
+fn args<'a>(head: &[&'a str], url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [head, &DATA, &["--target", url], more].concat()
+}
+
+fn load(desk: &Desk, url: &str) {
+    let load = desk.dyno(&args(&["load"], url, &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+}
+
+fn last(desk: &Desk) -> Value {
+    desk.json(&["show", "last"]).1
+}
+
+fn reasons(record: &Value) -> String {
+    record["reasons"].to_string()
+}
+
+#[test]
+fn from_check_to_drop_and_the_figures_agree() {
+    on_each(|server, desk| {
+        let url = server.url();
+        let first = desk.dyno(&args(&["check"], &url, &[]));
+        assert_eq!(first.code, 0, "{first:#?}");
+        let load = desk.dyno(&args(&["load"], &url, &[]));
+        assert_eq!(load.code, 0, "{load:#?}");
+        assert_eq!(load.out.matches("1.000").count(), 3, "both tables and their sum: {}", load.out);
+        let mix = [
+            "--set",
+            "workload.update_pct=20",
+            "--set",
+            "workload.lookup_pct=40",
+            "--set",
+            "workload.scan_pct=5",
+            "--set",
+            "run.sessions_per_schema=3",
+        ];
+        for drive in ["workload.drive=client", "workload.drive=server"] {
+            let more = [&mix[..], &["--set", drive]].concat();
+            let (code, record) = desk.json(&args(&short(&["run"]), &url, &more));
+            assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+            assert_fits_schema(&record);
+            // Over their whole life sessions and server agree to the unit, but for what the server's own threads commit.
+            for name in [
+                "commits",
+                "commits_whole",
+                "rows_updated",
+                "rows_updated_whole",
+                "update_values",
+                "logical_reads",
+            ] {
+                assert_eq!(check(&record, name)["status"], "pass", "{drive}: {:#}", check(&record, name));
+            }
+            assert_eq!(record["targets"][0]["engine"], "mysql");
+            assert!(record["waits"]["samples"].as_u64().unwrap() > 0, "{}", record["waits"]);
+        }
+        let drop = desk.dyno(&args(&["drop"], &url, &["--yes"]));
+        assert_eq!(drop.code, 0, "{drop:#?}");
+        assert_eq!(server.sql("SHOW TABLES"), "");
+    });
+}
+
+#[test]
+fn every_update_is_found_again() {
+    on_each(|server, desk| {
+        let url = server.url();
+        load(desk, &url);
+        let proof = desk.dyno(&args(&["prove", "updates"], &url, &["--set", "run.ops_per_session=200"]));
+        assert_eq!(proof.code, 0, "{proof:#?}");
+    });
+}
+
+#[test]
+fn a_wrong_password_is_told_without_repeating_it() {
+    on_each(|server, desk| {
+        server.sql(
+            "CREATE USER app@'127.0.0.1' IDENTIFIED BY 'right'; GRANT ALL ON bench.* TO app@'127.0.0.1'",
+        );
+        let url = server.url_of("app", "bench");
+        let set = ["check", "--target", &url, "--set", "target.password_env=PW"];
+        let wrong = desk.dyno_with(("PW", "hunter2"), &set);
+        assert_eq!(wrong.code, 3, "{wrong:#?}");
+        assert!(wrong.err.contains("password") && !wrong.err.contains("hunter2"), "{}", wrong.err);
+        assert!(wrong.err.contains("hint: "), "{}", wrong.err);
+        let none = desk.dyno(&["check", "--target", &url]);
+        assert!(none.code == 3 && none.err.contains("password_env"), "{none:#?}");
+        let right = desk.dyno_with(("PW", "right"), &set);
+        assert_eq!(right.code, 0, "{right:#?}");
+    });
+}
+
+#[test]
+fn two_dynos_on_one_database_are_kept_apart() {
+    on_each(|server, desk| {
+        let url = server.url();
+        load(desk, &url);
+        let long =
+            ["run", "--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
+        let mut run = desk.start(&args(&long, &url, &[]));
+        run.until("ops/s");
+        let other = Desk::new();
+        for command in [&["load", "--replace"][..], &["run"], &["drop", "--yes"]] {
+            let said = other.dyno(&args(command, &url, &[]));
+            assert_eq!(said.code, 3, "{said:#?}");
+            let pid = format!("process {}", run.pid());
+            for part in ["in use by dyno run on host ", &pid, "since 20", "hint: ", "KILL "] {
+                assert!(said.err.contains(part), "{command:?} does not say {part:?}: {}", said.err);
+            }
+        }
+        run.signal("KILL");
+        run.end();
+        let next = desk.dyno(&args(&RUN, &url, &[]));
+        assert_eq!(next.code, 0, "what a killed run held is free: {next:#?}");
+    });
+}
+
+#[test]
+fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
+    on_each(|server, desk| {
+        let url = server.url();
+        load(desk, &url);
+        let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
+        run.until("window");
+        server.kill9();
+        server.restart();
+        let said = run.end();
+        assert!(matches!(said.code, 1 | 3), "{said:#?}");
+        let record = last(desk);
+        assert_ne!(record["status"], "valid");
+        assert!(reasons(&record).contains("end snapshot"), "{}", reasons(&record));
+        let next = desk.dyno(&args(&RUN, &url, &[]));
+        assert_eq!(next.code, 0, "the data is whole after the server's recovery: {next:#?}");
+    });
+}
+
+#[test]
+fn killed_during_a_load_the_load_resumes() {
+    on_each(|server, desk| {
+        let url = server.url();
+        let big = ["load", "--target", &url, "--set", "data.scale=400M", "--set", "data.load_parallel=1"];
+        let mut load = desk.start(&big);
+        load.until("rows …");
+        while server.try_sql("dyno", "SELECT COUNT(*) > 0 FROM dyno_chunks").as_deref() != Ok("1") {}
+        server.kill9();
+        let said = load.end();
+        assert_eq!(said.code, 3, "{said:#?}");
+        assert!(said.err.contains("error: ") && !said.err.contains("panicked"), "{}", said.err);
+        server.restart();
+        let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=400M"]);
+        assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
+        let again = desk.dyno(&big);
+        assert_eq!(again.code, 0, "{again:#?}");
+        assert!(again.out.contains("1.000"), "{}", again.out);
+    });
+}
+
+#[test]
+fn sessions_that_are_cut_reconnect_and_are_counted() {
+    on_each(|server, desk| {
+        let url = server.url();
+        load(desk, &url);
+        let four = ["--set", "run.sessions_per_schema=4", "--set", "run.time=3s"];
+        let mut run = desk.start(&args(&RUN, &url, &four));
+        run.until("window");
+        // Sessions are at work or between two operations; the others sleep for longer.
+        let busy = "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'dyno' AND COMMAND = 'Execute' LIMIT 2";
+        let mut cut = 0;
+        while cut < 2 {
+            for id in server.sql(busy).lines().take(2 - cut) {
+                cut += usize::from(server.try_sql("dyno", &format!("KILL {id}")).is_ok());
+            }
+        }
+        let said = run.end();
+        let record = last(desk);
+        assert_eq!(said.code, 0, "{} {:#}", reasons(&record), record["audit"]);
+        let errors = record["errors"].as_array().unwrap();
+        let reconnects: u64 = errors.iter().map(|error| error["reconnects"].as_u64().unwrap()).sum();
+        assert!((1..=2).contains(&reconnects), "{errors:#?}");
+        assert_eq!(check(&record, "errors")["status"], "warn", "{}", check(&record, "errors"));
+        assert_eq!(check(&record, "sessions")["status"], "pass");
+    });
+}
+
+#[test]
+fn ctrl_c_stores_what_was_measured_and_leaves_no_session() {
+    on_each(|server, desk| {
+        let url = server.url();
+        load(desk, &url);
+        let long = ["--set", "run.time=10m", "--json"];
+        let mut run = desk.start(&args(&RUN, &url, &long));
+        run.until("ops/s");
+        run.signal("INT");
+        let said = run.end();
+        assert_eq!(said.code, 130, "{said:#?}");
+        let record: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(record["status"], "interrupted");
+        assert!(record["counters"]["portable"]["logical_reads"]["delta"].as_i64().unwrap() > 0);
+        let others = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'dyno' AND ID <> CONNECTION_ID()";
+        assert_eq!(server.sql(others), "0", "no session is left behind");
+    });
+}
