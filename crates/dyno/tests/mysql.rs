@@ -10,8 +10,8 @@ use serde_json::Value;
 
 const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
 
-/// Two sessions with updates, no warm-up, a window of a second.
-const RUN: [&str; 13] = [
+/// Two sessions with updates, no warm-up.
+const RUN: [&str; 9] = [
     "run",
     "--set",
     "run.sessions_per_schema=2",
@@ -21,11 +21,10 @@ const RUN: [&str; 13] = [
     "workload.work_unit=8",
     "--set",
     "run.warmup=0s",
-    "--set",
-    "run.time=1s",
-    "--set",
-    "observe.interval=1s",
 ];
+
+/// A window of a second.
+const SHORT: [&str; 4] = ["--set", "run.time=1s", "--set", "observe.interval=1s"];
 
 /// A window without any snapshot but the two at its ends.
 const NO_SNAPSHOT: [&str; 4] = ["--set", "run.ops_per_session=20000", "--set", "observe.interval=10m"];
@@ -146,7 +145,7 @@ fn two_dynos_on_one_database_are_kept_apart() {
         }
         run.signal("KILL");
         run.end();
-        let next = desk.dyno(&args(&RUN, &url, &[]));
+        let next = desk.dyno(&args(&RUN, &url, &SHORT));
         assert_eq!(next.code, 0, "what a killed run held is free: {next:#?}");
     });
 }
@@ -165,7 +164,7 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
         let record = last(desk);
         assert_ne!(record["status"], "valid");
         assert!(reasons(&record).contains("end snapshot"), "{}", reasons(&record));
-        let next = desk.dyno(&args(&RUN, &url, &[]));
+        let next = desk.dyno(&args(&RUN, &url, &SHORT));
         assert_eq!(next.code, 0, "the data is whole after the server's recovery: {next:#?}");
     });
 }
@@ -196,7 +195,8 @@ fn sessions_that_are_cut_reconnect_and_are_counted() {
     on_each(|server, desk| {
         let url = server.url();
         load(desk, &url);
-        let four = ["--set", "run.sessions_per_schema=4", "--set", "run.time=3s"];
+        let four =
+            ["--set", "run.sessions_per_schema=4", "--set", "run.time=3s", "--set", "observe.interval=1s"];
         let mut run = desk.start(&args(&RUN, &url, &four));
         run.until("window");
         // Sessions are at work or between two operations; the others sleep for longer.
