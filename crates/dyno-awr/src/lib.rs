@@ -5,7 +5,12 @@
 //! of tables by their captions. Every figure keeps where it stood and what its last digit is worth. What a report does
 //! not have is absent, what cannot be read is an [`Issue`], and nothing is ever guessed.
 
+pub mod compat;
+mod derive;
+pub mod diff;
+pub mod format;
 mod html;
+mod input;
 mod issue;
 mod json;
 mod lines;
@@ -13,35 +18,81 @@ mod moment;
 mod number;
 mod read;
 mod report;
+pub mod row;
 mod table;
 mod text;
+pub mod timeline;
 
+use std::path::Path;
+
+pub use input::{FILE_BYTES_MAX, InputError};
 pub use issue::{Issue, Level};
-pub use json::to_json;
+pub use json::{Show, to_json};
 pub use moment::moment;
 pub use number::{Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
 pub use report::{
     Band, Container, Event, EventHistogram, Figure, Instance, IoRow, Kind, Parameter, Report, Segment,
     SegmentList, Source, Statement, StatementList, Word,
 };
+pub use row::{Line, Value};
 pub use table::Form;
 
-/// A text that is no report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it has no title of an AWR or STATSPACK report")]
-pub struct NoReport;
+/// Why a report could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AwrError {
+    /// The file.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// It is a report of Oracle's that compares or explains, and has no figures of one interval.
+    #[error("it is no report of one interval, but {0:?}")]
+    OtherReport(String),
+    /// The text has no title of a report.
+    #[error("it has no title of an AWR or STATSPACK report")]
+    NoReport,
+}
+
+/// Reads all reports of a file: text or HTML, plain or packed by gzip, one or several after the other.
+///
+/// # Errors
+/// The file as a whole cannot be read. A report in it that cannot be read is an error of its own.
+pub fn read_file(path: &Path) -> Result<Vec<Result<Report, AwrError>>, AwrError> {
+    let bytes = input::bytes(path)?;
+    let text = input::decode(&bytes)?;
+    let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+    let parts = input::split(&text);
+    let several = parts.len() > 1;
+    let read = |(number, part): (u32, &input::Part<'_>)| {
+        let mut report = read_report(part.text, &name, part.first_line)?;
+        report.part = if several { number } else { 0 };
+        Ok(report)
+    };
+    Ok((1..).zip(&parts).map(read).collect())
+}
 
 /// Reads one report. `file` is the name that the report goes by, `first_line` the line that its text begins on.
 ///
 /// # Errors
 /// The text has no title of an AWR or STATSPACK report.
-pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, NoReport> {
-    let document = match is_html(text) {
+pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, AwrError> {
+    let mut document = match is_html(text) {
         true => html::read(text, first_line),
         false => text::read(text, first_line),
     };
-    let kind = read::kind_of(&document).ok_or(NoReport)?;
-    Ok(read::read(&document, file, kind))
+    // A text report that something wrapped in a page has a title and no tables.
+    if document.form == Form::Html && document.tables.is_empty() {
+        document = text::read(text, first_line);
+    }
+    let Some(kind) = read::kind_of(&document) else {
+        let title = document.title.trim();
+        return Err(if title.is_empty() {
+            AwrError::NoReport
+        } else {
+            AwrError::OtherReport(title.to_owned())
+        });
+    };
+    let mut report = read::read(&document, file, kind);
+    derive::derive(&mut report);
+    Ok(report)
 }
 
 /// How far into a text the first tag is looked for.

@@ -35,21 +35,18 @@ pub enum Suffix {
     Binary,
 }
 
-impl Suffix {
-    fn factor(self, letter: u8) -> Option<f64> {
-        let power = match letter.to_ascii_uppercase() {
-            b'B' => 0,
-            b'K' => 1,
-            b'M' => 2,
-            b'G' => 3,
-            b'T' => 4,
-            b'P' => 5,
-            b'E' => 6,
-            _ => return None,
-        };
-        let base: f64 = if self == Self::Binary { 1024.0 } else { 1000.0 };
-        Some(base.powi(power))
-    }
+/// How many steps a suffix stands for.
+fn steps(letter: u8) -> Option<i32> {
+    Some(match letter.to_ascii_uppercase() {
+        b'B' => 0,
+        b'K' => 1,
+        b'M' => 2,
+        b'G' => 3,
+        b'T' => 4,
+        b'P' => 5,
+        b'E' => 6,
+        _ => return None,
+    })
 }
 
 /// Which mark stands before the fraction, as far as a lone mark with three digits after it does not tell.
@@ -93,15 +90,39 @@ pub(crate) fn number(text: &str, suffix: Suffix, decimal: Decimal) -> Result<Opt
     if is_absent(text) {
         return Ok(None);
     }
-    let trimmed = trim(text);
-    let (reading, rest) = leading(trimmed, decimal)?;
-    let rest = rest.trim_start();
-    let factor = match rest.as_bytes() {
-        [] => 1.0,
-        [letter] => suffix.factor(*letter).ok_or_else(|| not(text, "the suffix is not known"))?,
+    let (digits, rest) = leading(trim(text), decimal)?;
+    let steps = match rest.trim_start().as_bytes() {
+        [] => 0,
+        [letter] => steps(*letter).ok_or_else(|| not(text, "the suffix is not known"))?,
         _ => return Err(not(text, "something follows the digits")),
     };
+    // Powers of ten go into the exponent, so that the number is rounded once.
+    let (thousands, factor) = match suffix {
+        Suffix::Decimal => (3 * steps, 1.0),
+        Suffix::Binary => (0, 1024f64.powi(steps)),
+    };
+    let reading = digits.reading(thousands).ok_or_else(|| not(text, "it is out of range"))?;
     Ok(Some(Reading { value: reading.value * factor, step: reading.step * factor }))
+}
+
+/// A number as it is spelled, its marks taken away.
+#[derive(Debug)]
+struct Digits {
+    negative: bool,
+    whole: String,
+    fraction: String,
+    exponent: i32,
+}
+
+impl Digits {
+    /// The number, times ten to the power of `more`; `None` beyond the range of floats.
+    fn reading(&self, more: i32) -> Option<Reading> {
+        let exponent = self.exponent + more;
+        let sign = if self.negative { "-" } else { "" };
+        let value: f64 = format!("{sign}{}.{}e{exponent}", self.whole, self.fraction).parse().ok()?;
+        let last_digit = exponent - i32::try_from(self.fraction.len()).ok()?;
+        value.is_finite().then(|| Reading { value, step: 10f64.powi(last_digit) })
+    }
 }
 
 fn trim(text: &str) -> &str {
@@ -109,7 +130,7 @@ fn trim(text: &str) -> &str {
 }
 
 /// The number that `text` begins with, and what follows it.
-fn leading(text: &str, decimal: Decimal) -> Result<(Reading, &str), NotANumber> {
+fn leading(text: &str, decimal: Decimal) -> Result<(Digits, &str), NotANumber> {
     if text.starts_with('#') {
         return Err(not(text, "the report does not have it, since its column was too narrow"));
     }
@@ -126,15 +147,7 @@ fn leading(text: &str, decimal: Decimal) -> Result<(Reading, &str), NotANumber> 
     let (whole, fraction) =
         split_mantissa(mantissa, decimal).ok_or_else(|| not(text, "its marks do not group digits"))?;
     let (exponent, rest) = exponent(rest);
-    let spelled = format!("{}{whole}.{fraction}e{exponent}", if negative { "-" } else { "" });
-    let value: f64 = spelled.parse().map_err(|_| not(text, "it is out of range"))?;
-    if !value.is_finite() {
-        return Err(not(text, "it is out of range"));
-    }
-    let last_digit = exponent - i32::try_from(fraction.len()).unwrap_or(i32::MAX);
-    let whole_count = last_digit == 0;
-    let step = if whole_count { 1.0 } else { 10f64.powi(last_digit) };
-    Ok((Reading { value, step }, rest))
+    Ok((Digits { negative, whole, fraction, exponent }, rest))
 }
 
 /// `E+08` at the start of `rest`. `E` alone is a suffix, not an exponent.
@@ -237,9 +250,10 @@ impl TimeUnit {
 
     fn from_name(name: &str) -> Option<Self> {
         match name {
-            "ns" => Some(Self::Ns),
-            "us" | "µs" | "μs" => Some(Self::Us),
-            "ms" => Some(Self::Ms),
+            // Narrow columns cut the second letter; no report counts in minutes.
+            "ns" | "n" => Some(Self::Ns),
+            "us" | "µs" | "μs" | "u" => Some(Self::Us),
+            "ms" | "m" => Some(Self::Ms),
             "cs" => Some(Self::Cs),
             "s" | "sec" => Some(Self::S),
             _ => None,
@@ -280,26 +294,17 @@ pub(crate) fn time(
     if is_absent(text) {
         return Ok(None);
     }
-    let (reading, rest) = leading(trim(text), decimal)?;
+    let (digits, rest) = leading(trim(text), decimal)?;
     let rest = rest.trim();
-    if rest.is_empty() {
-        let unit = caption.ok_or_else(|| not(text, "neither it nor its caption names a unit"))?;
-        return Ok(Some(TimeReading { reading, unit }));
-    }
-    if let Some(unit) = TimeUnit::from_name(rest) {
-        return Ok(Some(TimeReading { reading, unit }));
-    }
-    let factor = match rest.as_bytes() {
-        [letter @ (b'K' | b'M' | b'G')] => Suffix::Decimal.factor(*letter),
-        _ => None,
+    let (unit, thousands) = match (TimeUnit::from_name(rest), rest.as_bytes()) {
+        (Some(unit), _) => (Some(unit), 0),
+        (None, []) => (caption, 0),
+        (None, [letter @ (b'K' | b'M' | b'G')]) => (caption, 3 * steps(*letter).unwrap_or(0)),
+        _ => return Err(not(text, "the unit is not known")),
     };
-    match (factor, caption) {
-        (Some(factor), Some(unit)) => {
-            let reading = Reading { value: reading.value * factor, step: reading.step * factor };
-            Ok(Some(TimeReading { reading, unit }))
-        }
-        _ => Err(not(text, "the unit is not known")),
-    }
+    let unit = unit.ok_or_else(|| not(text, "neither it nor its caption names a unit"))?;
+    let reading = digits.reading(thousands).ok_or_else(|| not(text, "it is out of range"))?;
+    Ok(Some(TimeReading { reading, unit }))
 }
 
 /// What a decimal mark looks like in a report, from cells that can be read in one way only.
@@ -375,6 +380,7 @@ mod tests {
     #[test]
     fn suffixes_are_of_1000_or_1024() {
         assert_eq!(read("2G"), 2e9);
+        assert_eq!(read("521.8K"), 521_800.0);
         let bytes = |text| number(text, Suffix::Binary, Decimal::Point).unwrap().unwrap().value;
         assert_eq!(bytes(".16M"), 0.16 * 1_048_576.0);
         assert_eq!(bytes("162.8G"), 162.8 * 1_073_741_824.0);
@@ -418,6 +424,7 @@ mod tests {
         assert_eq!(read(".00ns", None).reading.value, 0.0);
         assert_eq!(read("9", TimeUnit::of_caption("Avg wait (ms)")).seconds().value, 0.009);
         assert_eq!(read("1.2K", Some(TimeUnit::Ms)).reading.value, 1_200.0);
+        assert_eq!(read("1230.91m", None).unit, TimeUnit::Ms);
         assert!(time("9", None, Decimal::Point).is_err());
         assert!(time("9 furlongs", None, Decimal::Point).is_err());
         assert_eq!(time("\u{a0}", None, Decimal::Point), Ok(None));

@@ -3,7 +3,7 @@
 //! A figure's name is its place in the output: `load_profile_per_s.redo_size`. A figure that the report does not have has
 //! no entry; a figure that could not be read has none either, and an issue that says so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::issue::Issue;
@@ -148,8 +148,6 @@ pub struct Statement {
     pub id: String,
     /// The list's figures by name: `elapsed_s`, `executions`.
     pub figures: BTreeMap<&'static str, Reading>,
-    /// The plan, where the list tells.
-    pub plan_hash: Option<String>,
     /// The program's module.
     pub module: Option<String>,
     /// The container.
@@ -164,7 +162,7 @@ pub struct Statement {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatementList {
     /// What they are ordered by: `elapsed`.
-    pub order: &'static str,
+    pub order: String,
     /// The statements.
     pub statements: Vec<Statement>,
     /// Where they stood.
@@ -196,7 +194,7 @@ pub struct Segment {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SegmentList {
     /// What they are ordered by: `logical_reads`.
-    pub order: &'static str,
+    pub order: String,
     /// The segments.
     pub segments: Vec<Segment>,
     /// Where they stood.
@@ -279,6 +277,10 @@ pub struct Report {
     pub files: Vec<IoRow>,
     /// Top statements.
     pub statements: Vec<StatementList>,
+    /// Whole texts of statements by their ids, where the report lists them.
+    pub statement_texts: BTreeMap<String, String>,
+    /// Plans of statements by their ids, where the report tells.
+    pub plans: BTreeMap<String, BTreeSet<String>>,
     /// Top segments.
     pub segments: Vec<SegmentList>,
     /// Initialisation parameters.
@@ -311,6 +313,8 @@ impl Report {
             tablespaces: Vec::new(),
             files: Vec::new(),
             statements: Vec::new(),
+            statement_texts: BTreeMap::new(),
+            plans: BTreeMap::new(),
             segments: Vec::new(),
             parameters: Vec::new(),
             instances: Vec::new(),
@@ -342,14 +346,15 @@ impl Report {
     /// reports cut are found too.
     pub fn event(&self, name: &str) -> Option<&Event> {
         let lists = [&self.foreground_events, &self.top_events, &self.all_events];
-        lists.into_iter().find_map(|list| list.iter().find(|event| is_same_event(&event.name, name)))
+        lists.into_iter().find_map(|list| list.iter().find(|event| self.is_event(&event.name, name)))
+    }
+
+    /// Whether a printed name, which may be cut, is the event `name`.
+    pub(crate) fn is_event(&self, printed: &str, name: &str) -> bool {
+        let may_be_cut = self.form == Form::Text && CUT_NAME.contains(&printed.len());
+        printed == name || (may_be_cut && name.starts_with(printed))
     }
 }
 
-/// Shortest cut name that still counts as the same: the narrowest column of event names has 25 characters.
-const CUT_NAME_MIN: usize = 25;
-
-/// Whether a printed name, which may be cut, is the event `name`.
-pub(crate) fn is_same_event(printed: &str, name: &str) -> bool {
-    printed == name || (printed.len() >= CUT_NAME_MIN && name.starts_with(printed))
-}
+/// Widths of the columns of event names in text reports.
+const CUT_NAME: std::ops::RangeInclusive<usize> = 24..=30;

@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
     /// The row as labels with the values after each: `Buffer Cache:  728M  728M  Std Block Size:  8K` is two.
     pub(crate) fn pairs(&self) -> Vec<(Cow<'a, str>, Vec<Cow<'a, str>>)> {
         let cells: Vec<Cow<'a, str>> = match self.raw {
-            Some(raw) => split_pairs(raw).into_iter().map(Cow::Borrowed).collect(),
+            Some(raw) => split_pairs(raw),
             None => self.cells.iter().filter(|cell| !cell.is_empty()).cloned().collect(),
         };
         let mut pairs: Vec<(Cow<'a, str>, Vec<Cow<'a, str>>)> = Vec::new();
@@ -64,18 +64,30 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A line of labels and values cut where a label ends (a colon) or two blanks stand.
-fn split_pairs(line: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
+/// A line of labels and values cut where a label ends (a colon) or two blanks stand. Labels have no digits, but may have
+/// two blanks inside: `Buffer  Hit   %:`.
+fn split_pairs(line: &str) -> Vec<Cow<'_, str>> {
+    let mut parts: Vec<Cow<'_, str>> = Vec::new();
+    let mut add = |part: &'_ str| {
+        let words = |text: &str| !text.ends_with(':') && !text.bytes().any(|b| b.is_ascii_digit());
+        match parts.last_mut() {
+            Some(last) if words(last) && (words(part) || part.ends_with(':')) => {
+                let last = last.to_mut();
+                last.push(' ');
+                last.push_str(part);
+            }
+            _ => parts.push(Cow::Owned(part.to_owned())),
+        }
+    };
     for chunk in line.split("  ") {
         let mut rest = chunk.trim();
         // `15.00 (mins) Av Act Sess:` is the end of a value and the next label.
         while let Some(end) = rest.find(": ").or_else(|| rest.find(") ").filter(|_| rest.ends_with(':'))) {
-            parts.push(&rest[..=end]);
+            add(&rest[..=end]);
             rest = rest[end + 1..].trim_start();
         }
         if !rest.is_empty() {
-            parts.push(rest);
+            add(rest);
         }
     }
     parts
@@ -162,6 +174,10 @@ mod tests {
         assert_eq!(pairs.len(), 2);
         assert_eq!((pairs[0].0.as_ref(), pairs[0].1[0].as_ref()), ("Buffer Cache:", "728M"));
         assert_eq!((pairs[1].0.as_ref(), pairs[1].1[0].as_ref()), ("Std Block Size:", "8K"));
+        let row =
+            Row { raw: Some("    Buffer  Hit   %:   99.89    In-memory Sort %:  100.00"), ..Row::default() };
+        let pairs = row.pairs();
+        assert_eq!((pairs[0].0.as_ref(), pairs[0].1[0].as_ref()), ("Buffer Hit %:", "99.89"));
         let row = Row { raw: Some(" Elapsed:      15.00 (mins) Av Act Sess:       7.1"), ..Row::default() };
         let pairs = row.pairs();
         assert_eq!((pairs[0].1[0].as_ref(), pairs[1].0.as_ref()), ("15.00 (mins)", "Av Act Sess:"));

@@ -1,5 +1,7 @@
 //! Real reports, where they are at hand: every key of `NAME.expected.json` must be in what is read from `NAME`, and equal.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -53,7 +55,7 @@ fn every_expected_key_is_read() {
         let file = object["file"].as_str().unwrap().to_owned();
         let text = String::from_utf8_lossy(&std::fs::read(folder.join(&file)).unwrap()).into_owned();
         let report = dyno_awr::read_report(&text, &file, 1).unwrap_or_else(|error| panic!("{file}: {error}"));
-        differences(stem, &expected, &dyno_awr::to_json(&report), &mut found);
+        differences(stem, &expected, &dyno_awr::to_json(&report, dyno_awr::Show::default()), &mut found);
         for issue in report.issues.iter().filter(|issue| issue.is_error()) {
             found.push(issue.line_of(&file));
         }
@@ -61,4 +63,83 @@ fn every_expected_key_is_read() {
     }
     assert!(count > 0, "{} holds no expected files", folder.display());
     assert!(found.is_empty(), "{} differences in {count} reports:\n{}", found.len(), found.join("\n"));
+}
+
+/// All reports of the folder.
+fn reports(folder: &Path) -> Vec<dyno_awr::Report> {
+    let mut reports = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.ends_with(".txt") || name.ends_with(".html") {
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            reports.push(dyno_awr::read_report(&text, &name, 1).unwrap());
+        }
+    }
+    reports
+}
+
+/// A text report and an HTML report of one interval of one instance say the same, as far as their digits go.
+#[test]
+fn text_and_html_of_one_interval_agree() {
+    let Some(folder) = folder() else {
+        eprintln!("skipped: no folder of real reports (DYNO_AWR_REPORTS names one)");
+        return;
+    };
+    let reports = reports(&folder);
+    let key = |report: &dyno_awr::Report| {
+        let value = |name| report.value(name).map(|value| value as u64);
+        (report.kind, value("dbid"), value("inst_num"), value("begin_snap"), value("end_snap"))
+    };
+    let mut found = Vec::new();
+    let mut pairs = 0;
+    for text in reports.iter().filter(|report| report.form == dyno_awr::Form::Text) {
+        for html in reports.iter().filter(|report| report.form == dyno_awr::Form::Html) {
+            if key(text) != key(html) {
+                continue;
+            }
+            pairs += 1;
+            for (name, a) in &text.figures {
+                let Some(b) = html.figures.get(name) else { continue };
+                // Both are rounded, and rounding of halves differs.
+                let room = (a.reading.step + b.reading.step) * 0.51 + 1e-9 * a.reading.value.abs();
+                if (a.reading.value - b.reading.value).abs() > room {
+                    found.push(format!("{}: {name}: {:?} and {:?}", text.file, a.reading, b.reading));
+                }
+            }
+            let lists = |report: &dyno_awr::Report| {
+                let lists = [&report.foreground_events, &report.background_events, &report.top_events];
+                lists.into_iter().flatten().cloned().collect::<Vec<_>>()
+            };
+            for (a, b) in lists(text).iter().zip(lists(html)) {
+                let waits = [a.waits, b.waits].map(|waits| waits.map(|waits| waits.value));
+                if !b.name.starts_with(&a.name) || waits[0] != waits[1] {
+                    found.push(format!("{}: {} {waits:?} {}", text.file, a.name, b.name));
+                }
+            }
+            let shape = |report: &dyno_awr::Report| {
+                let statements: Vec<_> =
+                    report.statements.iter().map(|l| (l.order.clone(), l.statements.len())).collect();
+                let segments: Vec<_> =
+                    report.segments.iter().map(|l| (l.order.clone(), l.segments.len())).collect();
+                let histograms: Vec<_> = report.histograms.iter().map(|h| h.bands.len()).collect();
+                let io = [&report.io_functions, &report.io_filetypes, &report.tablespaces, &report.files];
+                (
+                    statements,
+                    segments,
+                    histograms,
+                    io.map(|rows| rows.iter().map(|row| row.figures.clone()).collect::<Vec<_>>().len()),
+                )
+            };
+            assert_eq!(shape(text), shape(html), "{}", text.file);
+            let common = text.figures.keys().filter(|name| html.figures.contains_key(*name)).count();
+            assert!(
+                common * 10 >= text.figures.len() * 7,
+                "{}: {common} of {}",
+                text.file,
+                text.figures.len()
+            );
+        }
+    }
+    assert!(found.is_empty(), "{} differences in {pairs} pairs:\n{}", found.len(), found.join("\n"));
 }

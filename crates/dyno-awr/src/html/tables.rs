@@ -251,6 +251,11 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self) -> Document<'a> {
+        // A row that has no end may lack digits of its last figure.
+        for table in &mut self.open {
+            table.row = None;
+            table.cell = None;
+        }
         while !self.open.is_empty() {
             self.close_table();
         }

@@ -17,11 +17,13 @@ fn named(context: &mut Context, table: &Table<'_>, group: &str, column: Option<u
 
 /// Instance activity: totals over the interval; or, for what is a level and no count, both ends.
 pub(crate) fn instance_activity(context: &mut Context, table: &Table<'_>) {
-    if let Some(total) = table.column("total") {
-        named(context, table, "instance_activity", Some(total));
-    }
-    for (caption, group) in [("beginvalue", "instance_activity_begin"), ("endvalue", "instance_activity_end")]
-    {
+    for (caption, group) in [
+        ("total", "instance_activity"),
+        ("persecond", "instance_activity_per_s"),
+        ("perhour", "instance_activity_per_hour"),
+        ("beginvalue", "instance_activity_begin"),
+        ("endvalue", "instance_activity_end"),
+    ] {
         if let Some(column) = table.column(caption) {
             named(context, table, group, Some(column));
         }

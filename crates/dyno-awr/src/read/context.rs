@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::histogram::Histograms;
 use crate::issue::{Issue, Level};
 use crate::number::{self, Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
 use crate::report::{Figure, Report, Source, Word};
@@ -19,6 +20,7 @@ fn level_of(error: &NotANumber) -> Level {
 pub(crate) struct Context {
     pub(crate) report: Report,
     pub(crate) decimal: Decimal,
+    pub(crate) histograms: Histograms,
 }
 
 /// A table with what the sources of its values share.
@@ -74,7 +76,19 @@ impl Context {
         suffix: Suffix,
     ) -> Option<Reading> {
         let column = column?;
-        match number::number(row.cell(column), suffix, self.decimal) {
+        self.number_of(place, row, column, row.cell(column), suffix)
+    }
+
+    /// The number in a part of a cell.
+    pub(crate) fn number_of(
+        &mut self,
+        place: &Place<'_, '_>,
+        row: &Row<'_>,
+        column: usize,
+        text: &str,
+        suffix: Suffix,
+    ) -> Option<Reading> {
+        match number::number(text, suffix, self.decimal) {
             Ok(reading) => reading,
             Err(error) => {
                 self.unreadable(place, row, column, &error);

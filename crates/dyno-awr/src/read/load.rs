@@ -47,7 +47,13 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
     let per_second = table.find(|caption| caption.ends_with("persecond")).unwrap_or(1);
     let per_transaction = table.find(|caption| caption.ends_with("pertransaction")).unwrap_or(2);
     for row in &table.rows {
-        let label = row.cell(0);
+        // A figure wider than its column moves those after it; the first after the label is per second all the same.
+        let pairs = if row.cells.is_empty() { row.pairs() } else { Vec::new() };
+        let label = pairs.first().map_or(row.cell(0), |(label, _)| label);
+        let value = |column: usize| match pairs.first() {
+            Some((_, values)) => values.get(column - 1).map_or("", AsRef::as_ref),
+            None => row.cell(column),
+        };
         let bare = squash(label.split(['(', ':']).next().unwrap_or_default());
         let Some((_, name)) = LOAD.iter().find(|(known, _)| *known == bare) else {
             // Under the profile of 9i and 10g stand shares; they belong to the efficiency figures.
@@ -58,7 +64,7 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
         {
             let caption = table.columns.get(column).map_or("", String::as_str);
             let source = place.labelled(row, label, caption);
-            context.keep_labelled(&format!("{group}.{name}"), row.cell(column), Suffix::Decimal, source);
+            context.keep_labelled(&format!("{group}.{name}"), value(column), Suffix::Decimal, source);
         }
     }
 }

@@ -5,12 +5,20 @@ mod context;
 mod cpu;
 mod events;
 mod global;
+mod histogram;
 mod identity;
+mod io;
+mod known;
 mod load;
+mod parameters;
 mod sections;
+mod segments;
+mod statements;
 
 use context::Context;
+use histogram::Histograms;
 
+use crate::issue::Level;
 use crate::number::{Decimal, DecimalEvidence};
 use crate::report::{Kind, Report};
 use crate::table::{Document, Table, squash};
@@ -26,11 +34,33 @@ pub(crate) fn kind_of(document: &Document<'_>) -> Option<Kind> {
 /// Reads every section of a document.
 pub(crate) fn read(document: &Document<'_>, file: &str, kind: Kind) -> Report {
     let report = Report::new(file, document.form, kind);
-    let mut context = Context { report, decimal: decimal_of(document) };
+    let mut context = Context { report, decimal: decimal_of(document), histograms: Histograms::default() };
     for table in &document.tables {
         sections::read(&mut context, table);
     }
+    context.report.histograms = std::mem::take(&mut context.histograms).finish();
+    whole(&mut context, document);
     context.report
+}
+
+/// What the document as a whole says: whether it is all there.
+fn whole(context: &mut Context, document: &Document<'_>) {
+    let last = document.tables.last().map_or(1, |table| table.rows.last().map_or(table.line, |row| row.line));
+    if document.cut {
+        let message =
+            "the report has more tables, rows or cells than are kept; the rest was not read".to_owned();
+        context.issue(Level::Warning, "", last, message);
+    }
+    if !document.ended {
+        let message =
+            "the report ends without its last line (End of Report); what comes after this line is missing";
+        context.issue(Level::Warning, "", last, message.to_owned());
+    }
+    for (name, what) in [("begin_snap", "snapshots"), ("elapsed_min", "elapsed time")] {
+        if context.report.value(name).is_none() {
+            context.issue(Level::Warning, "", 1, format!("it does not say its {what}"));
+        }
+    }
 }
 
 /// How the report writes decimals, from the tables of the summary, which are short and all numbers.

@@ -1,7 +1,10 @@
 //! Which reader a table goes to: by its title, and where it has none that is known, by HTML's summary.
 
 use super::context::Context;
-use super::{activity, cpu, events, global, identity, load};
+use super::{
+    activity, cpu, events, global, histogram, identity, io, known, load, parameters, segments, statements,
+};
+use crate::issue::Level;
 use crate::number::Suffix;
 use crate::report::Kind;
 use crate::table::{Table, squash};
@@ -25,16 +28,77 @@ const SUMMARIES: [(&str, &str); 12] = [
 /// Reads a table, if it is of a section that is read.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let title = squash(&table.title);
+    misfits(context, table, &title);
     let done = match context.report.kind {
         Kind::AwrRacGlobal => of_cluster(context, table, &title),
         _ => of_instance(context, table, &title),
     };
-    if done || identity::read(context, table) {
+    if done || lists(context, table, &title) || identity::read(context, table) {
         return;
     }
-    if let Some((_, title)) = SUMMARIES.iter().find(|(words, _)| table.summary.contains(words)) {
-        of_instance(context, table, title);
+    let by_summary = SUMMARIES.iter().find(|(words, _)| table.summary.contains(words));
+    if by_summary.is_some_and(|(_, title)| of_instance(context, table, title)) || known::is_known(&title) {
+        return;
     }
+    context.issue(Level::Warning, &table.title, table.line, "this section is not known".to_owned());
+}
+
+/// Sections whose lines are read by the columns they stand under, and by nothing else.
+const BY_COLUMN: [&str; 15] = [
+    "top5timed",
+    "top10foreground",
+    "waitclasses",
+    "foregroundwait",
+    "backgroundwait",
+    "waitevent",
+    "hostcpu",
+    "ioprofile",
+    "timemodel",
+    "operatingsystemstatistics",
+    "osstatistics",
+    "instanceactivity",
+    "keyinstanceactivity",
+    "iostatbyfunctionsummary",
+    "iostatbyfiletypesummary",
+];
+
+/// A line of text that does not stand under its captions is not read, and that is said.
+fn misfits(context: &mut Context, table: &Table<'_>, title: &str) {
+    if table.columns.is_empty() || !BY_COLUMN.iter().any(|start| title.starts_with(start)) {
+        return;
+    }
+    for row in table.rows.iter().filter(|row| row.cells.is_empty()) {
+        let Some(raw) = row.raw.filter(|raw| raw.bytes().any(|b| b.is_ascii_digit())) else { continue };
+        let message = format!("a line does not stand under the captions and is not read: {:?}", raw.trim());
+        context.issue(Level::Warning, &table.title, row.line, message);
+    }
+}
+
+/// Lists that instances' reports and clusters' have alike.
+fn lists(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
+    let is_any = |starts: &[&str]| starts.iter().any(|start| title.starts_with(start));
+    if is_any(&["sqlorderedby"]) {
+        statements::read(context, table);
+    } else if is_any(&["completelistofsqltext"]) {
+        statements::texts(context, table);
+    } else if is_any(&["topsqlwithtop"]) {
+        statements::plans(context, table);
+    } else if is_any(&["segmentsby"]) {
+        segments::read(context, table);
+    } else if is_any(&["waiteventhistogram"]) {
+        histogram::read(context, table);
+    } else if is_any(&[
+        "initora",
+        "modifiedparameters",
+        "modifiedmulti",
+        "parametersmodifiedby",
+        "multivaluedparameters",
+    ]) {
+        parameters::read(context, table);
+    } else {
+        return false;
+    }
+    true
 }
 
 /// Sections of an instance's report. Whether the title is one of them.
@@ -81,6 +145,18 @@ fn of_instance(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
     } else if matches!(title, "waitevents" | "waiteventsfgandbg") {
         let read = events::read(context, table);
         context.report.all_events.extend(read);
+    } else if is_any(&["iostatbyfunctionsummary"]) {
+        let read = io::functions(context, table);
+        context.report.io_functions.extend(read);
+    } else if is_any(&["iostatbyfiletypesummary"]) {
+        let read = io::filetypes(context, table);
+        context.report.io_filetypes.extend(read);
+    } else if title == "tablespaceiostats" {
+        let read = io::files(context, table);
+        context.report.tablespaces.extend(read);
+    } else if title == "fileiostats" {
+        let read = io::files(context, table);
+        context.report.files.extend(read);
     } else if is_any(&["globalcacheloadprofile"]) {
         load::labelled(context, table, "rac_load_per_s");
     } else if is_any(&["globalcacheefficiency"]) {
@@ -115,6 +191,8 @@ fn of_cluster(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
         "osstatisticsbyinstance" => global::os_statistics(context, table),
         "systemstatisticsglobal" => activity::instance_activity(context, table),
         "ioprofileglobal" => global::io_profile(context, table),
+        "iostatbyfunction" => context.report.io_functions = io::of_cluster(context, table),
+        "iostatbyfiletype" => context.report.io_filetypes = io::of_cluster(context, table),
         "toptimedforegroundevents" => global::top_events(context, table),
         "foregroundwaiteventsglobal" => context.report.foreground_events = events::read(context, table),
         "backgroundwaiteventsglobal" => context.report.background_events = events::read(context, table),

@@ -52,9 +52,9 @@ pub(crate) fn is_end(line: &str) -> bool {
     indent >= 5 && dashes.len() >= 50 && dashes.bytes().all(|b| b == b'-')
 }
 
-/// Whether a line underlines a title with tildes, other captions beside it or not.
+/// Whether a line underlines a title with tildes, other captions beside it or not. Tildes further in rule off sums.
 pub(crate) fn is_underline(line: &str) -> bool {
-    line.trim_start().starts_with("~~~")
+    line.starts_with("~~~")
 }
 
 /// The text of a line between two character positions.

@@ -94,15 +94,20 @@ impl<'a, 'l> Reader<'a, 'l> {
             self.at += 1;
             return;
         }
-        let underlined = is_underline(self.line(self.at + 1)) && !is_underline(line.text);
+        let is_note = line.text.starts_with("->");
+        let underlined = self.is_title(self.at);
         if underlined {
             let (title, end) = underlined_title(line.text);
             self.begin_section(title, line, end);
         }
+        if is_note {
+            self.skip_note();
+            return;
+        }
         if self.fresh && self.head() {
             return;
         }
-        if is_underline(line.text) || underlined || line.text.starts_with("->") {
+        if is_underline(line.text) || underlined {
             self.at += 1;
             self.fresh = true;
             return;
@@ -110,6 +115,22 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.data(line);
         self.fresh = false;
         self.at += 1;
+    }
+
+    /// Whether a line is underlined; a note may stand in between.
+    fn is_title(&self, at: usize) -> bool {
+        let (text, next) = (self.line(at), self.line(at + 1));
+        let below = if next.starts_with("->") { self.line(at + 2) } else { next };
+        !text.is_empty() && !text.starts_with("->") && !is_underline(text) && is_underline(below)
+    }
+
+    /// Notes begin with an arrow and go on over lines that are set in.
+    fn skip_note(&mut self) {
+        self.at += 1;
+        while self.line(self.at).starts_with(' ') {
+            self.at += 1;
+        }
+        self.fresh = true;
     }
 
     fn begin_section(&mut self, title: &'a str, line: Line<'a>, end: usize) {
@@ -124,8 +145,8 @@ impl<'a, 'l> Reader<'a, 'l> {
     fn head(&mut self) -> bool {
         let block = (self.at..self.at + CAPTION_LINES_MAX).take_while(|&at| {
             let text = self.line(at);
-            let underlined = !is_underline(text) && is_underline(self.line(at + 1));
-            let begins_other = at > self.at && (section_title(text).is_some() || is_end(text) || underlined);
+            let begins_other =
+                at > self.at && (section_title(text).is_some() || is_end(text) || self.is_title(at));
             !text.is_empty() && !begins_other
         });
         let Some(rule_at) = block.clone().find(|&at| self.is_rule(at)) else { return false };
@@ -179,7 +200,8 @@ impl<'a, 'l> Reader<'a, 'l> {
             return true;
         }
         let above = at.saturating_sub(CAPTION_LINES_MAX)..at;
-        above.rev().take_while(|&up| !self.line(up).is_empty()).any(|up| {
+        let is_head = |up: &usize| !self.line(*up).is_empty() && ruler(self.line(*up)).is_none();
+        above.rev().take_while(is_head).any(|up| {
             let text = self.line(up);
             text.contains("SQL Id") || text.contains("Hash Value") || text.contains("Executions")
         })

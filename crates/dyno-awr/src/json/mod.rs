@@ -1,5 +1,7 @@
 //! A report as JSON: figures nested by the first part of their names, lists as lists.
 
+mod lists;
+
 use serde_json::{Map, Number, Value, json};
 
 use crate::number::{Reading, TimeReading};
@@ -85,8 +87,17 @@ fn insert(object: &mut Map<String, Value>, name: &str, value: Value) {
 /// Words and counts that every report's output has, absent ones as null.
 const HEAD: [&str; 8] = ["db_name", "instance", "version", "rac", "cdb", "host", "platform", "begin_time"];
 
+/// What is shown of names and texts that belong to the application.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Show {
+    /// Texts and modules of statements.
+    pub sql_text: bool,
+    /// Owners, tables, tablespaces, files.
+    pub object_names: bool,
+}
+
 /// A whole report.
-pub fn to_json(report: &Report) -> Value {
+pub fn to_json(report: &Report, show: Show) -> Value {
     let mut object = Map::new();
     object.insert("file".into(), Value::from(report.file.as_str()));
     object.insert("report_type".into(), Value::from(report.kind.name()));
@@ -115,5 +126,6 @@ pub fn to_json(report: &Report) -> Value {
         object.insert("cpus".into(), Value::Null);
         object.insert("instances".into(), report.instances.iter().map(instance).collect());
     }
+    lists::insert(&mut object, report, show);
     Value::Object(object)
 }

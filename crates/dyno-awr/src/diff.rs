@@ -1,0 +1,216 @@
+//! Two reports side by side: what rose, what fell, what came and went.
+
+use std::collections::BTreeSet;
+
+use crate::number::Reading;
+use crate::report::{Event, Report};
+use crate::row::{Line, Value};
+
+/// A figure of both reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The column's name.
+    pub name: String,
+    /// In the first report.
+    pub a: Option<Reading>,
+    /// In the second.
+    pub b: Option<Reading>,
+}
+
+impl Change {
+    /// Whether the figures differ by more than what their last digits leave open.
+    pub fn differs(&self) -> bool {
+        let Some((a, b)) = self.a.zip(self.b) else { return false };
+        (b.value - a.value).abs() > (a.step + b.step) / 2.0
+    }
+
+    /// How far the second is from the first, %; absent where they do not differ, or there is nothing to divide by.
+    pub fn percent(&self) -> Option<f64> {
+        let (a, b) = self.a.zip(self.b).filter(|_| self.differs())?;
+        (a.value != 0.0).then(|| 100.0 * (b.value - a.value) / a.value.abs())
+    }
+}
+
+/// A wait event in both reports: seconds waited per second, and the mean.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventChange {
+    /// The event.
+    pub name: String,
+    /// Time waited per second of the interval.
+    pub load: Change,
+    /// Mean wait, ms.
+    pub mean_ms: Change,
+}
+
+/// What became of a statement's plan, a parameter: the value in each report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    /// The parameter, or the statement's id.
+    pub name: String,
+    /// In the first report; absent where it is not there.
+    pub a: Option<String>,
+    /// In the second.
+    pub b: Option<String>,
+}
+
+/// All differences of two reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Why the two may not be alike: other databases, other lengths.
+    pub cautions: Vec<String>,
+    /// Figures, in the order of the wide table.
+    pub figures: Vec<Change>,
+    /// Events that are among the top ones of either, largest first.
+    pub events: Vec<EventChange>,
+    /// Parameters that differ.
+    pub parameters: Vec<Switch>,
+    /// Statements whose plans differ.
+    pub plans: Vec<Switch>,
+}
+
+/// Figures that are compared.
+const FIGURES: [&str; 34] = [
+    "elapsed_min",
+    "sessions",
+    "cpus",
+    "aas",
+    "db_time_per_s",
+    "load_profile_per_s.db_cpu_s",
+    "cpu_busy_pct",
+    "host_cpu.user_pct",
+    "host_cpu.system_pct",
+    "host_cpu.io_wait_pct",
+    "txn_per_s",
+    "executes_per_s",
+    "load_profile_per_s.user_calls",
+    "load_profile_per_s.parses",
+    "load_profile_per_s.hard_parses",
+    "load_profile_per_s.logons",
+    "lio_per_s",
+    "load_profile_per_s.block_changes",
+    "load_profile_per_s.physical_reads",
+    "load_profile_per_s.physical_writes",
+    "read_iops",
+    "write_iops",
+    "redo_iops",
+    "read_mib_per_s",
+    "write_mib_per_s",
+    "redo_mib_per_s",
+    "derived.redo_generated_bytes_per_s",
+    "read_ms",
+    "log_file_sync_ms",
+    "derived.log_file_parallel_write_ms",
+    "efficiency_pct.buffer_hit",
+    "efficiency_pct.soft_parse",
+    "efficiency_pct.execute_to_parse",
+    "instance_activity_per_hour.log switches (derived)",
+];
+
+/// Intervals whose lengths differ by more than this share are worth a caution.
+const LENGTH_TOLERANCE: f64 = 0.1;
+
+/// Compares two reports.
+pub fn diff(a: &Report, b: &Report) -> Difference {
+    let figure = |report: &Report, name: &str| match (Line { report, instance: None }).value(name) {
+        Value::Number(reading) => Some(reading),
+        _ => None,
+    };
+    let change = |name: &&str| Change { name: (*name).to_owned(), a: figure(a, name), b: figure(b, name) };
+    let figures = FIGURES.iter().map(change).filter(|change| change.a.is_some() || change.b.is_some());
+    Difference {
+        cautions: cautions(a, b),
+        figures: figures.collect(),
+        events: events(a, b),
+        parameters: parameters(a, b),
+        plans: plans(a, b),
+    }
+}
+
+fn cautions(a: &Report, b: &Report) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if a.kind != b.kind {
+        cautions.push(format!("other kinds of report: {} and {}", a.kind.name(), b.kind.name()));
+    }
+    for (name, what) in
+        [("db_name", "databases"), ("instance", "instances"), ("version", "releases"), ("host", "hosts")]
+    {
+        if let (Some(a), Some(b)) = (a.word(name), b.word(name))
+            && a != b
+        {
+            cautions.push(format!("other {what}: {a} and {b}"));
+        }
+    }
+    if let (Some(x), Some(y)) = (a.value("elapsed_min"), b.value("elapsed_min"))
+        && (x - y).abs() > LENGTH_TOLERANCE * x.max(y)
+    {
+        cautions.push(format!(
+            "intervals of other lengths: {x} and {y} min; rates and means compare, totals do not"
+        ));
+    }
+    cautions
+}
+
+/// Events that took part in the top events of either report.
+fn events(a: &Report, b: &Report) -> Vec<EventChange> {
+    let mut names: Vec<&str> = a.top_events.iter().map(|event| event.name.as_str()).collect();
+    for event in &b.top_events {
+        if !names.iter().any(|name| is_same(name, &event.name)) {
+            names.push(&event.name);
+        }
+    }
+    let side = |report: &Report, name: &str| -> (Option<Reading>, Option<Reading>) {
+        let elapsed = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0);
+        let lists = [&report.foreground_events, &report.top_events, &report.all_events];
+        let event = lists.into_iter().find_map(|list| list.iter().find(|event| is_same(&event.name, name)));
+        let load = event.and_then(|event| event.time_s).zip(elapsed);
+        let load = load.map(|(time, s)| Reading { value: time.value / s, step: time.step / s });
+        let mean = event.and_then(Event::mean_s);
+        (load, mean.map(|mean| Reading { value: mean.value * 1e3, step: mean.step * 1e3 }))
+    };
+    let mut changes: Vec<EventChange> = names
+        .into_iter()
+        .map(|name| {
+            let ((load_a, mean_a), (load_b, mean_b)) = (side(a, name), side(b, name));
+            EventChange {
+                name: name.to_owned(),
+                load: Change { name: name.to_owned(), a: load_a, b: load_b },
+                mean_ms: Change { name: name.to_owned(), a: mean_a, b: mean_b },
+            }
+        })
+        .collect();
+    let largest = |change: &EventChange| {
+        let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
+        value(change.load.a).max(value(change.load.b))
+    };
+    changes.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
+    changes
+}
+
+/// Names of one event, either of which may be cut by a text report.
+fn is_same(a: &str, b: &str) -> bool {
+    const CUT: usize = 24;
+    a == b || (a.len() >= CUT && b.starts_with(a)) || (b.len() >= CUT && a.starts_with(b))
+}
+
+fn parameters(a: &Report, b: &Report) -> Vec<Switch> {
+    let value = |report: &Report, name: &str| {
+        let parameter = report.parameters.iter().find(|parameter| parameter.name == name)?;
+        Some(parameter.end_value.clone().unwrap_or_else(|| parameter.value.clone()))
+    };
+    // Where one report has no list of parameters, none of them changed.
+    if a.parameters.is_empty() || b.parameters.is_empty() {
+        return Vec::new();
+    }
+    let names: BTreeSet<&str> =
+        a.parameters.iter().chain(&b.parameters).map(|parameter| parameter.name.as_str()).collect();
+    let switch = |name: &str| Switch { name: name.to_owned(), a: value(a, name), b: value(b, name) };
+    names.into_iter().map(switch).filter(|switch| switch.a != switch.b).collect()
+}
+
+/// Statements that both reports know plans of, and not the same ones.
+fn plans(a: &Report, b: &Report) -> Vec<Switch> {
+    let spelled = |plans: &BTreeSet<String>| Some(plans.iter().cloned().collect::<Vec<_>>().join(", "));
+    let both = a.plans.iter().filter_map(|(id, plans)| Some((id, plans, b.plans.get(id)?)));
+    let changed = both.filter(|(_, a, b)| a != b);
+    changed.map(|(id, a, b)| Switch { name: id.clone(), a: spelled(a), b: spelled(b) }).collect()
+}

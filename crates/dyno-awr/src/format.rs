@@ -1,0 +1,116 @@
+//! Lines of columns for spreadsheets and documents: CSV and Markdown. Numbers are written whole, as the report has them,
+//! without marks between thousands.
+
+use std::fmt::Write as _;
+
+use crate::row::Value;
+
+/// A number with as many digits as it can tell.
+pub fn plain(value: f64, step: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    // One digit more than the last that counts: what is computed further is not rounded twice.
+    let decimals = if step > 0.0 { (1.0 - step.log10().floor()).clamp(0.0, 9.0) } else { 6.0 };
+    let text = format!("{value:.*}", decimals as usize);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Number(reading) => plain(reading.value, reading.step),
+        Value::Absent => String::new(),
+    }
+}
+
+/// One record of CSV (RFC 4180), with its line end. Text that a spreadsheet would take for a formula gets an apostrophe.
+pub fn csv(cells: &[Value]) -> String {
+    let mut line = String::new();
+    for (i, cell) in cells.iter().enumerate() {
+        if i > 0 {
+            line.push(',');
+        }
+        let mut text = text(cell);
+        if matches!(cell, Value::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t']) {
+            text.insert(0, '\'');
+        }
+        if text.contains([',', '"', '\n', '\r']) {
+            let _ = write!(line, "\"{}\"", text.replace('"', "\"\""));
+        } else {
+            line.push_str(&text);
+        }
+    }
+    line.push_str("\r\n");
+    line
+}
+
+/// Fields with a bar after each.
+pub fn bars(cells: &[Value]) -> String {
+    let mut line: String =
+        cells.iter().map(|cell| text(cell).replace(['|', '\r', '\n'], " ") + "|").collect();
+    line.push('\n');
+    line
+}
+
+/// The two lines that begin a Markdown table.
+pub fn markdown_head(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| escape(name)).collect();
+    format!("| {} |\n|{}\n", names.join(" | "), " --- |".repeat(names.len()))
+}
+
+/// One line of a Markdown table. What could be markup or a tag is spelled out.
+pub fn markdown(cells: &[Value]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| escape(&text(cell))).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Reading;
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        assert_eq!(plain(3432.2228, 3.41), "3432.2");
+        assert_eq!(plain(0.514_41, 0.005), "0.5144");
+        assert_eq!(plain(7.0, 0.1), "7");
+        assert_eq!(plain(0.1 + 0.2, 0.0), "0.3");
+        assert_eq!(plain(176_500.0, 100.0), "176500");
+    }
+
+    #[test]
+    fn csv_is_quoted_where_it_must_be() {
+        let cells = [
+            Value::Text("a,\"b\"".into()),
+            Value::Text("=cmd()".into()),
+            Value::Number(Reading { value: -1.5, step: 0.1 }),
+            Value::Absent,
+        ];
+        assert_eq!(csv(&cells), "\"a,\"\"b\"\"\",'=cmd(),-1.5,\r\n");
+    }
+
+    #[test]
+    fn markdown_holds_no_markup_of_names() {
+        let line = markdown(&[Value::Text("<script>|x".into())]);
+        assert_eq!(line, "| &lt;script&gt;\\|x |\n");
+    }
+}

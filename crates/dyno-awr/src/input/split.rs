@@ -1,0 +1,93 @@
+//! Files that hold several reports, one after the other.
+
+use memchr::memmem::Finder;
+
+use crate::lines::LineCounter;
+
+/// One report's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part<'a> {
+    pub(crate) text: &'a str,
+    /// The line of the file that it begins on, from 1.
+    pub(crate) first_line: u32,
+}
+
+/// Reports of one file that are read.
+const PARTS_MAX: usize = 10_000;
+
+/// The reports in a text. A text without any is one part, so that the reader can say what is wrong with it.
+pub(crate) fn split(text: &str) -> Vec<Part<'_>> {
+    let starts = starts(text);
+    let mut lines = LineCounter::new(text, 1);
+    let mut parts = Vec::with_capacity(starts.len().max(1));
+    for (i, &start) in starts.iter().enumerate() {
+        let end = starts.get(i + 1).copied().unwrap_or(text.len());
+        parts.push(Part { text: &text[start..end], first_line: lines.at(start) });
+    }
+    if parts.is_empty() {
+        parts.push(Part { text, first_line: 1 });
+    }
+    parts
+}
+
+/// Where reports begin. The first begins with the file, whatever stands before its title.
+fn starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut titles: Vec<usize> = Vec::new();
+    for title in ["WORKLOAD REPOSITORY ", "STATSPACK report for"] {
+        let finder = Finder::new(title);
+        titles.extend(finder.find_iter(bytes).filter(|&at| is_title(bytes, at)).take(PARTS_MAX));
+    }
+    titles.sort_unstable();
+    titles.truncate(PARTS_MAX);
+    let mut starts: Vec<usize> = Vec::with_capacity(titles.len());
+    let mut last_title = 0;
+    for (i, &title) in titles.iter().enumerate() {
+        let start = if i == 0 { 0 } else { begin_of_page(text, last_title, title) };
+        starts.push(start);
+        last_title = title;
+    }
+    starts
+}
+
+/// A title stands alone: at the start of a line, or in a heading of its own.
+fn is_title(bytes: &[u8], at: usize) -> bool {
+    let before = bytes[..at].iter().rev().find(|b| !matches!(b, b' ' | b'\t' | 0x0c));
+    matches!(before, None | Some(b'\n' | b'\r' | b'>' | 0xa0 | 0xbf))
+}
+
+/// Where the page of an HTML report begins whose title stands at `title`: at its `<html`, else at the title.
+fn begin_of_page(text: &str, from: usize, title: usize) -> usize {
+    let between = &text.as_bytes()[from..title];
+    let is_tag = |&at: &usize| between.get(at..at + 5).is_some_and(|tag| tag.eq_ignore_ascii_case(b"<html"));
+    let tag = memchr::memrchr_iter(b'<', between).find(is_tag);
+    match tag {
+        Some(tag) => from + tag,
+        // Up to the line's start, the heading's tag included.
+        None => text[..title].rfind('\n').map_or(title, |end| (end + 1).max(from)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_cut_where_reports_begin() {
+        let text = "spool\n\nSTATSPACK report for\nx\nSTATSPACK report for\ny\n";
+        let parts = split(text);
+        assert_eq!(parts.len(), 2);
+        assert_eq!((parts[1].text, parts[1].first_line), ("STATSPACK report for\ny\n", 5));
+        let page = "<html><h1>WORKLOAD REPOSITORY report for</h1></html>\n";
+        let both = format!("{page}{page}");
+        let parts = split(&both);
+        assert_eq!(parts.len(), 2);
+        assert_eq!((parts[1].text, parts[1].first_line), (page, 2));
+    }
+
+    #[test]
+    fn a_text_without_a_report_is_one_part() {
+        assert_eq!(split("nothing").len(), 1);
+        assert_eq!(split("see the WORKLOAD REPOSITORY report for details").len(), 1);
+    }
+}

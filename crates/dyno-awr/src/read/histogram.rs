@@ -1,0 +1,250 @@
+//! Distributions of wait times, put together from all tables that a release prints them in.
+//!
+//! Each release cuts time differently: eight bands from 1 ms to 1 s, up to 11.2 and in STATSPACK; eight from 8 µs to 512 µs
+//! and five tables of details since 12.2. All bounds are powers of two microseconds: a "millisecond" is 1,024 µs, a
+//! "second" 1,024 of those, a "minute" 64 of those. So what the tables say of one event is laid over each other, and of
+//! bands that overlap the finer one stays.
+
+use std::collections::BTreeMap;
+
+use super::context::{Context, Place};
+use crate::issue::Level;
+use crate::number::{Reading, Suffix, is_absent};
+use crate::report::{Band, EventHistogram, Source};
+use crate::table::{Table, squash};
+
+/// What was read of one event so far.
+#[derive(Debug)]
+pub(crate) struct Collected {
+    waits: Option<Reading>,
+    bands: Vec<Band>,
+    source: Source,
+}
+
+/// Events in the order in which the report has them first.
+#[derive(Debug, Default)]
+pub(crate) struct Histograms {
+    events: BTreeMap<String, Collected>,
+    order: Vec<String>,
+}
+
+/// A column of shares: waits from `from` to `below` microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bounds {
+    column: usize,
+    from: u64,
+    below: Option<u64>,
+}
+
+/// Reads one table of distributions.
+pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
+    let place = Place::new(table);
+    let Some(bounds) = bounds(table) else {
+        let captions = table.columns.join(" | ");
+        let message = format!("its columns are not known: {captions}");
+        context.issue(Level::Warning, &table.title, table.line, message);
+        return;
+    };
+    let is_main = matches!(squash(&table.title).as_str(), "waiteventhistogram" | "waiteventhistogramglobal");
+    let waits_column = table.find(|caption| caption.contains("waits")).filter(|_| is_main);
+    for row in &table.rows {
+        let event = row.cell(0).to_owned();
+        if event.is_empty() {
+            continue;
+        }
+        let waits = waits_column.filter(|&column| !is_cut(row.cell(column)));
+        let waits = context.number(&place, row, waits, Suffix::Decimal);
+        let mut bands = Vec::with_capacity(bounds.len());
+        for bound in &bounds {
+            if let Some(share_pct) = share(context, &place, row, bound.column) {
+                bands.push(Band { from_us: bound.from, below_us: bound.below, share_pct });
+            }
+        }
+        context.histograms.add(event, waits, bands, place.source(row, waits_column.unwrap_or(0)));
+    }
+}
+
+/// Whether a count lost its suffix to a narrow column: `521.6` waits are 521.6 thousand or million.
+fn is_cut(text: &str) -> bool {
+    text.contains('.') && text.ends_with(|c: char| c.is_ascii_digit()) && !text.contains(['e', 'E'])
+}
+
+/// The share in a cell. A blank one is truly 0; clusters' reports add the count where it rounds to 0: `0.0(2)`.
+fn share(
+    context: &mut Context,
+    place: &Place<'_, '_>,
+    row: &crate::table::Row<'_>,
+    column: usize,
+) -> Option<Reading> {
+    let text = row.cell(column);
+    if is_absent(text) {
+        return Some(Reading::exact(0.0));
+    }
+    let bare = text.split('(').next().unwrap_or(text);
+    context.number_of(place, row, column, bare, Suffix::Decimal)
+}
+
+/// The bands that a table's captions name.
+fn bounds(table: &Table<'_>) -> Option<Vec<Bounds>> {
+    let limits: Vec<(usize, Limit)> =
+        table.columns.iter().enumerate().filter_map(|(i, caption)| Some((i, Limit::of(caption)?))).collect();
+    let mut bounds = Vec::with_capacity(limits.len());
+    let mut from = 0;
+    for (i, &(column, limit)) in limits.iter().enumerate() {
+        let below = match limit {
+            Limit::AndLonger => None,
+            Limit::Below(us) => Some(us),
+            // `<512` under the next caption `<1ms` lost its unit.
+            Limit::Unitless(number) => match limits.get(i + 1) {
+                Some((_, Limit::Below(next))) if next / 2 == number || next / 2 == number * MS => {
+                    Some(next / 2)
+                }
+                _ => return None,
+            },
+        };
+        if below.is_some_and(|below| below <= from) {
+            return None;
+        }
+        bounds.push(Bounds { column, from, below });
+        from = below?.max(from);
+        if i + 2 == limits.len() {
+            // The last band begins where the one before ends, whatever is left of its caption.
+            bounds.push(Bounds { column: limits[i + 1].0, from, below: None });
+            break;
+        }
+    }
+    (bounds.len() >= 2).then_some(bounds)
+}
+
+const MS: u64 = 1_024;
+const S: u64 = 1_024 * MS;
+const MIN: u64 = 64 * S;
+const HOUR: u64 = 64 * MIN;
+
+/// What one caption says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    /// `<8us`, `<=1s`.
+    Below(u64),
+    /// `<512`.
+    Unitless(u64),
+    /// `>=512us`, `>1s`, and what is left of it in narrow columns.
+    AndLonger,
+}
+
+impl Limit {
+    fn of(caption: &str) -> Option<Self> {
+        let sign = caption.rfind(['<', '>'])?;
+        if caption[sign..].starts_with('>') {
+            return Some(Self::AndLonger);
+        }
+        let text = caption[sign + 1..].trim_start_matches('=').trim();
+        let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(unit_at);
+        let unit = match unit.trim() {
+            "u" | "us" => 1,
+            "ms" => MS,
+            "s" => S,
+            "m" | "min" => MIN,
+            "h" | "hr" => HOUR,
+            "" => return number.trim().parse().ok().map(Self::Unitless),
+            _ => return None,
+        };
+        let us = match number.trim().split_once('/') {
+            Some((one, of)) => {
+                one.parse::<u64>().ok()? * unit / of.parse::<u64>().ok().filter(|of| *of > 0)?
+            }
+            None => number.trim().parse::<u64>().ok()?.checked_mul(unit)?,
+        };
+        Some(Self::Below(us))
+    }
+}
+
+impl Histograms {
+    fn add(&mut self, event: String, waits: Option<Reading>, bands: Vec<Band>, source: Source) {
+        match self.events.get_mut(&event) {
+            Some(collected) => {
+                collected.waits = collected.waits.or(waits);
+                collected.bands.extend(bands);
+            }
+            None => {
+                self.order.push(event.clone());
+                self.events.insert(event, Collected { waits, bands, source });
+            }
+        }
+    }
+
+    /// One distribution for each event.
+    pub(crate) fn finish(mut self) -> Vec<EventHistogram> {
+        let order = std::mem::take(&mut self.order);
+        let finished = order.into_iter().filter_map(|event| {
+            let collected = self.events.remove(&event)?;
+            let bands = finest(collected.bands);
+            Some(EventHistogram { event, waits: collected.waits, bands, source: collected.source })
+        });
+        finished.collect()
+    }
+}
+
+/// The bands that have no finer ones inside.
+fn finest(mut bands: Vec<Band>) -> Vec<Band> {
+    let end = |band: &Band| band.below_us.unwrap_or(u64::MAX);
+    bands.sort_by_key(|band| (band.from_us, end(band)));
+    bands.dedup_by_key(|band| (band.from_us, band.below_us));
+    let has_finer = |band: &Band| {
+        let inside = |other: &Band| other.from_us >= band.from_us && end(other) <= end(band) && other != band;
+        bands
+            .iter()
+            .any(|other| inside(other) && (other.from_us, other.below_us) != (band.from_us, band.below_us))
+    };
+    bands.iter().filter(|band| !has_finer(band)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captions_name_bounds() {
+        assert_eq!(Limit::of("% of Waits <8ms"), Some(Limit::Below(8 * MS)));
+        assert_eq!(Limit::of("<=1s"), Some(Limit::Below(S)));
+        assert_eq!(Limit::of("<1/8s"), Some(Limit::Below(S / 8)));
+        assert_eq!(Limit::of("< 1m"), Some(Limit::Below(MIN)));
+        assert_eq!(Limit::of("<512"), Some(Limit::Unitless(512)));
+        assert_eq!(Limit::of(">=512"), Some(Limit::AndLonger));
+        assert_eq!(Limit::of("Event"), None);
+    }
+
+    #[test]
+    fn bands_of_all_layouts() {
+        let table = |captions: &str| Table {
+            columns: captions.split('|').map(str::to_owned).collect(),
+            ..Table::default()
+        };
+        let read = |captions: &str| {
+            let bounds = bounds(&table(captions)).unwrap();
+            bounds.iter().map(|b| (b.from, b.below)).collect::<Vec<_>>()
+        };
+        let old = read("Event|Total Waits|<1ms|<2ms|<=1s|>1s");
+        assert_eq!(old, [(0, Some(MS)), (MS, Some(2 * MS)), (2 * MS, Some(S)), (S, None)]);
+        let cut = read("Event|Waits|<512|<1ms|<2ms|>=2m");
+        assert_eq!(cut, [(0, Some(512)), (512, Some(MS)), (MS, Some(2 * MS)), (2 * MS, None)]);
+        assert!(bounds(&table("Event|Waits|<8us|<4us|>8us")).is_none());
+        assert!(bounds(&table("Event|Waits")).is_none());
+    }
+
+    #[test]
+    fn finer_bands_replace_coarser_ones() {
+        let band = |from_us, below_us| Band { from_us, below_us, share_pct: Reading::exact(1.0) };
+        let all = vec![
+            band(0, Some(8)),
+            band(8, Some(16)),
+            band(16, None),
+            band(0, Some(16)),
+            band(16, Some(32)),
+            band(32, None),
+        ];
+        let read: Vec<_> = finest(all).iter().map(|band| (band.from_us, band.below_us)).collect();
+        assert_eq!(read, [(0, Some(8)), (8, Some(16)), (16, Some(32)), (32, None)]);
+    }
+}

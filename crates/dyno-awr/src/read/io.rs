@@ -1,0 +1,180 @@
+//! I/O by function, type of file, tablespace and file.
+
+use std::collections::BTreeMap;
+
+use super::context::{Context, Place};
+use crate::issue::Level;
+use crate::number::{Reading, Suffix, is_absent};
+use crate::report::IoRow;
+use crate::table::{Row, Table, squash};
+
+/// The columns of I/O by function, after the name; all releases have them in this order.
+const FUNCTION: [(&str, Suffix); 7] = [
+    ("read_bytes", Suffix::Binary),
+    ("read_requests_per_s", Suffix::Decimal),
+    ("read_bytes_per_s", Suffix::Binary),
+    ("write_bytes", Suffix::Binary),
+    ("write_requests_per_s", Suffix::Decimal),
+    ("write_bytes_per_s", Suffix::Binary),
+    ("waits", Suffix::Decimal),
+];
+
+/// I/O by function of the database.
+pub(crate) fn functions(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+    by_kind(context, table, &FUNCTION, &["wait_ms"])
+}
+
+/// I/O by type of file.
+pub(crate) fn filetypes(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+    by_kind(context, table, &FUNCTION[..6], &["small_read_ms", "large_read_ms"])
+}
+
+fn by_kind(
+    context: &mut Context,
+    table: &Table<'_>,
+    numbers: &[(&'static str, Suffix)],
+    times: &[&'static str],
+) -> Vec<IoRow> {
+    let place = Place::new(table);
+    if table.columns.len() != 1 + numbers.len() + times.len() {
+        let message = format!("its columns are not known: {}", table.columns.join(" | "));
+        context.issue(Level::Warning, &table.title, table.line, message);
+        return Vec::new();
+    }
+    let mut rows = Vec::new();
+    for row in table.rows.iter().filter(|row| !row.cell(0).is_empty()) {
+        let mut figures = BTreeMap::new();
+        for (column, &(name, suffix)) in (1..).zip(numbers) {
+            let reading = match name {
+                "read_bytes_per_s" | "write_bytes_per_s" => data_rate(context, &place, row, column, &figures),
+                _ => context.number(&place, row, Some(column), suffix),
+            };
+            figures.extend(reading.map(|reading| (name, reading)));
+        }
+        for (column, &name) in (1 + numbers.len()..).zip(times) {
+            figures.extend(milliseconds(context, &place, row, column).map(|reading| (name, reading)));
+        }
+        let name = row.cell(0).trim_end_matches(':').to_owned();
+        rows.push(IoRow { name, file: None, figures, line: row.line });
+    }
+    rows
+}
+
+/// How far the volume over the interval may be from the printed rate to tell which suffix a rate had.
+const RATE_TOLERANCE: f64 = 0.2;
+
+/// A rate of data. Text reports cut it to its column, and the suffix with it: `513.685` is `513.685M`. Which one it was is
+/// told by the volume in the column before, divided by the interval; suffixes are a factor of 1,024 apart.
+fn data_rate(
+    context: &mut Context,
+    place: &Place<'_, '_>,
+    row: &Row<'_>,
+    column: usize,
+    figures: &BTreeMap<&'static str, Reading>,
+) -> Option<Reading> {
+    let text = row.cell(column).trim();
+    let printed = context.number(place, row, Some(column), Suffix::Binary)?;
+    let cut = text.ends_with(|c: char| c.is_ascii_digit()) && printed.value != 0.0;
+    if !cut {
+        return Some(printed);
+    }
+    let volume = figures.get(if column == 3 { "read_bytes" } else { "write_bytes" })?.value;
+    let expected = volume / (context.report.value("elapsed_min")? * 60.0);
+    let of = |power: i32| {
+        let factor = 1024f64.powi(power);
+        Reading { value: printed.value * factor, step: printed.step * factor }
+    };
+    let near = |reading: &Reading| (reading.value - expected).abs() <= RATE_TOLERANCE * expected;
+    let found = (1..=4).map(of).find(near);
+    if found.is_none() && expected > 0.0 {
+        let message = format!(
+            "{} / {}: {text:?} lost its suffix, and which it was is not clear",
+            row.cell(0),
+            place.table.columns[column]
+        );
+        context.issue(Level::Warning, &place.table.title, row.line, message);
+    }
+    found
+}
+
+/// A mean time in milliseconds.
+fn milliseconds(
+    context: &mut Context,
+    place: &Place<'_, '_>,
+    row: &Row<'_>,
+    column: usize,
+) -> Option<Reading> {
+    if is_absent(row.cell(column)) {
+        return None;
+    }
+    // Where no unit is printed in cell or caption, the section's note says milliseconds.
+    let time = context.time(place, row, Some(column), Some(crate::number::TimeUnit::Ms))?.seconds();
+    Some(Reading { value: time.value * 1e3, step: time.step * 1e3 })
+}
+
+/// I/O by tablespace, and by file.
+pub(crate) fn files(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+    let place = Place::new(table);
+    let file = table.column("filename");
+    let names: Vec<Option<&'static str>> =
+        table.columns.iter().map(|caption| file_column(&squash(caption))).collect();
+    let mut rows: Vec<IoRow> = Vec::new();
+    for row in &table.rows {
+        let mut figures = BTreeMap::new();
+        for (column, name) in names.iter().enumerate() {
+            let Some(name) = *name else { continue };
+            let reading = match name.ends_with("_ms") {
+                true => milliseconds(context, &place, row, column),
+                false => context.number(&place, row, Some(column), Suffix::Decimal),
+            };
+            figures.extend(reading.map(|reading| (name, reading)));
+        }
+        if !row.cell(0).is_empty() && !figures.is_empty() {
+            let file = file.map(|column| row.cell(column).to_owned());
+            rows.push(IoRow { name: row.cell(0).to_owned(), file, figures, line: row.line });
+        }
+    }
+    rows
+}
+
+fn file_column(caption: &str) -> Option<&'static str> {
+    Some(match caption {
+        "reads" => "reads",
+        "avreads/s" | "avrds/s" | "reads/s" => "reads_per_s",
+        "avrdms" => "read_ms",
+        "avblks/rd" => "blocks_per_read",
+        "1bkrds/s" => "single_block_reads_per_s",
+        "av1bkrdms" => "single_block_read_ms",
+        "%optreads" => "optimized_reads_pct",
+        "writes" => "writes",
+        "avwrites/s" | "writesavg/s" | "writes/s" => "writes_per_s",
+        "avwritesms" => "write_ms",
+        "bufferwaits" => "buffer_waits",
+        "avbufwtms" | "avbufwtms(ms)" | "bufferavbufwtms" => "buffer_wait_ms",
+        _ => return None,
+    })
+}
+
+/// I/O of a cluster by function or type of file: the lines of instance `*`.
+pub(crate) fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+    let place = Place::new(table);
+    let columns = [
+        ("requests", table.column("requeststotal"), 1.0),
+        ("read_requests_per_s", table.find(|caption| caption.ends_with("reads/s")), 1.0),
+        ("write_requests_per_s", table.find(|caption| caption.ends_with("writes/s")), 1.0),
+        ("read_bytes_per_s", table.find(|caption| caption.ends_with("readmb/s")), 1_048_576.0),
+        ("write_bytes_per_s", table.find(|caption| caption.ends_with("writemb/s")), 1_048_576.0),
+        ("waits", table.find(|caption| caption.contains("waitscount")), 1.0),
+    ];
+    let mut rows = Vec::new();
+    for row in table.rows.iter().filter(|row| row.cell(0).trim() == "*") {
+        let mut figures = BTreeMap::new();
+        for (name, column, factor) in columns {
+            let reading = context.number(&place, row, column, Suffix::Decimal);
+            figures
+                .extend(reading.map(|r| (name, Reading { value: r.value * factor, step: r.step * factor })));
+        }
+        rows.push(IoRow { name: row.cell(1).to_owned(), file: None, figures, line: row.line });
+    }
+    rows
+}

@@ -1,0 +1,318 @@
+//! A report, or one instance of a cluster's report, as one line of columns.
+
+use crate::number::Reading;
+use crate::report::{Instance, Kind, Report};
+
+/// One line: a report, or an instance in the report of a cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'r> {
+    /// The report.
+    pub report: &'r Report,
+    /// The instance, where the line is not of the whole report.
+    pub instance: Option<&'r Instance>,
+}
+
+/// The value of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A number with its precision.
+    Number(Reading),
+    /// The report does not have it.
+    Absent,
+}
+
+impl From<Option<&str>> for Value {
+    fn from(text: Option<&str>) -> Self {
+        text.map_or(Self::Absent, |text| Self::Text(text.to_owned()))
+    }
+}
+
+impl From<Option<Reading>> for Value {
+    fn from(reading: Option<Reading>) -> Self {
+        reading.map_or(Self::Absent, Self::Number)
+    }
+}
+
+/// The lines of a report: itself, and each of its instances if it is a cluster's.
+pub fn lines(report: &Report) -> impl Iterator<Item = Line<'_>> {
+    let whole = std::iter::once(Line { report, instance: None });
+    whole.chain(report.instances.iter().map(move |instance| Line { report, instance: Some(instance) }))
+}
+
+/// Short names of columns that are shown by default, and the figures or words they are.
+const SHORT: [(&str, &str); 15] = [
+    ("sessions", "end_sessions"),
+    ("db_time_per_s", "load_profile_per_s.db_time_s"),
+    ("aas", "derived.avg_active_sessions"),
+    ("cpu_busy_pct", "derived.cpu_busy_pct"),
+    ("lio_per_s", "derived.logical_reads_per_s"),
+    ("read_iops", "derived.read_iops"),
+    ("write_iops", "derived.write_iops"),
+    ("redo_iops", "derived.redo_iops"),
+    ("read_mib_per_s", "derived.read_mib_per_s"),
+    ("write_mib_per_s", "derived.write_mib_per_s"),
+    ("redo_mib_per_s", "derived.redo_mib_per_s"),
+    ("read_ms", "derived.single_block_read_ms"),
+    ("log_file_sync_ms", "derived.log_file_sync_ms"),
+    ("txn_per_s", "load_profile_per_s.transactions"),
+    ("executes_per_s", "load_profile_per_s.executes"),
+];
+
+/// Columns whose values are words, or are put together.
+const WORDS: [&str; 19] = [
+    "file",
+    "part",
+    "form",
+    "report_type",
+    "db_name",
+    "unique_name",
+    "role",
+    "edition",
+    "instance",
+    "version",
+    "rac",
+    "cdb",
+    "host",
+    "platform",
+    "startup_time",
+    "begin_time",
+    "end_time",
+    "top_event",
+    "top_event_pct",
+];
+
+/// What is shown where nobody asks for other columns.
+pub const COLUMNS: [&str; 17] = [
+    "file",
+    "db_name",
+    "instance",
+    "begin_time",
+    "sessions",
+    "db_time_per_s",
+    "aas",
+    "cpu_busy_pct",
+    "lio_per_s",
+    "read_iops",
+    "write_iops",
+    "read_mib_per_s",
+    "write_mib_per_s",
+    "redo_mib_per_s",
+    "read_ms",
+    "log_file_sync_ms",
+    "top_event",
+];
+
+/// What `--wide` shows.
+pub const WIDE: [&str; 46] = [
+    "file",
+    "part",
+    "report_type",
+    "db_name",
+    "dbid",
+    "instance",
+    "inst_num",
+    "version",
+    "rac",
+    "cdb",
+    "host",
+    "cpus",
+    "begin_snap",
+    "end_snap",
+    "begin_time",
+    "end_time",
+    "elapsed_min",
+    "db_time_min",
+    "sessions",
+    "db_time_per_s",
+    "aas",
+    "cpu_busy_pct",
+    "host_cpu.user_pct",
+    "host_cpu.system_pct",
+    "host_cpu.io_wait_pct",
+    "lio_per_s",
+    "load_profile_per_s.block_changes",
+    "load_profile_per_s.user_calls",
+    "load_profile_per_s.parses",
+    "load_profile_per_s.hard_parses",
+    "executes_per_s",
+    "txn_per_s",
+    "read_iops",
+    "write_iops",
+    "redo_iops",
+    "read_mib_per_s",
+    "write_mib_per_s",
+    "redo_mib_per_s",
+    "derived.redo_generated_bytes_per_s",
+    "read_ms",
+    "log_file_sync_ms",
+    "derived.log_file_parallel_write_ms",
+    "efficiency_pct.buffer_hit",
+    "efficiency_pct.soft_parse",
+    "top_event",
+    "top_event_pct",
+];
+
+/// Groups of figures, each of whose names can be a column: `instance_activity.physical reads`.
+pub const GROUPS: [&str; 31] = [
+    "cache_bytes_begin",
+    "cache_bytes_end",
+    "derived",
+    "efficiency_pct",
+    "host_cpu",
+    "instance_activity",
+    "instance_activity_begin",
+    "instance_activity_end",
+    "instance_activity_per_hour",
+    "instance_activity_per_s",
+    "instance_cpu",
+    "io_profile_per_s",
+    "io_profile_read_per_s",
+    "io_profile_write_per_s",
+    "load_profile_per_s",
+    "load_profile_per_txn",
+    "memory_begin",
+    "memory_end",
+    "os_stats",
+    "os_stats_end",
+    "rac_efficiency_pct",
+    "rac_load_per_s",
+    "rac_services",
+    "shared_pool_pct_begin",
+    "shared_pool_pct_end",
+    "time_model_s",
+    "event_waits",
+    "event_time_s",
+    "event_avg_ms",
+    "event_pct_db_time",
+    "parameter",
+];
+
+/// Figures that have no group.
+const FIGURES: [&str; 22] = [
+    "dbid",
+    "inst_num",
+    "cpus",
+    "cores",
+    "sockets",
+    "memory_gb",
+    "memory_mb",
+    "block_size",
+    "instance_count",
+    "begin_snap",
+    "end_snap",
+    "begin_sessions",
+    "end_sessions",
+    "begin_cursors_per_session",
+    "end_cursors_per_session",
+    "begin_instances",
+    "end_instances",
+    "elapsed_min",
+    "db_time_min",
+    "db_cpu_min",
+    "redo_size_kb_per_s",
+    "avg_active_sessions",
+];
+
+/// Whether a column of this name can be asked for.
+pub fn is_column(name: &str) -> bool {
+    let grouped = name.split_once('.').is_some_and(|(group, _)| GROUPS.contains(&group));
+    grouped
+        || WORDS.contains(&name)
+        || FIGURES.contains(&name)
+        || SHORT.iter().any(|(short, _)| *short == name)
+}
+
+/// Names of columns without a group, for who asks which there are.
+pub fn column_names() -> impl Iterator<Item = &'static str> {
+    WORDS.into_iter().chain(FIGURES).chain(SHORT.into_iter().map(|(short, _)| short))
+}
+
+impl Line<'_> {
+    /// The value of a column.
+    pub fn value(&self, column: &str) -> Value {
+        let name = SHORT.iter().find(|(short, _)| *short == column).map_or(column, |(_, name)| *name);
+        match name {
+            "file" => Value::Text(self.report.file.clone()),
+            "part" if self.report.part == 0 => Value::Absent,
+            "part" => Value::Text(self.report.part.to_string()),
+            "form" => Value::Text(self.report.form.name().to_owned()),
+            "report_type" => Value::Text(self.report.kind.name().to_owned()),
+            "instance" => Value::from(self.instance_name()),
+            "inst_num" if self.instance.is_some() => {
+                Value::from(self.instance.map(|instance| Reading::exact(f64::from(instance.number))))
+            }
+            "top_event" => Value::from(self.top_event().map(|event| event.name.as_str())),
+            "top_event_pct" => Value::from(self.top_event().and_then(|event| event.share_pct)),
+            _ => self.named(name),
+        }
+    }
+
+    /// The instance; a star for a cluster as a whole.
+    fn instance_name(&self) -> Option<&str> {
+        match (self.instance, self.report.kind) {
+            (Some(instance), _) => instance.words.get("instance").map(String::as_str),
+            (None, Kind::AwrRacGlobal) => Some("*"),
+            (None, _) => self.report.word("instance"),
+        }
+    }
+
+    /// The event that took most time. The top events of a cluster's report are the cluster's.
+    fn top_event(&self) -> Option<&crate::report::Event> {
+        self.report.top_events.first().filter(|_| self.instance.is_none())
+    }
+
+    fn named(&self, name: &str) -> Value {
+        if let Some(instance) = self.instance {
+            let figure = |name: &str| instance.figures.get(name).map(|figure| figure.reading);
+            // What is computed for a report, a cluster's report prints for its instances.
+            let figure = match name {
+                "derived.avg_active_sessions" | "load_profile_per_s.db_time_s" => {
+                    figure("avg_active_sessions")
+                }
+                "derived.logical_reads_per_s" => figure("load_profile_per_s.logical_reads"),
+                "derived.cpu_busy_pct" => figure("host_cpu.idle_pct")
+                    .map(|idle| Reading { value: 100.0 - idle.value, step: idle.step }),
+                name => figure(name),
+            };
+            let word = instance.words.get(name).map(String::as_str);
+            // What is the same for all instances.
+            let common =
+                ["db_name", "dbid", "unique_name", "rac", "cdb", "begin_snap", "end_snap"].contains(&name);
+            return match (figure, word) {
+                (Some(figure), _) => Value::Number(figure),
+                (None, Some(word)) => Value::Text(word.to_owned()),
+                (None, None) if common => self.of_report(name),
+                (None, None) => Value::Absent,
+            };
+        }
+        self.of_report(name)
+    }
+
+    fn of_report(&self, name: &str) -> Value {
+        if let Some(word) = self.report.word(name) {
+            return Value::Text(word.to_owned());
+        }
+        if let Some(reading) = self.report.reading(name) {
+            return Value::Number(reading);
+        }
+        let Some((group, rest)) = name.split_once('.') else { return Value::Absent };
+        let event = || self.report.event(rest);
+        match group {
+            "event_waits" => Value::from(event().and_then(|event| event.waits)),
+            "event_time_s" => Value::from(event().and_then(|event| event.time_s)),
+            "event_avg_ms" => Value::from(
+                event()
+                    .and_then(crate::report::Event::mean_s)
+                    .map(|mean| Reading { value: mean.value * 1e3, step: mean.step * 1e3 }),
+            ),
+            "event_pct_db_time" => Value::from(event().and_then(|event| event.share_pct)),
+            "parameter" => {
+                let parameter = self.report.parameters.iter().find(|parameter| parameter.name == rest);
+                Value::from(parameter.map(|parameter| parameter.value.as_str()))
+            }
+            _ => Value::Absent,
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! One small report in each layout, made for these tests, and what is done to reports on their way.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::io::Write as _;
+use std::path::Path;
+
+use dyno_awr::{AwrError, Kind, Report, Show, read_file, read_report, to_json};
+
+const TEXT: &str = include_str!("reports/awr_12.2_rac.txt");
+const HTML: &str = include_str!("reports/awr_12.2_rac.html");
+const GLOBAL: &str = include_str!("reports/awr_19_global.html");
+const STATSPACK: &str = include_str!("reports/statspack_11.2.txt");
+
+fn read(text: &str) -> Report {
+    read_report(text, "report", 1).unwrap()
+}
+
+fn clean(text: &str) -> Report {
+    let report = read(text);
+    assert_eq!(report.issues, [], "{:#?}", report.issues);
+    report
+}
+
+fn values(report: &Report, expected: &[(&str, f64)]) {
+    for (name, value) in expected {
+        assert_eq!(report.value(name), Some(*value), "{name}");
+    }
+}
+
+#[test]
+fn awr_in_text() {
+    let report = clean(TEXT);
+    assert_eq!(report.kind, Kind::Awr);
+    assert_eq!(report.word("instance"), Some("shop2"));
+    values(
+        &report,
+        &[
+            ("dbid", 1_001_002_003.0),
+            ("cpus", 16.0),
+            ("cores", 4.0),
+            ("memory_gb", 128.0),
+            ("begin_snap", 700.0),
+            ("elapsed_min", 30.0),
+            ("load_profile_per_s.redo_size", 812_345.6),
+            ("load_profile_per_s.transactions", 300.0),
+            ("efficiency_pct.buffer_hit", 95.0),
+            ("host_cpu.load_begin", 3.25),
+            ("host_cpu.idle_pct", 75.0),
+            ("instance_cpu.total_cpu_pct", 20.1),
+            ("cache_bytes_begin.std_block_size", 8_192.0),
+            ("os_stats.TCP_RECEIVE_SIZE_MAX", 9_223_372_036_854_775_800.0),
+            ("instance_activity.physical write total IO requests", 1_440_000.0),
+            ("derived.read_iops", 3_000.0),
+            ("derived.read_mib_per_s", 25.0),
+            ("derived.redo_iops", 300.0),
+            ("derived.redo_mib_per_s", 1.5),
+            ("derived.cpu_busy_pct", 25.0),
+            ("derived.single_block_read_ms", 0.5),
+        ],
+    );
+    // Sockets are blank on AIX, and printed without width in one place.
+    assert_eq!(report.value("sockets"), None);
+    let names: Vec<_> = report.top_events.iter().map(|event| event.name.as_str()).collect();
+    assert_eq!(names, ["db file sequential read", "DB CPU", "log file sync", "enq: TX -  contention"]);
+    assert_eq!(report.top_events[3].average.map(|average| average.seconds().value), Some(52.86));
+}
+
+#[test]
+fn lists_of_a_text_report() {
+    let report = clean(TEXT);
+    let bands =
+        |i: usize| report.histograms[i].bands.iter().map(|b| (b.from_us, b.below_us)).collect::<Vec<_>>();
+    assert_eq!(bands(0).len(), 14, "the table of details takes the place of the last band: {:?}", bands(0));
+    assert_eq!(bands(1).last(), Some(&(512, None)));
+    let total: f64 = report.histograms[0].bands.iter().map(|band| band.share_pct.value).sum();
+    assert!((total - 100.0).abs() < 0.5, "{total}");
+    assert_eq!(report.histograms[1].waits, None, "a count that lost its suffix is not known");
+    let statements = &report.statements[0].statements;
+    assert_eq!((statements.len(), statements[0].figures["elapsed_s"].value), (1, 1_500.5));
+    let cache = &report.io_functions[0].figures;
+    assert_eq!(cache["read_bytes_per_s"].value, 24.9742 * 1_048_576.0, "the suffix is told by the volume");
+    let segment = &report.segments[0].segments[0];
+    assert_eq!((segment.owner.as_str(), segment.name.as_str()), ("SHOPOWNER", "ORDERS"));
+    assert_eq!(segment.value.map(|value| value.value), Some(50_000_000.0));
+    assert_eq!(report.parameters[1].end_value.as_deref(), Some("8589934592"));
+}
+
+#[test]
+fn statspack_in_text() {
+    let report = clean(STATSPACK);
+    assert_eq!(
+        (report.kind, report.word("db_name"), report.word("instance")),
+        (Kind::Statspack, None, Some("till"))
+    );
+    values(
+        &report,
+        &[
+            ("cpus", 4.0),
+            ("memory_gb", 15.5),
+            ("db_time_min", 15.0),
+            ("db_cpu_min", 6.0),
+            ("load_profile_per_s.logical_reads", 1_000.5),
+            ("cache_bytes_begin.buffer_cache", 536_870_912.0),
+            ("host_cpu.user_pct", 12.5),
+            ("host_cpu.io_wait_pct", 1.5),
+        ],
+    );
+    assert_eq!(report.top_events[1].average_raw, "8");
+    assert_eq!(report.tablespaces[0].figures["read_ms"].value, 7.5);
+    assert_eq!(report.parameters[0].value, "/data/one/two/three/four/five/six/control01.ctl");
+}
+
+#[test]
+fn awr_in_html_says_the_same_as_in_text() {
+    let (text, html) = (clean(TEXT), clean(HTML));
+    for (name, figure) in &html.figures {
+        if name.starts_with("derived.") {
+            continue;
+        }
+        assert_eq!(text.value(name), Some(figure.reading.value), "{name}");
+    }
+    assert_eq!(html.word("host"), Some("dbhost-two.example.com"));
+    assert_eq!(html.top_events[3].name, "<script>alert(1)</script>");
+    assert_eq!(html.statements[0].statements[0].id, "a1b2c3d4e5f6g");
+    assert_eq!(html.histograms[0].bands.len(), 4);
+}
+
+#[test]
+fn awr_of_a_cluster() {
+    let report = clean(GLOBAL);
+    assert_eq!((report.kind, report.word("version")), (Kind::AwrRacGlobal, Some("19.0.0.0.0")));
+    values(&report, &[("load_profile_per_s.logical_reads", 3_000.75), ("redo_size_kb_per_s", 30.75)]);
+    assert_eq!(report.value("load_profile_per_s.redo_size"), None);
+    assert_eq!(report.top_events.len(), 1);
+    assert_eq!(report.instances[1].figures["load_profile_per_s.logical_reads"].reading.value, 2_000.25);
+    let lines: Vec<_> = dyno_awr::row::lines(&report).map(|line| line.value("instance")).collect();
+    let text = |name: &str| dyno_awr::Value::Text(name.into());
+    assert_eq!(lines, [text("*"), text("shop1"), text("shop2")]);
+}
+
+#[test]
+fn statements_and_names_are_hidden_unless_asked_for() {
+    let report = clean(TEXT);
+    let hidden = to_json(&report, Show::default()).to_string();
+    for secret in ["secret_table", "shop.exe", "SHOPOWNER", "ORDERS"] {
+        assert!(!hidden.contains(secret), "{secret}");
+    }
+    let shown = to_json(&report, Show { sql_text: true, object_names: true }).to_string();
+    assert!(shown.contains("secret_table") && shown.contains("SHOPOWNER"));
+}
+
+#[test]
+fn every_figure_has_a_source() {
+    let report = clean(TEXT);
+    let source = &report.figures["load_profile_per_s.redo_size"].source;
+    assert_eq!(
+        (source.section.as_ref(), source.caption.as_ref()),
+        ("Load Profile", "Redo size (bytes) / Per Second")
+    );
+    let line = TEXT.lines().position(|line| line.contains("Redo size (bytes)")).unwrap() + 1;
+    assert_eq!(source.line as usize, line);
+}
+
+/// What a report reads as, whatever was done to its file.
+fn essence(report: &Report) -> (Vec<(String, String)>, usize) {
+    let figures = report.figures.iter().map(|(name, figure)| (name.clone(), format!("{:?}", figure.reading)));
+    (figures.collect(), report.top_events.len())
+}
+
+#[test]
+fn line_ends_encodings_and_packing_make_no_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain(TEXT.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(TEXT.as_bytes()).unwrap();
+    let files = [
+        ("crlf.txt", TEXT.replace('\n', "\r\n").into_bytes()),
+        ("utf16.txt", utf16),
+        ("packed.txt.gz", packer.finish().unwrap()),
+        ("latin.txt", TEXT.bytes().map(|b| if b == b'@' { 0xe9 } else { b }).collect()),
+        ("feeds.txt", TEXT.replace("\nTime Model", "\n\u{c}Time Model").into_bytes()),
+    ];
+    let plain = essence(&clean(TEXT));
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let reports = read_file(&path).unwrap();
+        assert_eq!(essence(reports[0].as_ref().unwrap()), plain, "{name}");
+    }
+}
+
+#[test]
+fn spooled_page_headings_make_no_difference() {
+    let dashes = "-".repeat(80);
+    let mut spooled = String::new();
+    for (i, line) in TEXT.lines().enumerate() {
+        if i % 14 == 13 {
+            spooled.push_str(&format!("\nOUTPUT\n{dashes}\n"));
+        }
+        spooled.push_str(line);
+        spooled.push('\n');
+    }
+    assert_eq!(essence(&clean(&spooled)), essence(&clean(TEXT)));
+}
+
+#[test]
+fn html_as_browsers_save_it_makes_no_difference() {
+    let upper = |tag: &str| tag.to_uppercase();
+    let mut saved =
+        HTML.replace(" align=\"right\"", " align=right").replace(" class='awrnc'", " class=awrnc");
+    for tag in ["table", "tr", "td", "th", "h1", "h3", "p", "body", "html", "ul", "li"] {
+        saved = saved.replace(&format!("<{tag}"), &format!("<{}", upper(tag)));
+        saved = saved.replace(&format!("</{tag}>"), &format!("</{}>", upper(tag)));
+    }
+    let saved = saved.replace("<TR>", "<TBODY><TR>\r\n").replace("sequential read", "sequential\r\n  read");
+    let report = clean(&saved);
+    assert_eq!(essence(&report), essence(&clean(HTML)));
+    assert_eq!(report.top_events[0].name, "db file sequential read");
+}
+
+#[test]
+fn several_reports_in_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("day.txt");
+    std::fs::write(&path, format!("{TEXT}{STATSPACK}{TEXT}")).unwrap();
+    let reports: Vec<Report> = read_file(&path).unwrap().into_iter().map(Result::unwrap).collect();
+    assert_eq!(reports.iter().map(|report| report.part).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(reports[1].kind, Kind::Statspack);
+    assert_eq!(essence(&reports[2]), essence(&reports[0]));
+    let line = |report: &Report| report.figures["dbid"].source.line as usize;
+    assert_eq!(line(&reports[2]), line(&reports[0]) + TEXT.lines().count() + STATSPACK.lines().count());
+}
+
+#[test]
+fn a_cut_report_is_read_as_far_as_it_goes() {
+    let report = read(&TEXT[..TEXT.find("Key Instance").unwrap()]);
+    assert_eq!(report.value("load_profile_per_s.redo_size"), Some(812_345.6));
+    assert_eq!(report.issues.len(), 1);
+    assert!(report.issues[0].message.contains("End of Report") && !report.has_errors());
+    let report = read(&HTML[..HTML.find("log file sync").unwrap()]);
+    assert_eq!(report.top_events.len(), 2, "{:?}", report.top_events);
+    // A figure that is cut in the middle is no figure: `540,000` is not 54.
+    for report in [
+        read(&TEXT[..TEXT.find("000        540").unwrap()]),
+        read(&HTML[..HTML.find("000</td><td>540<").unwrap()]),
+    ] {
+        assert!(
+            report.top_events.iter().all(|event| event.name != "log file sync"),
+            "{:?}",
+            report.top_events
+        );
+    }
+}
+
+#[test]
+fn other_languages() {
+    let german = TEXT.replace("-Mar-24", "-Mrz-24");
+    let report = clean(&german);
+    assert_eq!(
+        dyno_awr::moment(report.word("begin_time").unwrap()).unwrap().to_string(),
+        "2024-03-05T10:00:00"
+    );
+    let report = read(&TEXT.replace("05-Mar-24", "05-Xyz-24"));
+    assert_eq!(report.word("begin_time"), Some("05-Xyz-24 10:00:00"));
+    assert!(report.issues.iter().all(|issue| !issue.is_error() && issue.message.contains("05-Xyz-24")));
+}
+
+#[test]
+fn decimal_commas() {
+    let swapped: String = TEXT
+        .lines()
+        .map(|line| {
+            // Only figures are written in another way, not releases.
+            let figures = !line.contains("12.2.0.1.0") && line.chars().any(|c| c.is_ascii_digit());
+            let swap = |c| match c {
+                ',' => '.',
+                '.' => ',',
+                c => c,
+            };
+            let line: String = if figures { line.chars().map(swap).collect() } else { line.to_owned() };
+            line + "\n"
+        })
+        .collect();
+    let (report, plain) = (read(&swapped), clean(TEXT));
+    for name in [
+        "load_profile_per_s.redo_size",
+        "load_profile_per_s.logical_reads",
+        "os_stats.BUSY_TIME",
+        "elapsed_min",
+    ] {
+        assert_eq!(report.value(name), plain.value(name), "{name}");
+    }
+    // One column in the session's own way, as `to_char` without a format prints it.
+    let one = TEXT.replace("   37.4\n", "   37,4\n");
+    assert_eq!(clean(&one).top_events[1].share_pct.map(|share| share.value), Some(37.4));
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_with_its_line_and_never_a_number() {
+    let report = read(&TEXT.replace("5,000.1 ", "5,0#0.1 "));
+    assert_eq!(report.value("load_profile_per_s.block_changes"), None);
+    let issue = report.issues.iter().find(|issue| issue.is_error()).unwrap();
+    let line = TEXT.lines().position(|line| line.contains("Block changes")).unwrap() + 1;
+    assert_eq!(issue.line as usize, line);
+    assert!(issue.line_of("a.txt").contains("5,0#0.1"), "{}", issue.line_of("a.txt"));
+    let report = read(&TEXT.replace("5,000.1 ", "####### "));
+    assert!(
+        !report.has_errors() && report.issues.len() == 1,
+        "what was never printed is absent: {:?}",
+        report.issues
+    );
+}
+
+#[test]
+fn lines_that_leave_their_columns_are_told() {
+    let wide = read(&TEXT.replace("          64,000.5", "          640,000.5"));
+    assert_eq!(wide.value("load_profile_per_s.logical_reads"), Some(640_000.5));
+    let report = read(&TEXT.replace(
+        "log file sync                  540,000     0",
+        "log file sync                  540,000 x x  0",
+    ));
+    assert!(report.issues.iter().any(|issue| issue.message.contains("540,000 x x")), "{:?}", report.issues);
+}
+
+#[test]
+fn unknown_sections_are_told_and_other_reports_refused() {
+    let report = read(&TEXT.replace("Segments by Logical", "Zebras by Logical"));
+    assert!(
+        report.issues.iter().any(|issue| issue.section == "Zebras by Logical Reads"),
+        "{:?}",
+        report.issues
+    );
+    assert!(matches!(read_report("nothing", "x", 1), Err(AwrError::NoReport)));
+    let compare = "WORKLOAD REPOSITORY COMPARE PERIOD REPORT\n";
+    assert!(matches!(read_report(compare, "x", 1), Err(AwrError::OtherReport(_))));
+    assert!(matches!(read_file(Path::new("/nonexistent")), Err(AwrError::Input(_))));
+}
+
+#[test]
+fn titles_may_be_lost() {
+    let untitled = HTML.replace("Load Profile<p />", "<p />");
+    assert_eq!(read(&untitled).value("load_profile_per_s.redo_size"), Some(812_345.6));
+}
