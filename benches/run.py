@@ -6,7 +6,7 @@ import sys
 
 from shared import process
 
-ALL = ["lookups", "reads", "server_drive", "updates", "mysql_lookups", "mysql_updates", "load", "sqlite_memory", "sqlite_direct", "over_memory", "measuring", "gate", "many_sessions", "repository", "waiting"]
+ALL = ["lookups", "reads", "server_drive", "updates", "mysql_lookups", "mysql_updates", "load", "sqlite_memory", "sqlite_direct", "over_memory", "measuring", "gate", "many_sessions", "repository", "waiting", "awr"]
 
 
 def main(names):

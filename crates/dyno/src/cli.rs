@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dyno_plan::{Engine, Span};
 
+use crate::commands::Awr;
+
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]
 #[command(name = "dyno", version, max_term_width = 100, propagate_version = true, after_long_help = EXAMPLES)]
@@ -163,6 +165,14 @@ pub(crate) enum Command {
         after_long_help = "Exit codes: 0 proved, 1 not proved, 2 wrong usage, 3 the target failed, 130 interrupted.\n\nExamples:\n  dyno prove window\n  dyno prove updates\n  dyno prove durability --kill-command 'ssh db1 pkill -9 postgres' --restart-wait 2m"
     )]
     Prove(Prove),
+    /// Oracle's own reports, AWR and STATSPACK: text or HTML, instance, cluster, pluggable database.
+    #[command(
+        after_long_help = "One line for each report and instance; a directory is read with all below it, packed files (.gz) are unpacked.\n\n\
+            Exit codes: 0 all read, 1 some with warnings, 2 some unreadable.\n\nExamples:\n  dyno awr awrrpt_1_100_101.html\n  \
+            dyno awr reports/ --format csv > reports.csv\n  dyno awr reports/ --columns begin_time,aas,read_iops,'event_avg_ms.log file sync'\n  \
+            dyno awr report.html --format json --sql-text"
+    )]
+    Awr(Awr),
     /// Completions for a shell, on stdout.
     #[command(
         after_long_help = "Examples:\n  dyno completions bash > /etc/bash_completion.d/dyno\n  dyno completions zsh > ~/.zfunc/_dyno"

@@ -162,3 +162,35 @@ impl Watch for RunProgress<'_> {
         }
     }
 }
+
+/// Files being read.
+pub(crate) struct FilesProgress<'a> {
+    talk: &'a Talk,
+    bar: ProgressBar,
+}
+
+impl<'a> FilesProgress<'a> {
+    pub(crate) fn new(talk: &'a Talk, files: usize) -> Self {
+        let bar = moving_line(talk);
+        bar.set_length(files as u64);
+        bar.set_style(style("{bar:24} {percent:>3} %  {human_pos}/{human_len} files  ETA {eta}  {msg}"));
+        Self { talk, bar }
+    }
+
+    /// One file more is read.
+    pub(crate) fn advance(&self, file: &std::path::Path) {
+        self.talk.detail(&format!("{} read", file.display()));
+        self.bar.set_message(file.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        self.bar.inc(1);
+    }
+
+    /// Takes the moving line away while `say` writes to stderr.
+    pub(crate) fn suspend(&self, say: impl FnOnce()) {
+        self.bar.suspend(say);
+    }
+
+    /// Takes the moving line away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

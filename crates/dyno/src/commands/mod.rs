@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod ab;
+mod awr;
 mod campaign;
 mod check;
 mod compare;
@@ -19,6 +20,8 @@ mod show;
 mod soak;
 mod sweep;
 mod trend;
+
+pub(crate) use awr::Awr;
 
 use crate::cli::{Cli, Command};
 use crate::exit::Exit;
@@ -44,6 +47,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Report(args) => report::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
         Command::Prove(args) => prove::run(common, args, talk),
+        Command::Awr(args) => awr::run(common, args, talk),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, talk),
     }

@@ -1,0 +1,144 @@
+//! `dyno awr diff`: two reports side by side.
+
+use dyno_awr::diff::{Change, Difference, EventChange, Switch, diff};
+use dyno_awr::{Reading, Report};
+use dyno_report::number::{ABSENT, fixed};
+use dyno_report::style::Paint;
+use dyno_report::table::{Cell, Column, Table};
+use serde_json::{Value, json};
+
+use super::args::Diff;
+use super::files;
+use super::list::shown;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(args: &Diff, talk: &Talk) -> anyhow::Result<Exit> {
+    let mut reports: Vec<Report> = Vec::new();
+    let wanted = files::wanted(&[args.a.clone(), args.b.clone()])?;
+    let outcome = files::read(
+        &wanted,
+        talk,
+        |report| report,
+        |report| {
+            reports.push(report);
+            Ok(())
+        },
+    )?;
+    let [a, b] = &reports[..] else {
+        let problem = format!("{} reports were read, and two are compared", reports.len());
+        return Err(usage(problem, "name two files with one report each"));
+    };
+    let difference = diff(a, b);
+    for caution in &difference.cautions {
+        talk.say(&format!("warning: {caution}"));
+    }
+    talk.json(&spelled(a, b, &difference))?;
+    talk.show(&tables(&difference, talk))?;
+    Ok(outcome.exit())
+}
+
+fn side(value: Option<Reading>) -> String {
+    value.map_or_else(|| ABSENT.into(), shown)
+}
+
+/// The change in percent; a mark where one side is missing.
+fn change(of: &Change) -> Cell {
+    match (of.a, of.b, of.percent()) {
+        (None, Some(_), _) => Cell::painted("new", Paint::Warn),
+        (Some(_), None, _) => Cell::painted("gone", Paint::Warn),
+        (_, _, Some(percent)) => {
+            let sign = if percent > 0.0 { "+" } else { "" };
+            let text = format!("{sign}{}", fixed(percent, 1));
+            if percent.abs() >= CHANGE_SHOWN_PCT { Cell::painted(&text, Paint::Head) } else { text.into() }
+        }
+        (Some(a), Some(b), None) if of.differs() && a.value == 0.0 && b.value != 0.0 => "from 0".into(),
+        _ => "=".into(),
+    }
+}
+
+/// A change from which on it stands out.
+const CHANGE_SHOWN_PCT: f64 = 20.0;
+
+fn tables(difference: &Difference, talk: &Talk) -> String {
+    let style = talk.style();
+    let columns = |head: &str| {
+        vec![
+            Column::text(head),
+            Column::figures("A", ""),
+            Column::figures("B", ""),
+            Column::figures("B against A", "%"),
+        ]
+    };
+    let mut figures = Table::new(columns("figure"));
+    for figure in &difference.figures {
+        figures.row([
+            figure.name.as_str().into(),
+            side(figure.a).into(),
+            side(figure.b).into(),
+            change(figure),
+        ]);
+    }
+    let mut text = figures.render(&style);
+    if !difference.events.is_empty() {
+        let mut events = Table::new(vec![
+            Column::text("event"),
+            Column::figures("A", "").under("s waited per s"),
+            Column::figures("B", "").under("s waited per s"),
+            Column::figures("B against A", "%").under("s waited per s"),
+            Column::figures("A", "ms").under("mean"),
+            Column::figures("B", "ms").under("mean"),
+            Column::figures("B against A", "%").under("mean"),
+        ]);
+        for event in &difference.events {
+            events.row(event_row(event));
+        }
+        text.push('\n');
+        text.push_str(&events.render(&style));
+    }
+    for (head, switches) in [("parameter", &difference.parameters), ("plans of statement", &difference.plans)]
+    {
+        if switches.is_empty() {
+            continue;
+        }
+        let mut table = Table::new(vec![Column::text(head), Column::text("A"), Column::text("B")]);
+        for switch in switches {
+            let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(ABSENT));
+            table.row([switch.name.as_str().into(), value(&switch.a), value(&switch.b)]);
+        }
+        text.push('\n');
+        text.push_str(&table.render(&style));
+    }
+    text
+}
+
+fn event_row(event: &EventChange) -> [Cell; 7] {
+    let (load, mean) = (&event.load, &event.mean_ms);
+    [
+        event.name.as_str().into(),
+        side(load.a).into(),
+        side(load.b).into(),
+        change(load),
+        side(mean.a).into(),
+        side(mean.b).into(),
+        change(mean),
+    ]
+}
+
+fn spelled(a: &Report, b: &Report, difference: &Difference) -> Value {
+    let change = |of: &Change| {
+        let value = |side: Option<Reading>| side.map(|reading| reading.value);
+        json!({ "name": of.name, "a": value(of.a), "b": value(of.b), "change_pct": of.percent() })
+    };
+    let event = |of: &EventChange| json!({ "event": of.name, "waited_per_s": change(&of.load), "mean_ms": change(&of.mean_ms) });
+    let switch = |of: &Switch| json!({ "name": of.name, "a": of.a, "b": of.b });
+    json!({
+        "a": a.file,
+        "b": b.file,
+        "cautions": difference.cautions,
+        "figures": difference.figures.iter().map(change).collect::<Value>(),
+        "events": difference.events.iter().map(event).collect::<Value>(),
+        "parameters": difference.parameters.iter().map(switch).collect::<Value>(),
+        "plans": difference.plans.iter().map(switch).collect::<Value>(),
+    })
+}

@@ -1,0 +1,200 @@
+//! Which files to read, and reading them: two at a time, in order, with progress.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+
+use dyno_awr::{AwrError, Issue, Report};
+
+use crate::exit::{Exit, usage};
+use crate::progress::FilesProgress;
+use crate::talk::Talk;
+
+/// What the names of reports end with, in a directory; files that are named one by one may be called anything.
+const ENDINGS: [&str; 7] = ["html", "htm", "txt", "lst", "out", "log", "rpt"];
+
+/// Directories in directories that are looked into.
+const DEPTH_MAX: u32 = 16;
+
+/// Files read at the same time.
+const READERS_MAX: usize = 2;
+
+/// A file longer than this is read while no other such file is, so that memory is bounded by one of them.
+const LONG: u64 = 32 * 1024 * 1024;
+
+/// A file to read, and whether somebody asked for it by name.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    path: PathBuf,
+    named: bool,
+}
+
+/// The files that the arguments name, those of directories in the order of their names.
+pub(super) fn wanted(arguments: &[PathBuf]) -> anyhow::Result<Vec<Wanted>> {
+    let mut files = Vec::new();
+    for path in arguments {
+        if path.is_dir() {
+            let before = files.len();
+            walk(path, 0, &mut files)?;
+            if files.len() == before {
+                let problem = format!("{} holds no reports", path.display());
+                return Err(usage(
+                    problem,
+                    format!("reports end with .{}, or .gz after it", ENDINGS.join(", .")),
+                ));
+            }
+        } else {
+            files.push(Wanted { path: path.clone(), named: true });
+        }
+    }
+    Ok(files)
+}
+
+fn walk(folder: &Path, depth: u32, files: &mut Vec<Wanted>) -> anyhow::Result<()> {
+    let cannot = |error: std::io::Error| usage(format!("{} cannot be read: {error}", folder.display()), "");
+    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(cannot)?.collect();
+    let mut paths: Vec<PathBuf> = entries.map_err(cannot)?.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        // Links to directories could lead round in a circle.
+        let is_folder = path.is_dir() && !path.is_symlink();
+        if is_folder && depth < DEPTH_MAX {
+            walk(&path, depth + 1, files)?;
+        } else if path.is_file() && is_report_name(&path) {
+            files.push(Wanted { path, named: false });
+        }
+    }
+    Ok(())
+}
+
+fn is_report_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && ENDINGS.contains(&ending))
+}
+
+/// How reading went: what the exit code says.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    warnings: bool,
+    unreadable: bool,
+}
+
+impl Outcome {
+    /// 0 all read, 1 with warnings, 2 some unreadable.
+    pub(super) fn exit(&self) -> Exit {
+        match (self.unreadable, self.warnings) {
+            (true, _) => Exit::Usage,
+            (false, true) => Exit::Invalid,
+            (false, false) => Exit::Done,
+        }
+    }
+}
+
+/// What one file came to: what was made of each report, with its issues.
+type FileRead<T> = Result<Vec<Result<(T, Vec<Issue>), AwrError>>, AwrError>;
+
+/// Reads all files. `map` makes of each report what is needed of it, in the reading thread, so that not all reports are
+/// held at once; `take` gets that in the order of the files. Says on stderr what could not be read.
+pub(super) fn read<T: Send>(
+    files: &[Wanted],
+    talk: &Talk,
+    map: impl Fn(Report) -> T + Sync,
+    mut take: impl FnMut(T) -> anyhow::Result<()>,
+) -> anyhow::Result<Outcome> {
+    let progress = FilesProgress::new(talk, files.len());
+    let next = AtomicUsize::new(0);
+    let long = Mutex::new(());
+    let (send, receive) = mpsc::channel::<(usize, FileRead<T>)>();
+    let readers =
+        std::thread::available_parallelism().map_or(1, usize::from).min(READERS_MAX).min(files.len());
+    let mut outcome = Outcome::default();
+    std::thread::scope(|scope| {
+        for _ in 0..readers {
+            let (send, next, long, map) = (send.clone(), &next, &long, &map);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(file) = files.get(index) else { return };
+                    if send.send((index, read_one(&file.path, long, map))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        let mut waiting = BTreeMap::new();
+        let mut shown = 0;
+        for (index, read) in receive {
+            waiting.insert(index, read);
+            while let Some(read) = waiting.remove(&shown) {
+                progress.advance(&files[shown].path);
+                for item in told(&files[shown], read, &mut outcome, talk, &progress) {
+                    take(item)?;
+                }
+                shown += 1;
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    progress.finish();
+    Ok(outcome)
+}
+
+fn read_one<T>(path: &Path, long: &Mutex<()>, map: &impl Fn(Report) -> T) -> FileRead<T> {
+    let is_long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > LONG);
+    let _alone = is_long.then(|| long.lock().unwrap_or_else(PoisonError::into_inner));
+    let reports = dyno_awr::read_file(path)?;
+    let one = |report: Report| {
+        let issues = report.issues.clone();
+        (map(report), issues)
+    };
+    Ok(reports.into_iter().map(|report| report.map(one)).collect())
+}
+
+/// Issues of one file that are told without `--verbose`.
+const TOLD_MAX: usize = 5;
+
+/// Says what is wrong with a file, and hands on what was read of it.
+fn told<T>(
+    file: &Wanted,
+    read: FileRead<T>,
+    outcome: &mut Outcome,
+    talk: &Talk,
+    progress: &FilesProgress<'_>,
+) -> Vec<T> {
+    let name = file.path.display().to_string();
+    let mut items = Vec::new();
+    let mut lines: Vec<(bool, String)> = Vec::new();
+    for report in read.unwrap_or_else(|error| vec![Err(error)]) {
+        match report {
+            Ok((item, issues)) => {
+                lines.extend(issues.iter().map(|issue| (issue.is_error(), issue.line_of(&name))));
+                items.push(item);
+            }
+            // What lies beside reports in a directory is no fault.
+            Err(AwrError::NoReport) if !file.named => {
+                lines.push((false, format!("{name}: no report; skipped")));
+            }
+            Err(error) => lines.push((true, format!("{name}: {error}"))),
+        }
+    }
+    // Errors first: of many lines only some are told.
+    lines.sort_by_key(|(is_error, _)| !is_error);
+    let shown = if talk.verbose { lines.len() } else { TOLD_MAX };
+    progress.suspend(|| {
+        for (is_error, line) in lines.iter().take(shown) {
+            match is_error {
+                true => talk.error(line, ""),
+                false => talk.say(&format!("warning: {line}")),
+            }
+        }
+        if lines.len() > shown {
+            talk.say(&format!("warning: {name}: {} more; --verbose shows all", lines.len() - shown));
+        }
+    });
+    outcome.unreadable |= lines.iter().any(|(is_error, _)| *is_error);
+    outcome.warnings |= !lines.is_empty();
+    items
+}

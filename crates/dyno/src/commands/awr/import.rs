@@ -1,0 +1,183 @@
+//! Reports as run records: what a report counts stands under the names that Dyno's own runs use.
+
+use std::collections::BTreeMap;
+
+use dyno_awr::{Kind, Report, moment};
+use dyno_plan::{PlanSource, TargetUrl};
+use dyno_record::{
+    AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, RunRecord,
+    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, now_rfc3339, rfc3339,
+};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+/// Bytes in the report's megabyte, and in a record's.
+const MIB: f64 = 1_048_576.0;
+const MB: f64 = 1_000_000.0;
+
+/// Figures of a report as metrics: the metric's name, its unit, the figure, and what it is multiplied by.
+const METRICS: [(&str, Unit, &str, f64); 23] = [
+    ("logical_reads_per_s", Unit::BlocksPerSecond, "derived.logical_reads_per_s", 1.0),
+    ("physical_reads_per_s", Unit::BlocksPerSecond, "load_profile_per_s.physical_reads", 1.0),
+    ("physical_writes_per_s", Unit::BlocksPerSecond, "load_profile_per_s.physical_writes", 1.0),
+    ("physical_read_requests_per_s", Unit::PerSecond, "derived.read_iops", 1.0),
+    ("physical_write_requests_per_s", Unit::PerSecond, "derived.write_iops", 1.0),
+    ("physical_read_mb_per_s", Unit::MegabytesPerSecond, "derived.read_mib_per_s", MIB / MB),
+    ("physical_write_mb_per_s", Unit::MegabytesPerSecond, "derived.write_mib_per_s", MIB / MB),
+    ("redo_writes_per_s", Unit::PerSecond, "derived.redo_iops", 1.0),
+    ("redo_written_mb_per_s", Unit::MegabytesPerSecond, "derived.redo_mib_per_s", MIB / MB),
+    ("redo_bytes_per_s", Unit::BytesPerSecond, "derived.redo_generated_bytes_per_s", 1.0),
+    ("redo_mb_per_s", Unit::MegabytesPerSecond, "derived.redo_generated_bytes_per_s", 1.0 / MB),
+    ("commits_per_s", Unit::PerSecond, "instance_activity_per_s.user commits", 1.0),
+    ("rollbacks_per_s", Unit::PerSecond, "instance_activity_per_s.user rollbacks", 1.0),
+    ("executions_per_s", Unit::PerSecond, "load_profile_per_s.executes", 1.0),
+    ("transactions_per_s", Unit::PerSecond, "load_profile_per_s.transactions", 1.0),
+    ("user_calls_per_s", Unit::PerSecond, "load_profile_per_s.user_calls", 1.0),
+    ("hard_parses_per_s", Unit::PerSecond, "load_profile_per_s.hard_parses", 1.0),
+    ("database_active_sessions", Unit::Sessions, "derived.avg_active_sessions", 1.0),
+    ("database_sessions", Unit::Sessions, "end_sessions", 1.0),
+    ("cpu_busy_pct", Unit::Percent, "derived.cpu_busy_pct", 1.0),
+    ("single_block_read_us", Unit::Microseconds, "derived.single_block_read_ms", 1e3),
+    ("log_file_sync_us", Unit::Microseconds, "derived.log_file_sync_ms", 1e3),
+    ("log_file_parallel_write_us", Unit::Microseconds, "derived.log_file_parallel_write_ms", 1e3),
+];
+
+/// The record of a report; the same report gets the same name each time, so that none is imported twice.
+pub(super) fn record(report: &Report) -> anyhow::Result<RunRecord> {
+    let source = PlanSource { file: None, sets: Vec::new(), target: Some("sqlite:imported".into()) };
+    // A plan needs a database that can be driven; which one is set right below.
+    let mut plan = dyno_plan::read(&source)?;
+    let instance =
+        if report.kind == Kind::AwrRacGlobal { "*" } else { report.word("instance").unwrap_or("") };
+    let database = report.word("db_name").unwrap_or("");
+    plan.target.url = TargetUrl {
+        scheme: "oracle".into(),
+        user: None,
+        host: None,
+        port: None,
+        path: format!("{database}/{instance}"),
+        params: Vec::new(),
+    };
+    let seconds = report.value("elapsed_min").map(|min| min * 60.0);
+    let begin = begin(report);
+    let end = seconds.and_then(|s| begin.checked_add(SignedDuration::try_from_secs_f64(s).ok()?).ok());
+    let url = plan.target.url.to_string();
+    Ok(RunRecord {
+        schema_version: SCHEMA_VERSION,
+        id: new_run_id(begin, salt(report)),
+        started_at: rfc3339(begin),
+        ended_at: now_rfc3339(),
+        dyno_version: env!("CARGO_PKG_VERSION").into(),
+        status: Status::Valid,
+        reasons: Vec::new(),
+        variant: None,
+        tags: Vec::new(),
+        part_of: None,
+        one_target_of: None,
+        imported: Some(imported(report)),
+        plan,
+        targets: vec![TargetFacts { url, engine: "oracle".into(), identity: identity(report), data: None }],
+        host: HostFacts { role: "not told: imported".into(), ..HostFacts::default() },
+        gate: Gate::default(),
+        window: seconds.map(|seconds| Window {
+            seconds,
+            begin: rfc3339(begin),
+            end: end.map(rfc3339).unwrap_or_default(),
+            ..Window::default()
+        }),
+        ops: BTreeMap::new(),
+        metrics: metrics(report),
+        counters: Counters { native: native(report), ..Counters::default() },
+        whole: None,
+        host_counters: BTreeMap::new(),
+        waits: Waits::Absent {
+            absent: "a report counts waits and samples none; see the native counters".into(),
+        },
+        series: Series::default(),
+        errors: Vec::new(),
+        audit: vec![AuditCheck {
+            check: "imported".into(),
+            status: CheckStatus::Skipped,
+            expected: String::new(),
+            observed: String::new(),
+            detail: format!("not audited: imported from {}", report.file),
+        }],
+    })
+}
+
+/// When the report begins. It tells its host's own time and no zone; records are in UTC, and what was printed is a label.
+fn begin(report: &Report) -> Timestamp {
+    let of_instance = || report.instances.first().and_then(|instance| instance.words.get("begin_time"));
+    let text = report.word("begin_time").or_else(|| of_instance().map(String::as_str));
+    let at = text.and_then(moment).and_then(|at| at.to_zoned(TimeZone::UTC).ok());
+    at.map_or(Timestamp::UNIX_EPOCH, |at| at.timestamp())
+}
+
+/// Sixteen bits out of what makes an interval of an instance one of its kind.
+fn salt(report: &Report) -> u16 {
+    let number = |name: &str| report.value(name).unwrap_or(0.0) as u64;
+    let names = ["dbid", "inst_num", "begin_snap", "end_snap"].map(number);
+    let kind =
+        report.kind.name().bytes().fold(0u64, |sum, byte| dyno_target::data::mix(sum ^ u64::from(byte)));
+    let mixed = names.into_iter().fold(kind, |all, next| dyno_target::data::mix(all ^ next));
+    mixed as u16
+}
+
+fn imported(report: &Report) -> Imported {
+    let mut labels: BTreeMap<String, String> =
+        report.words.iter().map(|(name, word)| ((*name).to_owned(), word.text.clone())).collect();
+    labels.insert("report_type".into(), report.kind.name().into());
+    for name in ["dbid", "inst_num", "begin_snap", "end_snap", "cpus", "cores", "sockets", "memory_gb"] {
+        labels.extend(report.value(name).map(|value| (name.to_owned(), value.to_string())));
+    }
+    if let Some(event) = report.top_events.first() {
+        labels.insert("top_event".into(), event.name.clone());
+    }
+    let part = (report.part > 0).then(|| u64::from(report.part));
+    Imported { format: "awr".into(), file: report.file.clone(), line: part, known: Vec::new(), labels }
+}
+
+fn identity(report: &Report) -> Identity {
+    let block_size = report.value("cache_bytes_begin.std_block_size").or_else(|| report.value("block_size"));
+    let settings =
+        report.parameters.iter().map(|parameter| (parameter.name.clone(), parameter.value.clone()));
+    Identity {
+        product: "Oracle Database".into(),
+        version: report.word("version").unwrap_or("").to_owned(),
+        block_size: block_size.unwrap_or(0.0) as u64,
+        settings: settings.collect(),
+        ..Identity::default()
+    }
+}
+
+fn metrics(report: &Report) -> BTreeMap<String, Metric> {
+    let metric = |&(name, unit, figure, factor): &(&str, Unit, &str, f64)| {
+        let metric = match report.value(figure) {
+            Some(value) => Metric::Value { value: value * factor, unit },
+            None => Metric::Absent { absent: "the report does not tell".into() },
+        };
+        (name.to_owned(), metric)
+    };
+    METRICS.iter().map(metric).collect()
+}
+
+/// Totals over the interval under Oracle's own names; times and counts of wait events with what they are before the name.
+fn native(report: &Report) -> BTreeMap<String, f64> {
+    let activity = report.figures.iter().filter_map(|(name, figure)| {
+        let name = name.strip_prefix("instance_activity.")?;
+        Some((name.to_owned(), figure.reading.value))
+    });
+    let mut native: BTreeMap<String, f64> = activity.filter(|(_, value)| *value != 0.0).collect();
+    for (kind, events) in
+        [("foreground", &report.foreground_events), ("background", &report.background_events)]
+    {
+        for event in events {
+            let figures = [("waits", event.waits), ("time_s", event.time_s)];
+            for (what, reading) in figures {
+                let value = reading.map(|reading| reading.value).filter(|value| *value != 0.0);
+                native.extend(value.map(|value| (format!("{kind}_{what}.{}", event.name), value)));
+            }
+        }
+    }
+    native
+}

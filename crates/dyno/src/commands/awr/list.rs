@@ -1,0 +1,242 @@
+//! One line for each report and instance: as a table, CSV, JSON, Markdown.
+
+use std::io::Write as _;
+
+use dyno_awr::compat::Layout;
+use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines};
+use dyno_awr::{Line, Show, Value, format, moment};
+use dyno_record::RepositoryError;
+use dyno_report::number::{ABSENT, figure, fixed};
+use dyno_report::table::{Cell, Column, Table};
+
+use super::args::{Compat, Format, Read};
+use super::{files, import};
+use crate::cli::Common;
+use crate::context;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &Read, talk: &Talk) -> anyhow::Result<Exit> {
+    if args.columns.iter().any(|column| column == "list") {
+        return names(talk);
+    }
+    let columns = columns(args)?;
+    let files = files::wanted(&args.files)?;
+    if args.import {
+        return store(common, &files, talk);
+    }
+    if let Some(layout) = args.compat {
+        return compat(&files, layout, talk);
+    }
+    let format = if common.json { Format::Json } else { args.format };
+    match format {
+        Format::Json => json(&files, args, talk),
+        Format::Table => table(&files, &columns, talk),
+        Format::Csv => {
+            let head: Vec<Value> = columns.iter().map(|name| Value::Text(name.clone())).collect();
+            written(&files, &columns, &format::csv(&head), format::csv, talk)
+        }
+        Format::Md => written(&files, &columns, &format::markdown_head(&columns), format::markdown, talk),
+    }
+}
+
+fn columns(args: &Read) -> anyhow::Result<Vec<String>> {
+    if let Some(unknown) = args.columns.iter().find(|column| !is_column(column)) {
+        return Err(usage(
+            format!("{unknown:?} is no column"),
+            "`dyno awr --columns list .` shows all names",
+        ));
+    }
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    Ok(match (args.columns.is_empty(), args.wide) {
+        (false, _) => args.columns.clone(),
+        (true, true) => owned(&WIDE),
+        (true, false) => owned(&COLUMNS),
+    })
+}
+
+fn names(talk: &Talk) -> anyhow::Result<Exit> {
+    let mut text = String::new();
+    column_names().for_each(|name| text.extend([name, "\n"]));
+    GROUPS.iter().for_each(|group| text.extend([group, ".NAME\n"]));
+    talk.show(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The values of a report's lines.
+fn values(report: &dyno_awr::Report, columns: &[String]) -> Vec<Vec<Value>> {
+    lines(report).map(|line: Line<'_>| columns.iter().map(|column| line.value(column)).collect()).collect()
+}
+
+/// Reports as records in the repository; what is there already stays as it is.
+fn store(common: &Common, files: &[files::Wanted], talk: &Talk) -> anyhow::Result<Exit> {
+    let repository = context::repository(common)?;
+    let mut stored = Vec::new();
+    let mut known = 0;
+    let of_report = |report: dyno_awr::Report| import::record(&report);
+    let outcome = files::read(files, talk, of_report, |record| {
+        let record = record?;
+        match repository.finish(&record) {
+            Ok(()) => stored.push(record),
+            Err(RepositoryError::Exists { .. }) => known += 1,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    })?;
+    talk.json(&stored)?;
+    let note = if known > 0 { format!("; {known} were stored before") } else { String::new() };
+    talk.say(&format!(
+        "{} records stored{note}; none is audited, as nobody here measured them",
+        stored.len()
+    ));
+    Ok(outcome.exit())
+}
+
+/// Lines in the layout of an older reader.
+fn compat(files: &[files::Wanted], layout: Compat, talk: &Talk) -> anyhow::Result<Exit> {
+    let (layout, write): (Layout, fn(&[Value]) -> String) = match layout {
+        Compat::AwrParser => (Layout::AwrParser, format::csv),
+        Compat::AwrInfo => (Layout::AwrInfo, format::bars),
+    };
+    let head: Vec<Value> = layout.names().into_iter().map(Value::Text).collect();
+    let mut out = std::io::stdout().lock();
+    out.write_all(write(&head).as_bytes())?;
+    let of_report = |report: dyno_awr::Report| layout.values(&report);
+    let outcome = files::read(files, talk, of_report, |row| Ok(out.write_all(write(&row).as_bytes())?))?;
+    out.flush()?;
+    Ok(outcome.exit())
+}
+
+/// Lines as they come, each written by `write`.
+fn written(
+    files: &[files::Wanted],
+    columns: &[String],
+    head: &str,
+    write: fn(&[Value]) -> String,
+    talk: &Talk,
+) -> anyhow::Result<Exit> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(head.as_bytes())?;
+    let of_report = |report: dyno_awr::Report| values(&report, columns);
+    let outcome = files::read(files, talk, of_report, |rows| {
+        for row in rows {
+            out.write_all(write(&row).as_bytes())?;
+        }
+        Ok(())
+    })?;
+    out.flush()?;
+    Ok(outcome.exit())
+}
+
+/// An array with an object for each report.
+fn json(files: &[files::Wanted], args: &Read, talk: &Talk) -> anyhow::Result<Exit> {
+    let show = Show { sql_text: args.show.sql_text, object_names: args.show.object_names };
+    let mut out = std::io::stdout().lock();
+    let mut separator = "[\n";
+    let spelled = |report: dyno_awr::Report| serde_json::to_string_pretty(&dyno_awr::to_json(&report, show));
+    let outcome = files::read(files, talk, spelled, |text| {
+        write!(out, "{separator}{}", text?)?;
+        separator = ",\n";
+        Ok(())
+    })?;
+    let end = if separator == "[\n" { "[]\n" } else { "\n]\n" };
+    out.write_all(end.as_bytes())?;
+    out.flush()?;
+    Ok(outcome.exit())
+}
+
+fn table(files: &[files::Wanted], columns: &[String], talk: &Talk) -> anyhow::Result<Exit> {
+    let mut table = Table::new(columns.iter().map(|name| head(name)).collect());
+    let mut rows = 0;
+    let of_report = |report: dyno_awr::Report| values(&report, columns);
+    let outcome = files::read(files, talk, of_report, |lines| {
+        for line in lines {
+            rows += 1;
+            table.row(columns.iter().zip(&line).map(|(name, value)| cell(name, value)));
+        }
+        Ok(())
+    })?;
+    if rows > 0 {
+        talk.show(&table.render(&talk.style()))?;
+    }
+    Ok(outcome.exit())
+}
+
+/// Columns that hold text. Times hold one too, but a time that is cut is no time.
+const TEXT: [&str; 15] = [
+    "file",
+    "form",
+    "report_type",
+    "db_name",
+    "unique_name",
+    "role",
+    "edition",
+    "instance",
+    "version",
+    "rac",
+    "cdb",
+    "host",
+    "platform",
+    "top_event",
+    "part",
+];
+
+/// What a column is called over the table.
+fn head(name: &str) -> Column {
+    let (head, unit, group) = match name {
+        "db_name" => ("DB", "", ""),
+        "begin_time" => ("begin", "", ""),
+        "end_time" => ("end", "", ""),
+        "begin_snap" => ("begin", "", "snapshots"),
+        "end_snap" => ("end", "", "snapshots"),
+        "elapsed_min" => ("elapsed", "min", ""),
+        "db_time_min" => ("DB time", "min", ""),
+        "db_time_per_s" => ("DB time", "s/s", ""),
+        "aas" => ("AAS", "", ""),
+        "cpu_busy_pct" => ("CPU", "%", ""),
+        "lio_per_s" => ("LIO", "/s", ""),
+        "read_iops" => ("read", "/s", "IOPS"),
+        "write_iops" => ("write", "/s", "IOPS"),
+        "redo_iops" => ("redo", "/s", "IOPS"),
+        "read_mib_per_s" => ("read", "MiB/s", "transfer"),
+        "write_mib_per_s" => ("write", "MiB/s", "transfer"),
+        "redo_mib_per_s" => ("redo", "MiB/s", "transfer"),
+        "read_ms" => ("read", "ms", "mean"),
+        "log_file_sync_ms" => ("log sync", "ms", "mean"),
+        "txn_per_s" => ("commits", "/s", ""),
+        "executes_per_s" => ("executes", "/s", ""),
+        "top_event" => ("top event", "", ""),
+        "top_event_pct" => ("top event", "% DB time", ""),
+        name => (name, "", ""),
+    };
+    let column = if TEXT.contains(&name) { Column::text(head) } else { Column::figures(head, unit) };
+    let column = if group.is_empty() { column } else { column.under(group) };
+    // The first to go where there is no room.
+    let spare = ["file", "sessions", "db_time_per_s", "write_mib_per_s", "read_mib_per_s"];
+    if spare.contains(&name) { column.droppable() } else { column }
+}
+
+fn cell(name: &str, value: &Value) -> Cell {
+    match value {
+        Value::Text(text) if name.ends_with("_time") => match moment(text) {
+            Some(at) => at.strftime("%Y-%m-%d %H:%M").to_string().into(),
+            None => text.as_str().into(),
+        },
+        Value::Text(text) => text.as_str().into(),
+        Value::Number(reading) => shown(*reading).into(),
+        Value::Absent => ABSENT.into(),
+    }
+}
+
+/// A number with no more digits than the report tells.
+pub(super) fn shown(reading: dyno_awr::Reading) -> String {
+    let text = figure(reading.value);
+    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let known = match reading.step {
+        step if step >= 1.0 => 0,
+        step if step > 0.0 => (-step.log10()).ceil() as usize,
+        _ if reading.value.fract() == 0.0 => 0,
+        _ => decimals,
+    };
+    fixed(reading.value, decimals.min(known))
+}

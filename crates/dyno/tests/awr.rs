@@ -1,0 +1,139 @@
+//! `dyno awr` as a user runs it: formats, exit codes, two reports against each other, an order in time, records.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, assert_fits_schema};
+
+const TEXT: &str = include_str!("../../dyno-awr/tests/reports/awr_12.2_rac.txt");
+const HTML: &str = include_str!("../../dyno-awr/tests/reports/awr_12.2_rac.html");
+const STATSPACK: &str = include_str!("../../dyno-awr/tests/reports/statspack_11.2.txt");
+
+/// A report of the interval that begins with snapshot `snap`, with other logical reads.
+fn report(snap: u32, reads: &str) -> String {
+    let text = TEXT
+        .replace("       700 ", &format!("       {snap} "))
+        .replace("       701 ", &format!("       {} ", snap + 1));
+    text.replace("64,000.5", reads)
+}
+
+#[test]
+fn every_report_is_a_line_in_every_format() {
+    let desk = Desk::new();
+    desk.write("a.txt", TEXT);
+    desk.write("b.lst", STATSPACK);
+    desk.write("expected.json", "{}");
+    let said = desk.dyno(&[
+        "awr",
+        ".",
+        "--format",
+        "csv",
+        "--columns",
+        "file,instance,aas,event_avg_ms.log file sync",
+    ]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(
+        lines,
+        ["file,instance,aas,event_avg_ms.log file sync", "a.txt,shop2,4.0167,1", "b.lst,till,0.5,"]
+    );
+    let (code, json) = desk.json(&["awr", "a.txt"]);
+    assert_eq!((code, json[0]["load_profile_per_s"]["redo_size"].as_f64()), (0, Some(812_345.6)));
+    assert_eq!(json[0]["sources"]["elapsed_min"]["caption"], "Elapsed");
+    let table = desk.dyno(&["awr", "a.txt"]).out;
+    assert!(table.contains("shop2") && table.contains("2024-03-05 10:00"), "{table}");
+}
+
+#[test]
+fn exit_codes_tell_warnings_from_what_cannot_be_read() {
+    let desk = Desk::new();
+    desk.write("good.txt", TEXT);
+    desk.write("cut.txt", TEXT.split("Key Instance").next().unwrap());
+    desk.write("broken.txt", &TEXT.replace("5,000.1 ", "5,0#0.1 "));
+    desk.write("notes.txt", "not a report");
+    assert_eq!(desk.dyno(&["awr", "good.txt"]).code, 0);
+    assert_eq!(desk.dyno(&["awr", "good.txt", "cut.txt"]).code, 1);
+    let said = desk.dyno(&["awr", "broken.txt", "good.txt", "--format", "csv"]);
+    assert_eq!(
+        (said.code, said.out.lines().count()),
+        (2, 3),
+        "one bad file does not stop the rest: {said:#?}"
+    );
+    assert!(said.err.contains("broken.txt:29") && said.err.contains("5,0#0.1"), "{}", said.err);
+    assert_eq!(desk.dyno(&["awr", "notes.txt"]).code, 2);
+    assert_eq!(desk.dyno(&["awr", "--columns", "nonsense", "good.txt"]).code, 2);
+}
+
+#[test]
+fn names_of_a_report_are_harmless_in_every_format() {
+    let desk = Desk::new();
+    desk.write(
+        "x.html",
+        &HTML.replace("log file sync", "\u{1b}[2J&lt;img&gt;").replace("2.5K", ".1").replace("2700.5", ".1"),
+    );
+    let table = desk.dyno(&["awr", "x.html", "--columns", "top_event"]).out;
+    assert!(!table.contains('\u{1b}'), "{table:?}");
+    let md = desk.dyno(&["awr", "x.html", "--columns", "top_event", "--format", "md"]).out;
+    assert!(!md.contains("<img>"), "{md}");
+}
+
+#[test]
+fn two_reports_are_held_against_each_other() {
+    let desk = Desk::new();
+    desk.write("a.txt", TEXT);
+    let changed = TEXT.replace("       1,200.6 ", "       2,401.2 ").replace("17179869184", "34359738368");
+    desk.write("b.txt", &changed.replace("log file sync        ", "log file new         "));
+    let (code, json) = desk.json(&["awr", "diff", "a.txt", "b.txt"]);
+    assert_eq!(code, 0);
+    let calls =
+        json["figures"].as_array().unwrap().iter().find(|f| f["name"] == "load_profile_per_s.user_calls");
+    assert_eq!(calls.unwrap()["change_pct"], 100.0);
+    let table = desk.dyno(&["awr", "diff", "a.txt", "b.txt"]).out;
+    assert!(table.contains("new") && table.contains("gone") && table.contains("+100.0"), "{table}");
+}
+
+#[test]
+fn a_line_of_time_has_gaps_and_anomalies() {
+    let desk = Desk::new();
+    for snap in 700..712 {
+        if snap != 705 {
+            let reads = if snap == 709 { "640,000.5" } else { "64,000.5" };
+            desk.write(&format!("r{snap}.txt"), &report(snap, reads));
+        }
+    }
+    let said = desk.dyno(&["awr", "timeline", "."]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(
+        said.out.contains("gap: 1 snapshot") && said.out.contains("anomaly: logical reads/s 640,00"),
+        "{}",
+        said.out
+    );
+    assert_eq!(said.out.matches("anomaly").count(), 1, "{}", said.out);
+}
+
+#[test]
+fn reports_become_records_once() {
+    let desk = Desk::new();
+    desk.write("a.txt", TEXT);
+    let (code, records) = desk.json(&["awr", "a.txt", "--import"]);
+    assert_eq!(code, 0);
+    assert_fits_schema(&records[0]);
+    assert_eq!(records[0]["metrics"]["physical_read_requests_per_s"]["value"], 3_000.0);
+    assert_eq!(records[0]["imported"]["labels"]["instance"], "shop2");
+    let again = desk.dyno(&["awr", "a.txt", "--import"]);
+    assert!(again.code == 0 && again.err.contains("1 were stored before"), "{again:#?}");
+    assert!(desk.dyno(&["list"]).out.contains("shop2"), "{}", desk.dyno(&["list"]).out);
+}
+
+#[test]
+fn columns_of_old_readers() {
+    let desk = Desk::new();
+    desk.write("awr.txt.32", TEXT);
+    let said = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-info"]);
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert!(lines[0].starts_with("FILE|SESSIONS|ELAPSED|"), "{said:#?}");
+    assert!(lines[1].starts_with("awr.txt.32|32|1800|1.5|4.0|2400|64000|"), "{}", lines[1]);
+    let said = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-parser"]);
+    assert_eq!(said.out.lines().next().unwrap().split(',').count(), 162);
+}
