@@ -285,7 +285,8 @@ impl Driver<'_> {
         if !points.points.is_empty() {
             talk.show("\n")?;
             talk.show(&dyno_report::point_table(&points, &talk.style()))?;
-            talk.show("\n")?;
+            let curves = dyno_report::text_curves(&points, talk.glyphs(), &talk.style());
+            talk.show(&format!("\n{curves}\n"))?;
             for finding in &findings {
                 super::show_words(finding, 2, talk)?;
             }
@@ -304,7 +305,7 @@ impl Driver<'_> {
     }
 }
 
-/// What the points say, in words: for each ramp its petal, its fit and its knees. Charts in text belong here, too.
+/// What the points say, in words: for each ramp its petal, its fit and its knees.
 fn findings(points: &dyno_analyze::Points<'_>) -> Vec<String> {
     const FIT_SEED: u64 = 1;
     const MEASURE: &str = "ops_per_s";
