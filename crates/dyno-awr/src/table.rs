@@ -4,6 +4,7 @@
 //! borrows from the report's text, and everything is bounded, so that no file makes more of itself than it is.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// Tables of one report that are kept.
 pub(crate) const TABLES_MAX: usize = 4_096;
@@ -105,12 +106,19 @@ pub(crate) struct Table<'a> {
     pub(crate) rows: Vec<Row<'a>>,
     /// Line of the file, from 1.
     pub(crate) line: u32,
+    /// The captions squashed, once somebody asks.
+    pub(crate) squashed: OnceCell<Vec<String>>,
 }
 
 impl Table<'_> {
     /// The first column whose caption, without blanks and marks and in lower case, fits.
     pub(crate) fn find(&self, fits: impl Fn(&str) -> bool) -> Option<usize> {
-        self.columns.iter().position(|caption| fits(&squash(caption)))
+        self.squashed().iter().position(|caption| fits(caption))
+    }
+
+    /// The captions as they are compared.
+    pub(crate) fn squashed(&self) -> &[String] {
+        self.squashed.get_or_init(|| self.columns.iter().map(|caption| squash(caption)).collect())
     }
 
     /// The column with this caption, squashed.
@@ -122,6 +130,9 @@ impl Table<'_> {
 /// A caption as it is compared: lower case, only letters, digits, `%`, `#`, `<`, `>`, `=`.
 pub(crate) fn squash(text: &str) -> String {
     let keep = |c: &char| c.is_alphanumeric() || matches!(c, '%' | '#' | '<' | '>' | '=' | '/');
+    if text.is_ascii() {
+        return text.chars().filter(keep).map(|c| c.to_ascii_lowercase()).collect();
+    }
     text.chars().filter(keep).flat_map(char::to_lowercase).collect()
 }
 
@@ -156,8 +167,10 @@ const REPORT_TITLES: [&str; 2] = ["workload repository", "statspack report for"]
 
 /// Whether a line is the title of a report.
 pub(crate) fn is_report_title(text: &str) -> bool {
-    let start: String = text.trim_start().chars().take(24).flat_map(char::to_lowercase).collect();
-    REPORT_TITLES.iter().any(|title| start.starts_with(title))
+    let text = text.trim_start().as_bytes();
+    REPORT_TITLES.iter().any(|title| {
+        text.get(..title.len()).is_some_and(|start| start.eq_ignore_ascii_case(title.as_bytes()))
+    })
 }
 
 #[cfg(test)]

@@ -18,11 +18,12 @@ pub(crate) struct CellText<'a> {
 impl<'a> CellText<'a> {
     /// Adds a piece; a blank beside a tag is one blank.
     pub(crate) fn push(&mut self, piece: &'a str) {
-        let starts = piece.starts_with(|c: char| c.is_ascii_whitespace());
-        let ends = piece.ends_with(|c: char| c.is_ascii_whitespace());
-        let trimmed = piece.trim_matches(|c: char| c.is_ascii_whitespace());
-        let piece = if trimmed.contains('&') { decode(trimmed) } else { Cow::Borrowed(trimmed) };
-        let piece = collapse(piece);
+        let trimmed = piece.trim_ascii();
+        let starts = !piece.is_empty() && piece.as_bytes()[0].is_ascii_whitespace();
+        let ends = !piece.is_empty() && piece.as_bytes()[piece.len() - 1].is_ascii_whitespace();
+        // Nearly all cells are a few plain characters.
+        let plain = trimmed.bytes().all(|b| (b' '..0x7f).contains(&b) && b != b'&');
+        let piece = if plain { Cow::Borrowed(trimmed) } else { collapse(decode(trimmed)) };
         if self.text.is_empty() {
             self.text = piece;
         } else if !piece.is_empty() && self.text.len() < LENGTH_MAX {

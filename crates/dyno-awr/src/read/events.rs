@@ -31,8 +31,8 @@ impl Columns {
         let taken = [waits, timeouts, average, share, class];
         // Squeezed columns break their caption: `Tota Time`.
         let is_time = |c: &str| c.contains("time") && !c.contains("%") || c.contains("total(s)");
-        let time = (0..table.columns.len())
-            .find(|&i| !taken.contains(&Some(i)) && is_time(&crate::table::squash(&table.columns[i])));
+        let time =
+            (0..table.columns.len()).find(|&i| !taken.contains(&Some(i)) && is_time(&table.squashed()[i]));
         let name = table.find(|c| c.ends_with("event") || c == "eventname").unwrap_or(0);
         Self { name, waits, timeouts, time, average, share, class }
     }

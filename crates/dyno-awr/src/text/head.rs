@@ -5,6 +5,8 @@ use super::ruler::{Span, slice};
 /// The title in a line that begins a section of the main report: `Time Model Statistics   DB/Inst: X/x  Snaps: 1-2`.
 /// Long titles run into the names.
 pub(crate) fn section_title(line: &str) -> Option<&str> {
+    // Few lines have a colon, and this is asked of every line several times.
+    memchr::memchr(b':', line.as_bytes())?;
     let at = line.find("DB/Inst:").or_else(|| line.find(" DB: ").filter(|_| line.contains("Snaps:")))?;
     let title = line[..at].trim();
     (!title.is_empty()).then_some(title)
