@@ -51,7 +51,8 @@ pub(crate) fn record(
 ) -> RunRecord {
     let window = window(measured, recorders);
     let seconds = window.as_ref().map_or(0.0, |window| window.seconds);
-    let ops = if window.is_some() { op_stats(job, recorders, seconds) } else { BTreeMap::new() };
+    let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
+    let ops = if window.is_some() { op_stats(job, recorders, work_s) } else { BTreeMap::new() };
     let counters = window_counters(measured, recorders);
     let host_delta = match (&measured.begin, &measured.end) {
         (Some(begin), Some(end)) => Some(HostDelta::between(&begin.host, &end.host, seconds)),
@@ -61,11 +62,12 @@ pub(crate) fn record(
         measured.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
     let mut figures = BTreeMap::new();
     if let Some(all) = ops.get("all").filter(|_| measured.end.is_some()) {
-        figures = metrics::of_database(&counters, seconds);
-        metrics::of_work(&mut figures, all.count, all.rows, seconds);
+        figures =
+            metrics::of_database(&counters, if job.identity.counts_at_edges { work_s } else { seconds });
+        metrics::of_work(&mut figures, all.count, all.rows, work_s);
         metrics::of_waits(&mut figures, &waits);
         if let Some(delta) = &host_delta {
-            metrics::of_host(&mut figures, delta, all.count, job.identity.same_host);
+            metrics::of_host(&mut figures, delta, all.rate_per_s, job.identity.same_host);
         }
     }
     let (status, reasons) = status(outcome, measured);
@@ -143,6 +145,16 @@ fn distance_us(recorders: &[Recorder], edge: usize, at_ns: u64) -> f64 {
     moments.map(|moment| moment.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
 }
 
+/// Mean seconds from a session's first counted moment to its last.
+fn mean_work_s(recorders: &[Recorder]) -> Option<f64> {
+    let spans = recorders.iter().filter_map(|r| match r.moments.edge_ns {
+        [Some(began_ns), Some(ended_ns)] => Some(ended_ns.saturating_sub(began_ns) as f64 / 1e9),
+        _ => None,
+    });
+    let (sum_s, sessions) = spans.fold((0.0, 0u32), |(sum_s, count), span_s| (sum_s + span_s, count + 1));
+    (sessions > 0).then(|| sum_s / f64::from(sessions))
+}
+
 /// The last moment at which any session counted.
 fn last_edge_ns(recorders: &[Recorder]) -> Option<u64> {
     recorders.iter().filter_map(|r| r.moments.edge_ns[1]).max()
@@ -156,6 +168,7 @@ fn window(measured: &Measured, recorders: &[Recorder]) -> Option<Window> {
     let busy_ns: u64 = recorders.iter().map(|r| r.moments.busy_ns).sum();
     Some(Window {
         seconds: end_ns.saturating_sub(begin.at_ns()) as f64 / 1e9,
+        work_s: mean_work_s(recorders),
         begin: measured.begin_at.clone(),
         end: measured.end_at.clone(),
         snapshot_us: (reading_us(begin), measured.end.as_ref().map_or(0.0, reading_us)),

@@ -28,8 +28,8 @@ const SAMPLE_MAX: Duration = Duration::from_millis(200);
 /// processes busy than there are processors, the one that reads has been seen to stand in the run queue for seconds
 /// without running once (Linux 6.18, load 70 on 2 processors), while sessions, which sleep often, went on.
 const SNAPSHOT_S_MAX: f64 = 30.0;
-/// The gate opens this much after the last session is ready: time for all of them to fall asleep until then.
-const GATE_LEAD_NS: u64 = 20_000_000;
+/// The gate opens this much after the last session is ready: time to deal sessions to threads, and to fall asleep until then.
+const GATE_LEAD_NS: u64 = 60_000_000;
 /// How long counters may take to settle after the last session has gone, and the pause between two looks.
 const SETTLE_S: (f64, f64) = (5.0, 0.1);
 

@@ -10,6 +10,7 @@ use dyno_plan::{Drive, Length};
 use dyno_target::{Interrupter, SessionSetup};
 
 use crate::collector::Collector;
+use crate::deal::{Place, Table};
 use crate::draw::Draw;
 use crate::pace::Pace;
 use crate::recorder::Recorder;
@@ -186,8 +187,10 @@ fn start_teams(workers: Vec<Worker>, teams: usize, shared: &Arc<Shared>) -> std:
     for (index, worker) in workers.into_iter().enumerate() {
         dealt[index % teams].push(worker);
     }
+    let table = Arc::new(Table::of(teams));
     for (index, workers) in dealt.into_iter().enumerate() {
-        start(format!("dyno-team-{index}"), team::prepare(workers, shared)?)?;
+        let place = Place { team: index, table: Arc::clone(&table) };
+        start(format!("dyno-team-{index}"), team::prepare(workers, place, shared)?)?;
     }
     Ok(())
 }

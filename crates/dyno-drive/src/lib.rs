@@ -8,6 +8,7 @@ mod assemble;
 mod collector;
 mod conductor;
 mod crew;
+mod deal;
 pub mod draw;
 mod metrics;
 mod observe;

@@ -1,7 +1,8 @@
 //! Figures of an interval from the counters of database and host at its two ends.
 //!
-//! Every rate divides by the time between the snapshots' own timestamps. What has no counter is absent with the
-//! counter's own reason.
+//! Every rate divides by the time that its own counts cover: operations, and counters that sessions publish between two of
+//! them, by what the sessions worked; everything else by the time between the snapshots. What has no counter is absent with
+//! the counter's own reason.
 
 use std::collections::BTreeMap;
 
@@ -119,9 +120,9 @@ pub(crate) fn of_waits(metrics: &mut Metrics, waits: &Waits) {
     }
 }
 
-/// Figures of the host. `ops` is for the client's own cost per operation; `same_host` says whether the devices are the
-/// database's.
-pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops: u64, same_host: bool) {
+/// Figures of the host. `ops_per_s` is for the client's own cost per operation; `same_host` says whether the devices are
+/// the database's.
+pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64, same_host: bool) {
     let unread = "this host does not tell";
     let mut percent = |name: &str, value: Option<f64>| match value {
         Some(value) => put(metrics, name, value, Unit::Percent),
@@ -139,9 +140,10 @@ pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops: u64, same_ho
         None => absent(metrics, "context_switches_per_s", unread),
     }
     match &host.process {
-        Some(process) if ops > 0 => {
-            let cpu_us = (process.user_s + process.system_s) * 1e6;
-            put(metrics, "client_cpu_us_per_op", cpu_us / ops as f64, Unit::Microseconds);
+        Some(process) if ops_per_s > 0.0 => {
+            // Rate by rate: operations and processor time may cover slightly different times.
+            let cpu_us_per_s = (process.user_s + process.system_s) * 1e6 / host.seconds;
+            put(metrics, "client_cpu_us_per_op", cpu_us_per_s / ops_per_s, Unit::Microseconds);
         }
         Some(_) => absent(metrics, "client_cpu_us_per_op", "there were no operations"),
         None => absent(metrics, "client_cpu_us_per_op", unread),
@@ -199,6 +201,6 @@ pub(crate) fn of_interval(begin: &Taken, end: &Taken) -> BTreeMap<String, f64> {
     let seconds = (end.at_ns() - begin.at_ns()) as f64 / 1e9;
     let counters = Counters::between(&begin.database, &end.database);
     let mut metrics = of_database(&counters, seconds);
-    of_host(&mut metrics, &HostDelta::between(&begin.host, &end.host, seconds), 0, true);
+    of_host(&mut metrics, &HostDelta::between(&begin.host, &end.host, seconds), 0.0, true);
     metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()
 }

@@ -71,6 +71,8 @@ pub struct ScriptedTarget {
     script: Arc<Script>,
     /// Moves the clock on by an operation's time.
     pass: Arc<Pass>,
+    /// What goes on while a snapshot is read.
+    reading: Arc<dyn Fn() + Send + Sync>,
     books: Arc<Mutex<Books>>,
     ledger: Arc<Mutex<Ledger>>,
 }
@@ -81,7 +83,14 @@ pub const REDO_BYTES_PER_ROW: u64 = 300;
 impl ScriptedTarget {
     /// A database whose operations do what `script` says; `pass` lets an operation's time go by.
     pub fn new(script: Arc<Script>, pass: Arc<Pass>) -> Self {
-        Self { script, pass, books: Arc::default(), ledger: Arc::default() }
+        Self { script, pass, reading: Arc::new(|| ()), books: Arc::default(), ledger: Arc::default() }
+    }
+
+    /// The same, calling `reading` before each look at the counters.
+    #[must_use]
+    pub fn reading(mut self, reading: Arc<dyn Fn() + Send + Sync>) -> Self {
+        self.reading = reading;
+        self
     }
 
     /// What the sessions have done, by their own account; whole when all of them have ended.
@@ -108,7 +117,13 @@ impl Target for ScriptedTarget {
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        Ok(Identity { product: "scripted".into(), same_host: true, block_size: 8192, ..Identity::default() })
+        Ok(Identity {
+            product: "scripted".into(),
+            same_host: true,
+            counts_at_edges: true,
+            block_size: 8192,
+            ..Identity::default()
+        })
     }
 
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
@@ -159,7 +174,7 @@ impl Target for ScriptedTarget {
     }
 
     fn observer(&self, _: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(ScriptedObserver(Arc::clone(&self.books))))
+        Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
@@ -167,11 +182,15 @@ impl Target for ScriptedTarget {
     }
 }
 
-struct ScriptedObserver(Arc<Mutex<Books>>);
+struct ScriptedObserver {
+    books: Arc<Mutex<Books>>,
+    reading: Arc<dyn Fn() + Send + Sync>,
+}
 
 impl Observer for ScriptedObserver {
     fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
-        let books = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.reading)();
+        let books = *self.books.lock().unwrap_or_else(PoisonError::into_inner);
         let mut snapshot = Snapshot::default();
         for counter in Counter::ALL {
             snapshot.set_absent(counter, "the scripted database does not keep it");

@@ -18,6 +18,8 @@ pub(crate) struct Seat {
     phase: Phase,
     doing: Doing,
     opens_ns: u64,
+    /// Where its server process last ran, if it is on this machine.
+    pub(crate) processor: Option<usize>,
 }
 
 /// What a session is doing.
@@ -56,7 +58,8 @@ fn duplex(session: &mut dyn Session) -> &mut dyn Duplex {
 
 impl Seat {
     pub(crate) fn new(worker: Worker, session: Box<dyn Session>) -> Self {
-        Self { worker, session, phase: Phase::Warmup, doing: Doing::Nothing, opens_ns: 0 }
+        let processor = session.server_processor();
+        Self { worker, session, phase: Phase::Warmup, doing: Doing::Nothing, opens_ns: 0, processor }
     }
 
     pub(crate) fn socket(&mut self) -> BorrowedFd<'_> {

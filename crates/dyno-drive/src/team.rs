@@ -16,6 +16,7 @@ use std::time::Duration;
 use dyno_target::{Clock, ErrorClass, OpError};
 
 use crate::crew::STACK_BYTES;
+use crate::deal::{Hand, Place};
 use crate::pace::Pace;
 use crate::poll::{Bell, Poll};
 use crate::seat::{Next, Seat};
@@ -24,6 +25,10 @@ use crate::worker::{Ended, Worker};
 
 /// Threads of one team that connect its sessions, and that end them.
 const HELPERS: usize = 8;
+/// Time before the gate opens from which on a team is awake: while a processor is idle, server processes go there.
+const AWAKE_NS: u64 = 500_000;
+/// Sessions have been dealt this long before the gate opens, or go on where they are: dealing never delays the start.
+const DEALT_NS: u64 = 15_000_000;
 /// With a rate, sessions of a team that cross an edge of the window at the same time: all at once would make arrivals wait
 /// for Dyno's own questions. Whichever is more: this many, or one of so many of the team's sessions.
 const CROSSING: (usize, usize) = (4, 16);
@@ -57,22 +62,31 @@ pub(crate) struct Team {
 /// The system gives no more descriptors.
 pub(crate) fn prepare(
     workers: Vec<Worker>,
+    place: Place,
     shared: &Arc<Shared>,
 ) -> io::Result<impl FnOnce() + Send + use<>> {
     let bell = Arc::new(Bell::new()?);
     let poll = Poll::new(&bell)?;
     shared.enlist(Sleeper::Bell(Arc::clone(&bell)));
-    Ok(move || run(workers, bell, poll))
+    Ok(move || run(workers, &place, bell, poll))
 }
 
-fn run(workers: Vec<Worker>, bell: Arc<Bell>, poll: Poll) {
+fn run(workers: Vec<Worker>, place: &Place, bell: Arc<Bell>, poll: Poll) {
     let Some(first) = workers.first() else { return };
     let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
     let paced = matches!(first.pace, Pace::Open(_));
     first.pace.wake_sharply();
-    let seats: Vec<_> = connect(workers).into_iter().map(|seat| Some(Box::new(seat))).collect();
+    let seats = connect(workers);
     let (leavers, leaving) = channel();
+    // Before this thread is kept on one processor, which those that it starts would be, too.
     end_in_background(seats.len(), leaving);
+    let gate = shared.wait_gate();
+    // Threads stay where they are until the run has ended: what they talk to stays beside them only if they do.
+    let (seats, _stay) = match gate {
+        Some(opens_ns) => place.take(seats, &|| clock.now_ns() + DEALT_NS >= opens_ns),
+        None => (seats, None),
+    };
+    let seats: Vec<_> = seats.into_iter().map(Some).collect();
     let mut team = Team {
         left: seats.len(),
         due: BinaryHeap::with_capacity(2 * seats.len()),
@@ -88,7 +102,7 @@ fn run(workers: Vec<Worker>, bell: Arc<Bell>, poll: Poll) {
         paced,
         leavers,
     };
-    let ended = match team.shared.wait_gate() {
+    let ended = match gate {
         Some(opens_ns) => team.lead(opens_ns),
         None => Ok(()),
     };
@@ -101,7 +115,7 @@ fn run(workers: Vec<Worker>, bell: Arc<Bell>, poll: Poll) {
 }
 
 /// Opens all sessions, several at a time; those that cannot be opened have said so and are missing.
-fn connect(workers: Vec<Worker>) -> Vec<Seat> {
+fn connect(workers: Vec<Worker>) -> Hand {
     let helpers = HELPERS.min(workers.len());
     let waiting = Mutex::new(workers.into_iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -109,7 +123,7 @@ fn connect(workers: Vec<Worker>) -> Vec<Seat> {
         let mut seats = Vec::new();
         while let Some(mut worker) = next() {
             match worker.connect() {
-                Some(session) => seats.push(Seat::new(worker, session)),
+                Some(session) => seats.push(Box::new(Seat::new(worker, session))),
                 None => worker.report(),
             }
         }
@@ -154,8 +168,11 @@ impl Team {
             let Some(seat) = seat else { continue };
             self.poll.add(seat.socket(), index)?;
         }
+        while self.clock.now_ns() + AWAKE_NS < opens_ns {
+            self.clock.park_until(opens_ns - AWAKE_NS);
+        }
         while self.clock.now_ns() < opens_ns {
-            self.clock.park_until(opens_ns);
+            std::hint::spin_loop();
         }
         for index in 0..self.seats.len() {
             let Some(seat) = &mut self.seats[index] else { continue };

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use dyno_drive::scripted::{Act, Script, ScriptedClock, ScriptedTarget};
@@ -19,6 +19,7 @@ struct Scene {
     clock: Arc<dyn Clock>,
     pass: Arc<dyn Fn(u64) + Send + Sync>,
     cancel: Cancel,
+    reading: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Scene {
@@ -42,6 +43,7 @@ impl Scene {
             // Some time must pass in every operation, or a test would count millions.
             pass: Arc::new(|_| std::thread::yield_now()),
             cancel: Cancel::default(),
+            reading: Arc::new(|| ()),
         }
     }
 
@@ -78,7 +80,8 @@ impl Scene {
     }
 
     fn run_watched(&self, watch: &dyn Watch) -> RunRecord {
-        let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass));
+        let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass))
+            .reading(Arc::clone(&self.reading));
         let job = Job {
             run_id: "test".into(),
             started_at: "2026-01-01T00:00:00Z".into(),
@@ -105,6 +108,45 @@ impl Scene {
 
 fn error(class: ErrorClass) -> Act {
     Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() })
+}
+
+/// Seconds of scripted time that the first snapshot of a window takes.
+const LATE_S: f64 = 0.4;
+
+#[test]
+fn a_late_snapshot_moves_no_rate() {
+    let working = Arc::new(AtomicU64::new(0));
+    let clock = Arc::new(ScriptedClock::default());
+    let (its_working, pass_clock, late_clock) =
+        (Arc::clone(&working), Arc::clone(&clock), Arc::clone(&clock));
+    let mut scene = Scene::new().plan(|plan| {
+        plan.run.warmup = Span(Duration::from_millis(50));
+        plan.run.time = Some(Span(Duration::from_secs(1)));
+    });
+    scene.script = Arc::new(move |_, _, _| {
+        // Only the first of these meets the reading below.
+        let _ = its_working.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
+        Act::Take(10_000)
+    });
+    scene.clock = clock;
+    scene.pass = Arc::new(move |ns| pass_clock.advance(ns));
+    scene.reading = Arc::new(move || {
+        if working.compare_exchange(1, 2, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            late_clock.advance((LATE_S * 1e9) as u64);
+        }
+    });
+    let record = scene.run();
+    let window = record.window.as_ref().unwrap();
+    let work_s = window.work_s.unwrap();
+    // How far they are apart is up to the machine: the scripted clock runs on while the end is noticed.
+    assert!((work_s - window.seconds).abs() > 1e-6, "{window:?}");
+    let all = &record.ops["all"];
+    let metric = |name: &str| record.metrics[name].value().unwrap();
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
+    assert!(close(all.rate_per_s, all.count as f64 / work_s), "{all:?}");
+    assert!(close(metric("ops_per_s"), all.rate_per_s));
+    // The database counted what the sessions did between their own edges, so it is the same time.
+    assert!(close(metric("logical_reads_per_s"), metric("rows_per_s")));
 }
 
 #[test]
@@ -152,7 +194,8 @@ fn latencies_are_the_scripted_ones() {
     near(latency.p95, 1.0);
     near(latency.p999, 50.0);
     near(latency.max, 50.0);
-    near(latency.mean, 1.49);
+    // The end is noticed a moment after the last operation that was asked for, anywhere in a hundred.
+    assert!((latency.mean.unwrap() / 1.49 - 1.0).abs() < 1e-2, "{latency:?}");
     assert_eq!(latency, &record.ops["select"].response_us);
 }
 
@@ -201,12 +244,27 @@ fn a_lost_connection_is_opened_anew_and_counted() {
     assert_eq!((record.errors[0].count, record.errors[0].reconnects), (1, 1));
 }
 
+/// Notes when an interval of the window is over.
+struct Interval(Arc<AtomicBool>);
+
+impl Watch for Interval {
+    fn event(&self, event: &Event) {
+        if matches!(event, Event::Interval(_)) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
 #[test]
 fn a_fatal_error_ends_the_run_and_keeps_what_was_measured() {
+    let measuring = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&measuring);
     let record = Scene::new()
         .plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))))
-        .script(|_, number, _| if number == 5_000 { error(ErrorClass::Fatal) } else { Act::Take(0) })
-        .run();
+        .script(
+            move |_, _, _| if seen.load(Ordering::SeqCst) { error(ErrorClass::Fatal) } else { Act::Take(0) },
+        )
+        .run_watched(&Interval(measuring));
     assert_eq!(record.status, Status::Failed);
     assert!(
         record.reasons[0].contains("session 0") && record.reasons[0].contains("E1"),

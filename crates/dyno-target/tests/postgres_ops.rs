@@ -55,6 +55,18 @@ fn number(server: &Postgres, sql: &str) -> u64 {
 }
 
 #[test]
+fn the_processor_of_a_local_server_process_is_known() {
+    each_version(|version| {
+        let (_server, target) = loaded(version);
+        let session = client(target.as_ref(), 0);
+        let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap().matches("processor\t").count();
+        let processor = session.server_processor().expect("the server is a child of this test");
+        assert!(processor < processors, "{processor} of {processors}");
+        session.close();
+    });
+}
+
+#[test]
 fn reads_count_the_rows_that_are_there() {
     each_version(|version| {
         let (server, target) = loaded(version);

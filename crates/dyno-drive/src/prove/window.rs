@@ -197,7 +197,7 @@ fn counts(figures: &mut Figures, record: &RunRecord, ledger: &Ledger) {
     }
     let all = stats(record, "all");
     figures.count("all operations", window.all().count, all.map(|stats| stats.count));
-    let seconds = record.window.as_ref().map(|window| window.seconds);
+    let seconds = record.window.as_ref().map(|window| window.work_seconds());
     let by_rate = all.zip(seconds).map(|(stats, seconds)| stats.rate_per_s * seconds);
     figures.number("rate × window", "operations", Some(window.all().count as f64), by_rate);
     let points = &record.series.points;

@@ -302,6 +302,10 @@ impl Session for WitnessedSession {
         self.inner.duplex().is_some().then_some(self)
     }
 
+    fn server_processor(&self) -> Option<usize> {
+        self.inner.server_processor()
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.inner.reconnect()
     }

@@ -80,16 +80,18 @@ const HASH_BYTES: usize = 16;
 pub(super) struct Tails {
     /// The run's and session's part of every stamp.
     prefix: String,
-    /// Nineteen columns, one after the other; the procedures replace their beginnings.
+    /// Nineteen columns, one after the other; the procedures replace their beginnings. Empty until the first slice with
+    /// updates, which most sessions never have.
     columns: Vec<u8>,
 }
 
 impl Tails {
     pub(super) fn new(prefix: String) -> Self {
-        Self { prefix, columns: vec![0; TEXT_COLUMNS * CLASSIC_COLUMN_BYTES] }
+        Self { prefix, columns: Vec::new() }
     }
 
     fn refresh(&mut self, values: &mut UpdateValues) {
+        self.columns.resize(TEXT_COLUMNS * CLASSIC_COLUMN_BYTES, 0);
         values.fill_columns(0, &mut self.columns);
     }
 
