@@ -260,6 +260,7 @@ fn record(
         gate: Gate { sessions: SESSIONS, skew_us_max: 140.0, connect_s: 0.05, threads: SESSIONS },
         window: Some(Window {
             seconds: SECONDS as f64,
+            work_s: Some(SECONDS as f64),
             begin: "2026-03-21T14:25:03Z".into(),
             end: "2026-03-21T14:25:13Z".into(),
             snapshot_us: (900.0, 1_100.0),
@@ -313,6 +314,7 @@ pub fn postgres() -> RunRecord {
         data_path: Some("/data/pg".into()),
         redo_path: None,
         same_host: true,
+        counts_at_edges: true,
     };
     let counters = [postgres_counters(1), postgres_counters(WHOLE_FACTOR)];
     record("postgres://dyno@db1/bench", "postgres", identity, 8_192, counters)
@@ -329,6 +331,7 @@ pub fn sqlite() -> RunRecord {
         ]),
         data_path: Some("/data/dyno.db".into()),
         same_host: true,
+        counts_at_edges: true,
         ..Identity::default()
     };
     let counters = [sqlite_counters(1), sqlite_counters(WHOLE_FACTOR)];

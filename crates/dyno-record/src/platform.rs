@@ -26,6 +26,10 @@ pub struct Identity {
     pub redo_path: Option<String>,
     /// Whether the database runs on the machine that drives it; host figures speak of the database only then.
     pub same_host: bool,
+    /// Whether sessions make their work visible to the counters at the two ends of the window, and nothing soon after: then
+    /// counters and operations cover the very same time, whenever a snapshot is read.
+    #[serde(default)]
+    pub counts_at_edges: bool,
 }
 
 /// One target in a record.

@@ -145,8 +145,13 @@ pub struct Gate {
 /// The measured interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
-    /// Seconds between the two snapshots' own timestamps (monotonic clock): what rates divide by.
+    /// Seconds between the two snapshots' own timestamps (monotonic clock): what rates of the host divide by.
     pub seconds: f64,
+    /// Mean over the sessions of the seconds between their own first and last counted moment: what rates of operations
+    /// divide by, and those of counters that sessions publish at these moments. Absent where no sessions were timed; then it
+    /// is `seconds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_s: Option<f64>,
     /// Begin snapshot, RFC 3339 in UTC.
     pub begin: String,
     /// End snapshot, RFC 3339 in UTC.
@@ -157,13 +162,20 @@ pub struct Window {
     pub edge_us_max: (f64, f64),
     /// Sessions that had not reached the edge when the snapshot was taken (in a long operation): begin, end.
     pub edge_late: (u32, u32),
-    /// Sum over sessions of the time spent in operations, s; `busy_s ÷ (seconds × sessions)` is the share of time the sessions were busy.
+    /// Sum over sessions of the time spent in operations, s; `busy_s ÷ (work_s × sessions)` is the share of time the sessions were busy.
     pub busy_s: f64,
     /// Longest interval in which no thread of ours noticed time pass, µs: a suspended process or a starved machine.
     pub stall_us_max: f64,
     /// Longest delay of an operation's start behind its due moment, µs; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_us_max: Option<f64>,
+}
+
+impl Window {
+    /// What rates of operations divide by, s: [`Window::work_s`], or the time between the snapshots where it is not known.
+    pub fn work_seconds(&self) -> f64 {
+        self.work_s.filter(|seconds| seconds.is_finite() && *seconds > 0.0).unwrap_or(self.seconds)
+    }
 }
 
 /// One class of operations.

@@ -83,6 +83,7 @@ fn target() -> TargetFacts {
             data_path: Some("/srv/pg".into()),
             redo_path: None,
             same_host: true,
+            counts_at_edges: true,
         },
         data: Some(dyno_plan::DataSpec {
             schemas: 2,

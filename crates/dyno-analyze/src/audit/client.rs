@@ -71,13 +71,14 @@ pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
         return skip("closed loop: each operation starts when the last has ended");
     };
     let done = facts.op_count().saturating_add(facts.error_count());
-    let achieved = done as f64 / window.seconds;
-    let due = asked.0 * window.seconds;
+    let work_s = window.work_seconds();
+    let achieved = done as f64 / work_s;
+    let due = asked.0 * work_s;
     let chance = match facts.record.plan.workload.arrivals {
         Arrivals::Constant => 0.0,
         Arrivals::Poisson => POISSON_SIGMAS * due.max(0.0).sqrt(),
     };
-    let least = ((due - chance - f64::from(facts.sessions())) / window.seconds).min(asked.0 * RATE_SHARE_MIN);
+    let least = ((due - chance - f64::from(facts.sessions())) / work_s).min(asked.0 * RATE_SHARE_MIN);
     let late = window.late_us_max.filter(|late| late.is_finite());
     let lateness =
         late.map_or(String::new(), |late| format!(", the latest start {} after it was due", time_us(late)));
@@ -115,9 +116,12 @@ pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
         return skip("the number of processors is not known");
     }
     let share_pct = cpu_s * 100.0 / (f64::from(cpus) * window.seconds);
-    let per_op = match facts.op_count() {
-        0 => String::new(),
-        ops => format!("{} of processor time per operation, ", time_us(cpu_s * 1e6 / ops as f64)),
+    let per_op = match facts.op_count() as f64 / window.work_seconds() {
+        ops_per_s if ops_per_s > 0.0 => {
+            let per_op_us = cpu_s * 1e6 / window.seconds / ops_per_s;
+            format!("{} of processor time per operation, ", time_us(per_op_us))
+        }
+        _ => String::new(),
     };
     let words = format!("the client took {per_op}{} % of {whose}", percent(share_pct));
     let (expected, observed) = (format!("≤ {} %", fixed(limit_pct, 0)), format!("{} %", percent(share_pct)));

@@ -5,12 +5,12 @@ use dyno_record::{Counter, Counters, OpClass, OpStats, RunRecord, TargetFacts, W
 
 use super::finding::Skip;
 
-/// The first version of PostgreSQL whose sessions can be asked to flush their statistics (`pg_stat_force_next_flush`).
-const POSTGRES_FLUSHES_FROM: u32 = 15;
-
 /// Longest time that statistics of a PostgreSQL session stay unseen where it cannot be asked to flush them, s: 500 ms
 /// until they are sent (`PGSTAT_STAT_INTERVAL`), as long again until the collector has written them.
 pub(super) const STATISTICS_LAG_S: f64 = 1.0;
+
+/// Time after an edge in which a session of SQLite publishes nothing, s.
+const SQLITE_HELD_BACK_S: f64 = 0.25;
 
 /// The engine, as far as its way of counting matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
             _ => Engine::Other,
         };
         let flushes = match engine {
-            Engine::Postgres => major_version(target).is_some_and(|major| major >= POSTGRES_FLUSHES_FROM),
+            Engine::Postgres => target.is_some_and(|target| target.identity.counts_at_edges),
             // MySQL adds up the counters of all sessions when it is asked.
             Engine::Sqlite | Engine::Mysql => true,
             Engine::Other => false,
@@ -182,7 +182,8 @@ impl<'a> Facts<'a> {
         let held_back_s = match self.engine {
             Engine::Postgres => STATISTICS_LAG_S,
             Engine::Mysql => 0.0,
-            Engine::Sqlite | Engine::Other => return 0.0,
+            Engine::Sqlite => SQLITE_HELD_BACK_S,
+            Engine::Other => return 0.0,
         };
         let latest_s = |edge_us: f64, reading_us: f64| (edge_us.max(0.0) + reading_us.max(0.0) / 2.0) / 1e6;
         let begin_s = latest_s(window.edge_us_max.0, window.snapshot_us.0);
@@ -233,8 +234,11 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Share of `seconds × sessions` by which sessions' own windows may be longer than the time between the snapshots.
-pub(super) fn edge_share(window: &Window) -> f64 {
+/// Share by which sessions may have worked longer than the window says, in records that do not hold how long they worked.
+pub(super) fn unknown_share(window: &Window) -> f64 {
+    if window.work_s.is_some() {
+        return 0.0;
+    }
     let (begin, end) = window.edge_us_max;
     let edges_s = (begin.max(0.0) + end.max(0.0)) / 1e6;
     if edges_s.is_finite() { edges_s / window.seconds } else { 0.0 }
@@ -268,11 +272,4 @@ impl Interval<'_> {
     pub(super) fn rows(&self) -> u64 {
         self.rows_read.saturating_add(self.rows_updated)
     }
-}
-
-/// The first number in a version: 15 of `15.10 (Debian 15.10-1)`.
-fn major_version(target: Option<&TargetFacts>) -> Option<u32> {
-    let version = &target?.identity.version;
-    let digits = version.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty())?;
-    digits.parse().ok()
 }

@@ -2,7 +2,7 @@
 
 use dyno_record::{CheckStatus, Counter, OpStats, Waits, Window};
 
-use super::facts::{Facts, edge_share};
+use super::facts::{Facts, unknown_share};
 use super::finding::{Verdict, found, skip};
 use crate::number::{count, figure, fixed, percent, time_us};
 
@@ -47,7 +47,7 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
     if !window.busy_s.is_finite() {
         return skip("the time spent in operations is not known");
     }
-    let busy_sessions = window.busy_s / window.seconds;
+    let busy_sessions = window.busy_s / window.work_seconds();
     let share = busy_sessions / sessions;
     let words = format!(
         "{} of {} sessions busy on average ({} % of the time)",
@@ -56,7 +56,7 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
         percent(share * 100.0)
     );
     let (expected, observed) = (fixed(sessions, 0), fixed(busy_sessions, 2));
-    if share > BUSY_SHARE_MAX + edge_share(window) {
+    if share > BUSY_SHARE_MAX + unknown_share(window) {
         // A session in a long operation at the edge carries time of before or after the window.
         let late = window.edge_late.0 > 0 || window.edge_late.1 > 0;
         let status = if late { CheckStatus::Warn } else { CheckStatus::Fail };
@@ -75,7 +75,7 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
 
 /// What eats the time between operations.
 fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
-    let idle_s = (window.seconds * sessions - window.busy_s).max(0.0);
+    let idle_s = (window.work_seconds() * sessions - window.busy_s).max(0.0);
     let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
     if reconnects > 0 {
         return format!("lost connections ({}) and the waits before opening them anew", count(reconnects));
@@ -112,8 +112,8 @@ pub(super) fn service_time(facts: &Facts<'_>) -> Verdict {
     );
     let late = window.edge_late.0 > 0 || window.edge_late.1 > 0;
     let status = match gap {
-        gap if gap <= SUM_SLIP_WARN + edge_share(window) => CheckStatus::Pass,
-        gap if gap > SUM_SLIP_FAIL + edge_share(window) && !late => CheckStatus::Fail,
+        gap if gap <= SUM_SLIP_WARN => CheckStatus::Pass,
+        gap if gap > SUM_SLIP_FAIL && !late => CheckStatus::Fail,
         _ => CheckStatus::Warn,
     };
     let detail = match status {
@@ -129,8 +129,8 @@ pub(super) fn db_time(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
     let db_s = interval.counter(Counter::DbTime)? as f64 / 1e6;
     let sessions = f64::from(facts.sessions());
-    let wall_s = window.seconds * sessions;
-    let most = wall_s * (DB_TIME_SHARE_MAX + interval.blur + edge_share(window))
+    let wall_s = window.work_seconds() * sessions;
+    let most = wall_s * (DB_TIME_SHARE_MAX + interval.blur + unknown_share(window))
         + window.seconds * OBSERVING_SESSIONS;
     let share = if window.busy_s > 0.0 { db_s / window.busy_s * 100.0 } else { 0.0 };
     let words =
@@ -154,7 +154,7 @@ pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
         }
     };
     let sessions = f64::from(facts.sessions());
-    let busy = window.busy_s / window.seconds;
+    let busy = window.busy_s / window.work_seconds();
     let words = format!(
         "{} active in {} samples, {} busy as seen by the client",
         figure(active),

@@ -91,6 +91,16 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
         );
         return found(CheckStatus::Warn, expected, observed, detail);
     }
+    let apart_s = (window.work_seconds() - window.seconds).abs();
+    if apart_s > window.seconds * SHARE_BLURRED {
+        let detail = format!(
+            "{words}: they worked {} s on average and the snapshots are {} s apart. Rates divide by the time that their own \
+             counts cover, but host and sessions were measured over different times; a longer run.time is sharper",
+            fixed(window.work_seconds(), 2),
+            fixed(window.seconds, 2)
+        );
+        return found(CheckStatus::Warn, expected, observed, detail);
+    }
     if edge_us > window_us * SHARE_BLURRED {
         let detail = format!("{words}: more than 2 % of the window, a longer run.time is sharper");
         return found(CheckStatus::Warn, expected, observed, detail);

@@ -30,12 +30,12 @@ pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
     if done == 0 {
         let detail = format!(
             "none ended well in {} s ({} failed): lengthen run.time or shorten the operation (workload.work_unit, data.scan_scale)",
-            fixed(window.seconds, 1),
+            fixed(window.work_seconds(), 1),
             count(failed)
         );
         return found(CheckStatus::Fail, "> 0", "0", detail);
     }
-    let detail = format!("{} ended well in {} s", count(done), fixed(window.seconds, 1));
+    let detail = format!("{} ended well in {} s", count(done), fixed(window.work_seconds(), 1));
     found(CheckStatus::Pass, "> 0", count(done), detail)
 }
 

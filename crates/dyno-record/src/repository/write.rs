@@ -7,7 +7,7 @@ use super::sweep::put_member;
 use super::{Mark, Repository, RepositoryError, StartedRun, pack};
 use crate::json::RecordError;
 use crate::metric::{Metric, Unit};
-use crate::record::{RunId, RunRecord};
+use crate::record::{RunId, RunRecord, Window};
 
 impl Repository {
     /// Notes that a run has started. Until [`Repository::finish`] it is listed as running while its process lives, and
@@ -127,7 +127,7 @@ fn put(
             value(record, "logical_reads_per_s"),
             value(record, "physical_reads_per_s"),
             redo_mb_per_s(record),
-            record.window.as_ref().map(|window| window.seconds),
+            record.window.as_ref().map(Window::work_seconds),
             record.reasons.first(),
         ],
     )?;

@@ -154,6 +154,7 @@ fn spoiled_windows_are_found() {
         ("gate_skew", Warn, "short of processors", postgres(|r| r.gate.skew_us_max = 80_000.0)),
         ("edges", Warn, "approximate", postgres(|r| window(r).edge_late = (0, 1))),
         ("edges", Warn, "longer run.time", postgres(|r| window(r).edge_us_max = (90_000.0, 150_000.0))),
+        ("edges", Warn, "worked 9.70 s on average", postgres(|r| window(r).work_s = Some(9.7))),
         (
             "edges",
             Warn,

@@ -32,6 +32,8 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         redo_path: redo.map(str::to_owned).or_else(|| data_path.clone()),
         data_path,
         same_host: host::is_this_one(connection)?,
+        // The counters of all sessions are added up when the snapshot asks.
+        counts_at_edges: false,
     })
 }
 

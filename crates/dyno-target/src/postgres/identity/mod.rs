@@ -12,6 +12,7 @@ mod settings;
 use dyno_plan::Bytes;
 use dyno_record::Identity;
 
+use super::counters::SHARED_STATISTICS;
 use super::wire::Connection;
 use crate::error::{TargetError, TargetErrorKind};
 
@@ -42,6 +43,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         data_path,
         redo_path,
         same_host,
+        counts_at_edges: connection.server_version_num() >= SHARED_STATISTICS,
     })
 }
 

@@ -108,5 +108,6 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         // The journal and the WAL are always beside the file.
         redo_path: None,
         same_host: true,
+        counts_at_edges: true,
     })
 }
