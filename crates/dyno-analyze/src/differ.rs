@@ -79,6 +79,16 @@ const KEYS_WITHOUT_EFFECT: [&str; 5] = [
     "data.load_parallel",
 ];
 
+/// Whether a key of the plan makes a difference to what is measured.
+pub fn has_effect(key: &str) -> bool {
+    !KEYS_WITHOUT_EFFECT.contains(&key)
+}
+
+/// Whether a fact of the host is one that always differs and means nothing.
+pub fn is_noise(fact: &str) -> bool {
+    NOISE.contains(&fact) || fact.starts_with("net.veth")
+}
+
 /// Everything in which `a` and `b` are not alike, the most suspicious first.
 ///
 /// Sides are alike in what takes the same values in both, so a setting that both sides vary in the same way (the axes of
@@ -177,7 +187,7 @@ fn is_place(name: &str, value: &str) -> bool {
 }
 
 fn of_plan(record: &RunRecord, put: Put<'_>) {
-    for key in keys::all().filter(|key| !KEYS_WITHOUT_EFFECT.contains(&key.path) && record.knows(key.path)) {
+    for key in keys::all().filter(|key| has_effect(key.path) && record.knows(key.path)) {
         let value = (key.get)(&record.plan).unwrap_or_else(|| "–".to_owned());
         // The URL is the place and not the kind of database; a temporary one says nothing.
         if key.path != "target.url" || !value.contains("/tmp/") {
@@ -206,7 +216,7 @@ fn of_host(record: &RunRecord, put: Put<'_>) {
         put(Area::Mount, place, mount.clone());
     }
     for (name, value) in &host.facts {
-        if NOISE.contains(&name.as_str()) || name.starts_with("net.veth") {
+        if is_noise(name) {
             continue;
         }
         let area = match name.split('.').next().unwrap_or_default() {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dyno_analyze::differ;
 use dyno_analyze::points::{Points, SESSIONS};
 use dyno_plan::keys;
 use dyno_record::RunRecord;
@@ -15,14 +16,14 @@ pub struct Difference {
     pub values: Vec<(String, usize)>,
 }
 
-/// What runs of one plan never have in common, and what is no fact of the platform.
-const NO_FACTS: [&str; 2] = ["workload.seed", "version"];
+/// What is varied on purpose between repeats of one plan.
+const VARIED: &str = "workload.seed";
 
 /// All facts of a run: plan, database, host.
 pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let mut add = |name: String, value: &str| facts.insert(name, value.to_owned());
-    for key in keys::all().filter(|key| !NO_FACTS.contains(&key.path) && record.knows(key.path)) {
+    for key in keys::all().filter(|key| record.knows(key.path)) {
         if let Some(value) = (key.get)(&record.plan) {
             add(format!("plan {}", key.path), &value);
         }
@@ -56,6 +57,15 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     facts
 }
 
+/// Whether a difference in the fact called `name` can be one in what was measured.
+fn matters(name: &str) -> bool {
+    match name.split_once(' ') {
+        Some(("plan", key)) => key != VARIED && differ::has_effect(key),
+        Some(("host", fact)) => !differ::is_noise(fact),
+        _ => true,
+    }
+}
+
 /// The facts in which `records` differ, without the settings that were varied on purpose.
 pub fn differences(records: &[RunRecord], points: &Points<'_>) -> Vec<Difference> {
     let varied: BTreeSet<String> = points
@@ -71,7 +81,7 @@ pub fn differences(records: &[RunRecord], points: &Points<'_>) -> Vec<Difference
         .collect();
     let mut seen: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for record in records {
-        for (name, value) in facts(record) {
+        for (name, value) in facts(record).into_iter().filter(|(name, _)| matters(name)) {
             *seen.entry(name).or_default().entry(value).or_insert(0) += 1;
         }
     }
@@ -102,6 +112,8 @@ mod tests {
         other.plan.run.sessions_per_schema = 9;
         other.host.kernel = "Linux 9".into();
         other.host.facts.insert("sysctl.x".into(), "1".into());
+        other.host.facts.insert("boot_id".into(), "another".into());
+        other.plan.workload.seed += 1;
         let records = [fixture::postgres(), other];
         let names: Vec<String> =
             differences(&records, &points(&records)).into_iter().map(|d| d.name).collect();
@@ -109,6 +121,8 @@ mod tests {
             names.contains(&"host sysctl.x".to_owned()) && names.contains(&"host kernel".to_owned()),
             "{names:?}"
         );
-        assert!(!names.contains(&"plan run.sessions_per_schema".to_owned()), "{names:?}");
+        for alike in ["plan run.sessions_per_schema", "plan workload.seed", "host boot_id"] {
+            assert!(!names.contains(&alike.to_owned()), "{alike} in {names:?}");
+        }
     }
 }

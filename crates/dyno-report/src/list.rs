@@ -47,7 +47,7 @@ impl From<&RunRecord> for ListRow {
             update_pct: record.plan.workload.update_pct,
             ops_per_s: all.map(|all| all.rate_per_s),
             p99_us: all.and_then(|all| all.service_us.p99),
-            seconds: record.window.as_ref().map(|window| window.seconds),
+            seconds: record.window.as_ref().map(dyno_record::Window::work_seconds),
             reason: record.reasons.first().cloned(),
         }
     }

@@ -94,7 +94,7 @@ impl Figures {
     /// The figures of a record, whatever its status.
     pub fn of(record: &RunRecord) -> Self {
         let metric = |name: &str| record.metrics.get(name).and_then(|metric| metric.value());
-        let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
+        let seconds = record.window.as_ref().map_or(0.0, |window| window.work_seconds());
         let all = record.ops.get("all");
         let per_s = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
         let service = all.map(|all| &all.service_us);

@@ -24,7 +24,7 @@ pub struct KneePoint {
     pub sessions: f64,
     /// Throughput, per second.
     pub throughput: f64,
-    /// Latency, µs, where it was measured.
+    /// Mean latency, µs, where it was measured.
     pub latency_us: Option<f64>,
     /// Whether it is a measured point, or one of a fitted curve.
     pub measured: bool,
@@ -65,7 +65,17 @@ pub fn knee(loads: &[Load], fit: &Result<Scalability, FitError>, limit_us: Optio
     }
 }
 
+/// Share of the highest throughput from which on the first point has it all. A curve that does not rise has only noise
+/// to rescale, and Kneedle would find the knee of that.
+const ALL_AT_ONCE: f64 = 0.95;
+
 fn by_kneedle(loads: &[Load]) -> Answer {
+    if let [first, _, _, ..] = loads {
+        let highest = loads.iter().map(|load| load.throughput).fold(0.0, f64::max);
+        if first.throughput >= highest * ALL_AT_ONCE && highest > 0.0 {
+            return Ok(measured(first));
+        }
+    }
     let sessions: Vec<f64> = loads.iter().map(|load| load.sessions).collect();
     let throughput: Vec<f64> = loads.iter().map(|load| load.throughput).collect();
     match kneedle(&sessions, &throughput, SENSITIVITY) {
@@ -97,11 +107,12 @@ fn by_limit(loads: &[Load], limit_us: Option<f64>) -> Answer {
 }
 
 impl KneePoint {
-    /// The point in words: `16 sessions: 1,234 operations/s at 1.30 ms`. `throughput` is the name of its measure.
+    /// The point in words: `16 sessions: 1,234 operations/s at 1.30 ms on average`. `throughput` is the name of its measure.
     pub fn phrase(&self, throughput: &str) -> String {
         let sessions = fixed(self.sessions, 0);
         let word = if sessions == "1" { "session" } else { "sessions" };
-        let latency = self.latency_us.map_or_else(String::new, |us| format!(" at {}", time_us(us)));
+        let latency =
+            self.latency_us.map_or_else(String::new, |us| format!(" at {} on average", time_us(us)));
         format!("{sessions} {word}: {}{latency}", phrase(throughput, self.throughput))
     }
 }

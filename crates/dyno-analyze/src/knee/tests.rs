@@ -20,9 +20,9 @@ fn three_definitions_give_three_answers() {
     assert_eq!(
         knee.sentences("physical_read_requests_per_s"),
         [
-            "the knee (Kneedle) lies at 32 sessions: 510,868 read requests/s at 62.6 µs",
+            "the knee (Kneedle) lies at 32 sessions: 510,868 read requests/s at 62.6 µs on average",
             "the peak (Universal Scalability Law) lies at 64 sessions: 555,230 read requests/s",
-            "the highest point within 50.0 µs lies at 16 sessions: 387,952 read requests/s at 41.2 µs",
+            "the highest point within 50.0 µs lies at 16 sessions: 387,952 read requests/s at 41.2 µs on average",
         ]
     );
 }
@@ -58,4 +58,13 @@ fn the_highest_within_a_limit_need_not_be_the_most_sessions() {
     let loads: Vec<Load> = ramp.iter().map(|&(n, x)| Load::new(n, x).with_latency(500.0)).collect();
     assert_eq!(within_limit(&loads, 500.0), Within::Highest(1));
     assert_eq!(within_limit(&[Load::new(1.0, 1.0)], 500.0), Within::Unknown);
+}
+
+#[test]
+fn a_platform_that_its_first_session_saturates_has_its_knee_there() {
+    // Noise on a plateau has a shape too, and Kneedle alone finds it: here at 8 sessions.
+    let plateau = [(1.0, 499.0), (2.0, 500.0), (4.0, 501.0), (8.0, 503.0), (16.0, 503.2)];
+    let loads: Vec<Load> = plateau.iter().map(|&(n, x)| Load::new(n, x)).collect();
+    let knee = knee(&loads, &scalability(&loads, 1), None);
+    assert_eq!(knee.kneedle.map(|knee| knee.sessions), Ok(1.0));
 }

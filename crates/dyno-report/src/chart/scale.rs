@@ -4,6 +4,9 @@ use super::model::{Axis, Chart, Kind, MarkAt, ScaleKind};
 use super::quantity::{AxisUnit, Quantity};
 use super::ticks;
 
+/// Ticks at given values that can be read beside each other.
+const GIVEN_MAX: usize = 12;
+
 /// Ticks that an axis should have, about.
 const TICKS_WANTED: usize = 5;
 
@@ -92,7 +95,13 @@ impl Scale {
         }
     }
 
+    /// The ticks that the axis asks for, unless there are too many to be read: then round numbers do.
+    fn given(axis: &Axis) -> &[f64] {
+        if axis.ticks_at.len() > GIVEN_MAX { &[] } else { &axis.ticks_at }
+    }
+
     fn linear(axis: &Axis, extent: Extent) -> Self {
+        let given = Self::given(axis);
         // Shares that add up to a trace over 100 % are 100 %.
         let most = match axis.reaches {
             Some(reach) if extent.most <= reach * EDGE => reach,
@@ -100,14 +109,14 @@ impl Scale {
         };
         let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
         let clock = axis.quantity == Quantity::Seconds;
-        let mut values = match (axis.ticks_at.is_empty(), clock) {
-            (false, _) => axis.ticks_at.clone(),
+        let mut values = match (given.is_empty(), clock) {
+            (false, _) => given.to_vec(),
             (true, true) => ticks::clock(most, TICKS_WANTED),
             (true, false) => ticks::linear(most, TICKS_WANTED),
         };
         let step = values.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
         // The last round number encloses the data; a clock ends where the data ends, and so do given ticks with some air.
-        let high = match (axis.ticks_at.is_empty(), clock) {
+        let high = match (given.is_empty(), clock) {
             (true, false) => *values.last().unwrap_or(&most),
             (true, true) => most,
             (false, _) => most * 1.04,
@@ -121,13 +130,16 @@ impl Scale {
 
     fn log(axis: &Axis, extent: Extent) -> Self {
         let (min, max) = (extent.least_positive, extent.most.max(extent.least_positive));
+        let given = Self::given(axis);
         let (low, high, values) = if axis.ticks_at.is_empty() {
             let values = ticks::log(min, max);
             let (low, high) = (values[0], *values.last().unwrap_or(&max));
             if high > low { (low, high, values) } else { (low / 2.0, high * 2.0, values) }
         } else {
             let air = (max / min).powf(0.04).max(1.05);
-            (min / air, max * air, axis.ticks_at.iter().copied().filter(|&tick| tick > 0.0).collect())
+            let round = || ticks::log(min, max);
+            let values = if given.is_empty() { round() } else { given.to_vec() };
+            (min / air, max * air, values.into_iter().filter(|&tick| tick > 0.0).collect())
         };
         let ticks = values.into_iter().filter(|value| (low..=high).contains(value));
         let ticks = ticks.map(|value| Tick { value, text: axis.quantity.log_tick(value) }).collect();
@@ -183,6 +195,24 @@ mod tests {
             ["1", "2", "4", "8", "16", "32", "64"]
         );
         assert_eq!(y.share(0.0), None);
+    }
+
+    #[test]
+    fn too_many_given_ticks_give_way_to_round_ones() {
+        let points: Vec<Point> = (1..=200).map(|i| Point::at(f64::from(i), 5.0)).collect();
+        let at: Vec<f64> = points.iter().map(|p| p.x).collect();
+        for axis in
+            [Axis::log("sessions", Quantity::Plain("")), Axis::linear("sessions", Quantity::Plain(""))]
+        {
+            let scale = Scale::of_x(&chart(
+                axis.ticks_at(at.clone()),
+                Axis::linear("y", Quantity::Micros),
+                points.clone(),
+            ));
+            let texts: Vec<&str> = scale.ticks.iter().map(|t| t.text.as_str()).collect();
+            assert!((4..=10).contains(&texts.len()) && texts.contains(&"100"), "{texts:?}");
+            assert!(points.iter().all(|p| scale.share(p.x).is_some()));
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn ramps<'p, 'r>(points: &'p Points<'r>) -> Vec<Ramp<'p, 'r>> {
         return Vec::new();
     }
     let ramp = |curve: dyno_analyze::points::Curve<'p, 'r>| {
-        let loads = curve.loads(OPS, "service_p99_us");
+        let loads = curve.loads(OPS, "service_mean_us");
         Ramp { name: super::curve_words(&curve), fit: scalability(&loads, SEED), points: curve.points, loads }
     };
     points.curves(SESSIONS).into_iter().map(ramp).filter(|ramp| ramp.loads.len() > 1).collect()
