@@ -7,7 +7,8 @@
 //! - [`Postgres`] is one PostgreSQL server, [`Version`] one set of its binaries;
 //! - [`Postgres::available`] lists the versions of this machine, and says and counts which of [`WANTED_MAJORS`] are missing;
 //! - [`MySql`] is one MySQL or MariaDB server, [`MyVersion`] one set of its programs;
-//! - [`skip`] is the one way for a test to say that it did not run.
+//! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
+//!   helps on this machine.
 //!
 //! `scripts/testbeds.sh` installs what is missing.
 
@@ -25,7 +26,7 @@ pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
-pub use skip::{REQUIRE_ALL_ENV, skip};
+pub use skip::{REQUIRE_ALL_ENV, cannot, skip};
 
 use std::path::PathBuf;
 

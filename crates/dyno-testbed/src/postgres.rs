@@ -99,6 +99,11 @@ impl Postgres {
         self.port
     }
 
+    /// The number of the server's first process, which all the others are children of; `None` while it does not run.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+
     /// The URL of database `postgres` for the superuser over loopback.
     pub fn url(&self) -> String {
         self.url_of(self.superuser(), "postgres")

@@ -15,6 +15,12 @@ pub const REQUIRE_ALL_ENV: &str = "DYNO_TEST_REQUIRE_ALL";
 pub fn skip(what: &str, why: &str) {
     let required = std::env::var(REQUIRE_ALL_ENV).is_ok_and(|value| !value.is_empty() && value != "0");
     assert!(!required, "{what} cannot run and {REQUIRE_ALL_ENV} is set: {why}");
+    cannot(what, why);
+}
+
+/// Says and counts that `what` cannot run on this machine, and that nothing installed could change it: its kernel, its
+/// file systems, or the rights we have here. Never a failure.
+pub fn cannot(what: &str, why: &str) {
     eprintln!("skipped: {what}: {why}");
     let dir = testbeds_dir();
     let line = format!("{what}: {why}\n");

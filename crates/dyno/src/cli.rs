@@ -75,9 +75,9 @@ pub(crate) enum Command {
     Load(Load),
     /// One run: live progress, result, audit; the record is stored.
     #[command(
-        after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --json > run.json"
+        after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --variant nfs4 --tag after-patch\n  dyno run --json > run.json"
     )]
-    Run,
+    Run(Run),
     /// Runs over a grid of settings, from the plan's sweep section: the table grows line by line, the points follow.
     #[command(
         after_long_help = "Every run is stored as soon as it has ended. Ctrl-C keeps what was measured, twice ends at once; --resume goes on after \
@@ -203,6 +203,32 @@ pub(crate) struct Load {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) marks: Marks,
+}
+
+/// Names under which runs are found again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Marks {
+    /// The variant of the platform that is measured, such as `ext4`; compare takes variant:NAME.
+    #[arg(long, value_name = "NAME", value_parser = mark)]
+    pub(crate) variant: Option<String>,
+    /// A mark to find runs again by tag:NAME; can be given many times.
+    #[arg(long, value_name = "NAME", value_parser = mark)]
+    pub(crate) tag: Vec<String>,
+}
+
+/// A name that `tag:NAME` and `variant:NAME` can find: commas stand between such names.
+fn mark(name: &str) -> Result<String, String> {
+    match name.trim() {
+        "" => Err("a name must not be empty".to_owned()),
+        name if name.contains(',') => Err(format!("a name has no comma: try {:?}", name.replace(',', "-"))),
+        name => Ok(name.to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct List {
     /// At most so many runs.
     #[arg(long, short = 'n', default_value_t = 20)]
@@ -229,6 +255,8 @@ pub(crate) struct Sweep {
     /// Drop data of another shape that is there first.
     #[arg(long)]
     pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) marks: Marks,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -259,6 +287,8 @@ pub(crate) struct Search {
     /// Ends that are this close together are close enough, % [default: 0 or 5].
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) resolution: Option<u32>,
+    #[command(flatten)]
+    pub(crate) marks: Marks,
 }
 
 #[derive(Debug, Args)]
@@ -266,6 +296,8 @@ pub(crate) struct Soak {
     /// How long.
     #[arg(long, value_name = "DURATION", default_value = "8h")]
     pub(crate) time: Span,
+    #[command(flatten)]
+    pub(crate) marks: Marks,
 }
 
 #[derive(Debug, Args)]
@@ -281,6 +313,8 @@ pub(crate) struct Ab {
     pub(crate) pairs: u32,
     #[command(flatten)]
     pub(crate) rules: CompareRules,
+    #[command(flatten)]
+    pub(crate) marks: Marks,
 }
 
 #[derive(Debug, Args)]
@@ -342,12 +376,8 @@ pub(crate) struct Import {
     /// What a column is, `COLUMN=FIELD[:UNIT][@TARGET]`; can be given many times.
     #[arg(long, value_name = "COLUMN=FIELD")]
     pub(crate) map: Vec<String>,
-    /// The variant of the platform that all lines stand for.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) variant: Option<String>,
-    /// A mark to find the records again; can be given many times.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tag: Vec<String>,
+    #[command(flatten)]
+    pub(crate) marks: Marks,
     /// The product that the figures are of: `Oracle`.
     #[arg(long, value_name = "NAME")]
     pub(crate) product: Option<String>,

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Desk, assert_fits_schema, check, short};
+use common::{Desk, SHORT, assert_fits_schema, check, short};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=100 blocks"];
@@ -175,5 +175,27 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
         server.restart();
         let next = desk.dyno(&args("run", &url, &[]));
         assert_eq!(next.code, 0, "the data is whole after the server's recovery: {next:#?}");
+    });
+}
+
+#[test]
+fn a_sweep_loads_runs_and_answers() {
+    on_each_version(|server, desk| {
+        let url = server.url();
+        let sweep =
+            ["--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0,20", "--set", "sweep.order=up"];
+        let said = desk.dyno(&args("sweep", &url, &[&sweep[..], &SHORT].concat()));
+        assert!(said.code <= 1, "{said:#?}");
+        assert!(said.err.contains("run 4 of 4") && said.out.contains("update_pct 20"), "{said:#?}");
+        let (_, runs) = desk.json(&["list", "--sweep", "last"]);
+        let runs = runs.as_array().unwrap();
+        assert_eq!(runs.len(), 4);
+        assert!(runs.iter().all(|run| run["status"] == "valid"), "{runs:#?}");
+        let (_, sweeps) = desk.json(&["list", "--sweeps"]);
+        let report = desk.dyno(&["report", sweeps[0]["id"].as_str().unwrap(), "--format", "md"]);
+        assert_eq!(report.code, 0, "{report:#?}");
+        for part in ["At most", "| 0 | 1 |", "| 0 | 2 |", "| 20 | 1 |", "| 20 | 2 |"] {
+            assert!(report.out.contains(part), "{part} in\n{}", report.out);
+        }
     });
 }

@@ -84,6 +84,47 @@ fn every_point_is_run_recorded_and_shown() {
 }
 
 #[test]
+fn runs_are_found_again_by_their_marks() {
+    let desk = desk();
+    assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
+    for variant in ["ext4", "xfs"] {
+        let said = desk.dyno(&quick(&["run", "--variant", variant, "--tag", "disk", "--tag", "new"]));
+        assert!(said.code <= 1, "{said:#?}");
+    }
+    let (_, record) = desk.json(&["show", "last"]);
+    assert_eq!(
+        (&record["variant"], &record["tags"]),
+        (&Value::from("xfs"), &serde_json::json!(["disk", "new"]))
+    );
+    let compared = desk.dyno(&["compare", "variant:ext4", "variant:xfs"]);
+    assert!(compared.out.contains("one run each: no verdict"), "{compared:#?}");
+
+    for (option, name) in [("--tag", "a,b"), ("--variant", " ")] {
+        let wrong = desk.dyno(&["run", option, name]);
+        assert!(wrong.code == 2 && wrong.err.contains("a name "), "{wrong:#?}");
+    }
+
+    // A sweep that is gone on with keeps its marks.
+    let mut sweep = desk.start(&quick(&[
+        "sweep",
+        "--variant",
+        "btrfs",
+        "--set",
+        "sweep.sessions=1,2",
+        "--set",
+        "sweep.repeats=2",
+    ]));
+    sweep.until("run 2 of 4");
+    sweep.signal("KILL");
+    sweep.end();
+    let other = desk.dyno(&["sweep", "--resume", "--tag", "x"]);
+    assert!(other.code == 2 && other.err.contains("leave --set"), "{other:#?}");
+    assert!(desk.dyno(&["sweep", "--resume"]).code <= 1);
+    let (_, last) = desk.json(&["show", "last"]);
+    assert_eq!(last["variant"], "btrfs");
+}
+
+#[test]
 fn ctrl_c_keeps_finished_points_and_resume_goes_on() {
     for signal in ["INT", "KILL"] {
         let desk = desk();

@@ -26,7 +26,8 @@ pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exi
     if own[0].data != own[1].data {
         talk.say("warning: the sides have different data, which is loaded at every turn where both lie in one target");
     }
-    let ready = Ready::loading(common, own[0].clone(), Work::Run, &loading, talk, |_| Ok(()))?;
+    let mut ready = Ready::loading(common, own[0].clone(), Work::Run, &loading, talk, |_| Ok(()))?;
+    ready.marks = args.marks.clone();
     let definition = json!({ "a": own[0], "b": own[1], "pairs": args.pairs });
     let campaign = Campaign::begin(ready, SweepKind::Ab, Some(args.pairs * 2), &definition, talk)?;
     let (campaign, done) = drive(campaign, &sides, args.pairs, &loading, talk)?;

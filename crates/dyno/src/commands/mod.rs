@@ -34,7 +34,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Init(args) => init::run(common, args, talk),
         Command::Check => check::run(common, talk),
         Command::Load(args) => load::run(common, args, talk),
-        Command::Run => run::run(common, talk),
+        Command::Run(args) => run::run(common, args, talk),
         Command::Sweep(args) => sweep::run(common, args, talk),
         Command::Search(args) => search::run(common, args, talk),
         Command::Soak(args) => soak::run(common, args, talk),

@@ -9,7 +9,7 @@ use dyno_target::data::mix;
 use dyno_target::{Cancel, DataState, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
 
 use super::load;
-use crate::cli::Common;
+use crate::cli::{Common, Marks, Run};
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::hooks::{self, HookRun};
@@ -17,8 +17,9 @@ use crate::progress::RunProgress;
 use crate::signals;
 use crate::talk::Talk;
 
-pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &Common, args: &Run, talk: &Talk) -> anyhow::Result<Exit> {
     let mut ready = Ready::new(common, context::plan(common)?, Work::Run, talk, |_| Ok(()))?;
+    ready.marks = args.marks.clone();
     let progress = RunProgress::new(talk);
     let record = ready.measure(None, talk, &progress)?;
     let shown = show(&record, talk)?;
@@ -39,6 +40,8 @@ pub(super) struct Ready {
     pub(super) identity: Identity,
     pub(super) spec: DataSpec,
     pub(super) cancel: Cancel,
+    /// What every run is marked with.
+    pub(super) marks: Marks,
     lock: Lock,
     work: Work,
     /// Whether target and data were looked at and no run has been since.
@@ -93,7 +96,8 @@ impl Ready {
         signals::watch(&cancel)?;
         let lock = context::lock(target.as_ref(), work, talk)?;
         let spec = make_room(&plan, target.as_ref(), loading, talk)?;
-        let ready = Self { plan, repository, target, identity, spec, cancel, lock, work, fresh: true };
+        let marks = Marks::default();
+        let ready = Self { plan, repository, target, identity, spec, cancel, marks, lock, work, fresh: true };
         ready.ready_data(loading, talk)?;
         Ok(ready)
     }
@@ -213,7 +217,12 @@ impl Ready {
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         match dyno_drive::run(&job, watch) {
-            Ok(record) => Ok(RunRecord { part_of: begun.part_of.clone(), ..record }),
+            Ok(record) => Ok(RunRecord {
+                part_of: begun.part_of.clone(),
+                variant: self.marks.variant.clone(),
+                tags: self.marks.tag.clone(),
+                ..record
+            }),
             Err(error) => {
                 // Nothing was started, so there is nothing to keep.
                 self.repository.delete(&begun.run_id)?;

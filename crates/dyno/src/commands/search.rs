@@ -29,7 +29,8 @@ pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result
     // The far end of the range is a valid plan, too, so that no run is refused in the middle.
     axis.at(&plan, range.max)?;
     let loading = Loading::AsNeeded { own: &own, replace: false };
-    let ready = Ready::loading(common, own[0].clone(), Work::Run, &loading, talk, |_| Ok(()))?;
+    let mut ready = Ready::loading(common, own[0].clone(), Work::Run, &loading, talk, |_| Ok(()))?;
+    ready.marks = args.marks.clone();
     let limits: Vec<String> = args.limit.iter().map(Limit::to_string).collect();
     let definition =
         json!({ "plan": plan, "limits": limits, "over": axis.name(), "from": range.from, "max": range.max });

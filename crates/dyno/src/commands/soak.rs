@@ -21,7 +21,8 @@ pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<E
     common.set.push(format!("run.time={}", args.time));
     let plan = context::plan(&common)?;
     let plan = dyno_plan::Plan { sweep: dyno_plan::Sweep::default(), ..plan };
-    let ready = Ready::new(&common, plan.clone(), Work::Run, talk, |_| Ok(()))?;
+    let mut ready = Ready::new(&common, plan.clone(), Work::Run, talk, |_| Ok(()))?;
+    ready.marks = args.marks.clone();
     let mut campaign = Campaign::begin(ready, SweepKind::Soak, Some(1), &json!({ "plan": plan }), talk)?;
     let part = Part { plan: &plan, point: 1, repeat: 1, side: None, settings: &[] };
     talk.say(&format!("soaking for {}: Ctrl-C ends it and keeps what was measured", args.time));

@@ -15,15 +15,15 @@ use serde_json::json;
 
 use super::campaign::{self, Campaign, Ended, Part};
 use super::run::{Loading, Ready};
-use crate::cli::{Common, Sweep};
+use crate::cli::{Common, Marks, Sweep};
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<Exit> {
     let order = match &args.resume {
-        None => Order::new(context::plan(common)?, args.replace)?,
-        Some(selector) => Order::resumed(common, selector, args.replace)?,
+        None => Order::new(context::plan(common)?, args.replace, args.marks.clone())?,
+        Some(selector) => Order::resumed(common, selector, args)?,
     };
     if args.dry_run {
         return order.show(talk);
@@ -35,13 +35,14 @@ pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<
     let own = order.layouts();
     let loading = Loading::AsNeeded { own: &own, replace: order.replace };
     let plan = order.point(first).plan.clone();
-    let ready = Ready::loading(common, plan, Work::Run, &loading, talk, |_| Ok(()))?;
+    let mut ready = Ready::loading(common, plan, Work::Run, &loading, talk, |_| Ok(()))?;
+    ready.marks = order.marks.clone();
     let campaign = match &order.resumed {
         Some(id) => Campaign::resume(ready, id.clone(), SweepKind::Sweep, talk)?,
         None => {
             let planned =
                 (order.plan.sweep.until == Until::End).then_some(order.schedule.steps().len() as u32);
-            let definition = json!({ "plan": order.plan, "replace": order.replace });
+            let definition = json!({ "plan": order.plan, "replace": order.replace, "marks": order.marks });
             Campaign::begin(ready, SweepKind::Sweep, planned, &definition, talk)?
         }
     };
@@ -52,6 +53,7 @@ pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<
 struct Order {
     plan: Plan,
     replace: bool,
+    marks: Marks,
     points: Vec<Point>,
     schedule: Schedule,
     done: Done,
@@ -61,7 +63,7 @@ struct Order {
 }
 
 impl Order {
-    fn new(plan: Plan, replace: bool) -> anyhow::Result<Self> {
+    fn new(plan: Plan, replace: bool, marks: Marks) -> anyhow::Result<Self> {
         if plan.sweep.axes.is_empty() {
             return Err(usage(
                 "the plan has no axis to sweep over",
@@ -70,15 +72,16 @@ impl Order {
         }
         let points = sweep::points(&plan).map_err(|error| usage(error.problem, error.hint))?;
         let schedule = Schedule::new(&plan.sweep, &points);
-        Ok(Self { plan, replace, points, schedule, done: Done::new(), resumed: None, records: Vec::new() })
+        let (done, records) = (Done::new(), Vec::new());
+        Ok(Self { plan, replace, marks, points, schedule, done, resumed: None, records })
     }
 
     /// A sweep as it was noted when it began, with what has been measured since.
-    fn resumed(common: &Common, selector: &Option<String>, replace: bool) -> anyhow::Result<Self> {
-        if !common.set.is_empty() || common.target.is_some() {
+    fn resumed(common: &Common, selector: &Option<String>, args: &Sweep) -> anyhow::Result<Self> {
+        if !common.set.is_empty() || common.target.is_some() || args.marks != Marks::default() {
             return Err(usage(
                 "a sweep goes on with the plan that it began with",
-                "leave --set and --target out, or begin another sweep",
+                "leave --set, --target, --variant and --tag out, or begin another sweep",
             ));
         }
         let repository = context::repository_to_read(common)?;
@@ -90,7 +93,9 @@ impl Order {
         let plan = serde_json::from_value(definition["plan"].clone()).map_err(|error| {
             usage(format!("{id} cannot be resumed: its plan cannot be read ({error})"), "begin another sweep")
         })?;
-        let mut order = Self::new(plan, replace || definition["replace"] == true)?;
+        // Sweeps of older versions have none.
+        let marks = serde_json::from_value(definition["marks"].clone()).unwrap_or_default();
+        let mut order = Self::new(plan, args.replace || definition["replace"] == true, marks)?;
         order.records = campaign::records(&repository, &id)?;
         for record in &order.records {
             let step = record.part_of.as_ref().map(|part| Step { point: part.point, repeat: part.repeat });

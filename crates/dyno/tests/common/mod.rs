@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file is a crate of its own and uses its part")]
 
 pub mod proxy;
+pub mod throttle;
 pub mod tmpfs;
 
 use std::io::{BufRead, BufReader};

@@ -61,8 +61,8 @@ fn from_table(text: &str, common: &Common, args: &cli::Import, talk: &Talk) -> a
     let common_to_all = record::Common {
         file: args.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         sets: &common.set,
-        variant: args.variant.as_deref(),
-        tags: &args.tag,
+        variant: args.marks.variant.as_deref(),
+        tags: &args.marks.tag,
         product: args.product.as_deref(),
         now,
         salt: mix(now.as_nanosecond() as u64 ^ u64::from(std::process::id())) as u16,

@@ -20,10 +20,11 @@ pub(super) fn records(text: &str, args: &cli::Import) -> anyhow::Result<Vec<RunR
         usage(format!("{}: {error}", args.file.display()), "name a page that `dyno report` wrote")
     })?;
     for record in &mut records {
-        if args.variant.is_some() {
-            record.variant.clone_from(&args.variant);
+        if args.marks.variant.is_some() {
+            record.variant.clone_from(&args.marks.variant);
         }
-        for tag in args.tag.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect::<Vec<_>>() {
+        for tag in args.marks.tag.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect::<Vec<_>>()
+        {
             record.tags.push(tag);
         }
     }
