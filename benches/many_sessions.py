@@ -28,7 +28,7 @@ def main():
             done = record["ops"]["all"]
             lookup = record["ops"]["lookup"]["response_us"]
             late = record["window"]["late_us_max"] / 1000
-            share = done["count"] / (RATE_PER_S * record["window"]["seconds"])
+            share = done["rate_per_s"] / RATE_PER_S
             figures.append(((all_.rss_kib_max - one.rss_kib_max) / (SESSIONS - 1), lookup["p50"] / 1000, lookup["p99"] / 1000, late, share))
         kib, p50, p99, late, share = (pairs.Spread.of(column) for column in zip(*figures))
         busy = pairs.Spread.of(taken)

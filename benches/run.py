@@ -6,7 +6,7 @@ import sys
 
 from shared import process
 
-ALL = ["lookups", "reads", "server_drive", "updates", "mysql_lookups", "mysql_updates", "load", "sqlite_memory", "sqlite_direct", "over_memory", "measuring", "gate", "many_sessions", "repository", "waiting", "awr"]
+ALL = ["lookups", "reads", "server_drive", "updates", "mysql_lookups", "mysql_updates", "load", "sqlite_memory", "sqlite_direct", "over_memory", "measuring", "gate", "many_sessions", "repository", "waiting", "same_sides", "awr"]
 
 
 def main(names):

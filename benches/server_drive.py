@@ -5,19 +5,20 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from shared import pairs, postgres, report
-from shared.dyno import Dyno, count, metric
+from shared.dyno import Dyno, metric, rate
 
 ROWS = 10_000
 # No more than a loop needs: a random key, the statement, a look at the clock every hundred rounds. What it says it did
 # is held against the blocks that the server counted, as Dyno's audit does it on the other side.
 LOOP = f"""
-CREATE OR REPLACE FUNCTION plain_loop(seconds float8) RETURNS int8 LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION plain_loop(begins timestamptz, seconds float8) RETURNS int8 LANGUAGE plpgsql AS $$
 DECLARE
-    ends timestamptz := clock_timestamp() + seconds * interval '1 second';
+    ends timestamptz := begins + seconds * interval '1 second';
     first_key int8;
     counted int8;
     done int8 := 0;
 BEGIN
+    PERFORM pg_sleep(extract(epoch FROM begins - clock_timestamp()));
     WHILE clock_timestamp() < ends LOOP
         FOR round IN 1..100 LOOP
             first_key := 1 + floor(random() * {ROWS - 63});
@@ -44,12 +45,14 @@ def main():
 
             def ours():
                 record, _ = dyno.run(run__sessions_per_schema=sessions, run__time=f"{seconds}s")
-                return count(record) / record["window"]["seconds"], metric(record, "logical_reads_per_s")
+                return rate(record), metric(record, "logical_reads_per_s")
 
             def theirs():
                 before = server.blocks_read("rows_1")
+                # All loops begin at one moment, when every psql is there: what one does before the others are would count.
+                begins = server.psql(f"SELECT clock_timestamp() + {0.5 + 0.05 * sessions} * interval '1 second'")
                 with ThreadPoolExecutor(sessions) as pool:
-                    loop = lambda _: int(server.psql(f"SELECT plain_loop({seconds})", options))
+                    loop = lambda _: int(server.psql(f"SELECT plain_loop('{begins.strip()}', {seconds})", options))
                     done = sum(pool.map(loop, range(sessions)))
                 check_blocks(server, before, done)
                 return done / seconds, None
