@@ -64,6 +64,7 @@ pub fn plan(url: &str) -> Plan {
             rate: None,
             arrivals: Arrivals::Constant,
             seed: 1,
+            ..Workload::default()
         },
         run: Run {
             sessions_per_schema: SESSIONS,

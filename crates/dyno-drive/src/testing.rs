@@ -34,6 +34,7 @@ pub(crate) fn plan() -> Plan {
             rate: None,
             arrivals: Arrivals::Constant,
             seed: 1,
+            ..Workload::default()
         },
         run: Run {
             sessions_per_schema: 1,

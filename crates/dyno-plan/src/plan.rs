@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Rate, Size, Span};
+use crate::units::{Blocks, Bytes, Rate, Size, Span};
 use crate::url::TargetUrl;
 
 /// The version of the plan format that this program writes and reads.
@@ -80,8 +80,47 @@ pub struct Workload {
     pub scan_pct: u32,
     /// Share of the reads that are single-row lookups by key, 0–100 %.
     pub lookup_pct: u32,
+    /// Share of the reads that are lookups of some 25 rows by the secondary key, 0–100 %.
+    #[serde(default)]
+    pub secondary_pct: u32,
+    /// Share of operations that are inserts of one row; absent is as `delete_pct`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insert_pct: Option<u32>,
+    /// Share of operations that are deletes of one row; absent is as `insert_pct`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delete_pct: Option<u32>,
     /// Rows, hence blocks, that one `select` or `update` touches.
     pub work_unit: u32,
+    /// How keys are drawn.
+    #[serde(default)]
+    pub keys: Keys,
+    /// How much a Zipf distribution leans: the k-th key is drawn in proportion to `1 ÷ k^exponent`.
+    #[serde(default = "defaults::zipf_exponent")]
+    pub zipf_exponent: f64,
+    /// Every n-th operation starts inside the hot spot; 0 is off.
+    #[serde(default)]
+    pub hot_spot_every: u32,
+    /// Where the hot spot begins in the space of keys.
+    #[serde(default = "defaults::hot_spot_offset")]
+    pub hot_spot_offset: Size,
+    /// Keys of the hot spot.
+    #[serde(default = "defaults::hot_spot_size")]
+    pub hot_spot_size: Size,
+    /// Every n-th operation goes to schema 1; 0 is off.
+    #[serde(default)]
+    pub hot_schema_every: u32,
+    /// About one operation in n is followed by a sleep; 0 is off.
+    #[serde(default)]
+    pub think_every: u32,
+    /// The shortest sleep.
+    #[serde(default = "defaults::think_min")]
+    pub think_min: Span,
+    /// The longest sleep.
+    #[serde(default = "defaults::think_max")]
+    pub think_max: Span,
+    /// Whether the time that the operation took is part of the sleep.
+    #[serde(default)]
+    pub think_compensated: bool,
     /// How much an update writes.
     pub redo: Redo,
     /// Where the loop runs.
@@ -93,6 +132,45 @@ pub struct Workload {
     pub arrivals: Arrivals,
     /// Seed of the operations' random draws.
     pub seed: u64,
+}
+
+/// What older records do not say: as plans without these keys.
+mod defaults {
+    use super::{Blocks, Bytes, Size, Span};
+    use std::time::Duration;
+
+    pub(super) fn zipf_exponent() -> f64 {
+        0.99
+    }
+
+    pub(super) fn hot_spot_offset() -> Size {
+        Size::Blocks(Blocks(0))
+    }
+
+    pub(super) fn hot_spot_size() -> Size {
+        Size::Bytes(Bytes(1 << 20))
+    }
+
+    pub(super) fn think_min() -> Span {
+        Span(Duration::from_millis(100))
+    }
+
+    pub(super) fn think_max() -> Span {
+        Span(Duration::from_millis(500))
+    }
+}
+
+/// How keys are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Keys {
+    /// All alike.
+    #[default]
+    Uniform,
+    /// Zipf's law over keys in a scrambled order: the popular ones lie anywhere.
+    Zipf,
+    /// Zipf's law from the last key down.
+    Latest,
 }
 
 /// How much an update writes.
@@ -173,9 +251,18 @@ pub struct Hooks {
     /// Run before the sessions connect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_run: Option<String>,
+    /// Run when all sessions are connected, before the gate opens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pre: Option<String>,
+    /// Run when the sessions have ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub post: Option<String>,
     /// Run after the record is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_run: Option<String>,
+    /// Run once, after all runs of a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
     /// The longest that a command may take.
     pub timeout: Span,
 }
@@ -231,7 +318,14 @@ pub enum Order {
 impl Default for Hooks {
     /// No commands.
     fn default() -> Self {
-        Self { before_run: None, after_run: None, timeout: Span(std::time::Duration::from_secs(300)) }
+        Self {
+            before_run: None,
+            pre: None,
+            post: None,
+            after_run: None,
+            end: None,
+            timeout: Span(std::time::Duration::from_secs(300)),
+        }
     }
 }
 
@@ -289,6 +383,61 @@ impl Redo {
             Self::Lite => "lite",
             Self::Heavy => "heavy",
         }
+    }
+}
+
+impl Keys {
+    /// The word in plans: `zipf`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Zipf => "zipf",
+            Self::Latest => "latest",
+        }
+    }
+}
+
+impl Default for Workload {
+    /// As a plan that says nothing of it.
+    fn default() -> Self {
+        Self {
+            update_pct: 0,
+            scan_pct: 0,
+            lookup_pct: 0,
+            secondary_pct: 0,
+            insert_pct: None,
+            delete_pct: None,
+            work_unit: 64,
+            keys: Keys::Uniform,
+            zipf_exponent: defaults::zipf_exponent(),
+            hot_spot_every: 0,
+            hot_spot_offset: defaults::hot_spot_offset(),
+            hot_spot_size: defaults::hot_spot_size(),
+            hot_schema_every: 0,
+            think_every: 0,
+            think_min: defaults::think_min(),
+            think_max: defaults::think_max(),
+            think_compensated: false,
+            redo: Redo::Lite,
+            drive: Drive::Client,
+            rate: None,
+            arrivals: Arrivals::Poisson,
+            seed: 1,
+        }
+    }
+}
+
+impl Workload {
+    /// Share of operations that are inserts, and of those that are deletes: both alike, so that tables keep their size.
+    pub fn churn_pct(&self) -> u32 {
+        self.insert_pct.or(self.delete_pct).unwrap_or(0)
+    }
+
+    /// Keys of the hot spot, for blocks of `block_size` bytes: how many lie before it, and how many in it. Nothing if
+    /// there is none.
+    pub fn hot_spot(&self, block_size: Bytes) -> Option<(u64, u64)> {
+        let blocks = |size: Size| size.blocks(block_size).0;
+        (self.hot_spot_every > 0).then(|| (blocks(self.hot_spot_offset), blocks(self.hot_spot_size)))
     }
 }
 

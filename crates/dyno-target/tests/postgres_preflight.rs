@@ -43,6 +43,7 @@ fn plan(url: &str) -> Plan {
             rate: None,
             arrivals: Arrivals::Constant,
             seed: 1,
+            ..Workload::default()
         },
         run: Run {
             sessions_per_schema: 4,

@@ -35,6 +35,18 @@ pub enum Kind {
         /// Puts it into the plan.
         set: fn(&mut Plan, u64),
     },
+    /// A number with or without a fraction.
+    Decimal {
+        /// The least and the most, both allowed.
+        range: (f64, f64),
+        /// Puts it into the plan.
+        set: fn(&mut Plan, f64),
+    },
+    /// Yes or no.
+    Flag {
+        /// Puts it into the plan.
+        set: fn(&mut Plan, bool),
+    },
     /// A table's size in blocks or bytes.
     Size {
         /// Whether the table may be left out with zero.
@@ -127,6 +139,8 @@ impl Kind {
                 set(plan, u32::try_from(number).map_err(|_| Refused::out_of_range())?);
             }
             Self::Number { range, set } => set(plan, raw.number(*range)?),
+            Self::Decimal { range, set } => set(plan, within(raw.decimal()?, *range)?),
+            Self::Flag { set } => set(plan, raw.flag()?),
             Self::Size { zero, set } => set(plan, read_size(raw, *zero)?),
             Self::BlockSize { set } => set(plan, read_block_size(raw)?),
             Self::Span { range, set } => set(plan, within(raw.quantity("a duration", "s")?, *range)?),
@@ -147,6 +161,8 @@ impl Kind {
     pub fn type_words(&self) -> &'static str {
         match self {
             Self::Count { .. } | Self::Number { .. } => "whole number",
+            Self::Decimal { .. } => "number",
+            Self::Flag { .. } => "yes or no",
             Self::Size { .. } => "size",
             Self::BlockSize { .. } => "bytes",
             Self::Span { .. } => "duration",
@@ -170,6 +186,8 @@ impl Kind {
             Self::Count { range: (least, most), .. } => whole(u64::from(*least), u64::from(*most)),
             Self::Number { range: (0, u64::MAX), .. } => "0 to 2^64 − 1".into(),
             Self::Number { range: (least, most), .. } => whole(*least, *most),
+            Self::Decimal { range: (least, most), .. } => format!("{least} to {most}"),
+            Self::Flag { .. } => "`true` or `false`".into(),
             Self::Size { zero, .. } => format!(
                 "1 to {} blocks, or {} to 1000T{}",
                 thousands(BLOCKS_MAX),
@@ -196,6 +214,7 @@ impl Kind {
     pub fn spelling(&self) -> Option<&'static str> {
         match self {
             Self::Count { .. } | Self::Number { .. } => Some("a whole number"),
+            Self::Decimal { .. } => Some("a number (`1`, `0.99`)"),
             Self::Size { .. } => Some("blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"),
             Self::Span { .. } => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),
             Self::Rate { .. } => Some("a number per second (`0.5/s`, `5000/s`)"),
@@ -211,7 +230,9 @@ impl Kind {
     /// `text` as a TOML value of this kind.
     pub(crate) fn toml(&self, text: &str) -> String {
         match self {
-            Self::Count { .. } | Self::Number { .. } => text.to_owned(),
+            Self::Count { .. } | Self::Number { .. } | Self::Decimal { .. } | Self::Flag { .. } => {
+                text.to_owned()
+            }
             _ => {
                 let escape = |c: char| match c {
                     '"' | '\\' => format!("\\{c}"),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
+use crate::read::rules::PENDING;
 use crate::read::{PlanSource, read};
 
 fn read_sets(sets: &[String]) -> Result<Plan, crate::PlanErrors> {
@@ -63,7 +64,8 @@ fn a_default_is_allowed_and_is_what_a_plan_shows() {
 #[test]
 fn an_example_is_allowed_and_changes_its_key_only() {
     let defaults = read_sets(&["data.scan_scale=10".into()]).unwrap();
-    for key in all().filter(|key| !matches!(key.path, "version" | "target.url")) {
+    let left_out = |path| matches!(path, "version" | "target.url") || PENDING.contains(&path);
+    for key in all().filter(|key| !left_out(key.path)) {
         let plan = read_sets(&["data.scan_scale=10".into(), format!("{}={}", key.path, key.example)])
             .unwrap_or_else(|errors| panic!("{errors}"));
         let differing: Vec<_> =
@@ -86,6 +88,18 @@ fn every_key_is_explained() {
     }
 }
 
+fn key_is_command(path: &str) -> bool {
+    matches!(find(path).unwrap().kind, Kind::Command { .. })
+}
+
+#[test]
+fn a_key_that_is_not_done_yet_is_refused_by_name() {
+    for path in PENDING {
+        let error = read_sets(&[format!("{path}={}", find(path).unwrap().example)]).unwrap_err().to_string();
+        assert!(error.contains(&format!("not done yet: {path}")), "{error}");
+    }
+}
+
 #[test]
 fn limits_are_allowed_and_what_lies_beyond_is_not() {
     let accepted = |path: &str, value: &str| {
@@ -105,7 +119,20 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("workload.update_pct", "0 100", "101"),
         ("workload.scan_pct", "0 100", "101"),
         ("workload.lookup_pct", "0 100", "101"),
+        ("workload.secondary_pct", "0 100", "101"),
+        ("workload.insert_pct", "0 50 100", "101"),
+        ("workload.delete_pct", "0 50 100", "101"),
         ("workload.work_unit", "1 1000000", "0 1000001"),
+        ("workload.keys", "uniform zipf latest", "Zipf pareto"),
+        ("workload.zipf_exponent", "0.01 0.99 1 1.0 10", "0 0.009 10.01 inf 1. .5 +1 1e0"),
+        ("workload.hot_spot_every", "0 3 1000000", "1000001"),
+        ("workload.hot_spot_offset", "0 0B 100 16M", "1B"),
+        ("workload.hot_spot_size", "1 8M", "0 0B 1B"),
+        ("workload.hot_schema_every", "0 1 1000000", "1000001"),
+        ("workload.think_every", "0 1 1000000", "1000001"),
+        ("workload.think_min", "0s 1ms 1h", "61m 5"),
+        ("workload.think_max", "0s 0.1s 1h", "61m 5"),
+        ("workload.think_compensated", "true false", "yes 1 True"),
         ("workload.redo", "lite heavy", "Lite none"),
         ("workload.drive", "client server", "both"),
         ("workload.rate", "0.001/s 100000000/s off", "0/s 100000001/s 0.0009/s nan/s inf/s 5000 OFF"),
@@ -120,6 +147,9 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
         ("hooks.before_run", "sync mysql_pwd=$X a://b:c", "password=x mysql_pwd='x' a://b:c@d"),
         ("hooks.after_run", "--password=$P", "--Password=P"),
+        ("hooks.pre", "sync", "password=x"),
+        ("hooks.post", "sync", "password=x"),
+        ("hooks.end", "sync", "password=x"),
         ("hooks.timeout", "1s 24h", "999ms 25h"),
         ("sweep.until", "end saturation", "knee"),
         ("sweep.repeats", "1 1000", "0 1001"),
@@ -131,7 +161,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("target.url", "sqlite:x postgres://h/d mysql://h/d mariadb://h/d", "nosuch://h/d x sqlite:"),
     ] {
         assert!(good.split(' ').all(|value| accepted(path, value)), "{path}: one of {good} is refused");
-        let named = path.starts_with("target.password") || path.ends_with("_run");
+        let named = path.starts_with("target.password") || key_is_command(path);
         let never = ["-1", "1e18", "nan", "", "１"].iter().copied().filter(|_| !named);
         for value in bad.split(' ').chain(never) {
             assert!(!accepted(path, value), "{path}: {value:?} is accepted");

@@ -13,6 +13,10 @@ pub(crate) enum Raw<'a> {
     Text(&'a str),
     /// A TOML integer: digits with an optional sign, and their base.
     Integer(&'a str, u32),
+    /// A TOML number with a fraction or an exponent, without underscores.
+    Float(&'a str),
+    /// A TOML `true` or `false`.
+    Flag(bool),
     /// A TOML value that no key takes, in words.
     Other(&'static str),
 }
@@ -49,7 +53,8 @@ impl<'a> Raw<'a> {
         let (digits, radix) = match self {
             Self::Integer(digits, radix) => (digits, radix),
             Self::Text(text) => (text.trim(), 10),
-            Self::Other(what) => {
+            Self::Float(_) | Self::Flag(_) | Self::Other(_) => {
+                let what = self.what();
                 return Err(Refused::new(PlanErrorKind::Type, format!("{what}, not a whole number")));
             }
         };
@@ -66,11 +71,46 @@ impl<'a> Raw<'a> {
         u64::try_from(number).map_err(|_| Refused::out_of_range())
     }
 
+    /// What is written, where it is not what a key takes.
+    fn what(self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Integer(..) => "a bare number",
+            Self::Float(_) => "a floating-point number",
+            Self::Flag(_) => "true or false",
+            Self::Other(what) => what,
+        }
+    }
+
+    /// The plain decimal number that is written: no exponent, no `nan`.
+    pub(super) fn decimal(self) -> Result<f64, Refused> {
+        let text = match self {
+            Self::Integer(digits, 10) | Self::Float(digits) => digits,
+            Self::Text(text) => text.trim(),
+            _ => return Err(Refused::new(PlanErrorKind::Type, format!("{}, not a number", self.what()))),
+        };
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        let plain = text.split_once('.').map_or(digits(text), |(whole, rest)| digits(whole) && digits(rest));
+        match text.parse() {
+            Ok(number) if plain => Ok(number),
+            _ => Err(Refused::new(PlanErrorKind::Type, "not a number")),
+        }
+    }
+
+    /// The yes or no that is written.
+    pub(super) fn flag(self) -> Result<bool, Refused> {
+        match self {
+            Self::Flag(flag) => Ok(flag),
+            Self::Text(text) if text.trim() == "true" => Ok(true),
+            Self::Text(text) if text.trim() == "false" => Ok(false),
+            _ => Err(Refused::new(PlanErrorKind::Type, "neither true nor false")),
+        }
+    }
+
     fn text(self, what: &str) -> Result<&'a str, Refused> {
         match self {
             Self::Text(text) => Ok(text.trim()),
-            Self::Integer(..) => Err(Refused::new(PlanErrorKind::Type, format!("a bare number, not {what}"))),
-            Self::Other(other) => Err(Refused::new(PlanErrorKind::Type, format!("{other}, not {what}"))),
+            _ => Err(Refused::new(PlanErrorKind::Type, format!("{}, not {what}", self.what()))),
         }
     }
 

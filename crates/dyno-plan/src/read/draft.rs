@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown};
 use crate::keys::{self, Key, Raw, Refused};
-use crate::plan::{
-    Arrivals, Axis, Data, Drive, Hooks, Observe, PLAN_VERSION, Plan, Redo, Run, Sweep, Target, Workload,
-};
+use crate::plan::{Axis, Data, Hooks, Observe, PLAN_VERSION, Plan, Run, Sweep, Target, Workload};
 use crate::sweep::is_sessions;
 use crate::units::{Blocks, Size, Span};
 use crate::url::TargetUrl;
@@ -81,17 +79,7 @@ fn blank() -> Plan {
             seed: 0,
             load_parallel: 0,
         },
-        workload: Workload {
-            update_pct: 0,
-            scan_pct: 0,
-            lookup_pct: 0,
-            work_unit: 0,
-            redo: Redo::Lite,
-            drive: Drive::Client,
-            rate: None,
-            arrivals: Arrivals::Poisson,
-            seed: 0,
-        },
+        workload: Workload::default(),
         run: Run {
             sessions_per_schema: 0,
             threads: None,

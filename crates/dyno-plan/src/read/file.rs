@@ -216,8 +216,8 @@ fn raw<'v>(value: &'v DeValue<'_>) -> Raw<'v> {
     match value {
         DeValue::String(string) => Raw::Text(string),
         DeValue::Integer(integer) => Raw::Integer(integer.as_str(), integer.radix()),
-        DeValue::Float(_) => Raw::Other("a floating-point number"),
-        DeValue::Boolean(_) => Raw::Other("true or false"),
+        DeValue::Float(float) => Raw::Float(float.as_str()),
+        DeValue::Boolean(flag) => Raw::Flag(*flag),
         DeValue::Datetime(_) => Raw::Other("a date or time"),
         DeValue::Array(_) => Raw::Other("a list"),
         DeValue::Table(_) => Raw::Other("a table"),
