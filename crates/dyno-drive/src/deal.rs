@@ -80,8 +80,7 @@ impl Place {
         let away = seats.iter_mut().filter(|seat| seat.processor.is_some_and(|processor| processor != own));
         for seat in away.take(CALLED_MAX) {
             for _ in 0..CALLS_MAX {
-                // What is wrong with a connection is noticed by its first operation, and told then.
-                if late() || seat.session.edge().is_err() || seat.session.server_processor() == Some(own) {
+                if late() || !seat.call(late) || seat.session.server_processor() == Some(own) {
                     break;
                 }
             }

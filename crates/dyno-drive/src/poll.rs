@@ -6,7 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 use rustix::time::{
@@ -37,6 +37,15 @@ impl Bell {
     fn hush(&self) {
         let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
     }
+}
+
+/// Whether `socket` has something, at once or within `patience`.
+pub(crate) fn is_readable(socket: BorrowedFd<'_>, patience: Duration) -> bool {
+    let patience =
+        Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
+    let mut sockets = [PollFd::from_borrowed_fd(socket, PollFlags::IN)];
+    // A signal is no reason to give up: the caller looks at the clock and asks again.
+    poll(&mut sockets, Some(&patience)).is_ok_and(|ready| ready > 0)
 }
 
 /// Sleep until a socket has something, a moment has come, or the bell rings.

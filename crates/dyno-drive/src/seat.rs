@@ -1,14 +1,19 @@
 //! One session among several on a thread: what it is doing, and what it does next.
 
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use dyno_record::OpClass;
 use dyno_target::{Done, Duplex, Op, OpError, Request, Session};
 
 use crate::pace::Pace;
+use crate::poll;
 use crate::recorder::Timing;
 use crate::shared::Phase;
 use crate::worker::{Worker, class_of, edge_between};
+
+/// How long a wait before the gate lasts before the clock is looked at.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A session, the worker that measures it, and where both are.
 pub(crate) struct Seat {
@@ -35,6 +40,8 @@ enum Doing {
         edge: usize,
         to: Phase,
     },
+    /// It was asked for an answer before the gate, and has not answered yet.
+    Called,
     /// Its connection was lost while it did nothing.
     Lost(Box<OpError>),
 }
@@ -66,11 +73,51 @@ impl Seat {
         duplex(self.session.as_mut()).socket()
     }
 
-    /// Passes the gate.
-    pub(crate) fn start(&mut self, opens_ns: u64) {
+    /// The gate will have opened then.
+    pub(crate) fn opens(&mut self, opens_ns: u64) {
         self.opens_ns = opens_ns;
+    }
+
+    /// Passes the gate.
+    pub(crate) fn start(&mut self) {
         self.worker.recorder.moments.start_ns = Some(self.worker.clock.now_ns());
         self.worker.shared.note_started();
+    }
+
+    /// Whether it is ready when the gate opens; one that has not answered yet starts when it has.
+    pub(crate) fn is_ready(&self) -> bool {
+        !matches!(self.doing, Doing::Called)
+    }
+
+    /// Asks for an answer before the gate and waits for it, as long as it is not `late`. Whether it has come; what is wrong
+    /// with a connection is noticed by its first operation, and told then.
+    pub(crate) fn call(&mut self, late: &dyn Fn() -> bool) -> bool {
+        if !matches!(self.ask(Request::Edge, Doing::Called), Next::Waits) {
+            self.doing = Doing::Nothing;
+            return false;
+        }
+        while !late() {
+            if !poll::is_readable(self.socket(), PATIENCE) {
+                continue;
+            }
+            match self.heard_call() {
+                Ok(false) => {}
+                Ok(true) => return true,
+                Err(error) => {
+                    self.doing = Doing::Lost(error);
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    fn heard_call(&mut self) -> Result<bool, Box<OpError>> {
+        let answer = duplex(self.session.as_mut()).receive()?;
+        if answer.is_some() {
+            self.doing = Doing::Nothing;
+        }
+        Ok(answer.is_some())
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -152,6 +199,7 @@ impl Seat {
                 self.worker.look_at_ops();
             }
             Doing::Edge { edge, to } => self.crossed(edge, to),
+            Doing::Called => self.start(),
             // An answer that nobody waits for: the next request will notice what is wrong.
             Doing::Nothing | Doing::Lost(_) => {}
         }
@@ -177,8 +225,10 @@ impl Seat {
 
     /// Goes on after a failure: an operation is given up, an edge counts as crossed.
     pub(crate) fn recovered(&mut self) {
-        if let Doing::Edge { edge, to } = std::mem::replace(&mut self.doing, Doing::Nothing) {
-            self.crossed(edge, to);
+        match std::mem::replace(&mut self.doing, Doing::Nothing) {
+            Doing::Edge { edge, to } => self.crossed(edge, to),
+            Doing::Called => self.start(),
+            _ => {}
         }
     }
 }

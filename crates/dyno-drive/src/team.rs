@@ -176,7 +176,11 @@ impl Team {
         }
         for index in 0..self.seats.len() {
             let Some(seat) = &mut self.seats[index] else { continue };
-            seat.start(opens_ns);
+            seat.opens(opens_ns);
+            if !seat.is_ready() {
+                continue;
+            }
+            seat.start();
             let next = seat.go_on(self.phase);
             self.follow(index, next);
         }
