@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dyno_plan::{
-    Arrivals, Blocks, Data, DataSpec, Drive, Observe, PLAN_VERSION, Plan, Rate, Redo, Run, Size, Span,
-    Target, Workload,
+    Arrivals, Awr, Blocks, Commit, Data, DataSpec, Drive, Observe, PLAN_VERSION, Plan, Rate, Redo, Run, Size,
+    Span, Target, Workload,
 };
 use dyno_record::record::Whole;
 use dyno_record::{
@@ -61,6 +61,7 @@ pub fn plan(url: &str) -> Plan {
             work_unit: 64,
             redo: Redo::Lite,
             drive: Drive::Client,
+            commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Constant,
             seed: 1,
@@ -74,7 +75,7 @@ pub fn plan(url: &str) -> Plan {
             ops_per_session: None,
             drain: span(10),
         },
-        observe: Observe { interval: span(1), waits: Some(Rate(10.0)) },
+        observe: Observe { interval: span(1), waits: Some(Rate(10.0)), awr: Awr::Off },
         hooks: Default::default(),
         sweep: Default::default(),
     }

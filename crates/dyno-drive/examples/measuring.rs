@@ -74,6 +74,7 @@ fn bare(plan: &Plan, seconds: u64) -> Result<f64, Failure> {
         work_unit: plan.workload.work_unit,
         redo: plan.workload.redo,
         drive: plan.workload.drive,
+        commit: plan.workload.commit,
         seed: 1,
         run_stamp: 1,
         clock: Arc::new(MonotonicClock::default()),

@@ -164,6 +164,7 @@ fn setup(job: &Job<'_>, number: u32) -> SessionSetup {
         work_unit: plan.workload.work_unit,
         redo: plan.workload.redo,
         drive: plan.workload.drive,
+        commit: plan.workload.commit,
         seed: plan.workload.seed,
         run_stamp: job.run_stamp,
         clock: Arc::clone(&job.clock),

@@ -1,7 +1,8 @@
 //! Plans for tests.
 
 use dyno_plan::{
-    Arrivals, Data, DataSpec, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span, Target, Workload,
+    Arrivals, Awr, Commit, Data, DataSpec, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span, Target,
+    Workload,
 };
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ pub(crate) fn plan() -> Plan {
             work_unit: 8,
             redo: Redo::Lite,
             drive: Drive::Client,
+            commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Constant,
             seed: 1,
@@ -44,7 +46,7 @@ pub(crate) fn plan() -> Plan {
             ops_per_session: None,
             drain: Span(Duration::from_millis(500)),
         },
-        observe: Observe { interval: Span(Duration::from_millis(50)), waits: None },
+        observe: Observe { interval: Span(Duration::from_millis(50)), waits: None, awr: Awr::Off },
         hooks: Default::default(),
         sweep: Default::default(),
     }

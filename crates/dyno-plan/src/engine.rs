@@ -13,11 +13,13 @@ pub enum Engine {
     Postgres,
     /// A MySQL or MariaDB server.
     Mysql,
+    /// An Oracle database.
+    Oracle,
 }
 
 impl Engine {
     /// Every engine.
-    pub const ALL: [Self; 3] = [Self::Sqlite, Self::Postgres, Self::Mysql];
+    pub const ALL: [Self; 4] = [Self::Sqlite, Self::Postgres, Self::Mysql, Self::Oracle];
 
     /// The name, which is the scheme of its URLs: `postgres`.
     pub fn name(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Engine {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
             Self::Mysql => "mysql",
+            Self::Oracle => "oracle",
         }
     }
 
@@ -47,7 +50,7 @@ impl fmt::Display for Engine {
 
 /// A name that is no engine's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no engine {0:?}: write sqlite, postgres or mysql")]
+#[error("there is no engine {0:?}: write sqlite, postgres, mysql or oracle")]
 pub struct NoEngine(pub String);
 
 impl std::str::FromStr for Engine {
@@ -58,6 +61,7 @@ impl std::str::FromStr for Engine {
             "sqlite" => Ok(Self::Sqlite),
             "postgres" | "postgresql" => Ok(Self::Postgres),
             "mysql" | "mariadb" => Ok(Self::Mysql),
+            "oracle" => Ok(Self::Oracle),
             other => Err(NoEngine(other.to_owned())),
         }
     }

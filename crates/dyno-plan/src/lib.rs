@@ -24,8 +24,8 @@ pub use engine::Engine;
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;
 pub use plan::{
-    Arrivals, Axis, Data, Drive, Hooks, Keys, Length, Observe, Order, PLAN_VERSION, Plan, Redo, Run,
-    SessionCount, Sweep, Target, Until, Workload,
+    Arrivals, Awr, Axis, Commit, Data, Drive, Hooks, Keys, Length, Observe, Order, PLAN_VERSION, Plan, Redo,
+    Run, SessionCount, Sweep, Target, Until, Workload,
 };
 pub use read::{PlanFile, PlanSource, read};
 pub use template::template;

@@ -125,6 +125,9 @@ pub struct Workload {
     pub redo: Redo,
     /// Where the loop runs.
     pub drive: Drive,
+    /// How an update's commit waits for its redo; only Oracle knows another way than to wait.
+    #[serde(default, skip_serializing_if = "Commit::is_default")]
+    pub commit: Commit,
     /// Open loop at this many operations per second over all sessions; absent is closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -193,6 +196,32 @@ pub enum Drive {
     Server,
 }
 
+/// How an update's commit waits for its redo.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Commit {
+    /// Each commit waits until its redo is on storage.
+    #[default]
+    Wait,
+    /// No commit waits (Oracle's `COMMIT WRITE BATCH NOWAIT`).
+    Nowait,
+    /// Commits run inside PL/SQL, which waits once at the end of a call (Oracle).
+    Plsql,
+}
+
+/// Whether Oracle's own reports are made around a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Awr {
+    /// Where AWR is licensed and allowed, or STATSPACK is installed.
+    #[default]
+    Auto,
+    /// Always; a run that cannot make them fails.
+    On,
+    /// Never.
+    Off,
+}
+
 /// How arrivals of an open loop are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -243,6 +272,9 @@ pub struct Observe {
     /// Samples of wait events per second, on a connection of its own; absent (`"off"`) is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Rate>,
+    /// Whether Oracle's own reports are made around a run.
+    #[serde(default, skip_serializing_if = "Awr::is_default")]
+    pub awr: Awr,
 }
 
 /// Section `[hooks]`: commands around every run.
@@ -420,6 +452,7 @@ impl Default for Workload {
             think_compensated: false,
             redo: Redo::Lite,
             drive: Drive::Client,
+            commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Poisson,
             seed: 1,
@@ -448,6 +481,36 @@ impl Drive {
             Self::Client => "client",
             Self::Server => "server",
         }
+    }
+}
+
+impl Commit {
+    /// The word in plans: `nowait`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Nowait => "nowait",
+            Self::Plsql => "plsql",
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Awr {
+    /// The word in plans: `auto`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 

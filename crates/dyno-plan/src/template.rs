@@ -70,6 +70,7 @@ fn value(key: &Key, engine: Engine) -> &'static str {
         ("target.url", Engine::Sqlite, _) => "sqlite:dyno.db",
         ("target.url", Engine::Postgres, _) => "postgres://postgres@localhost:5432/postgres",
         ("target.url", Engine::Mysql, _) => "mysql://dyno@localhost:3306/bench",
+        ("target.url", Engine::Oracle, _) => "oracle://dyno@localhost:1521/FREEPDB1",
         (_, _, Fallback::Value(value)) => value,
         (_, _, Fallback::None(_) | Fallback::Required) => key.example,
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::escape::{decode, encode};
 
 /// The schemes of URLs that name an engine of Dyno; `postgresql` is read as `postgres`, `mariadb` as `mysql`.
-pub const SCHEMES: [&str; 5] = ["sqlite", "postgres", "postgresql", "mysql", "mariadb"];
+pub const SCHEMES: [&str; 6] = ["sqlite", "postgres", "postgresql", "mysql", "mariadb", "oracle"];
 
 /// A target's URL: `scheme:rest`, such as `sqlite:/data/dyno.db?journal=wal` or
 /// `postgres://dyno@db1:5432/bench?sslmode=verify-full`.
@@ -20,7 +20,7 @@ pub const SCHEMES: [&str; 5] = ["sqlite", "postgres", "postgresql", "mysql", "ma
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct TargetUrl {
-    /// The engine: `sqlite`, `postgres`, `mysql`.
+    /// The engine: `sqlite`, `postgres`, `mysql`, `oracle`.
     pub scheme: String,
     /// The user name, if the URL names one.
     pub user: Option<String>,
@@ -40,7 +40,7 @@ pub struct TargetUrl {
 pub enum UrlError {
     /// There is no `scheme:`.
     #[error(
-        "the URL names no engine: write sqlite:PATH, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE"
+        "the URL names no engine: write sqlite:PATH, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or oracle://USER@HOST/SERVICE"
     )]
     NoScheme,
     /// The URL holds a password.

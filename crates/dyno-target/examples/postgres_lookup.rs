@@ -7,7 +7,7 @@
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use dyno_plan::{DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_target::{MonotonicClock, Op, OpenOptions, SessionSetup, open};
 
 fn main() {
@@ -26,6 +26,7 @@ fn main() {
             work_unit: 1,
             redo: Redo::Lite,
             drive: Drive::Client,
+            commit: Commit::Wait,
             seed: 1,
             run_stamp: 1,
             clock: Arc::new(MonotonicClock::default()),

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dyno_plan::{DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_target::{Cancel, LoadOptions, MonotonicClock, Op, OpenOptions, Session, SessionSetup, Silent};
 
 /// Rounds, of which the best and the median are told: the machine's speed drifts.
@@ -45,6 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         work_unit: 64,
         redo: Redo::Lite,
         drive: Drive::Client,
+        commit: Commit::Wait,
         seed: 1,
         run_stamp: 1,
         clock: Arc::new(MonotonicClock::default()),

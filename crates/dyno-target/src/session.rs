@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use dyno_plan::{DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
 
 use crate::clock::Clock;
 use crate::error::{OpError, TargetError};
@@ -23,6 +23,8 @@ pub struct SessionSetup {
     pub redo: Redo,
     /// Where the loop runs; with [`Drive::Server`] only [`Session::slice`] is called.
     pub drive: Drive,
+    /// How an update's commit waits; only Oracle is asked for more than [`Commit::Wait`].
+    pub commit: Commit,
     /// Seed of everything the session draws itself, such as update values.
     pub seed: u64,
     /// A number unique to this run on this target, part of every update value, so that values of two runs always differ.

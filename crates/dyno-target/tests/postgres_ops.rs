@@ -5,7 +5,7 @@ mod postgres_wire;
 
 use std::sync::Arc;
 
-use dyno_plan::{DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_target::postgres::ops::SESSION_SETTINGS;
 use dyno_target::postgres::wire::Connection;
 use dyno_target::{
@@ -31,6 +31,7 @@ fn setup(number: u32, drive: Drive, redo: Redo) -> SessionSetup {
         work_unit: WORK_UNIT,
         redo,
         drive,
+        commit: Commit::Wait,
         seed: 7,
         run_stamp: 0xbeef,
         clock: Arc::new(MonotonicClock::default()),

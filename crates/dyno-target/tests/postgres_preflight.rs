@@ -6,7 +6,8 @@ mod postgres_server;
 use std::time::Duration;
 
 use dyno_plan::{
-    Arrivals, Blocks, Bytes, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span, Workload,
+    Arrivals, Awr, Blocks, Bytes, Commit, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span,
+    Workload,
 };
 use dyno_record::{Advice, Severity};
 use dyno_target::postgres::connect::ConnectConfig;
@@ -40,6 +41,7 @@ fn plan(url: &str) -> Plan {
             work_unit: 16,
             redo: Redo::Lite,
             drive: Drive::Client,
+            commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Constant,
             seed: 1,
@@ -53,7 +55,7 @@ fn plan(url: &str) -> Plan {
             ops_per_session: None,
             drain: Span(Duration::from_secs(5)),
         },
-        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None },
+        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, awr: Awr::Off },
         hooks: Default::default(),
         sweep: Default::default(),
     }

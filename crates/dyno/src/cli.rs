@@ -188,7 +188,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     /// The engine that the plan is for.
-    #[arg(long, value_name = "sqlite|postgres|mysql", default_value_t = Engine::Sqlite)]
+    #[arg(long, value_name = "sqlite|postgres|mysql|oracle", default_value_t = Engine::Sqlite)]
     pub(crate) engine: Engine,
     /// Overwrite a plan that is there.
     #[arg(long)]

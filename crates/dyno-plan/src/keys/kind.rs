@@ -202,7 +202,7 @@ impl Kind {
                 words.join(" or ")
             }
             Self::Url { .. } => {
-                "`sqlite:PATH`, `sqlite::memory:`, `postgres://USER@HOST:PORT/DATABASE` or `mysql://USER@HOST:PORT/DATABASE`".into()
+                "`sqlite:PATH`, `sqlite::memory:`, `postgres://USER@HOST:PORT/DATABASE`, `mysql://USER@HOST:PORT/DATABASE` or `oracle://USER@HOST:PORT/SERVICE`".into()
             }
             Self::Variable { .. } => "letters, digits and underscores, not a digit first".into(),
             Self::File { .. } => "the path of a file".into(),

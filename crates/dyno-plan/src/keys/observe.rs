@@ -1,7 +1,8 @@
 //! Keys of `[observe]`.
 
 use super::kind::{millis, seconds};
-use super::{Fallback, Key, Kind, Section, Shown};
+use super::{Fallback, Key, Kind, Section, Shown, Word};
+use crate::plan::Awr;
 use crate::units::Rate;
 
 pub(super) const SECTION: Section = Section {
@@ -36,6 +37,30 @@ pub(super) const SECTION: Section = Section {
             example: "off",
             shown: Shown::CommentedForServers,
             get: |plan| Some(plan.observe.waits.map_or_else(|| "off".into(), |rate| rate.to_string())),
+        },
+        Key {
+            path: "observe.awr",
+            kind: Kind::Word(&[
+                Word {
+                    word: "auto",
+                    means: "snapshots of AWR around the run where the database says that it is licensed and this user may \
+                            take them, else of STATSPACK where this user may, else none",
+                    set: |plan| plan.observe.awr = Awr::Auto,
+                },
+                Word {
+                    word: "on",
+                    means: "the same, and a run without them is refused",
+                    set: |plan| plan.observe.awr = Awr::On,
+                },
+                Word { word: "off", means: "none", set: |plan| plan.observe.awr = Awr::Off },
+            ]),
+            unit: "",
+            default: Fallback::Value("auto"),
+            doc: "Whether Oracle's own reports are made around a run.",
+            more: "Dyno's own counters are read in any case. Other engines have no such reports.",
+            example: "off",
+            shown: Shown::CommentedForServers,
+            get: |plan| Some(plan.observe.awr.name().into()),
         },
     ],
 };

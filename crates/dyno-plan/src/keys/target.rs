@@ -18,7 +18,8 @@ pub(super) const SECTION: Section = Section {
                    Characters that mean something in a URL are written as `%XX`: `?` in a file name is `%3F`. \
                    A Unix socket is `postgres:///bench?host=/run/postgresql` or `mysql:///bench?socket=/run/mysqld/mysqld.sock`, \
                    an IPv6 address stands in brackets, `sslmode` (`disable` to `verify-full`) asks for TLS, for MySQL and \
-                   MariaDB (`mysql://`, `mariadb://`) `ssl-mode` (`DISABLED` to `VERIFY_IDENTITY`).",
+                   MariaDB (`mysql://`, `mariadb://`) `ssl-mode` (`DISABLED` to `VERIFY_IDENTITY`), for Oracle \
+                   `protocol=tcps`; `oracle://USER@/ALIAS` asks `tnsnames.ora`.",
             example: "postgres://dyno@db1:5432/bench?sslmode=verify-full",
             shown: Shown::Active,
             get: |plan| Some(plan.target.url.to_string()),

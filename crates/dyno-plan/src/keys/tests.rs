@@ -9,7 +9,11 @@ use crate::read::rules::PENDING;
 use crate::read::{PlanSource, read};
 
 fn read_sets(sets: &[String]) -> Result<Plan, crate::PlanErrors> {
-    let target = Some("sqlite:dyno.db".to_owned());
+    read_sets_at("sqlite:dyno.db", sets)
+}
+
+fn read_sets_at(target: &str, sets: &[String]) -> Result<Plan, crate::PlanErrors> {
+    let target = Some(target.to_owned());
     read(&PlanSource { target, sets: sets.to_vec(), ..PlanSource::default() })
 }
 
@@ -63,10 +67,14 @@ fn a_default_is_allowed_and_is_what_a_plan_shows() {
 
 #[test]
 fn an_example_is_allowed_and_changes_its_key_only() {
-    let defaults = read_sets(&["data.scan_scale=10".into()]).unwrap();
+    let scan = "data.scan_scale=10".to_owned();
     let left_out = |path| matches!(path, "version" | "target.url") || PENDING.contains(&path);
     for key in all().filter(|key| !left_out(key.path)) {
-        let plan = read_sets(&["data.scan_scale=10".into(), format!("{}={}", key.path, key.example)])
+        // One key is for one engine only.
+        let target = if key.path == "workload.commit" { "oracle://u@h/s" } else { "sqlite:dyno.db" };
+        let defaults =
+            read_sets_at(target, std::slice::from_ref(&scan)).unwrap_or_else(|errors| panic!("{errors}"));
+        let plan = read_sets_at(target, &[scan.clone(), format!("{}={}", key.path, key.example)])
             .unwrap_or_else(|errors| panic!("{errors}"));
         let differing: Vec<_> =
             all().filter(|key| (key.get)(&plan) != (key.get)(&defaults)).map(|key| key.path).collect();
@@ -135,6 +143,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("workload.think_compensated", "true false", "yes 1 True"),
         ("workload.redo", "lite heavy", "Lite none"),
         ("workload.drive", "client server", "both"),
+        ("workload.commit", "wait nowait plsql", "batch"),
         ("workload.rate", "0.001/s 100000000/s off", "0/s 100000001/s 0.0009/s nan/s inf/s 5000 OFF"),
         ("workload.arrivals", "poisson constant", "random"),
         ("run.sessions_per_schema", "1 100000", "0 100001"),
@@ -145,6 +154,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("run.drain", "100ms 1h", "0s 61m"),
         ("observe.interval", "100ms 1h", "99ms 61m 0s"),
         ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
+        ("observe.awr", "auto on off", "statspack"),
         ("hooks.before_run", "sync mysql_pwd=$X a://b:c", "password=x mysql_pwd='x' a://b:c@d"),
         ("hooks.after_run", "--password=$P", "--Password=P"),
         ("hooks.pre", "sync", "password=x"),
@@ -158,7 +168,11 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("sweep.pause", "0s 24h", "25h"),
         ("target.password_env", "DYNO_PASSWORD _x1", "1x a-b pass!word"),
         ("target.password_file", "/run/x ~/.secret", "\0"),
-        ("target.url", "sqlite:x postgres://h/d mysql://h/d mariadb://h/d", "nosuch://h/d x sqlite:"),
+        (
+            "target.url",
+            "sqlite:x postgres://h/d mysql://h/d mariadb://h/d oracle://h/s",
+            "nosuch://h/d x sqlite:",
+        ),
     ] {
         assert!(good.split(' ').all(|value| accepted(path, value)), "{path}: one of {good} is refused");
         let named = path.starts_with("target.password") || key_is_command(path);

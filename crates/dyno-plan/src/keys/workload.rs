@@ -2,7 +2,7 @@
 
 use super::kind::{millis, seconds};
 use super::{Fallback, Key, Kind, Section, Shown, Word};
-use crate::plan::{Arrivals, Drive, Keys, Redo};
+use crate::plan::{Arrivals, Commit, Drive, Keys, Redo};
 use crate::units::Rate;
 
 pub(super) const SECTION: Section = Section {
@@ -274,6 +274,33 @@ pub(super) const SECTION: Section = Section {
             example: "server",
             shown: Shown::Commented,
             get: |plan| Some(plan.workload.drive.name().into()),
+        },
+        Key {
+            path: "workload.commit",
+            kind: Kind::Word(&[
+                Word {
+                    word: "wait",
+                    means: "each commit waits until its redo is on storage",
+                    set: |plan| plan.workload.commit = Commit::Wait,
+                },
+                Word {
+                    word: "nowait",
+                    means: "no commit waits (`COMMIT WRITE BATCH NOWAIT`)",
+                    set: |plan| plan.workload.commit = Commit::Nowait,
+                },
+                Word {
+                    word: "plsql",
+                    means: "commits run inside PL/SQL, which waits once at the end of a call",
+                    set: |plan| plan.workload.commit = Commit::Plsql,
+                },
+            ]),
+            unit: "",
+            default: Fallback::Value("wait"),
+            doc: "How an update's commit waits for its redo.",
+            more: "Only Oracle knows other ways than `wait`.",
+            example: "nowait",
+            shown: Shown::Commented,
+            get: |plan| Some(plan.workload.commit.name().into()),
         },
         Key {
             path: "workload.rate",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown};
 use crate::keys::{self, Key, Raw, Refused};
-use crate::plan::{Axis, Data, Hooks, Observe, PLAN_VERSION, Plan, Run, Sweep, Target, Workload};
+use crate::plan::{Awr, Axis, Data, Hooks, Observe, PLAN_VERSION, Plan, Run, Sweep, Target, Workload};
 use crate::sweep::is_sessions;
 use crate::units::{Blocks, Size, Span};
 use crate::url::TargetUrl;
@@ -88,7 +88,7 @@ fn blank() -> Plan {
             ops_per_session: None,
             drain: span,
         },
-        observe: Observe { interval: span, waits: None },
+        observe: Observe { interval: span, waits: None, awr: Awr::Auto },
         hooks: Hooks::default(),
         sweep: Sweep::default(),
     }

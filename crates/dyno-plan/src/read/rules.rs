@@ -3,9 +3,10 @@
 use super::PlanFile;
 use super::draft::Draft;
 use crate::data::TOTAL_ROWS_MAX;
+use crate::engine::Engine;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown};
 use crate::keys::{self, BLOCK_SIZE, EITHERS, Either, thousands};
-use crate::plan::{Order, Plan, Until};
+use crate::plan::{Awr, Commit, Order, Plan, Until};
 use crate::sweep::{self, PointError};
 use crate::units::Bytes;
 
@@ -23,7 +24,7 @@ struct Rule {
     broken: fn(&Plan) -> Option<(String, &'static str)>,
 }
 
-static RULES: [Rule; 16] = [
+static RULES: [Rule; 18] = [
     Rule {
         paths: &["workload.lookup_pct", "workload.scan_pct", "workload.secondary_pct"],
         broken: shares_of_reads,
@@ -53,6 +54,8 @@ static RULES: [Rule; 16] = [
     Rule { paths: &["run.sessions_per_schema", "data.schemas"], broken: sessions },
     Rule { paths: &["observe.interval", "run.time"], broken: interval_too_long },
     Rule { paths: &["observe.interval", "run.time"], broken: interval_too_short },
+    Rule { paths: &["workload.commit", "target.url"], broken: commit_of_oracle },
+    Rule { paths: &["observe.awr", "target.url"], broken: awr_of_oracle },
     Rule { paths: &["sweep.until"], broken: nothing_saturates },
     Rule { paths: &["sweep.order", "sweep.repeats"], broken: never_down },
 ];
@@ -299,6 +302,24 @@ fn interval_too_short(plan: &Plan) -> Option<(String, &'static str)> {
         let (intervals, most) = (thousands(intervals as u64), thousands(INTERVALS_MAX as u64));
         (format!("run.time has {intervals} intervals, more than {most}"), "lengthen observe.interval")
     })
+}
+
+/// The engine's name where the plan names one that is not Oracle.
+fn other_than_oracle(plan: &Plan) -> Option<&'static str> {
+    Engine::of(&plan.target.url).filter(|&engine| engine != Engine::Oracle).map(Engine::name)
+}
+
+fn commit_of_oracle(plan: &Plan) -> Option<(String, &'static str)> {
+    let engine = other_than_oracle(plan).filter(|_| plan.workload.commit != Commit::Wait)?;
+    Some((
+        format!("{engine} cannot choose for a commit whether it waits"),
+        "commit = \"wait\", or leave it out; the server's own settings of durability hold as they are",
+    ))
+}
+
+fn awr_of_oracle(plan: &Plan) -> Option<(String, &'static str)> {
+    let engine = other_than_oracle(plan).filter(|_| plan.observe.awr == Awr::On)?;
+    Some((format!("{engine} has neither AWR nor STATSPACK"), "awr = \"off\", or leave it out"))
 }
 
 fn nothing_saturates(plan: &Plan) -> Option<(String, &'static str)> {

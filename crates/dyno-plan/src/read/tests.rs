@@ -354,3 +354,21 @@ fn the_version_of_the_plan_must_be_known() {
 }
 
 mod axes;
+
+#[test]
+fn only_oracle_chooses_whether_commits_wait() {
+    for commit in ["nowait", "plsql"] {
+        let set = format!("workload.commit={commit}");
+        assert_error("", &[&set], "--set", &["workload.commit", "sqlite cannot choose", "leave it out"]);
+        let target = Some("oracle://me@db1:1521/bench");
+        let read = read(&source("", &[&set, "observe.awr=on"], target)).unwrap();
+        assert_eq!((read.workload.commit.name(), read.observe.awr.name()), (commit, "on"));
+    }
+    assert_error(
+        "",
+        &["observe.awr=on"],
+        "--set",
+        &["observe.awr", "neither AWR nor STATSPACK", "leave it out"],
+    );
+    plan("[workload]\ncommit = \"wait\"\n[observe]\nawr = \"auto\"\n", &[]);
+}

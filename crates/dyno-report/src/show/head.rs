@@ -1,6 +1,6 @@
 //! Which run it is, what it was to do, and what came out.
 
-use dyno_plan::{Arrivals, Drive, Redo, keys};
+use dyno_plan::{Arrivals, Commit, Drive, Redo, keys};
 use dyno_record::{RunRecord, Status};
 
 use super::lists::{more, pairs};
@@ -88,8 +88,13 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         Redo::Lite => "lite",
         Redo::Heavy => "heavy",
     };
+    let commit = match work.commit {
+        Commit::Wait => "",
+        Commit::Nowait => ", commits that do not wait",
+        Commit::Plsql => ", commits inside PL/SQL",
+    };
     let mix = format!(
-        "{} % updates ({redo}), of the reads {} % scans and {} % lookups; {} rows per operation",
+        "{} % updates ({redo}{commit}), of the reads {} % scans and {} % lookups; {} rows per operation",
         work.update_pct, work.scan_pct, work.lookup_pct, work.work_unit
     );
     let arrivals = match work.arrivals {

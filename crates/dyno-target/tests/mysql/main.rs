@@ -13,7 +13,7 @@ mod preflight;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_plan::{DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_target::{
     Cancel, LoadOptions, MonotonicClock, OpenOptions, Secret, SessionSetup, Silent, Target, TargetError, open,
 };
@@ -67,6 +67,7 @@ fn setup(spec: &DataSpec, number: u32, drive: Drive, redo: Redo) -> SessionSetup
         work_unit: 10,
         redo,
         drive,
+        commit: Commit::Wait,
         seed: 7,
         run_stamp: 0xbeef,
         clock: Arc::new(MonotonicClock::default()),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dyno_plan::{DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_record::{Counter, Reading, Snapshot};
 use dyno_target::{
     Cancel, LoadOptions, LoadReport, MonotonicClock, OpenOptions, Progress, Session, SessionSetup, Silent,
@@ -56,6 +56,7 @@ pub(crate) fn setup(spec: &DataSpec, number: u32) -> SessionSetup {
         work_unit: 16,
         redo: Redo::Lite,
         drive: Drive::Client,
+        commit: Commit::Wait,
         seed: 3,
         run_stamp: 0xabcd,
         clock: Arc::new(MonotonicClock::default()),
