@@ -152,7 +152,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// A character as it is, or escaped if a terminal would act on it.
-fn visible(c: char) -> Vec<char> {
+pub(crate) fn visible(c: char) -> Vec<char> {
     // Bidirectional controls reorder what a terminal shows.
     let acts = c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -4,12 +4,14 @@
 //! is the way from text to a validated [`Plan`], [`keys`] is the one list of every key with its meaning, and
 //! everything after it trusts the [`Plan`] and checks nothing again.
 
+pub mod conf;
 pub mod data;
 pub mod engine;
 pub mod error;
 mod escape;
 pub mod keys;
 mod mix;
+mod place;
 pub mod plan;
 pub mod read;
 pub mod reference;

@@ -148,6 +148,16 @@ pub(crate) enum Command {
             dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  dyno import report.html"
     )]
     Import(Import),
+    /// A plan from another tool's configuration: slob.conf of SLOB 2.0 to 2.5, or pgio.conf.
+    #[command(
+        after_long_help = "The plan goes to stdout, or to the file behind -o, with a comment for each parameter: that it says the same, what \
+            differs by design, or why a plan has nothing for it. Passwords are never copied.\n\
+            runit.sh takes schemas and sessions as arguments: give them as --schemas and --sessions.\n\n\
+            Examples:\n  dyno import-slob slob.conf --schemas 4 -o dyno.toml\n  \
+            dyno import-slob slob.conf -s 4 -t 32 --target oracle://dyno@db1:1521/ORCLPDB1 -o dyno.toml\n  \
+            dyno import-slob pgio.conf --target postgres://pgio@db1/pgio > pgio.toml\n  dyno import-slob slob.conf --json"
+    )]
+    ImportSlob(ImportSlob),
     /// Runs as one page with charts, as a picture, or as a table for other programs.
     #[command(
         after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; a sweep's name, tag:NAME and variant:NAME stand for all their runs.\n\
@@ -384,6 +394,27 @@ pub(crate) struct Import {
     /// Only show what would be stored.
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportSlob {
+    /// The slob.conf or pgio.conf.
+    pub(crate) file: PathBuf,
+    /// The plan to write [default: stdout].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite a plan that is there.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Schemas: the argument of runit.sh, or its -s [default: 1, for pgio what the file says].
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) schemas: Option<u32>,
+    /// Sessions on each schema: -t of runit.sh [default: what the file says].
+    #[arg(long, short = 't', visible_alias = "threads", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) sessions: Option<u32>,
+    /// Whose file it is [default: told by its parameters].
+    #[arg(long, value_name = "slob|pgio")]
+    pub(crate) kit: Option<dyno_plan::conf::Kit>,
 }
 
 #[derive(Debug, Args)]

@@ -10,11 +10,12 @@ use super::draft::Draft;
 use super::{FILE_BYTES_MAX, PlanFile};
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
 use crate::keys::{self, Raw, SECTIONS};
+use crate::place::Places;
 
-/// A file's text, and where its lines begin.
+/// A file's text, and where things stand in it.
 struct Text<'a> {
     file: &'a PlanFile,
-    line_starts: Vec<usize>,
+    places: Places<'a>,
     /// Lines with an error of syntax, whose values are guesses.
     broken: BTreeSet<usize>,
     /// Whether names of keys and sections are what was written: a broken header puts keys where they are not.
@@ -23,28 +24,17 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     fn new(file: &'a PlanFile) -> Self {
-        let ends = file.text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
             file,
-            line_starts: std::iter::once(0).chain(ends).collect(),
+            places: Places::new(&file.name, &file.text),
             broken: BTreeSet::new(),
             names_hold: true,
         }
     }
 
-    fn line(&self, at: usize) -> usize {
-        self.line_starts.partition_point(|&start| start <= at)
-    }
-
     /// The place of byte `at`.
     fn place(&self, at: usize) -> Origin {
-        let line = self.line(at);
-        let before = self.file.text.get(self.line_starts[line - 1]..at).unwrap_or("");
-        Origin::File {
-            name: self.file.name.clone(),
-            line: Some(line),
-            column: Some(before.trim_start_matches('\u{feff}').chars().count() + 1),
-        }
+        self.places.origin(at)
     }
 
     /// The text from which a value was read.
@@ -71,7 +61,7 @@ pub(super) fn read(draft: &mut Draft, file: &PlanFile) -> bool {
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start);
         // One error a line: what follows the first is its consequence.
-        if text.broken.insert(text.line(at)) {
+        if text.broken.insert(text.places.line(at)) {
             draft.push(syntax(text.place(at), error.message()));
         }
         text.names_hold &= slip(error.message()) != Slip::Other;
@@ -174,7 +164,7 @@ fn read_sweep(draft: &mut Draft, text: &Text<'_>, section: &str, table: &DeTable
 }
 
 fn read_axis(draft: &mut Draft, text: &Text<'_>, full: &str, name: &Name<'_>, value: &Value<'_>) {
-    if text.broken.contains(&text.line(value.span().start)) {
+    if text.broken.contains(&text.places.line(value.span().start)) {
         return;
     }
     let written = |value: &Value<'_>| text.written(value);
@@ -205,7 +195,7 @@ fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, val
         }
         return;
     };
-    if text.broken.contains(&text.line(at)) {
+    if text.broken.contains(&text.places.line(at)) {
         return;
     }
     draft.accept(key, raw(value.get_ref()), text.written(value), text.place(at));

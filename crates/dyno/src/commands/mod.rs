@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod drop;
 mod import;
+mod import_slob;
 mod init;
 mod list;
 mod load;
@@ -23,8 +24,11 @@ mod trend;
 
 pub(crate) use awr::Awr;
 
+use std::io::Write as _;
+use std::path::Path;
+
 use crate::cli::{Cli, Command};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
 /// Does what the command line says.
@@ -44,6 +48,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Compare(args) => compare::run(common, args, talk),
         Command::Trend(args) => trend::run(common, args, talk),
         Command::Import(args) => import::run(common, args, talk),
+        Command::ImportSlob(args) => import_slob::run(common, args, talk),
         Command::Report(args) => report::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
         Command::Prove(args) => prove::run(common, args, talk),
@@ -51,6 +56,24 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, talk),
     }
+}
+
+/// Writes a file that a user is to edit; one that is there only with `force`. `option` names another file.
+fn write_new(path: &Path, text: &str, force: bool, option: &str) -> anyhow::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true);
+    let options = if force { options.create(true).truncate(true) } else { options.create_new(true) };
+    let mut file = options.open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => usage(
+            format!("{} is there already", path.display()),
+            format!("--force overwrites it, {option} FILE writes another"),
+        ),
+        _ => usage(
+            format!("{} cannot be written: {error}", path.display()),
+            format!("name another file with {option}"),
+        ),
+    })?;
+    Ok(file.write_all(text.as_bytes())?)
 }
 
 /// Lines that a sentence may take.

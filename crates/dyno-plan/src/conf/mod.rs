@@ -1,0 +1,155 @@
+//! From `slob.conf` and `pgio.conf` to a plan.
+//!
+//! These are the configurations of two older tools of the same method. [`import`] reads one as the shell would that those
+//! tools start, checks every parameter against its documented range, and writes a plan with a comment for each: that it
+//! says the same, what differs by design, or why a plan has nothing for it. Passwords are named, never copied.
+
+mod pgio;
+mod psql;
+mod service;
+mod settings;
+mod sheet;
+mod shell;
+mod slob;
+
+use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
+use crate::place::Places;
+use crate::plan::Plan;
+use crate::read::{PlanFile, PlanSource, read};
+use settings::Settings;
+pub use sheet::{Fate, Note};
+use sheet::Sheet;
+
+/// Whose configuration a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kit {
+    /// SLOB 2.0 to 2.5, for Oracle.
+    Slob,
+    /// pgio, for PostgreSQL.
+    Pgio,
+}
+
+impl Kit {
+    /// Its name: `SLOB`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slob => "SLOB",
+            Self::Pgio => "pgio",
+        }
+    }
+}
+
+impl std::str::FromStr for Kit {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "slob" => Ok(Self::Slob),
+            "pgio" => Ok(Self::Pgio),
+            other => Err(format!("there is no kit {other:?}: write slob or pgio")),
+        }
+    }
+}
+
+/// What the file does not say.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Whose file it is; none to tell by its parameters.
+    pub kit: Option<Kit>,
+    /// The target's URL instead of what the file says of it.
+    pub target: Option<String>,
+    /// Schemas: what `runit.sh` got as its argument, or behind `-s`.
+    pub schemas: Option<u32>,
+    /// Sessions on each schema: what `runit.sh` got behind `-t`.
+    pub sessions: Option<u32>,
+}
+
+/// What came of a file.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    /// Whose file it was.
+    pub kit: Kit,
+    /// The plan as a file, which the plan's reader takes.
+    pub text: String,
+    /// The plan.
+    pub plan: Plan,
+    /// What became of each parameter.
+    pub notes: Vec<Note>,
+}
+
+/// Points of a series that a plan allows for; a longer run needs a longer interval.
+const INTERVALS_MAX: u64 = 100_000;
+
+/// Parameters that only one kit has, by which its file is known.
+const ONLY_PGIO: [&str; 6] =
+    ["NUM_SCHEMAS", "NUM_THREADS", "UPDATE_WORK_UNIT", "DBNAME", "CONNECT_STRING", "CREATE_BASE_TABLE"];
+
+/// Makes a plan of `file`.
+///
+/// # Errors
+/// All errors of the file, each with its place, parameter, value and what is allowed. None repeats a password.
+pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors> {
+    let places = Places::new(&file.name, &file.text);
+    let kit = options.kit.unwrap_or_else(|| recognise(file));
+    let mut settings = Settings::new(kit, &places, &file.text);
+    let sheet = match kit {
+        Kit::Slob => slob::map(&mut settings, options),
+        Kit::Pgio => pgio::map(&mut settings, options),
+    };
+    let mut errors = settings.finish();
+    if let Some(target) = &options.target {
+        let alone = read(&PlanSource { target: Some(target.clone()), ..PlanSource::default() });
+        alone.err().into_iter().flat_map(|wrong| wrong.errors).for_each(|error| errors.push(error));
+    }
+    if !errors.errors.is_empty() {
+        return Err(errors);
+    }
+    let name = file.name.rsplit('/').next().unwrap_or_default();
+    let text = sheet.text(name, &head(kit, name));
+    let plan = check(&text).map_err(|errors| blame(errors, &sheet, file))?;
+    Ok(Imported { kit, plan, notes: sheet.notes(), text })
+}
+
+/// Whose file it is, by the parameters that only one kit has; a name that both have tells nothing, so then the file's
+/// own name does.
+fn recognise(file: &PlanFile) -> Kit {
+    let (assignments, _) = shell::read(&file.text);
+    let pgio = assignments.iter().filter(|a| ONLY_PGIO.contains(&a.name.text.as_str())).count();
+    let slob = assignments.iter().filter(|a| slob::ONLY.contains(&a.name.text.as_str())).count();
+    let by_name = file.name.rsplit('/').next().is_some_and(|name| name.contains("pgio"));
+    if pgio > slob || (pgio == slob && by_name) { Kit::Pgio } else { Kit::Slob }
+}
+
+fn head(kit: Kit, file: &str) -> Vec<String> {
+    let kit = kit.name();
+    vec![
+        format!("A plan of Dyno, made from {kit}'s {file}: what each line comes from stands above it."),
+        "Check it with `dyno check`, load with `dyno load`, measure with `dyno run`.".into(),
+    ]
+}
+
+fn check(text: &str) -> Result<Plan, PlanErrors> {
+    let file = PlanFile { name: "plan".into(), text: text.to_owned() };
+    read(&PlanSource { file: Some(file), ..PlanSource::default() })
+}
+
+/// Errors of the plan as errors of the file that it was made from: values that are right alone, and do not go together.
+fn blame(errors: PlanErrors, sheet: &Sheet, file: &PlanFile) -> PlanErrors {
+    let mut blamed = PlanErrors::default();
+    for error in errors.errors {
+        let key = error.key.clone().unwrap_or_default();
+        let (parameter, line) = sheet.parameter_of(&key).unwrap_or(("", None));
+        blamed.push(PlanError {
+            kind: PlanErrorKind::Conflict,
+            origin: Origin::File { name: file.name.clone(), line, column: None },
+            key: Some(parameter.to_owned()).filter(|parameter| !parameter.is_empty()),
+            value: None,
+            problem: format!("{key} of the plan: {}", error.problem),
+            hint: error.hint,
+        });
+    }
+    blamed
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! Where something stands in a file: line and column, as its author counts them.
+
+use crate::error::Origin;
+
+/// A file's text with the beginnings of its lines.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    name: &'a str,
+    text: &'a str,
+    line_starts: Vec<usize>,
+}
+
+impl<'a> Places<'a> {
+    /// The places of `text` in the file `name`.
+    pub(crate) fn new(name: &'a str, text: &'a str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { name, text, line_starts: std::iter::once(0).chain(ends).collect() }
+    }
+
+    /// The line of byte `at`, from 1.
+    pub(crate) fn line(&self, at: usize) -> usize {
+        self.line_starts.partition_point(|&start| start <= at)
+    }
+
+    /// The place of byte `at`; a byte order mark counts for nothing.
+    pub(crate) fn origin(&self, at: usize) -> Origin {
+        let line = self.line(at);
+        let before = self.text.get(self.line_starts[line - 1]..at).unwrap_or("");
+        Origin::File {
+            name: self.name.to_owned(),
+            line: Some(line),
+            column: Some(before.trim_start_matches('\u{feff}').chars().count() + 1),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `dyno import-slob`: a plan from the configuration of SLOB or pgio.
+
+use std::path::Path;
+
+use dyno_plan::PlanFile;
+use dyno_plan::conf::{self, Fate, Imported, Note};
+
+use crate::cli::{Common, ImportSlob};
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Result<Exit> {
+    if !common.set.is_empty() {
+        return Err(usage(
+            "--set does not go with import-slob",
+            "give it to `dyno run`, or change the plan that is written",
+        ));
+    }
+    let file = PlanFile::open_configuration(&args.file)?;
+    let options = conf::Options {
+        kit: args.kit,
+        target: common.target.clone(),
+        schemas: args.schemas,
+        sessions: args.sessions,
+    };
+    let imported = conf::import(&file, &options)?;
+    match &args.output {
+        Some(path) => super::write_new(path, &imported.text, args.force, "--output")?,
+        None => talk.show(&imported.text)?,
+    }
+    talk.json(&serde_json::json!({
+        "kit": imported.kit.name(),
+        "plan": args.output,
+        "text": imported.text,
+        "parameters": imported.notes,
+    }))?;
+    say(&imported, args.output.as_deref(), talk);
+    Ok(Exit::Done)
+}
+
+/// What to look at before the plan is run.
+fn say(imported: &Imported, output: Option<&Path>, talk: &Talk) {
+    let count = |fate: Fate| imported.notes.iter().filter(|note| note.fate == fate).count();
+    let lost = imported.notes.iter().filter(|note| note.fate == Fate::None && note.line.is_some());
+    for Note { parameter, line, words, .. } in lost {
+        let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+        talk.detail(&format!("{place}{parameter} has no counterpart. {words}"));
+    }
+    let wrote = output.map_or_else(|| "a plan".to_owned(), |path| format!("wrote {}", path.display()));
+    talk.say(&format!(
+        "{wrote}, made from {}: {} parameters say the same, {} differ by design, {} have no counterpart; each has its comment",
+        imported.kit.name(),
+        count(Fate::Maps),
+        count(Fate::Differs),
+        count(Fate::None),
+    ));
+    if output.is_some() {
+        talk.say(&format!("look at target.url ({}), then `dyno check`", imported.plan.target.url));
+    }
+}
