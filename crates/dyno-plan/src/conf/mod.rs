@@ -14,11 +14,11 @@ mod slob;
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 use crate::place::Places;
-use crate::plan::Plan;
+use crate::plan::{PLAN_VERSION, Plan};
 use crate::read::{PlanFile, PlanSource, read};
 use settings::Settings;
-pub use sheet::{Fate, Note};
 use sheet::Sheet;
+pub use sheet::{Fate, Note};
 
 /// Whose configuration a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,10 +92,7 @@ pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors
     let places = Places::new(&file.name, &file.text);
     let kit = options.kit.unwrap_or_else(|| recognise(file));
     let mut settings = Settings::new(kit, &places, &file.text);
-    let sheet = match kit {
-        Kit::Slob => slob::map(&mut settings, options),
-        Kit::Pgio => pgio::map(&mut settings, options),
-    };
+    let sheet = map(kit, &mut settings, options);
     let mut errors = settings.finish();
     if let Some(target) = &options.target {
         let alone = read(&PlanSource { target: Some(target.clone()), ..PlanSource::default() });
@@ -108,6 +105,42 @@ pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors
     let text = sheet.text(name, &head(kit, name));
     let plan = check(&text).map_err(|errors| blame(errors, &sheet, file))?;
     Ok(Imported { kit, plan, notes: sheet.notes(), text })
+}
+
+/// The parameters of a kit, in all its versions.
+pub fn parameters(kit: Kit) -> Vec<&'static str> {
+    let places = Places::new("", "");
+    let mut settings = Settings::new(kit, &places, "");
+    map(kit, &mut settings, &Options::default());
+    let mut names = settings.known();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn map(kit: Kit, settings: &mut Settings<'_>, options: &Options) -> Sheet {
+    let mut sheet = match kit {
+        Kit::Slob => slob::map(settings, options),
+        Kit::Pgio => pgio::map(settings, options),
+    };
+    sheet.put_bare("version", PLAN_VERSION);
+    sheet
+}
+
+/// Writes that the loop runs inside the database, as in both kits, where the target has that.
+fn drive(sheet: &mut Sheet, options: &Options, words: &str) {
+    let is_embedded =
+        options.target.as_deref().is_some_and(|target| target.trim_start().starts_with("sqlite:"));
+    if is_embedded {
+        sheet.put_bare("workload.drive", "client");
+        sheet.note(
+            "workload.drive",
+            Note::method("SQLite runs in Dyno's own process, so there is no other drive."),
+        );
+    } else {
+        sheet.put_bare("workload.drive", "server");
+        sheet.note("workload.drive", Note::method(words));
+    }
 }
 
 /// Whose file it is, by the parameters that only one kit has; a name that both have tells nothing, so then the file's

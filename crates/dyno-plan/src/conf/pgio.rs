@@ -3,7 +3,7 @@
 use super::psql;
 use super::settings::Settings;
 use super::sheet::{Fate, Note, Sheet};
-use super::{Options, PlanErrorKind};
+use super::{INTERVALS_MAX, Options, PlanErrorKind, drive};
 use crate::units::{Bytes, Size};
 
 /// The size of PostgreSQL's blocks, by which pgio turns bytes into rows.
@@ -17,7 +17,7 @@ pub(super) fn map(read: &mut Settings<'_>, options: &Options) -> Sheet {
     let mut sheet = Sheet::default();
     psql::map(read, &mut sheet, options);
     let rows = data(read, &mut sheet, options);
-    load(read, &mut sheet, rows);
+    load(read, &mut sheet, options, rows);
     run(read, &mut sheet, options);
     sheet
 }
@@ -52,7 +52,7 @@ fn data(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) -> u64 {
     scale.value.blocks(Bytes(BLOCK_SIZE)).0
 }
 
-fn load(read: &mut Settings<'_>, sheet: &mut Sheet, scale: u64) {
+fn load(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options, scale: u64) {
     let share = read.share("UPDATE_PCT", 0, false);
     sheet.put("workload.update_pct", share.value, Note::of(&share, Fate::Maps, ""));
     let unit = read.whole("WORK_UNIT", 255, (1, 1_000_000));
@@ -60,7 +60,12 @@ fn load(read: &mut Settings<'_>, sheet: &mut Sheet, scale: u64) {
     for unit in [&unit, &update] {
         if unit.value > scale {
             let problem = format!("one operation touches more rows than a schema has, {scale}");
-            read.refuse(unit, PlanErrorKind::Conflict, problem, format!("lower {}, or raise SCALE", unit.name));
+            read.refuse(
+                unit,
+                PlanErrorKind::Conflict,
+                problem,
+                format!("lower {}, or raise SCALE", unit.name),
+            );
         }
     }
     let (rows, more) = (unit.value, unit.value + 1);
@@ -79,10 +84,9 @@ fn load(read: &mut Settings<'_>, sheet: &mut Sheet, scale: u64) {
         let words = if share.value > 0 { "" } else { "There are no updates." };
         sheet.note("workload.work_unit", Note::of(&update, Fate::Maps, words));
     }
-    sheet.put_bare("workload.drive", "server");
     let words = "pgio's loop is one call of a function, hence one transaction: it commits once, at its end. Here each update \
                  is committed. With \"client\", each operation crosses the wire: true response times.";
-    sheet.note("workload.drive", Note::method(words));
+    drive(sheet, options, words);
 }
 
 fn run(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
@@ -101,7 +105,7 @@ fn run(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
     let words = "The window begins when all sessions are at work. pgio starts its sessions one after the other, reads its \
                  counters before that, and starts its clock after it.";
     sheet.put("run.time", format!("{seconds}s"), Note::of(&time, Fate::Differs, words));
-    if seconds > super::INTERVALS_MAX {
-        sheet.put_bare("observe.interval", format!("{}s", seconds.div_ceil(super::INTERVALS_MAX)));
+    if seconds > INTERVALS_MAX {
+        sheet.put_bare("observe.interval", format!("{}s", seconds.div_ceil(INTERVALS_MAX)));
     }
 }

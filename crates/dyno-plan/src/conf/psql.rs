@@ -51,12 +51,17 @@ pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options)
     let url = options.target.clone().unwrap_or_else(|| url.to_string());
     let words = match &options.target {
         Some(_) => "`--target` says where the database is.",
-        None => "Where psql finds nothing, it takes the local socket and the system's user; a plan takes localhost.",
+        None => {
+            "Where psql finds nothing, it takes the local socket and the system's user; a plan takes localhost."
+        }
     };
     let fate = if options.target.is_some() { Fate::Maps } else { Fate::Differs };
     sheet.put("target.url", url, Note::of(&connect, fate, words));
     if name.is_given() {
-        sheet.note("target.url", Note::of(&name, Fate::Maps, "The database, where CONNECT_STRING names none."));
+        sheet.note(
+            "target.url",
+            Note::of(&name, Fate::Maps, "The database, where CONNECT_STRING names none."),
+        );
     }
     if password {
         sheet.put_bare("target.password_env", PASSWORD_ENV);
@@ -141,7 +146,9 @@ fn parameter(parts: &mut Parts, name: &str, value: String) -> Option<()> {
         "dbname" => parts.database = Some(value),
         "password" => parts.password = true,
         "sslmode" | "sslrootcert" | "passfile" => parts.params.push((name.to_owned(), value)),
-        _ if name.contains("pass") || !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => return None,
+        _ if name.contains("pass") || !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
+            return None;
+        }
         _ => {}
     }
     Some(())

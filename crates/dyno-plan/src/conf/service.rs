@@ -19,7 +19,9 @@ pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options)
     let note = match (&options.target, base.is_given()) {
         (Some(_), true) => Note::of(&base, Fate::Maps, "`--target` says where the database is."),
         (Some(_), false) => Note::method("`--target` says where the database is."),
-        (None, true) => Note::of(&base, Fate::Differs, alias_words(base.value.as_deref().unwrap_or_default())),
+        (None, true) => {
+            Note::of(&base, Fate::Differs, alias_words(base.value.as_deref().unwrap_or_default()))
+        }
         (None, false) => Note::method(
             "SLOB connects on the host, to the instance of ORACLE_SID. Write host, port and service here.",
         ),
@@ -102,10 +104,12 @@ fn secrets(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
                      gives the password of the user of target.url.";
         sheet.leave(Note::of(&password, Fate::None, words));
     }
-    let elsewhere = options.target.as_deref().is_some_and(|target| !target.trim_start().starts_with("oracle:"));
+    let elsewhere =
+        options.target.as_deref().is_some_and(|target| !target.trim_start().starts_with("oracle:"));
     if !elsewhere {
         sheet.put_bare("target.password_env", PASSWORD_ENV);
-        let words = "The environment variable that gives the password. SLOB's users have their names as passwords.";
+        let words =
+            "The environment variable that gives the password. SLOB's users have their names as passwords.";
         sheet.note("target.password_env", Note::method(words));
     }
 }

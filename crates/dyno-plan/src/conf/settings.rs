@@ -45,7 +45,8 @@ const SUFFIXES: [(char, u32); 3] = [('M', 20), ('G', 30), ('T', 40)];
 impl<'a> Settings<'a> {
     pub(super) fn new(kit: Kit, places: &'a Places<'a>, text: &str) -> Self {
         let (assignments, slips) = shell::read(text);
-        let mut settings = Self { places, kit, assignments, known: Vec::new(), errors: PlanErrors::default() };
+        let mut settings =
+            Self { places, kit, assignments, known: Vec::new(), errors: PlanErrors::default() };
         for slip in slips {
             settings.slip(slip);
         }
@@ -124,7 +125,12 @@ impl<'a> Settings<'a> {
     }
 
     /// A whole number from `least` to `most`.
-    pub(super) fn whole(&mut self, name: &'static str, default: u64, (least, most): (u64, u64)) -> Setting<u64> {
+    pub(super) fn whole(
+        &mut self,
+        name: &'static str,
+        default: u64,
+        (least, most): (u64, u64),
+    ) -> Setting<u64> {
         let allowed = format!("a whole number, {} to {}", thousands(least), thousands(most));
         self.value(name, &default.to_string(), &allowed, |text| {
             let number = whole(text)?;
@@ -210,6 +216,11 @@ impl<'a> Settings<'a> {
         let given = self.given(name);
         let line = given.map(|placed| self.places.line(placed.at));
         Setting { name, value: line.is_some(), line, written: "…".into() }
+    }
+
+    /// Every name that was asked for.
+    pub(super) fn known(&self) -> Vec<&'static str> {
+        self.known.clone()
     }
 
     /// Ends the reading: names that were never asked for are unknown.

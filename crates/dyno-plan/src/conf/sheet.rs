@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::settings::Setting;
-use crate::error::shown;
+use crate::error::{shown, visible};
 use crate::keys::{self, SECTIONS};
 
 /// The widest line of a comment.
@@ -80,8 +80,8 @@ impl Note {
         };
         let mark = match self.fate {
             Fate::Maps => "",
-            Fate::Differs => "differs: ",
-            Fate::None => "no counterpart: ",
+            Fate::Differs => "Differs: ",
+            Fate::None => "No counterpart: ",
         };
         match self.words.as_str() {
             "" => subject,
@@ -105,21 +105,29 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
+    /// The line of `key`.
+    fn line(&mut self, key: &'static str) -> &mut Line {
+        debug_assert!(keys::find(key).is_some(), "{key} is in the list of keys");
+        self.lines.entry(key).or_default()
+    }
+
     /// Writes `value` for `key`.
+    #[expect(clippy::needless_pass_by_value, reason = "a number or a word is written as it is")]
     pub(super) fn put(&mut self, key: &'static str, value: impl ToString, note: Note) {
-        let line = self.lines.entry(key).or_default();
+        let line = self.line(key);
         line.value = Some(value.to_string());
         line.notes.push(Note { key: Some(key), ..note });
     }
 
     /// Writes `value` for `key` without a parameter that would say so.
+    #[expect(clippy::needless_pass_by_value, reason = "a number or a word is written as it is")]
     pub(super) fn put_bare(&mut self, key: &'static str, value: impl ToString) {
-        self.lines.entry(key).or_default().value = Some(value.to_string());
+        self.line(key).value = Some(value.to_string());
     }
 
     /// Adds a note above `key`, which has a value, or is left as it is.
     pub(super) fn note(&mut self, key: &'static str, note: Note) {
-        self.lines.entry(key).or_default().notes.push(Note { key: Some(key), ..note });
+        self.line(key).notes.push(Note { key: Some(key), ..note });
     }
 
     /// Notes a parameter for which a plan has nothing.
@@ -178,26 +186,33 @@ impl Sheet {
         if !self.rest.is_empty() {
             out.push_str("\n# What a plan has nothing for:\n");
             for note in &self.rest {
-                comment(&mut out, &format!("- {}", note.sentence(&file)));
+                comment_behind(&mut out, "# -", &note.sentence(&file));
             }
         }
         out
     }
 }
 
-/// Adds `text` as comment lines. Whatever stands in it stays in the comment: blanks of any kind part words, and what a
-/// terminal or TOML would act on is escaped.
+/// Adds `text` as comment lines.
 fn comment(out: &mut String, text: &str) {
-    let mut line = String::from("#");
+    comment_behind(out, "#", text);
+}
+
+/// Adds `text` as comment lines, the first behind `mark`, the others set in as far. Whatever stands in it stays in the
+/// comment: blanks of any kind part words, and what a terminal or TOML would act on is escaped.
+fn comment_behind(out: &mut String, mark: &str, text: &str) {
+    let mut line = mark.to_owned();
+    let mut is_empty = true;
     for word in text.split_whitespace() {
-        let word: String = word.chars().flat_map(crate::error::visible).collect();
-        if line.len() > 1 && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        let word: String = word.chars().flat_map(visible).collect();
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
             out.push_str(&line);
             out.push('\n');
-            line = String::from("#");
+            line = format!("#{:1$}", "", mark.len() - 1);
         }
         line.push(' ');
         line.push_str(&word);
+        is_empty = false;
     }
     out.push_str(&line);
     out.push('\n');

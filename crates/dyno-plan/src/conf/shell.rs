@@ -219,7 +219,11 @@ impl Shell<'_> {
                 '$' => self.dollar(at, &mut value, false)?,
                 '`' => return Err((at, "a command's output is not understood".into(), WRITE_VALUE)),
                 c @ ('&' | '|' | '<' | '>' | '(' | ')') => {
-                    return Err((at, format!("`{c}` has a meaning in a shell that is not understood"), QUOTE));
+                    return Err((
+                        at,
+                        format!("`{c}` has a meaning in a shell that is not understood"),
+                        QUOTE,
+                    ));
                 }
                 '\0' => return Err((at, "there is a zero byte".into(), "take it out")),
                 c => value.push(c),

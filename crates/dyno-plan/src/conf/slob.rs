@@ -5,7 +5,7 @@
 use super::service;
 use super::settings::{Setting, Settings};
 use super::sheet::{Fate, Note, Sheet};
-use super::{INTERVALS_MAX, Options, PlanErrorKind};
+use super::{INTERVALS_MAX, Options, PlanErrorKind, drive};
 use crate::units::{Blocks, Bytes, Size};
 
 /// Parameters that pgio does not have, by which a file of SLOB is known.
@@ -48,7 +48,7 @@ pub(super) fn map(read: &mut Settings<'_>, options: &Options) -> Sheet {
     let block_size = block_size(read, &mut sheet);
     service::map(read, &mut sheet, options);
     let scale = data(read, &mut sheet, options, block_size);
-    load(read, &mut sheet);
+    load(read, &mut sheet, options);
     hot_spot(read, &mut sheet, block_size, scale);
     older_spots(read, &mut sheet);
     think(read, &mut sheet);
@@ -65,7 +65,8 @@ fn block_size(read: &mut Settings<'_>, sheet: &mut Sheet) -> u64 {
         return size.value;
     }
     if !size.value.is_power_of_two() || size.value < 4_096 {
-        let hint = "write 4096, 8192, 16384 or 32768; with blocks of 2 KiB, write SCALE as a number of blocks";
+        let hint =
+            "write 4096, 8192, 16384 or 32768; with blocks of 2 KiB, write SCALE as a number of blocks";
         read.refuse(&size, PlanErrorKind::Range, "not a block size that a plan can ask for", hint);
     } else {
         sheet.put("data.block_size", Bytes(size.value), Note::of(&size, Fate::Maps, ""));
@@ -89,7 +90,11 @@ fn data(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options, block_siz
     if scan.is_given() || share.value > 0 {
         sheet.put("data.scan_scale", scan.value, Note::of(&scan, Fate::Maps, ""));
     }
-    sheet.put("workload.scan_pct", share.value, Note::of(&share, Fate::Maps, "A share of the reads, as there."));
+    sheet.put(
+        "workload.scan_pct",
+        share.value,
+        Note::of(&share, Fate::Maps, "A share of the reads, as there."),
+    );
 
     let parallel = read.whole("LOAD_PARALLEL_DEGREE", 2, (1, 256));
     sheet.put("data.load_parallel", parallel.value, Note::of(&parallel, Fate::Maps, ""));
@@ -113,11 +118,15 @@ fn per_schema(scale: &Setting<Size>) -> Note {
     Note::of(scale, Fate::Maps, words)
 }
 
-fn load(read: &mut Settings<'_>, sheet: &mut Sheet) {
+fn load(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
     let share = read.share("UPDATE_PCT", 25, true);
-    let words = "Each operation is drawn anew. SLOB draws from a window of 100 operations, and its updates come first.";
-    let fate = if share.value % 100 == 0 { Fate::Maps } else { Fate::Differs };
-    let words = if share.value % 100 == 0 { "" } else { words };
+    let (fate, words) = match share.value {
+        0 | 100 => (Fate::Maps, ""),
+        _ => (
+            Fate::Differs,
+            "Each operation is drawn anew. SLOB draws from a window of 100 operations, and its updates come first.",
+        ),
+    };
     sheet.put("workload.update_pct", share.value, Note::of(&share, fate, words));
 
     let unit = read.whole("WORK_UNIT", 256, (3, 1_024));
@@ -132,10 +141,9 @@ fn load(read: &mut Settings<'_>, sheet: &mut Sheet) {
                  writes the same one again, for which newer versions of Oracle write less redo.";
     let word = redo.value.to_ascii_lowercase();
     sheet.put("workload.redo", word, Note::of(&redo, Fate::Differs, words));
-    sheet.put_bare("workload.drive", "server");
     let words = "SLOB's loop runs inside the database, in PL/SQL, which does not wait for the log at each commit. With \
                  \"client\", each operation crosses the wire: true response times, true commits.";
-    sheet.note("workload.drive", Note::method(words));
+    drive(sheet, options, words);
 }
 
 /// The hot spot of versions 2.3 and later.
@@ -168,7 +176,12 @@ fn hot_spot(read: &mut Settings<'_>, sheet: &mut Sheet, block_size: u64, scale: 
     let end = bytes(offset.value + size.value).blocks(Bytes(block_size)).0;
     if end > rows {
         let problem = format!("with HOTSPOT_OFFSET_MB it ends at block {end}, but SCALE is {rows} blocks");
-        read.refuse(&size, PlanErrorKind::Conflict, problem, "lower HOTSPOT_MB or HOTSPOT_OFFSET_MB, or raise SCALE");
+        read.refuse(
+            &size,
+            PlanErrorKind::Conflict,
+            problem,
+            "lower HOTSPOT_MB or HOTSPOT_OFFSET_MB, or raise SCALE",
+        );
     }
     sheet.note("workload.hot_spot_every", Note::of(&on, Fate::Maps, ""));
     sheet.put("workload.hot_spot_every", every.value, Note::of(&every, Fate::Maps, ""));
@@ -252,7 +265,8 @@ fn length(read: &mut Settings<'_>, sheet: &mut Sheet) {
     if loops.value > 0 {
         let words = "Each session does so many operations.";
         sheet.put("run.ops_per_session", loops.value, Note::of(&loops, Fate::Maps, words));
-        let words = "It ends SLOB's sessions that have not done WORK_LOOP operations by then; here all of them do.";
+        let words =
+            "It ends SLOB's sessions that have not done WORK_LOOP operations by then; here all of them do.";
         sheet.leave(Note::of(&time, Fate::None, words));
         return;
     }
@@ -285,7 +299,8 @@ fn sessions(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
     let all = each.saturating_mul(options.schemas.unwrap_or(1).into());
     if all > SESSIONS_MAX {
         let problem = format!("all schemas together have {all} sessions, more than SLOB's {SESSIONS_MAX}");
-        let hint = "lower it or --schemas; for more, import with less and raise run.sessions_per_schema in the plan";
+        let hint =
+            "lower it or --schemas; for more, import with less and raise run.sessions_per_schema in the plan";
         read.refuse(&threads, PlanErrorKind::Conflict, problem, hint);
     }
     sheet.put("run.sessions_per_schema", each, note);

@@ -24,12 +24,7 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     fn new(file: &'a PlanFile) -> Self {
-        Self {
-            file,
-            places: Places::new(&file.name, &file.text),
-            broken: BTreeSet::new(),
-            names_hold: true,
-        }
+        Self { file, places: Places::new(&file.name, &file.text), broken: BTreeSet::new(), names_hold: true }
     }
 
     /// The place of byte `at`.

@@ -1,0 +1,98 @@
+//! `dyno import-slob`: from another tool's configuration to a run.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::Desk;
+use serde_json::Value;
+
+const SLOB: &str = "#### SLOB 2.5.4.0 slob.conf\nUPDATE_PCT=20\nRUN_TIME=30\nSCALE=10000 # blocks\nSCAN_TABLE_SZ=1M\nWORK_UNIT=8\n\
+                    SYSDBA_PASSWD='hunter2'\nTHREADS_PER_SCHEMA=2\n";
+
+#[test]
+fn a_plan_made_of_a_slob_conf_is_checked_loaded_and_run() {
+    let desk = Desk::new();
+    desk.write("slob.conf", SLOB);
+    let said =
+        desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:bench.db", "-s", "2"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(said.err.contains("wrote dyno.toml, made from SLOB"), "{}", said.err);
+    let plan = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
+    assert!(plan.contains("# slob.conf:2: UPDATE_PCT=20"), "{plan}");
+    assert!(!plan.contains("hunter2") && !said.err.contains("hunter2"));
+    for command in [&["check"][..], &["load"], &["run", "--set", "run.time=1s", "--set", "run.warmup=0s"]] {
+        let said = desk.dyno(command);
+        assert_eq!(said.code, 0, "{command:?}: {said:#?}");
+    }
+    let shown = desk.dyno(&["show", "--json"]);
+    let record: Value = serde_json::from_str(&shown.out).unwrap();
+    let record = record.as_array().map_or(&record, |records| &records[0]);
+    assert_eq!(record["plan"]["data"]["schemas"], 2);
+    assert_eq!(record["plan"]["run"]["sessions_per_schema"], 2);
+    assert_eq!(record["plan"]["workload"]["work_unit"], 8);
+}
+
+#[test]
+fn without_a_file_to_write_the_plan_goes_to_stdout() {
+    let desk = Desk::new();
+    desk.write("pgio.conf", "UPDATE_PCT=10\nNUM_SCHEMAS=2\nNUM_THREADS=4\nSCALE=1G\nCONNECT_STRING=\"host=db1 password=hunter2\"\n");
+    let said = desk.dyno(&["import-slob", "pgio.conf"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(
+        said.out.contains("url = \"postgres://db1/pg10\"") && !said.out.contains("hunter2"),
+        "{}",
+        said.out
+    );
+    let said = desk.dyno(&["import-slob", "pgio.conf", "--json"]);
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(json["kit"], "pgio");
+    let share = json["parameters"].as_array().unwrap().iter().find(|note| note["parameter"] == "UPDATE_PCT");
+    assert_eq!(share.unwrap()["key"], "workload.update_pct");
+    assert_eq!(share.unwrap()["fate"], "maps");
+}
+
+#[test]
+fn every_error_of_a_file_is_told_with_its_place_and_nothing_is_written() {
+    let desk = Desk::new();
+    desk.write("slob.conf", "UPDATE_PCT=101\nWORK_UNIT=${WU:-64}\nSCALE=80Q\nFOO=secret\n");
+    let said = desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"]);
+    assert_eq!(said.code, 2, "{said:#?}");
+    for place in [
+        "slob.conf:1:12: UPDATE_PCT",
+        "slob.conf:2:11: WORK_UNIT",
+        "slob.conf:3:7: SCALE",
+        "slob.conf:4:1: FOO",
+    ] {
+        assert!(said.err.contains(&format!("error: {place}")), "{place} in\n{}", said.err);
+    }
+    assert!(!said.err.contains("secret"), "{}", said.err);
+    assert!(!desk.file("dyno.toml").exists());
+}
+
+#[test]
+fn a_plan_that_is_there_is_kept() {
+    let desk = Desk::new();
+    desk.write("slob.conf", SLOB);
+    desk.write("dyno.toml", "mine");
+    let import = ["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"];
+    let said = desk.dyno(&import);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("--output FILE writes another"), "{}", said.err);
+    assert_eq!(std::fs::read_to_string(desk.file("dyno.toml")).unwrap(), "mine");
+    assert_eq!(desk.dyno(&[&import[..], &["--force"]].concat()).code, 0);
+}
+
+#[test]
+fn options_that_do_not_go_with_it_are_refused() {
+    let desk = Desk::new();
+    desk.write("slob.conf", SLOB);
+    let said = desk.dyno(&["import-slob", "slob.conf", "--set", "run.time=5s"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("--set does not go with import-slob"), "{}", said.err);
+    assert_eq!(desk.dyno(&["import-slob", "none.conf"]).code, 2);
+    assert_eq!(desk.dyno(&["import-slob", "slob.conf", "--kit", "swingbench"]).code, 2);
+    let said = desk.dyno(&["import-slob", "slob.conf", "--target", "postgres://u:hunter2@h/d"]);
+    assert_eq!(said.code, 2);
+    assert!(!said.err.contains("hunter2"), "{}", said.err);
+}
