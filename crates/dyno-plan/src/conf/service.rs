@@ -5,7 +5,7 @@ use super::sheet::{Fate, Note, Sheet};
 use super::{Options, PlanErrorKind};
 
 /// Where nothing says where the database is. `dyno` is the one ordinary user whose schema holds the tables.
-const SOMEWHERE: &str = "oracle://dyno@localhost:1521/ORCLPDB1";
+const SOMEWHERE: &str = "oracle://dyno@localhost:1521/FREEPDB1";
 
 /// The environment variable that a plan names for the password.
 pub(super) const PASSWORD_ENV: &str = "DYNO_PASSWORD";
@@ -78,7 +78,7 @@ fn address(service: &str) -> Option<&str> {
 fn url(service: &str) -> String {
     match address(service) {
         Some(address) => format!("oracle://dyno@{address}"),
-        None => format!("oracle://dyno@localhost:1521/{service}"),
+        None => format!("oracle://dyno@/{service}"),
     }
 }
 
@@ -86,8 +86,7 @@ fn alias_words(service: &str) -> &'static str {
     match address(service) {
         Some(_) => "One ordinary user, here dyno, owns the tables of all schemas.",
         None => {
-            "If this is an alias of tnsnames.ora, write the host, port and service that stand there. One ordinary user, \
-             here dyno, owns the tables of all schemas."
+            "An alias, which tnsnames.ora in TNS_ADMIN explains. One ordinary user, here dyno, owns the tables of all schemas."
         }
     }
 }
@@ -104,12 +103,15 @@ fn secrets(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
                      gives the password of the user of target.url.";
         sheet.leave(Note::of(&password, Fate::None, words));
     }
-    let elsewhere =
-        options.target.as_deref().is_some_and(|target| !target.trim_start().starts_with("oracle:"));
-    if !elsewhere {
+    if is_oracle(options) {
         sheet.put_bare("target.password_env", PASSWORD_ENV);
         let words =
             "The environment variable that gives the password. SLOB's users have their names as passwords.";
         sheet.note("target.password_env", Note::method(words));
     }
+}
+
+/// Whether the plan is for Oracle, as it is where nobody says otherwise.
+pub(super) fn is_oracle(options: &Options) -> bool {
+    options.target.as_deref().is_none_or(|target| target.trim_start().starts_with("oracle:"))
 }

@@ -54,7 +54,7 @@ pub(super) fn map(read: &mut Settings<'_>, options: &Options) -> Sheet {
     think(read, &mut sheet);
     length(read, &mut sheet);
     sessions(read, &mut sheet, options);
-    around(read, &mut sheet);
+    around(read, &mut sheet, options);
     sheet
 }
 
@@ -144,6 +144,11 @@ fn load(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
     let words = "SLOB's loop runs inside the database, in PL/SQL, which does not wait for the log at each commit. With \
                  \"client\", each operation crosses the wire: true response times, true commits.";
     drive(sheet, options, words);
+    if service::is_oracle(options) {
+        sheet.put_bare("workload.commit", "plsql");
+        let words = "SLOB's commits, which Oracle optimizes within PL/SQL. \"wait\" makes each of them wait for its redo.";
+        sheet.note("workload.commit", Note::method(words));
+    }
 }
 
 /// The hot spot of versions 2.3 and later.
@@ -307,10 +312,14 @@ fn sessions(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
 }
 
 /// Scripts, statistics and switches around a run.
-fn around(read: &mut Settings<'_>, sheet: &mut Sheet) {
+fn around(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
     let statistics = read.word("DATABASE_STATISTICS_TYPE", "statspack", &["statspack", "awr"]);
-    if statistics.is_given() {
-        let words = "Counters, waits and settings are read by Dyno itself, over exactly the window.";
+    if statistics.is_given() && service::is_oracle(options) {
+        let words = "Snapshots and a report of AWR where it is licensed, else of STATSPACK where it is installed; Dyno's own \
+                     counters are read in any case, over exactly the window.";
+        sheet.put("observe.awr", "auto", Note::of(&statistics, Fate::Differs, words));
+    } else if statistics.is_given() {
+        let words = "Dyno reads counters, waits and settings itself, over exactly the window.";
         sheet.leave(Note::of(&statistics, Fate::None, words));
     }
     let script = read.text("EXTERNAL_SCRIPT");

@@ -1,7 +1,7 @@
 //! Files as people have them, and what comes of them.
 
 use super::*;
-use crate::plan::{Drive, Length, Redo};
+use crate::plan::{Awr, Commit, Drive, Length, Redo};
 use crate::units::Span;
 
 mod round_trip;
@@ -95,6 +95,30 @@ fn a_file_of_2_5_becomes_the_same_load() {
     assert_eq!((plan.run.length(), plan.run.warmup.to_string()), (seconds(600), "30s".into()));
     assert_eq!((work.hot_spot_every, work.think_every, work.hot_schema_every), (0, 0, 0));
     assert_eq!((work.think_min.to_string(), work.think_max.to_string()), ("100ms".into(), "500ms".into()));
+}
+
+#[test]
+fn for_oracle_the_plan_says_how_slob_commits_and_where_the_service_is() {
+    let on_oracle = imported(RANDOM, &Options::default());
+    let Plan { target, workload, observe, .. } = &on_oracle.plan;
+    assert_eq!(target.url.to_string(), "oracle://dyno@localhost:1521/FREEPDB1");
+    assert_eq!(target.password_env.as_deref(), Some("DYNO_PASSWORD"));
+    assert_eq!((workload.drive, workload.commit), (Drive::Server, Commit::Plsql));
+    assert_eq!(observe.awr, Awr::Auto);
+    for (service, url) in [
+        ("ORCLPDB", "oracle://dyno@/ORCLPDB"),
+        ("//db1:1522/orclpdb.example.com", "oracle://dyno@db1:1522/orclpdb.example.com"),
+        ("db1/orclpdb", "oracle://dyno@db1/orclpdb"),
+        ("[::1]:1521/orclpdb", "oracle://dyno@[::1]:1521/orclpdb"),
+    ] {
+        let plan = imported(&format!("SQLNET_SERVICE_BASE=\"{service}\"\n"), &Options::default()).plan;
+        assert_eq!(plan.target.url, url.parse().unwrap(), "{service}");
+    }
+    // The same load elsewhere, where every commit waits.
+    let elsewhere = Options { target: Some("postgres://db1/bench".into()), ..Options::default() };
+    let plan = imported(RANDOM, &elsewhere).plan;
+    assert_eq!((plan.workload.drive, plan.workload.commit), (Drive::Server, Commit::Wait));
+    assert_eq!(plan.target.password_env, None);
 }
 
 /// As older kits have it: exports at the end, names of 2.0, operations instead of time.
