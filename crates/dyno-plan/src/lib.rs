@@ -14,6 +14,7 @@ mod mix;
 mod place;
 pub mod plan;
 pub mod read;
+pub mod ready;
 pub mod reference;
 mod similar;
 pub mod sweep;
@@ -30,6 +31,7 @@ pub use plan::{
     Run, SessionCount, Sweep, Target, Until, Workload,
 };
 pub use read::{PlanFile, PlanSource, read};
+pub use ready::{READY, Ready};
 pub use template::template;
 pub use units::{Blocks, Bytes, Rate, Size, Span};
 pub use url::TargetUrl;

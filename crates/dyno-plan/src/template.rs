@@ -67,12 +67,19 @@ fn words(key: &Key) -> &'static [Word] {
 /// The value to show: the default, or an example.
 fn value(key: &Key, engine: Engine) -> &'static str {
     match (key.path, engine, key.default) {
-        ("target.url", Engine::Sqlite, _) => "sqlite:dyno.db",
-        ("target.url", Engine::Postgres, _) => "postgres://postgres@localhost:5432/postgres",
-        ("target.url", Engine::Mysql, _) => "mysql://dyno@localhost:3306/bench",
-        ("target.url", Engine::Oracle, _) => "oracle://dyno@localhost:1521/FREEPDB1",
+        ("target.url", _, _) => target_url(engine),
         (_, _, Fallback::Value(value)) => value,
         (_, _, Fallback::None(_) | Fallback::Required) => key.example,
+    }
+}
+
+/// Where a database of `engine` could be, to be edited.
+pub(crate) fn target_url(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Sqlite => "sqlite:dyno.db",
+        Engine::Postgres => "postgres://postgres@localhost:5432/postgres",
+        Engine::Mysql => "mysql://dyno@localhost:3306/bench",
+        Engine::Oracle => "oracle://dyno@localhost:1521/FREEPDB1",
     }
 }
 

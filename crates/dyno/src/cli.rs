@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use dyno_plan::{Engine, Span};
+use dyno_plan::{Engine, READY, Span};
 
 use crate::commands::Awr;
 
@@ -61,7 +61,9 @@ pub(crate) struct Common {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write a commented plan file.
-    #[command(after_long_help = "Examples:\n  dyno init\n  dyno init --engine postgres --plan pg.toml")]
+    #[command(
+        after_long_help = "Examples:\n  dyno init\n  dyno init --engine postgres --plan pg.toml\n  dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml"
+    )]
     Init(Init),
     /// Look for everything that would prevent or falsify a run, with the way out.
     #[command(
@@ -200,6 +202,9 @@ pub(crate) struct Init {
     /// The engine that the plan is for.
     #[arg(long, value_name = "sqlite|postgres|mysql|oracle", default_value_t = Engine::Sqlite)]
     pub(crate) engine: Engine,
+    /// A ready plan of a published experiment instead of an empty one.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
+    pub(crate) ready: Option<String>,
     /// Overwrite a plan that is there.
     #[arg(long)]
     pub(crate) force: bool,

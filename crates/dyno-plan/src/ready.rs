@@ -1,0 +1,97 @@
+//! Ready plans: one for each experiment of published studies, as files in `plans/` and inside the program.
+//!
+//! They are embedded, so that an installed program has them.
+
+use crate::engine::Engine;
+use crate::template::target_url;
+
+/// A plan that is ready to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// Its name: `oltp-80-20`.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+/// A plan's name with its file.
+macro_rules! ready {
+    ($($name:literal),* $(,)?) => {
+        [$(Ready { name: $name, text: include_str!(concat!("../../../plans/", $name, ".toml")) }),*]
+    };
+}
+
+/// Every ready plan.
+pub const READY: [Ready; 12] = ready![
+    "logical-reads",
+    "oltp-80-20",
+    "oltp-75-25",
+    "full-scan",
+    "petals-update-share",
+    "petals-block-size",
+    "sustained-write",
+    "commit-study",
+    "in-memory-scan",
+    "in-memory-lookup",
+    "random-read",
+    "platform-settings",
+];
+
+/// The line of every ready plan that says where the database is.
+const URL: &str = "url = \"sqlite:dyno.db\"\n";
+
+impl Ready {
+    /// What it is about: its first line.
+    pub fn about(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
+    /// The plan with the URL of `engine`, to be edited.
+    pub fn for_engine(&self, engine: Engine) -> String {
+        self.text.replacen(URL, &format!("url = \"{}\"\n", target_url(engine)), 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{PlanFile, PlanSource, read};
+
+    #[test]
+    fn each_is_a_valid_plan_for_every_engine() {
+        for ready in READY {
+            assert_eq!(ready.text.matches(URL).count(), 1, "{}", ready.name);
+            for engine in Engine::ALL {
+                let file = PlanFile { name: ready.name.into(), text: ready.for_engine(engine) };
+                let plan = read(&PlanSource { file: Some(file), ..PlanSource::default() })
+                    .unwrap_or_else(|errors| panic!("{errors}"));
+                assert_eq!(Engine::of(&plan.target.url), Some(engine));
+                crate::sweep::points(&plan).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn each_says_what_it_answers_where_it_comes_from_and_how_to_read_it() {
+        for Ready { name, text } in READY {
+            for part in ["\n# Answers: ", "\n# From: ", "\n# Read: ", "\n# Run: "] {
+                assert_eq!(text.matches(part).count(), 1, "{name}: {part}");
+            }
+            assert!(text.lines().all(|line| line.chars().count() <= 150), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_folder_and_its_readme_have_each_of_them() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans");
+        let files =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut files: Vec<_> = files.filter(|name| name.ends_with(".toml")).collect();
+        files.sort();
+        let mut names: Vec<_> = READY.iter().map(|ready| format!("{}.toml", ready.name)).collect();
+        names.sort();
+        assert_eq!(files, names);
+        let readme = include_str!("../../../plans/README.md");
+        assert!(READY.iter().all(|ready| readme.contains(&format!("[{0}]({0}.toml)", ready.name))));
+    }
+}

@@ -1,0 +1,117 @@
+//! Ready plans as a user runs them, small: on SQLite and on PostgreSQL.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::Desk;
+use dyno_plan::READY;
+use dyno_testbed::Postgres;
+
+/// A plan made small, and how many runs are left of it.
+struct Small {
+    command: &'static [&'static str],
+    sets: &'static [&'static str],
+    runs: usize,
+}
+
+const SWEEP: &[&str] = &["sweep"];
+const TWO: &[&str] = &["sweep.sessions=1,2"];
+
+fn small(name: &str, on_server: bool) -> Small {
+    type Known = (&'static [&'static str], &'static [&'static str], usize);
+    let (command, sets, runs): Known = match name {
+        "oltp-80-20" | "oltp-75-25" | "full-scan" => (SWEEP, &["sweep.run.sessions_per_schema=1,2"], 2),
+        "petals-update-share" => (SWEEP, &["sweep.sessions=2", "sweep.update_pct=0,30"], 2),
+        // A server has blocks of one size.
+        "petals-block-size" if on_server => {
+            (SWEEP, &["sweep.sessions=2", "sweep.update_pct=30", "sweep.block_size=8K"], 1)
+        }
+        "petals-block-size" => {
+            (SWEEP, &["sweep.sessions=2", "sweep.update_pct=30", "sweep.block_size=4K,8K"], 2)
+        }
+        "sustained-write" => (&["soak", "--time", "2s"], &["run.sessions_per_schema=1"], 1),
+        "commit-study" => (&["run"], &["data.schemas=2"], 1),
+        "logical-reads" if on_server => (SWEEP, &["sweep.sessions=1,2", "workload.drive=server"], 2),
+        "platform-settings" => (SWEEP, &["sweep.sessions=1"], 1),
+        _ => (SWEEP, TWO, 2),
+    };
+    Small { command, sets, runs }
+}
+
+/// Runs the plan at its smallest; every run must be valid.
+fn run(desk: &Desk, name: &str, target: &str, on_server: bool) {
+    let Small { command, sets, runs } = small(name, on_server);
+    let plan = format!("{name}.toml");
+    let written = desk.dyno(&["init", "--ready", name, "--plan", &plan, "--force"]);
+    assert_eq!(written.code, 0, "{written:#?}");
+    let mut args = vec!["--plan", &plan, "--target", target];
+    let mut all =
+        vec!["data.scale=1200 blocks", "run.warmup=0s", "observe.interval=100ms", "workload.work_unit=8"];
+    all.extend(sets);
+    if command[0] != "soak" {
+        all.push("run.ops_per_session=40");
+    }
+    if command[0] == "sweep" {
+        all.extend(["sweep.repeats=1", "sweep.pause=0s"]);
+    }
+    if matches!(name, "oltp-80-20" | "full-scan" | "in-memory-scan") {
+        all.push("data.scan_scale=200 blocks");
+    }
+    args.extend(all.iter().flat_map(|set| ["--set", set]));
+    if command[0] != "sweep" {
+        let load = desk.dyno(&[&["load", "--replace"], &args[..]].concat());
+        assert_eq!(load.code, 0, "{name}: {load:#?}");
+    } else {
+        args.push("--replace");
+    }
+    let before = valid(desk);
+    let said = desk.dyno(&[command, &args[..]].concat());
+    assert_eq!(said.code, 0, "{name} on {target}: {said:#?}");
+    assert_eq!(valid(desk) - before, runs, "{name} on {target}: {said:#?}");
+}
+
+/// How many valid runs there are.
+fn valid(desk: &Desk) -> usize {
+    if !desk.file("runs.sqlite3").exists() {
+        return 0;
+    }
+    let (_, listed) = desk.json(&["list", "--limit", "1000", "--status", "valid"]);
+    listed.as_array().unwrap().len()
+}
+
+#[test]
+fn each_runs_on_sqlite() {
+    let desk = Desk::new();
+    for ready in READY {
+        run(&desk, ready.name, "sqlite:small.db", false);
+    }
+}
+
+#[test]
+fn each_runs_on_postgres() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[]);
+    let desk = Desk::new();
+    for ready in READY {
+        run(&desk, ready.name, &server.url(), true);
+    }
+}
+
+#[test]
+fn a_name_that_is_none_is_told_those_that_are() {
+    let said = Desk::new().dyno(&["init", "--ready", "oltp"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("oltp-80-20"), "{}", said.err);
+}
+
+#[test]
+fn a_ready_plan_gets_the_url_of_its_engine() {
+    let desk = Desk::new();
+    assert_eq!(
+        desk.dyno(&["init", "--ready", "full-scan", "--engine", "postgres", "--plan", "scan.toml"]).code,
+        0
+    );
+    let text = std::fs::read_to_string(desk.file("scan.toml")).unwrap();
+    assert!(text.starts_with("# Full scans only") && text.contains("url = \"postgres://"), "{text}");
+}
