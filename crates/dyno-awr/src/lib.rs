@@ -74,11 +74,15 @@ pub fn read_file(path: &Path) -> Result<Vec<Result<Report, AwrError>>, AwrError>
 /// # Errors
 /// The text has no title of an AWR or STATSPACK report.
 pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, AwrError> {
-    let mut document = match is_html(text) {
-        true => html::read(text, first_line),
-        false => text::read(text, first_line),
+    let is_html = is_html(text);
+    // A text report may have been put into a page as it is.
+    let plain = if is_html { html::plain(text) } else { None };
+    let mut document = match (&plain, is_html) {
+        (Some(plain), _) => text::read(plain, first_line),
+        (None, true) => html::read(text, first_line),
+        (None, false) => text::read(text, first_line),
     };
-    // A text report that something wrapped in a page has a title and no tables.
+    // A page without tables is text that happens to hold tags.
     if document.form == Form::Html && document.tables.is_empty() {
         document = text::read(text, first_line);
     }
@@ -98,9 +102,11 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, Aw
 /// How far into a text the first tag is looked for.
 const HTML_START_MAX: usize = 65_536;
 
-/// Whether a text is HTML: a tag that every HTML report has near its start.
+/// Whether a text is HTML: a tag that every HTML report has near its start, and before its title; statements may hold tags.
 fn is_html(text: &str) -> bool {
     let end = (0..=HTML_START_MAX.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     let start = text[..end].to_ascii_lowercase();
-    ["<html", "<table", "<body", "<!doctype html"].iter().any(|tag| start.contains(tag))
+    let title = ["workload repository ", "statspack report for"].iter().filter_map(|title| start.find(title)).min();
+    let before = &start[..title.unwrap_or(start.len())];
+    ["<html", "<table", "<body", "<pre", "<h1", "<!doctype html"].iter().any(|tag| before.contains(tag))
 }

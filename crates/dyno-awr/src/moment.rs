@@ -43,8 +43,12 @@ fn year(digits: &str) -> Option<i16> {
 }
 
 /// The moment in `text`, in the database host's own time; `None` where it is none.
+///
+/// Names of months are as wide as the longest of their language (`16-2月 -13`), so blanks beside a dash are none.
 pub fn moment(text: &str) -> Option<DateTime> {
-    let mut words = text.split_whitespace();
+    let words: Vec<&str> = text.split('-').map(str::trim).collect();
+    let joined = words.join("-");
+    let mut words = joined.split_whitespace();
     let date = date(words.next()?)?;
     let time = match words.next() {
         Some(word) => clock(word)?,
@@ -89,6 +93,8 @@ mod tests {
             ("31-Ene-22 10:00:00", "2022-01-31T10:00:00"),
             ("31-янв-22 10:00:00", "2022-01-31T10:00:00"),
             ("21-4月-24 10:00:00", "2024-04-21T10:00:00"),
+            ("16-2月 -13 05:00:50", "2013-02-16T05:00:50"),
+            ("14-Mars -22 10:00", "2022-03-14T10:00:00"),
             ("21-04-24 10:00:00", "2024-04-21T10:00:00"),
             ("2024-04-21 10:00:00", "2024-04-21T10:00:00"),
         ];

@@ -2,7 +2,9 @@
 
 mod cell;
 mod entity;
+mod plain;
 mod tables;
 mod token;
 
+pub(crate) use plain::plain;
 pub(crate) use tables::read;

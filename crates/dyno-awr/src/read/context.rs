@@ -1,5 +1,6 @@
 //! How section readers get values out of tables: with their source, and with an issue where they cannot be read.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::histogram::Histograms;
@@ -21,6 +22,8 @@ pub(crate) struct Context {
     pub(crate) report: Report,
     pub(crate) decimal: Decimal,
     pub(crate) histograms: Histograms,
+    /// Parameters whose values were listed one by one.
+    pub(crate) listed_parameters: BTreeSet<String>,
 }
 
 /// A table with what the sources of its values share.

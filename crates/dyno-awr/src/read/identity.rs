@@ -1,5 +1,7 @@
 //! Who the report is about: database, instance, host, snapshots. These tables have captions and no titles of their own.
 
+use std::borrow::Cow;
+
 use super::context::{Context, Place};
 use crate::issue::Level;
 use crate::moment::moment;
@@ -29,7 +31,8 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) -> bool {
 
 fn database(context: &mut Context, place: &Place<'_, '_>) {
     let table = place.table;
-    let Some(row) = table.rows.first() else { return };
+    let Some(row) = first_row(table) else { return };
+    let row = &spread(table, row);
     // STATSPACK heads the column `Database` and leaves it empty.
     let name = table.find(|caption| matches!(caption, "dbname" | "database"));
     context.word("db_name", place, row, name);
@@ -42,19 +45,47 @@ fn database(context: &mut Context, place: &Place<'_, '_>) {
     context.word("cdb", place, row, table.column("cdb"));
     // STATSPACK 9i and AWR 10g name the host here and nowhere else.
     context.word("host", place, row, table.column("host"));
-    instance(context, place);
+    instance_of(context, place, row);
 }
 
 fn instance(context: &mut Context, place: &Place<'_, '_>) {
-    let Some(row) = place.table.rows.first() else { return };
+    if let Some(row) = first_row(place.table) {
+        instance_of(context, place, &spread(place.table, row));
+    }
+}
+
+fn instance_of(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>) {
     context.word("instance", place, row, place.table.column("instance"));
     context.keep("inst_num", place, row, place.table.column("instnum"), Suffix::Decimal);
     context.word("startup_time", place, row, place.table.column("startuptime"));
 }
 
+/// The first line with a value in it. Captions that were wrapped leave a piece of their ruler before it.
+fn first_row<'t, 'a>(table: &'t Table<'a>) -> Option<&'t Row<'a>> {
+    let has_value = |text: &str| text.chars().any(char::is_alphanumeric);
+    table.rows.iter().find(|row| row.raw.is_some_and(has_value) || row.cells.iter().any(|cell| has_value(cell)))
+}
+
+/// A line of the header whose date is wider than its column: the words before the date keep their columns, those after it
+/// are counted from the end, where nothing is blank.
+fn spread<'a>(table: &Table<'a>, row: &Row<'a>) -> Row<'a> {
+    let whole = || row.clone();
+    let (true, Some(raw)) = (row.cells.is_empty(), row.raw) else { return whole() };
+    let (Some(time), Some(column)) = (time_in(raw), table.column("startuptime")) else { return whole() };
+    let Some((before, after)) = raw.split_once(time) else { return whole() };
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (before.split_whitespace().collect(), after.split_whitespace().collect());
+    // A STATSPACK report leaves its database without a name.
+    let blanks = column.checked_sub(before.len());
+    let fits = blanks.is_some_and(|blanks| blanks <= 1) && column + 1 + after.len() == table.columns.len();
+    let Some(blanks) = blanks.filter(|_| fits) else { return whole() };
+    let cells = std::iter::repeat_n("", blanks).chain(before).chain([time]).chain(after);
+    Row { cells: cells.map(Cow::Borrowed).collect(), ..whole() }
+}
+
 fn host(context: &mut Context, place: &Place<'_, '_>) {
     let table = place.table;
-    let Some(row) = table.rows.first() else { return };
+    let Some(row) = first_row(table) else { return };
     context.word("host", place, row, table.find(|caption| matches!(caption, "hostname" | "name")));
     context.word("platform", place, row, table.column("platform"));
     context.keep("cpus", place, row, table.find(|caption| caption.starts_with("cpus")), Suffix::Decimal);
@@ -86,6 +117,7 @@ fn containers(context: &mut Context, place: &Place<'_, '_>) {
 fn snapshots(context: &mut Context, place: &Place<'_, '_>) {
     let table = place.table;
     for row in &table.rows {
+        let row = &in_columns(table, row);
         let label = squash(row.cell(0));
         match label.as_str() {
             "beginsnap" => snapshot(context, place, row, Edge::Begin),
@@ -94,6 +126,46 @@ fn snapshots(context: &mut Context, place: &Place<'_, '_>) {
         }
     }
 }
+
+/// A snapshot's line whose date is wider than its column, as months of some languages are, moves what follows it. Its words
+/// tell what they are all the same: a label, a number, a date that ends with a time of day, and numbers.
+fn in_columns<'a>(table: &Table<'a>, row: &Row<'a>) -> Row<'a> {
+    let whole = || row.clone();
+    let (true, Some(raw)) = (row.cells.is_empty(), row.raw) else { return whole() };
+    let Some((label, rest)) = raw.split_once(':').filter(|(label, _)| squash(label).ends_with("snap")) else {
+        return whole();
+    };
+    let mut words = rest.split_whitespace();
+    let (Some(id), Some(time)) = (words.next(), time_in(rest)) else { return whole() };
+    let after = rest.split_once(time).map_or("", |(_, after)| after);
+    let mut values = after.split_whitespace();
+    let mut cells = vec![Cow::Borrowed(""); table.columns.len()];
+    let mut set = |caption: Option<usize>, text: &'a str| {
+        if let Some(cell) = caption.and_then(|at| cells.get_mut(at)) {
+            *cell = Cow::Borrowed(text);
+        }
+    };
+    set(Some(0), label.trim());
+    set(table.column("snapid"), id);
+    set(table.column("snaptime"), time);
+    set(table.column("sessions"), values.next().unwrap_or(""));
+    set(table.find(|caption| caption.starts_with("curs")), values.next().unwrap_or(""));
+    set(table.column("instances"), values.next().unwrap_or(""));
+    Row { cells, ..whole() }
+}
+
+/// The date and time in a line: the first word with a colon, and the one or two before it that make it a moment.
+fn time_in(text: &str) -> Option<&str> {
+    let offset = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    let words: Vec<&str> = text.split_whitespace().take(HEADER_WORDS_MAX).collect();
+    let clock = words.iter().position(|word| word.contains(':'))?;
+    let end = offset(words[clock]) + words[clock].len();
+    let starts = (clock.saturating_sub(2)..clock).rev().map(|word| offset(words[word]));
+    starts.filter_map(|start| text.get(start..end)).find(|time| moment(time).is_some())
+}
+
+/// Words of a header's line.
+const HEADER_WORDS_MAX: usize = 64;
 
 #[derive(Clone, Copy)]
 enum Edge {

@@ -15,6 +15,8 @@ mod sections;
 mod segments;
 mod statements;
 
+use std::collections::BTreeSet;
+
 use context::Context;
 use histogram::Histograms;
 
@@ -34,7 +36,12 @@ pub(crate) fn kind_of(document: &Document<'_>) -> Option<Kind> {
 /// Reads every section of a document.
 pub(crate) fn read(document: &Document<'_>, file: &str, kind: Kind) -> Report {
     let report = Report::new(file, document.form, kind);
-    let mut context = Context { report, decimal: decimal_of(document), histograms: Histograms::default() };
+    let mut context = Context {
+        report,
+        decimal: decimal_of(document),
+        histograms: Histograms::default(),
+        listed_parameters: BTreeSet::new(),
+    };
     for table in &document.tables {
         sections::read(&mut context, table);
     }

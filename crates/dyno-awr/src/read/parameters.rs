@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use crate::report::Parameter;
-use crate::table::{Table, squash};
+use crate::table::{Form, Table, squash};
 
 /// Reads one table. In text a long value goes on in lines without a name; in lists of values each line is one.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
@@ -13,8 +13,9 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     };
     let end = table.find(|caption| caption.starts_with("end"));
     let is_list = squash(&table.title).contains("multivalued");
+    let is_whole = context.report.form == Form::Html;
     let parameters = &mut context.report.parameters;
-    let first_new = parameters.len();
+    let listed = &mut context.listed_parameters;
     let mut last = String::new();
     for row in &table.rows {
         let (cell, value) = (row.cell(name).trim(), row.cell(begin).trim());
@@ -24,19 +25,24 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         }
         let known = parameters.iter().position(|parameter| parameter.name == last);
         match known {
-            // The list of values is whole, the other tables cut them.
-            Some(at) if is_list && at < first_new && !cell.is_empty() => {
-                parameters[at].value = value.to_owned();
-            }
+            // The list of values sorts them; HTML's other table has all of them in their order.
+            Some(at) if is_list && is_whole && !listed.contains(&parameters[at].name) => {}
+            // Text cuts them there. HTML repeats the name on each line of the list.
+            Some(at) if is_list && listed.insert(last.clone()) => parameters[at].value = value.to_owned(),
             Some(at) if is_list => parameters[at].value.extend([", ", value]),
             Some(at) if cell.is_empty() => parameters[at].value.push_str(value),
             Some(_) => {}
             None if last.is_empty() => {}
-            None => parameters.push(Parameter {
-                name: last.clone(),
-                value: value.to_owned(),
-                end_value: end_value.map(str::to_owned),
-            }),
+            None => {
+                if is_list {
+                    listed.insert(last.clone());
+                }
+                parameters.push(Parameter {
+                    name: last.clone(),
+                    value: value.to_owned(),
+                    end_value: end_value.map(str::to_owned),
+                });
+            }
         }
     }
 }

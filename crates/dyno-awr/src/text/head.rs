@@ -9,6 +9,8 @@ pub(crate) fn section_title(line: &str) -> Option<&str> {
     memchr::memchr(b':', line.as_bytes())?;
     let at = line.find("DB/Inst:").or_else(|| line.find(" DB: ").filter(|_| line.contains("Snaps:")))?;
     let title = line[..at].trim();
+    // Before 10g the database follows as `Wait Events for DB: …`.
+    let title = title.strip_suffix(" for").unwrap_or(title);
     (!title.is_empty()).then_some(title)
 }
 
@@ -97,6 +99,8 @@ mod tests {
     fn titles_of_sections() {
         let line = "Operating System Statistics - DetailDB/Inst: A/a  Snaps: 1-2";
         assert_eq!(section_title(line), Some("Operating System Statistics - Detail"));
+        let old = "Wait Events for DB: SHOP  Instance: shop1  Snaps: 1 -2";
+        assert_eq!(section_title(old), Some("Wait Events"));
         assert_eq!(section_title("no title"), None);
         assert_eq!(underlined_title("Cache Sizes        Begin").0, "Cache Sizes");
         assert_eq!(underlined_title("Host CPU  (CPUs: 8  Cores: 8)").0, "Host CPU  (CPUs: 8  Cores: 8)");

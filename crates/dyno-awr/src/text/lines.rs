@@ -17,14 +17,15 @@ pub(crate) struct Line<'a> {
 /// page of a report that was spooled without `set heading off`.
 pub(crate) fn lines(text: &str, first_line: u32) -> (Vec<Line<'_>>, bool) {
     let mut kept: Vec<Line<'_>> = Vec::new();
+    let heading = heading_rule(text);
     let mut after_output = false;
     let mut blanks = 0;
     for (number, raw) in (first_line..).zip(text.split('\n')) {
         if kept.len() >= LINES_MAX {
             return (kept, true);
         }
-        let text = raw.trim_end_matches(|c: char| c.is_whitespace()).trim_start_matches('\u{c}');
-        if text.trim() == "OUTPUT" {
+        let text = trimmed(raw);
+        if is_heading(text) {
             // The page break's own blank line goes with it, or it would end a table; one of the report's own stays.
             if blanks == 1 && kept.last().is_some_and(|line| line.text.is_empty()) {
                 kept.pop();
@@ -32,11 +33,13 @@ pub(crate) fn lines(text: &str, first_line: u32) -> (Vec<Line<'_>>, bool) {
             after_output = true;
             continue;
         }
+        let is_page_rule = std::mem::take(&mut after_output) && heading == Some(text.len()) && is_rule(text);
+        if is_page_rule {
+            continue;
+        }
         blanks = if text.is_empty() { blanks + 1 } else { 0 };
-        let page_rule = after_output && text.len() >= 20 && text.bytes().all(|b| b == b'-');
-        after_output = after_output && text.is_empty();
         let repeated_blank = text.is_empty() && kept.last().is_none_or(|line| line.text.is_empty());
-        if !page_rule && !repeated_blank && !after_output {
+        if !repeated_blank {
             kept.push(Line { text, number });
         }
     }
@@ -47,6 +50,40 @@ pub(crate) fn lines(text: &str, first_line: u32) -> (Vec<Line<'_>>, bool) {
         kept.pop();
     }
     (kept, false)
+}
+
+fn trimmed(raw: &str) -> &str {
+    raw.trim_end_matches(|c: char| c.is_whitespace()).trim_start_matches('\u{c}')
+}
+
+/// Whether a line is the heading of the column that reports are selected from.
+fn is_heading(text: &str) -> bool {
+    text.len() <= 80 && text.trim_start() == "OUTPUT"
+}
+
+fn is_rule(text: &str) -> bool {
+    text.len() >= 20 && text.bytes().all(|b| b == b'-')
+}
+
+/// How long the dashes under the heading are, if it has any: those of the column, the same on every page. A single ruler of the
+/// report's own may follow a heading too, and must not be taken for them.
+fn heading_rule(text: &str) -> Option<usize> {
+    // Few reports were spooled so, and looking for the word is quicker than looking at every line.
+    memchr::memmem::find(text.as_bytes(), b"OUTPUT")?;
+    let mut lines = text.split('\n').map(trimmed).peekable();
+    let mut found = None;
+    while let Some(line) = lines.next() {
+        if !is_heading(line) {
+            continue;
+        }
+        let below = lines.peek().copied().unwrap_or("");
+        match found {
+            _ if !is_rule(below) => return None,
+            Some(length) if length != below.len() => return None,
+            _ => found = Some(below.len()),
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -60,5 +97,13 @@ mod tests {
         let read: Vec<_> = lines.iter().map(|line| (line.text, line.number)).collect();
         assert_eq!(read, [("a", 1), ("b", 2), ("c", 6), ("", 7), ("d", 9)]);
         assert!(!cut);
+    }
+
+    #[test]
+    fn headings_without_dashes_take_no_ruler_with_them() {
+        let text = "OUTPUT\na\n\nOUTPUT\n------------------------------\nb\n\n\nOUTPUT\n\nc\n";
+        let (lines, _) = lines(text, 1);
+        let read: Vec<_> = lines.iter().map(|line| line.text).collect();
+        assert_eq!(read, ["a", "------------------------------", "b", "", "c", ""]);
     }
 }

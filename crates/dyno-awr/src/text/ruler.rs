@@ -81,13 +81,16 @@ pub(crate) fn cells<'a>(line: &'a str, spans: &[Span]) -> Option<Vec<&'a str>> {
     fitting.next().is_none().then(|| cut(line, &only))
 }
 
-/// Whether every word ends where its column ends, and there is one.
+/// Whether every word ends where its column ends, with one word in each, and nothing stands behind the last.
 fn is_flush(line: &str, spans: &[Span]) -> bool {
     let ends_at_edge = |span: &Span| {
         let cell = slice(line, *span);
-        cell.trim().is_empty() || cell.trim_end().chars().count() == span.width()
+        let is_one = !cell.trim().contains("  ");
+        cell.trim().is_empty() || (is_one && cell.trim_end().chars().count() == span.width())
     };
-    !spans.is_empty() && spans.iter().all(ends_at_edge)
+    let Some(last) = spans.last() else { return false };
+    let behind = Span { start: last.end, end: usize::MAX };
+    spans.iter().all(ends_at_edge) && slice(line, behind).trim().is_empty()
 }
 
 /// The spans with one column of no width.
@@ -153,6 +156,8 @@ mod tests {
         let line = "   40     5       2.56      2.04";
         assert_eq!(cells(line, &spans).unwrap(), ["40", "5", "", "2.56", "2.04"]);
         assert!(cells("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", &spans).is_none());
+        let moved = "   40 12345678  2.56      2.04      7.00";
+        assert!(cells(moved, &spans).is_none(), "a wide figure that moves the others is no column without width");
     }
 
     #[test]

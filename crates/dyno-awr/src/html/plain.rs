@@ -1,0 +1,52 @@
+//! A text report that somebody put into a page: the text between `<pre>` and `</pre>`, freed of tags.
+
+use super::entity::decode;
+use super::token::{Token, Tokens};
+use crate::table::is_report_title;
+
+/// The text of the page's `<pre>` elements, if there is a report in it. Every line keeps its number.
+pub(crate) fn plain(page: &str) -> Option<String> {
+    let bytes = page.as_bytes();
+    let is_pre = |at: usize| bytes.get(at + 1..at + 4).is_some_and(|name| name.eq_ignore_ascii_case(b"pre"));
+    memchr::memchr_iter(b'<', bytes).find(|&at| is_pre(at))?;
+    let mut text = String::with_capacity(page.len());
+    let mut inside = false;
+    let mut last = 0;
+    for (at, token) in Tokens::new(page) {
+        // What was left out between two tokens, and tags themselves, count as lines only.
+        push_lines(&mut text, &page[last..at]);
+        last = at;
+        match token {
+            Token::Open { name, .. } if name.eq_ignore_ascii_case("pre") => inside = true,
+            Token::Close { name } if name.eq_ignore_ascii_case("pre") => inside = false,
+            Token::Text(piece) => {
+                last = at + piece.len();
+                if inside {
+                    text.push_str(&decode(piece).replace('\u{a0}', " "));
+                } else {
+                    push_lines(&mut text, piece);
+                }
+            }
+            _ => {}
+        }
+    }
+    push_lines(&mut text, &page[last..]);
+    text.lines().any(is_report_title).then_some(text)
+}
+
+fn push_lines(text: &mut String, skipped: &str) {
+    text.extend(memchr::memchr_iter(b'\n', skipped.as_bytes()).map(|_| '\n'));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_in_a_page_keeps_its_lines_and_columns() {
+        let page = "<html>\n<body><table><tr><td>x</table>\n<PRE class=a><b>STATSPACK</b> report for\n a &lt; b\n</PRE>\n";
+        assert_eq!(plain(page).as_deref(), Some("\n\nSTATSPACK report for\n a < b\n\n"));
+        assert_eq!(plain("<html><pre>nothing</pre>STATSPACK report for"), None);
+        assert_eq!(plain("<html>STATSPACK report for"), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! Everything that was read of a report, as names and values without places, so that two readings can be compared.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::BTreeMap;
+
+use dyno_awr::{Event, IoRow, Reading, Report};
+
+/// Names and values.
+pub(crate) type Facts = BTreeMap<String, String>;
+
+fn number(reading: Option<Reading>) -> String {
+    reading.map_or_else(|| "absent".into(), |r| format!("{:e}~{:.2e}", r.value, r.step))
+}
+
+fn event(of: &Event) -> String {
+    let average = of.average.map(|average| (average.reading, average.unit));
+    format!(
+        "{} {} {} {:?} {average:?} {} {} {:?}",
+        of.name,
+        number(of.waits),
+        number(of.time_s),
+        of.time_raw,
+        number(of.share_pct),
+        number(of.timeouts_pct),
+        of.class
+    )
+}
+
+fn io(of: &IoRow) -> String {
+    let figures = of.figures.iter().map(|(name, reading)| format!("{name}={}", number(Some(*reading))));
+    format!("{} {:?} {}", of.name, of.file, figures.collect::<Vec<_>>().join(" "))
+}
+
+/// All facts of a report but those that follow from others.
+pub(crate) fn facts(report: &Report) -> Facts {
+    let mut facts = Facts::new();
+    facts.insert("kind".into(), report.kind.name().into());
+    for (name, word) in &report.words {
+        facts.insert(format!("word {name}"), word.text.clone());
+    }
+    for (name, figure) in report.figures.iter().filter(|(name, _)| !name.starts_with("derived.")) {
+        facts.insert(format!("figure {name}"), number(Some(figure.reading)));
+    }
+    for (i, container) in report.containers.iter().enumerate() {
+        facts.insert(format!("container {i}"), format!("{container:?}"));
+    }
+    if let Some(title) = &report.top_events_title {
+        facts.insert("top_events_title".into(), title.clone());
+    }
+    for (list, events) in [
+        ("top", &report.top_events),
+        ("foreground", &report.foreground_events),
+        ("background", &report.background_events),
+        ("all", &report.all_events),
+        ("class", &report.wait_classes),
+    ] {
+        for (i, of) in events.iter().enumerate() {
+            facts.insert(format!("{list} {i}"), event(of));
+        }
+    }
+    for (i, of) in report.histograms.iter().enumerate() {
+        facts.insert(format!("histogram {i}"), format!("{} {}", of.event, number(of.waits)));
+        for band in &of.bands {
+            let name = format!("bands {i} {:?}-{:?}", band.from_us, band.below_us);
+            facts.insert(name, number(Some(band.share_pct)));
+        }
+    }
+    for (list, rows) in [
+        ("functions", &report.io_functions),
+        ("filetypes", &report.io_filetypes),
+        ("tablespaces", &report.tablespaces),
+        ("files", &report.files),
+    ] {
+        for (i, of) in rows.iter().enumerate() {
+            facts.insert(format!("{list} {i}"), io(of));
+        }
+    }
+    for list in &report.statements {
+        for (i, of) in list.statements.iter().enumerate() {
+            let figures: Vec<_> =
+                of.figures.iter().map(|(name, r)| format!("{name}={}", number(Some(*r)))).collect();
+            let name = format!("sql {} {i}", list.order);
+            facts.insert(name.clone(), format!("{} {}", of.id, figures.join(" ")));
+            let text = of.text.as_deref().unwrap_or("").split_whitespace().collect::<Vec<_>>().join(" ");
+            facts.insert(format!("{name} words"), format!("{:?} {:?}", of.module, of.pdb));
+            facts.insert(format!("{name} text"), text);
+        }
+    }
+    for (id, text) in &report.statement_texts {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        facts.insert(format!("whole text {id}"), text);
+    }
+    for (id, plans) in &report.plans {
+        facts.insert(format!("plans {id}"), format!("{plans:?}"));
+    }
+    for list in &report.segments {
+        for (i, of) in list.segments.iter().enumerate() {
+            let names = [&of.owner, &of.tablespace, &of.name, &of.subobject, &of.kind];
+            facts.insert(
+                format!("segments {} {i}", list.order),
+                format!("{names:?} {} {}", number(of.value), number(of.share_pct)),
+            );
+        }
+    }
+    for (i, of) in report.parameters.iter().enumerate() {
+        facts.insert(format!("parameter {i}"), format!("{} {:?}", of.name, of.end_value));
+        facts.insert(format!("parameter {i} text"), of.value.clone());
+    }
+    for (i, of) in report.instances.iter().enumerate() {
+        facts.insert(format!("instance {i}"), format!("{} {:?}", of.number, of.words));
+        for (name, figure) in &of.figures {
+            facts.insert(format!("instance {i} {name}"), number(Some(figure.reading)));
+        }
+    }
+    facts
+}
+
+/// What differs between two readings, at most twelve of them.
+pub(crate) fn differences(place: &str, expected: &Facts, read: &Facts) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in expected.keys().chain(read.keys().filter(|name| !expected.contains_key(*name))) {
+        let (a, b) = (expected.get(name), read.get(name));
+        if a != b && found.len() < 12 {
+            found.push(format!("{place}: {name}: {a:?} became {b:?}"));
+        }
+    }
+    found
+}
+
+/// What of `read` is not in `expected`: a report that lost its end may say less, and nothing else.
+pub(crate) fn inventions(place: &str, expected: &Facts, read: &Facts) -> Vec<String> {
+    // Of a text there may be a part.
+    let is_part = |name: &str, value: &str| {
+        name.ends_with(" text") && expected.get(name).is_some_and(|whole| whole.starts_with(value))
+    };
+    let new = read.iter().filter(|(name, value)| expected.get(*name) != Some(value) && !is_part(name, value));
+    new.take(12).map(|(name, value)| format!("{place}: {name}: {:?} became {value:?}", expected.get(name))).collect()
+}
