@@ -166,13 +166,13 @@ fn io_total(report: &Report, name: &str, divisor: f64) -> Option<Figure> {
 }
 
 /// Writes of redo: the I/O profile's, which are those to files of type log; else the log writer's, the control file's
-/// writes among them. A cluster's I/O profile counts redo before it is multiplexed, so there the files come first.
+/// writes among them. A cluster's I/O profile counts redo before it is multiplexed, and is no source.
 fn redo(report: &Report, profile: &str, of: impl Fn(&IoRow) -> Option<Figure>) -> Option<Figure> {
     let profile = report.figures.get(&format!("io_profile_write_per_s.{profile}")).cloned();
     let row = |rows: &[IoRow], name: &str| rows.iter().find(|row| row.name == name).and_then(&of);
     let files = row(&report.io_filetypes, "Log File");
     let written = match report.kind {
-        Kind::AwrRacGlobal => files.or(profile),
+        Kind::AwrRacGlobal => files,
         _ => better(profile, files),
     };
     written.or_else(|| row(&report.io_functions, "LGWR"))

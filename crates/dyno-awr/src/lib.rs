@@ -106,7 +106,8 @@ const HTML_START_MAX: usize = 65_536;
 fn is_html(text: &str) -> bool {
     let end = (0..=HTML_START_MAX.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     let start = text[..end].to_ascii_lowercase();
-    let title = ["workload repository ", "statspack report for"].iter().filter_map(|title| start.find(title)).min();
+    let title =
+        ["workload repository ", "statspack report for"].iter().filter_map(|title| start.find(title)).min();
     let before = &start[..title.unwrap_or(start.len())];
     ["<html", "<table", "<body", "<pre", "<h1", "<!doctype html"].iter().any(|tag| before.contains(tag))
 }

@@ -13,10 +13,11 @@ use dyno_awr::{Form, Report, read_file, read_report};
 use facts::{differences, facts, inventions};
 
 /// Where the reports are: a folder beside the repository, or the one that `DYNO_AWR_REPORTS` names.
+#[allow(clippy::print_stderr, reason = "who runs the tests is to know that this one did nothing")]
 fn folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/awr");
     let named = std::env::var_os("DYNO_AWR_REPORTS").map(PathBuf::from);
-    let found = named.into_iter().chain([beside, "/work/shared/awr".into()]).find(|folder| folder.is_dir());
+    let found = named.into_iter().chain([beside]).find(|folder| folder.is_dir());
     if found.is_none() {
         eprintln!("skipped: no folder of real reports (DYNO_AWR_REPORTS names one)");
     }
@@ -32,7 +33,8 @@ struct Real {
 
 /// The text of a file as the reader sees it.
 fn text_of(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().iter().map(|&b| char::from(b)).collect())
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| error.into_bytes().iter().map(|&b| char::from(b)).collect())
 }
 
 /// Looks at every real report, two at a time, and gathers what is wrong.
@@ -146,7 +148,12 @@ fn spooled_headings_anywhere_make_no_difference() {
         if real.report.form == Form::Text {
             for first in 0..14 {
                 same(real, &format!("OUTPUT from {first}"), &spooled(&real.text, first, 14, 0), found);
-                same(real, &format!("OUTPUT and dashes from {first}"), &spooled(&real.text, first, 14, 80), found);
+                same(
+                    real,
+                    &format!("OUTPUT and dashes from {first}"),
+                    &spooled(&real.text, first, 14, 80),
+                    found,
+                );
             }
             same(real, "OUTPUT on pages of 50 lines", &spooled(&real.text, 7, 50, 80), found);
         }
@@ -158,7 +165,8 @@ fn spooled_headings_anywhere_make_no_difference() {
 fn lines_filled_with_blanks_make_no_difference() {
     each(|real, found| {
         if real.report.form == Form::Text {
-            let filled: String = real.text.lines().map(|line| format!("{:<132}\n", line.trim_end())).collect();
+            let filled: String =
+                real.text.lines().map(|line| format!("{:<132}\n", line.trim_end())).collect();
             same(real, "filled", &filled, found);
         }
     });
@@ -169,7 +177,9 @@ fn a_text_report_in_a_page_reads_the_same() {
     each(|real, found| {
         if real.report.form == Form::Text {
             let escaped = real.text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-            let page = format!("<html><head><title>AWR</title></head><body>\n<pre>\n{escaped}</pre>\n</body></html>\n");
+            let page = format!(
+                "<html><head><title>AWR</title></head><body>\n<pre>\n{escaped}</pre>\n</body></html>\n"
+            );
             same(real, "in <pre>", &page, found);
             let bold = page.replace("<pre>", "<PRE class=x><font face=\"Courier\">");
             same(real, "in <PRE> with a font", &bold.replace("</pre>", "</font></PRE>"), found);
@@ -227,7 +237,9 @@ fn pages_saved_by_browsers_read_the_same() {
             same(real, "on one line", &one_line, &mut longer);
             // Blanks at the ends of lines count to the length at which a statement is cut.
             found.extend(longer.into_iter().filter(|line| !line.contains("whole text")));
-            let padded = real.text.replace("<td align=\"right\" class='awrc'>", "<td align=\"right\" class='awrc'>&#160;");
+            let padded = real
+                .text
+                .replace("<td align=\"right\" class='awrc'>", "<td align=\"right\" class='awrc'>&#160;");
             same(real, "padded", &padded, found);
         }
     });
@@ -263,8 +275,10 @@ fn months_in_other_languages_are_the_same_moments() {
         ["1月 ", "2月 ", "3月 ", "4月 ", "5月 ", "6月 ", "7月 ", "8月 ", "9月 ", "10月", "11月", "12月"],
     ];
     let times = |report: &Report| {
-        let words = ["begin_time", "end_time", "startup_time"].map(|name| report.word(name).and_then(dyno_awr::moment));
-        let of_instances = report.instances.iter().flat_map(|i| i.words.values().map(|w| dyno_awr::moment(w)));
+        let words = ["begin_time", "end_time", "startup_time"]
+            .map(|name| report.word(name).and_then(dyno_awr::moment));
+        let of_instances =
+            report.instances.iter().flat_map(|i| i.words.values().map(|w| dyno_awr::moment(w)));
         (words, of_instances.collect::<Vec<_>>())
     };
     each(|real, found| {
@@ -289,7 +303,13 @@ fn decimal_commas_are_told_by_the_report_itself() {
         let digits = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
         let chars: Vec<char> = real.text.chars().collect();
         let swap = |(i, c): (usize, &char)| match c {
-            '.' | ',' if digits(chars.get(i + 1).copied()) && !is_release(&chars, i) => if *c == '.' { ',' } else { '.' },
+            '.' | ',' if digits(chars.get(i + 1).copied()) && !is_release(&chars, i) => {
+                if *c == '.' {
+                    ','
+                } else {
+                    '.'
+                }
+            }
             c => *c,
         };
         let swapped: String = chars.iter().enumerate().map(swap).collect();
@@ -339,7 +359,9 @@ fn cut_reports_say_nothing_new() {
         for percent in (step..100).step_by(step) {
             // Not always at the same place of a line.
             let wanted = real.text.len() * percent / 100 + percent;
-            let Some(end) = (wanted..real.text.len()).find(|&at| real.text.is_char_boundary(at)) else { continue };
+            let Some(end) = (wanted..real.text.len()).find(|&at| real.text.is_char_boundary(at)) else {
+                continue;
+            };
             let place = format!("{} cut at {percent} %", real.name);
             match read_report(&real.text[..end], &real.name, 1) {
                 Ok(report) => {
@@ -349,7 +371,9 @@ fn cut_reports_say_nothing_new() {
                     if !ended && end < real.text.len() - 4_096 {
                         found.push(format!("{place}: not said to be cut"));
                     }
-                    for (name, figure) in report.figures.iter().filter(|(name, _)| name.starts_with("derived.")) {
+                    for (name, figure) in
+                        report.figures.iter().filter(|(name, _)| name.starts_with("derived."))
+                    {
                         let whole = real.report.reading(name);
                         let near = whole.is_some_and(|whole| {
                             let room = (whole.step + figure.reading.step) * 0.51 + 0.03 * whole.value.abs();

@@ -30,7 +30,9 @@ impl Columns {
         let class = table.find(|c| c.ends_with("waitclass") || c == "class");
         let taken = [waits, timeouts, average, share, class];
         // Squeezed columns break their caption: `Tota Time`.
-        let is_time = |c: &str| c.contains("time") && !c.contains("%") || c.contains("total(s)");
+        let is_time = |c: &str| {
+            c.contains("time") && !c.contains('%') && !c.contains("timeouts") || c.ends_with("totals")
+        };
         let time =
             (0..table.columns.len()).find(|&i| !taken.contains(&Some(i)) && is_time(&table.squashed()[i]));
         let name = table.find(|c| c.ends_with("event") || c == "eventname").unwrap_or(0);

@@ -158,29 +158,43 @@ pub(crate) fn time_model(context: &mut Context, table: &Table<'_>) {
 /// CPU and memory of the hosts. Shares of CPU are each host's own; the times are added up.
 pub(crate) fn os_statistics(context: &mut Context, table: &Table<'_>) {
     by_instance(context, table, |caption| {
-        let name = match squash(caption).as_str() {
-            "cpu#cpus" => "cpus",
-            "cpu#cores" => "cores",
-            "cpu#sckts" => "sockets",
-            "loadbegin" => "host_cpu.load_begin",
-            "loadend" => "host_cpu.load_end",
-            "%cpu%usr" => "host_cpu.user_pct",
-            "%cpu%sys" => "host_cpu.system_pct",
-            "%cpu%wio" => "host_cpu.io_wait_pct",
-            "%cpu%idl" => "host_cpu.idle_pct",
-            "timesbusy" => "host_cpu.busy_s",
-            "timesidle" => "host_cpu.idle_s",
-            "memorymb" => "memory_mb",
+        let caption = squash(caption);
+        // Releases group the columns in other ways; what they are called themselves stays.
+        let ends = |end: &str| caption.ends_with(end);
+        let name = match caption.as_str() {
+            // What changed until the end.
+            c if c.starts_with("end") && !c.ends_with("loadend") => return None,
+            _ if ends("#cpus") || ends("numcpus") => "cpus",
+            _ if ends("#cores") || ends("numcores") => "cores",
+            _ if ends("#sckts") || ends("numsckts") => "sockets",
+            _ if ends("loadbegin") || ends("beginload") => "host_cpu.load_begin",
+            _ if ends("loadend") || ends("endload") => "host_cpu.load_end",
+            _ if ends("%usr") || ends("%user") => "host_cpu.user_pct",
+            _ if ends("%sys") => "host_cpu.system_pct",
+            _ if ends("%wio") => "host_cpu.io_wait_pct",
+            _ if ends("%idl") || ends("%idle") => "host_cpu.idle_pct",
+            c if c.contains("time") && ends("busy") => "host_cpu.busy_s",
+            c if c.contains("time") && ends("idle") => "host_cpu.idle_s",
+            _ if ends("memorymb") || ends("memorym") => "memory_mb",
             _ => return None,
         };
         Some(name.to_owned())
     });
 }
 
+/// The lines of instance `*`. Text names the instance in the first of its lines only.
+pub(crate) fn of_all<'t, 'a>(table: &'t Table<'a>) -> impl Iterator<Item = &'t Row<'a>> {
+    let mut inside = false;
+    table.rows.iter().filter(move |row| {
+        let number = row.cell(0).trim();
+        inside = if number.is_empty() { inside && !row.cells.is_empty() } else { number == "*" };
+        inside
+    })
+}
+
 /// Top events of the cluster: the lines of instance `*`.
 pub(crate) fn top_events(context: &mut Context, table: &Table<'_>) {
-    let of_cluster = |row: &&Row<'_>| row.cell(0).trim() == "*";
-    let rows: Vec<_> = table.rows.iter().filter(of_cluster).cloned().collect();
+    let rows = of_all(table).cloned().collect();
     let cluster = Table {
         title: table.title.clone(),
         columns: table.columns.clone(),

@@ -63,7 +63,10 @@ fn instance_of(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>) {
 /// The first line with a value in it. Captions that were wrapped leave a piece of their ruler before it.
 fn first_row<'t, 'a>(table: &'t Table<'a>) -> Option<&'t Row<'a>> {
     let has_value = |text: &str| text.chars().any(char::is_alphanumeric);
-    table.rows.iter().find(|row| row.raw.is_some_and(has_value) || row.cells.iter().any(|cell| has_value(cell)))
+    table
+        .rows
+        .iter()
+        .find(|row| row.raw.is_some_and(has_value) || row.cells.iter().any(|cell| has_value(cell)))
 }
 
 /// A line of the header whose date is wider than its column: the words before the date keep their columns, those after it
@@ -212,24 +215,25 @@ fn minutes(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>) {
     }
 }
 
-/// What a STATSPACK of Oracle 10g prints as one line: `Host Name: db1  Num CPUs: 8  Phys Memory (MB): 8,000`.
-pub(crate) fn host_line(context: &mut Context, table: &Table<'_>) {
+/// What a STATSPACK of Oracle 10g prints as one line: `Host Name: db1  Num CPUs: 8  Phys Memory (MB): 8,000`. Whether it is that.
+pub(crate) fn host_line(context: &mut Context, table: &Table<'_>) -> bool {
     let place = Place::new(table);
-    for row in &table.rows {
-        let pairs = row.pairs();
-        if !pairs.iter().any(|(label, _)| squash(label) == "numcpus") {
-            continue;
-        }
-        for (label, values) in pairs {
-            let Some(value) = values.first() else { continue };
-            let source = place.labelled(row, &label, "");
-            match squash(&label).as_str() {
-                "hostname" | "host" => put_word(context, "host", value, source),
-                "numcpus" => context.keep_labelled("cpus", value, Suffix::Decimal, source),
-                _ => {}
-            }
-        }
+    let Some(row) = table.rows.first() else { return false };
+    let Some((before, after)) = row.raw.and_then(|raw| raw.split_once("Num CPUs:")) else { return false };
+    let source = |label: &str| place.labelled(row, label, "");
+    if let Some((_, host)) = before.split_once("Name:") {
+        put_word(context, "host", host.trim(), source("Host Name"));
     }
+    let word = |text: &'_ str| text.split_whitespace().next().unwrap_or("").to_owned();
+    let cpus = word(after);
+    // Where the count is blank, the next label follows.
+    if !cpus.starts_with("Phys") {
+        context.keep_labelled("cpus", &cpus, Suffix::Decimal, source("Num CPUs"));
+    }
+    if let Some((_, memory)) = after.split_once("(MB):") {
+        context.keep_labelled("memory_mb", &word(memory), Suffix::Decimal, source("Phys Memory (MB)"));
+    }
+    true
 }
 
 fn put_word(context: &mut Context, name: &'static str, text: &str, source: Source) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::context::{Context, Place};
+use super::global::of_all;
 use crate::issue::Level;
 use crate::number::{Reading, Suffix, is_absent};
 use crate::report::IoRow;
@@ -167,7 +168,7 @@ pub(crate) fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow>
         ("waits", table.find(|caption| caption.contains("waitscount")), 1.0),
     ];
     let mut rows = Vec::new();
-    for row in table.rows.iter().filter(|row| row.cell(0).trim() == "*") {
+    for row in of_all(table) {
         let mut figures = BTreeMap::new();
         for (name, column, factor) in columns {
             let reading = context.number(&place, row, column, Suffix::Decimal);

@@ -4,6 +4,9 @@ use super::context::Context;
 use crate::report::Parameter;
 use crate::table::{Form, Table, squash};
 
+/// Characters of a value that AWR's text reports print.
+pub(crate) const VALUE_WIDTH: usize = 33;
+
 /// Reads one table. In text a long value goes on in lines without a name; in lists of values each line is one.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let Some(name) = table.find(|caption| caption.starts_with("parametername")) else { return };
@@ -13,7 +16,8 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     };
     let end = table.find(|caption| caption.starts_with("end"));
     let is_list = squash(&table.title).contains("multivalued");
-    let is_whole = context.report.form == Form::Html;
+    let is_html = context.report.form == Form::Html;
+    let is_whole = |value: &str| is_html || value.chars().count() < VALUE_WIDTH;
     let parameters = &mut context.report.parameters;
     let listed = &mut context.listed_parameters;
     let mut last = String::new();
@@ -25,8 +29,8 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         }
         let known = parameters.iter().position(|parameter| parameter.name == last);
         match known {
-            // The list of values sorts them; HTML's other table has all of them in their order.
-            Some(at) if is_list && is_whole && !listed.contains(&parameters[at].name) => {}
+            // The list of values sorts them; the other table has them in their order, unless it cut them.
+            Some(at) if is_list && is_whole(&parameters[at].value) && !listed.contains(&last) => {}
             // Text cuts them there. HTML repeats the name on each line of the list.
             Some(at) if is_list && listed.insert(last.clone()) => parameters[at].value = value.to_owned(),
             Some(at) if is_list => parameters[at].value.extend([", ", value]),

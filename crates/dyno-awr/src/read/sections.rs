@@ -37,7 +37,9 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         return;
     }
     let by_summary = SUMMARIES.iter().find(|(words, _)| table.summary.contains(words));
-    if by_summary.is_some_and(|(_, title)| of_instance(context, table, title)) || known::is_known(&title) {
+    if by_summary.is_some_and(|(_, title)| of_instance(context, table, title))
+        || known::is_known(&table.title)
+    {
         return;
     }
     context.issue(Level::Warning, &table.title, table.line, "this section is not known".to_owned());
@@ -132,7 +134,7 @@ fn of_instance(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
         activity::os_statistics(context, table);
     } else if is_any(&["keyinstanceactivitystats", "otherinstanceactivitystats", "instanceactivitystats"]) {
         activity::instance_activity(context, table);
-    } else if is_any(&["waitclassesbytotalwaittime", "foregroundwaitclass"]) {
+    } else if is_any(&["waitclassesbytotalwaittime", "foregroundwaitclass"]) || title == "waitclass" {
         if context.report.wait_classes.is_empty() {
             context.report.wait_classes = events::read(context, table);
         }
@@ -164,8 +166,7 @@ fn of_instance(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
     } else if is_any(&["globalcacheandenqueueservices"]) {
         load::labelled(context, table, "rac_services");
     } else if context.report.kind == Kind::Statspack && table.columns.is_empty() {
-        identity::host_line(context, table);
-        return false;
+        return identity::host_line(context, table);
     } else {
         return false;
     }
@@ -184,8 +185,11 @@ fn is_top_events(title: &str) -> bool {
 /// Sections of a cluster's report. Whether the title is one of them.
 fn of_cluster(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
     match title {
+        // The two tables of the head stand close together, and only one of them is underlined in text.
+        _ if table.column("i#").is_some() && table.column("startup").is_some() => {
+            global::instances(context, table);
+        }
         "databasesummary" => global::summary(context, table),
-        "databaseinstancesincludedinreport" => global::instances(context, table),
         "systemstatisticspersecond" => global::load_profile(context, table),
         "timemodel" => global::time_model(context, table),
         "osstatisticsbyinstance" => global::os_statistics(context, table),

@@ -49,7 +49,9 @@ fn figure(caption: &str) -> Option<&'static str> {
         "versioncount" => "versions",
         "unoptimizedreadreqs" | "unoptimized" => "unoptimized_reads",
         "physicalreadreqs" | "requests" => "read_requests",
-        "%total" | "%totalparses" | "%" => "total_pct",
+        // The longer captions lost `total` above.
+        "%total" | "%totalparses" | "%totaldbtime" | "%" => "total_pct",
+        "cwt%ofelapsdtim" => "cluster_pct",
         "%cpu" => "cpu_pct",
         "%io" => "io_pct",
         "%clu" => "cluster_pct",

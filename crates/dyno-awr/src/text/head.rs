@@ -58,6 +58,24 @@ pub(crate) fn captions(lines: &[CaptionLine<'_>], spans: &[Span]) -> Vec<String>
     captions
 }
 
+/// Captions with the names of the groups that they stand under before them.
+pub(crate) fn under(
+    groups: &[Span],
+    names: &[String],
+    mut captions: Vec<String>,
+    spans: &[Span],
+) -> Vec<String> {
+    for (caption, span) in captions.iter_mut().zip(spans) {
+        let overlap = |group: &Span| group.end.min(span.end).saturating_sub(group.start.max(span.start));
+        // A group reaches over its columns; one that only touches a column is another's.
+        let group = groups.iter().zip(names).find(|(group, _)| overlap(group) * 2 > span.end - span.start);
+        if let Some((_, name)) = group.filter(|(_, name)| !name.is_empty()) {
+            *caption = format!("{name} {caption}");
+        }
+    }
+    captions
+}
+
 /// The words of a line, each with the character it begins at.
 fn words(line: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();

@@ -52,9 +52,11 @@ pub(crate) fn is_end(line: &str) -> bool {
     indent >= 5 && dashes.len() >= 50 && dashes.bytes().all(|b| b == b'-')
 }
 
-/// Whether a line underlines a title with tildes, other captions beside it or not. Tildes further in rule off sums.
+/// Whether a line underlines a title with tildes, other captions beside it or not. Tildes further in, and under each column, rule
+/// off sums.
 pub(crate) fn is_underline(line: &str) -> bool {
-    line.starts_with("~~~")
+    let rest = line.trim_start_matches('~');
+    line.starts_with("~~~") && !rest.contains('~')
 }
 
 /// The text of a line between two character positions.
@@ -157,7 +159,10 @@ mod tests {
         assert_eq!(cells(line, &spans).unwrap(), ["40", "5", "", "2.56", "2.04"]);
         assert!(cells("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", &spans).is_none());
         let moved = "   40 12345678  2.56      2.04      7.00";
-        assert!(cells(moved, &spans).is_none(), "a wide figure that moves the others is no column without width");
+        assert!(
+            cells(moved, &spans).is_none(),
+            "a wide figure that moves the others is no column without width"
+        );
     }
 
     #[test]

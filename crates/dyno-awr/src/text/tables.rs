@@ -5,13 +5,16 @@
 
 use std::borrow::Cow;
 
-use super::head::{CaptionLine, captions, section_title, underlined_title, with_labels};
+use super::head::{CaptionLine, captions, section_title, under, underlined_title, with_labels};
 use super::lines::{Line, lines};
 use super::ruler::{Span, cells, is_end, is_underline, ruler};
 use crate::table::{CELLS_MAX, Document, Form, Row, TABLES_MAX, Table, is_report_title};
 
 /// Lines of captions over a ruler; more are data.
 const CAPTION_LINES_MAX: usize = 8;
+
+/// How far the lines are set in that go on with a note.
+const NOTE_INDENT_MAX: usize = 6;
 
 /// Reads the tables of one report.
 pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
@@ -94,8 +97,22 @@ impl<'a, 'l> Reader<'a, 'l> {
             self.at += 1;
             return;
         }
+        if self.wrapped_host(line) {
+            return;
+        }
         let is_note = line.text.starts_with("->");
         let underlined = self.is_title(self.at);
+        // A title over notes needs no line under it; statements may be followed by anything.
+        let bare_title = self.fresh
+            && !is_note
+            && self.line(self.at + 1).starts_with("->")
+            && line.text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !self.title.starts_with("SQL ordered by");
+        if bare_title && !underlined {
+            self.begin_section(line.text.trim_end(), line, line.text.len());
+            self.at += 1;
+            return;
+        }
         if underlined {
             let (title, end) = underlined_title(line.text);
             self.begin_section(title, line, end);
@@ -107,6 +124,10 @@ impl<'a, 'l> Reader<'a, 'l> {
         if self.fresh && self.head() {
             return;
         }
+        // STATSPACK 10g underlines the first word of a line of labels and values.
+        if underlined && line.text.contains("CPUs:") {
+            self.data(line);
+        }
         if is_underline(line.text) || underlined {
             self.at += 1;
             self.fresh = true;
@@ -115,6 +136,36 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.data(line);
         self.fresh = false;
         self.at += 1;
+    }
+
+    /// STATSPACK's captions of the host where a line was too short for them: the rest of captions, ruler and values stands on lines of
+    /// its own. What has its column on the first line is read.
+    fn wrapped_host(&mut self, line: Line<'a>) -> bool {
+        let is_host = line.text.starts_with("Host Name") && line.text.contains("Platform");
+        if !is_host || is_underline(self.line(self.at + 1)) || ruler(self.line(self.at + 1)).is_some() {
+            return false;
+        }
+        let Some(rule_at) = (self.at + 2..self.at + 5).find(|&at| ruler(self.line(at)).is_some()) else {
+            return false;
+        };
+        let rule = self.line(rule_at);
+        let spans = with_labels(ruler(rule).unwrap_or_default(), rule);
+        let is_dashes = |text: &str| text.bytes().all(|b| matches!(b, b'-' | b'~' | b' '));
+        let Some(data) = (rule_at + 1..rule_at + 4).find(|&at| !is_dashes(self.line(at))) else {
+            return false;
+        };
+        self.begin_section("Host Name", line, 0);
+        let columns = captions(&[CaptionLine { text: line.text, from: 0 }], &spans);
+        let table =
+            Table { title: Cow::Borrowed(self.title), columns, line: line.number, ..Table::default() };
+        let open = self.open.insert(OpenTable { table, levels: vec![spans], next: 0 });
+        open.push(self.lines[data], true);
+        self.end_table();
+        self.at = data + 1;
+        while !self.line(self.at).is_empty() {
+            self.at += 1;
+        }
+        true
     }
 
     /// Whether a line is underlined; a note may stand in between.
@@ -127,7 +178,12 @@ impl<'a, 'l> Reader<'a, 'l> {
     /// Notes begin with an arrow and go on over lines that are set in.
     fn skip_note(&mut self) {
         self.at += 1;
-        while self.line(self.at).starts_with(' ') {
+        // Captions may follow at once, which are set in further or stand right over a ruler.
+        let goes_on = |line: &str, next: &str| {
+            let indent = line.len() - line.trim_start().len();
+            (1..=NOTE_INDENT_MAX).contains(&indent) && ruler(next).is_none()
+        };
+        while goes_on(self.line(self.at), self.line(self.at + 1)) {
             self.at += 1;
         }
         self.fresh = true;
@@ -145,17 +201,31 @@ impl<'a, 'l> Reader<'a, 'l> {
     fn head(&mut self) -> bool {
         let block = (self.at..self.at + CAPTION_LINES_MAX).take_while(|&at| {
             let text = self.line(at);
-            let begins_other =
-                at > self.at && (section_title(text).is_some() || is_end(text) || self.is_title(at));
+            let begins_other = at > self.at
+                && (section_title(text).is_some()
+                    || is_end(text)
+                    || text.starts_with("->")
+                    || self.is_title(at));
             !text.is_empty() && !begins_other
         });
         let Some(rule_at) = block.clone().find(|&at| self.is_rule(at)) else { return false };
         let rule = self.line(rule_at);
         let spans = with_labels(ruler(rule).unwrap_or_default(), rule);
-        let head: Vec<CaptionLine<'a>> = (self.at..rule_at).map(|at| self.caption_line(at, rule)).collect();
+        let lines = |range: std::ops::Range<usize>| {
+            range.map(|at| self.caption_line(at, rule)).collect::<Vec<CaptionLine<'a>>>()
+        };
+        // Columns under a ruler of groups are named after the group and themselves.
+        let group_at = (self.at..rule_at).rev().find(|&at| self.is_group_rule(at));
+        let mut columns = match group_at {
+            Some(at) => {
+                let groups = ruler(self.line(at)).unwrap_or_default();
+                let names = captions(&lines(self.at..at), &groups);
+                under(&groups, &names, captions(&lines(at + 1..rule_at), &spans), &spans)
+            }
+            None => captions(&lines(self.at..rule_at), &spans),
+        };
         let stacked =
             self.open.as_ref().is_some_and(|open| open.table.rows.is_empty() && !open.levels.is_empty());
-        let mut columns = captions(&head, &spans);
         if !stacked {
             self.end_table();
         }
@@ -181,19 +251,27 @@ impl<'a, 'l> Reader<'a, 'l> {
         CaptionLine { text: line.text, from: if is_title && !own_column { self.title_end } else { 0 } }
     }
 
+    /// Whether a line is a ruler over groups of columns: captions follow, and the table's own ruler. It is set in, while the first of
+    /// several rulers of one record begins with the line; clusters' reports have no such records.
+    fn is_group_rule(&self, at: usize) -> bool {
+        let text = self.line(at);
+        if ruler(text).is_none() || is_end(text) || !(text.starts_with(' ') || self.is_cluster()) {
+            return false;
+        }
+        (at + 1..at + 6).take_while(|&next| !self.line(next).is_empty()).any(|next| {
+            let text = self.line(next);
+            ruler(text).is_some() && !is_end(text)
+        })
+    }
+
+    fn is_cluster(&self) -> bool {
+        self.document.title.ends_with("(RAC)")
+    }
+
     /// Whether a line is the ruler of a table. In statements anything can stand, dashes too; there it must have captions.
     fn is_rule(&self, at: usize) -> bool {
         let text = self.line(at);
-        if ruler(text).is_none() || is_end(text) {
-            return false;
-        }
-        // A ruler over a group of columns has captions under it and the table's ruler after them.
-        let lone = text.split_whitespace().count() == 1 && text.starts_with(' ');
-        let another = (at + 1..at + 6).take_while(|&next| !self.line(next).is_empty()).any(|next| {
-            let text = self.line(next);
-            ruler(text).is_some() && !is_end(text)
-        });
-        if lone && another {
+        if ruler(text).is_none() || is_end(text) || self.is_group_rule(at) {
             return false;
         }
         if !self.title.starts_with("SQL ordered by") {

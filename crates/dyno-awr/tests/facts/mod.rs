@@ -130,10 +130,15 @@ pub(crate) fn differences(place: &str, expected: &Facts, read: &Facts) -> Vec<St
 
 /// What of `read` is not in `expected`: a report that lost its end may say less, and nothing else.
 pub(crate) fn inventions(place: &str, expected: &Facts, read: &Facts) -> Vec<String> {
-    // Of a text there may be a part.
+    // Of a text there may be a part, and of a statement's lines the first.
     let is_part = |name: &str, value: &str| {
+        if name.ends_with(" words") && value == "None None" {
+            return true;
+        }
         name.ends_with(" text") && expected.get(name).is_some_and(|whole| whole.starts_with(value))
     };
     let new = read.iter().filter(|(name, value)| expected.get(*name) != Some(value) && !is_part(name, value));
-    new.take(12).map(|(name, value)| format!("{place}: {name}: {:?} became {value:?}", expected.get(name))).collect()
+    new.take(12)
+        .map(|(name, value)| format!("{place}: {name}: {:?} became {value:?}", expected.get(name)))
+        .collect()
 }
