@@ -22,6 +22,8 @@ pub(crate) struct Collector {
     /// The first interval whose percentiles are not final yet, and the one behind the last that a session has reported.
     open_from: usize,
     reported: usize,
+    /// The first final interval that nobody has asked for.
+    untold: usize,
 }
 
 /// One interval of all sessions.
@@ -44,7 +46,16 @@ const SLIVER: f64 = 0.1;
 
 impl Collector {
     pub(crate) fn new(full: Receiver<Box<Interval>>, empty: Vec<Sender<Box<Interval>>>) -> Self {
-        Self { full, empty, next_empty: 0, points: Vec::new(), spare: Vec::new(), open_from: 0, reported: 0 }
+        Self {
+            full,
+            empty,
+            next_empty: 0,
+            points: Vec::new(),
+            spare: Vec::new(),
+            open_from: 0,
+            reported: 0,
+            untold: 0,
+        }
     }
 
     /// Takes in everything that sessions have sent so far.
@@ -113,6 +124,13 @@ impl Collector {
         (point.ops, point.p50_us, point.p99_us)
     }
 
+    /// Intervals that have become final since this was last asked, but for the counters of those without any yet.
+    pub(crate) fn take_final(&mut self, interval_s: f64) -> Vec<SeriesPoint> {
+        let from = std::mem::replace(&mut self.untold, self.open_from);
+        let points = self.points[from..self.open_from].iter().enumerate();
+        points.map(|(i, point)| point.to_series((from + i) as f64 * interval_s, interval_s)).collect()
+    }
+
     /// Failed operations so far.
     pub(crate) fn errors(&self) -> u64 {
         self.points.iter().map(|point| point.errors).sum()
@@ -157,6 +175,10 @@ impl Point {
 
     fn into_series(mut self, at_s: f64, seconds: f64) -> SeriesPoint {
         self.summarise();
+        self.to_series(at_s, seconds)
+    }
+
+    fn to_series(&self, at_s: f64, seconds: f64) -> SeriesPoint {
         SeriesPoint {
             at_s,
             seconds,
@@ -165,7 +187,7 @@ impl Point {
             p50_us: self.p50_us,
             p99_us: self.p99_us,
             max_us: self.max_us,
-            metrics: self.metrics,
+            metrics: self.metrics.clone(),
         }
     }
 }

@@ -212,6 +212,10 @@ impl<'a> Conductor<'a> {
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
             self.tell(crew, collector, index as usize, origin_ns, end_ns);
             collector.note_metrics(index as usize, metrics::of_interval(&previous, &taken));
+            let points = collector.take_final(interval_ns as f64 / 1e9);
+            if !points.is_empty() {
+                self.watch.event(&Event::Final(points));
+            }
             previous = taken;
             // A machine that was asleep has missed ticks: their points stay, without counters.
             index = (self.now_ns().saturating_sub(origin_ns) / interval_ns).max(index + 1);

@@ -30,5 +30,5 @@ mod watch;
 mod worker;
 
 pub use observe::OWN_COMMITS;
-pub use run::{Job, run};
+pub use run::{Job, draft, run};
 pub use watch::{Event, Live, Unwatched, Watch};

@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::channel;
 
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Identity, RunRecord, Waits};
 use dyno_target::{Cancel, Clock, Target, TargetError, TargetErrorKind};
 
+use crate::assemble::{self, Measured};
+use crate::collector::Collector;
 use crate::conductor::Conductor;
 use crate::crew::Crew;
 use crate::observe::{ObserverThread, SamplerThread};
@@ -70,6 +73,17 @@ pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<RunRecord, TargetError> {
     let (mut crew, mut collector) = Crew::hire(job).map_err(no_thread)?;
     let outcome = conductor.conduct(&mut crew, &mut collector, connect_began_ns);
     Ok(conductor.finish(crew, collector, outcome))
+}
+
+/// The record of a run that has begun: all that is known before any of it is measured. Reads the host's facts, which
+/// takes milliseconds.
+pub fn draft(job: &Job<'_>) -> RunRecord {
+    let interval_s = job.plan.observe.interval.0.as_secs_f64();
+    let measured = Measured { sessions: job.plan.sessions(), ..Measured::default() };
+    let nothing = Collector::new(channel().1, Vec::new());
+    let mut draft = assemble::record(job, &measured, &[], nothing, Outcome::Interrupted);
+    draft.series.interval_s = interval_s;
+    draft
 }
 
 /// Starts the sampler, or says why there is none.

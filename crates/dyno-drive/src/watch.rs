@@ -1,5 +1,7 @@
 //! Telling whoever watches how a run goes.
 
+use dyno_record::SeriesPoint;
+
 /// What happens during a run, told on the coordinator's thread.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -19,6 +21,8 @@ pub enum Event {
     Window,
     /// An interval of the window is over.
     Interval(Live),
+    /// Intervals of the window that nothing changes any more.
+    Final(Vec<SeriesPoint>),
     /// The window is over; sessions end.
     Draining,
 }

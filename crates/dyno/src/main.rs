@@ -9,6 +9,7 @@ mod commands;
 mod context;
 mod exit;
 mod hooks;
+mod keeper;
 mod progress;
 mod select;
 mod signals;

@@ -153,6 +153,7 @@ impl Watch for RunProgress<'_> {
             Event::Window => "window".to_owned(),
             Event::Interval(live) => self.live_line(live),
             Event::Draining => "draining".to_owned(),
+            Event::Final(_) => return,
         };
         if self.talk.live {
             self.bar.set_message(line);

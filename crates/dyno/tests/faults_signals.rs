@@ -203,3 +203,50 @@ fn a_run_that_was_suspended_shows_the_gap_and_is_no_result() {
     let empty = points.iter().filter(|point| point["ops"].as_u64() == Some(0)).count();
     assert!(empty >= 4, "the gap is in the series: {points:#?}");
 }
+
+#[test]
+fn killed_after_minutes_a_soak_has_kept_them() {
+    let desk = Desk::new();
+    let mut soak = desk.start(&[
+        "soak",
+        "--target",
+        "sqlite::memory:",
+        "--time",
+        "10m",
+        "--set",
+        "data.scale=100 blocks",
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "observe.interval=100ms",
+    ]);
+    soak.until("ops/s");
+    let repository = rusqlite::Connection::open(desk.file("runs.sqlite3")).unwrap();
+    let kept = || -> u64 {
+        repository.query_row("SELECT count(*) FROM progress", [], |row| row.get(0)).unwrap_or_default()
+    };
+    // Each line is an interval; the first are kept when some sixty have gone by.
+    while kept() == 0 {
+        soak.until("ops/s");
+    }
+    soak.signal("KILL");
+    let said = soak.end();
+    assert_ne!(said.code, 0);
+
+    let id: String = repository.query_row("SELECT id FROM run", [], |row| row.get(0)).unwrap();
+    let (code, record) = desk.json(&["show", &id]);
+    assert_eq!((code, record["status"].as_str()), (0, Some("interrupted")), "{record:#}");
+    let points = record["series"]["points"].as_array().unwrap();
+    assert_eq!(points.len() as u64, kept());
+    assert!(points.iter().all(|point| point["ops"].as_u64().unwrap() > 0), "{points:?}");
+    let reasons = record["reasons"].to_string();
+    assert!(reasons.contains("its process was gone"), "{reasons}");
+    let card = desk.dyno(&["show", &id]);
+    assert!(card.out.contains("its process was gone"), "{card:#?}");
+
+    // A run that ends leaves its record only.
+    let done = desk.dyno(&short(&["run", "--target", "sqlite::memory:", "--set", "data.scale=100 blocks"]));
+    assert_eq!(done.code, 0, "{done:#?}");
+    let left: u64 = repository.query_row("SELECT count(*) FROM draft", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 1, "that of the run that was killed");
+}

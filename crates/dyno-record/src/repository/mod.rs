@@ -22,6 +22,7 @@ mod marks;
 mod open;
 mod pack;
 mod process;
+mod progress;
 mod select;
 mod sweep;
 mod write;

@@ -14,7 +14,7 @@ use super::{Repository, RepositoryError};
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
 
 /// The version of the tables that this program makes and knows.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// How long another process may keep the file locked before we give up.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -87,9 +87,25 @@ CREATE TABLE mark (
 CREATE INDEX mark_by_run ON mark (id);
 ";
 
+/// What version 4 has beside those: what a long run that is under way has measured so far.
+const TABLES_4: &str = "
+CREATE TABLE draft (
+    -- the record without results, packed as in record
+    id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    json_bytes INTEGER NOT NULL,
+    packed BLOB NOT NULL
+);
+CREATE TABLE progress (
+    id TEXT NOT NULL REFERENCES draft (id) ON DELETE CASCADE,
+    at_s REAL NOT NULL,                  -- begin of the interval, seconds after the window began
+    point TEXT NOT NULL,                 -- JSON: one point of the series
+    PRIMARY KEY (id, at_s)
+) WITHOUT ROWID;
+";
+
 /// What is to be made in a file of `version`, which is one that we know.
 fn since(version: i64) -> String {
-    [TABLES_2, TABLES_3].into_iter().skip(usize::try_from(version - 1).unwrap_or(0)).collect()
+    [TABLES_2, TABLES_3, TABLES_4].into_iter().skip(usize::try_from(version - 1).unwrap_or(0)).collect()
 }
 
 /// What a file is, as its header says.

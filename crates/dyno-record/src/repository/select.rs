@@ -49,7 +49,7 @@ impl Repository {
             .map_err(|e| self.sorted(e))?;
         let Some(packed) = packed else {
             let state = self.summary(&id)?.status;
-            return Err(RepositoryError::NoRecord { id, state });
+            return self.remains(&id, state)?.ok_or(RepositoryError::NoRecord { id, state });
         };
         pack::unpack(&packed)
             .and_then(|json| RunRecord::from_json(&json))

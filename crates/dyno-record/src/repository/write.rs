@@ -136,6 +136,8 @@ fn put(
         "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
         params![record.id, i64::try_from(json_bytes).unwrap_or(i64::MAX), packed],
     )?;
+    // What was kept in case that there would be no record.
+    transaction.execute("DELETE FROM draft WHERE id = ?1", [&record.id])?;
     marks(transaction, record)
 }
 

@@ -13,6 +13,7 @@ use crate::cli::{Common, Marks, Run};
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::hooks::{self, HookRun};
+use crate::keeper::{self, Keeper};
 use crate::progress::RunProgress;
 use crate::signals;
 use crate::talk::Talk;
@@ -140,7 +141,7 @@ impl Ready {
     ) -> anyhow::Result<RunRecord> {
         self.before_run(part_of.as_ref(), talk)?;
         let begun = self.begin_as(part_of, talk)?;
-        let driven = self.drive(&begun, Arc::clone(&self.target), progress);
+        let driven = self.drive(&begun, Arc::clone(&self.target), progress, talk);
         progress.finish();
         self.fresh = false;
         let mut record = driven?;
@@ -202,6 +203,7 @@ impl Ready {
         begun: &Begun,
         target: Arc<dyn Target>,
         watch: &dyn Watch,
+        talk: &Talk,
     ) -> anyhow::Result<RunRecord> {
         let job = Job {
             run_stamp: begun.run_stamp,
@@ -216,13 +218,24 @@ impl Ready {
             cancel: self.cancel.clone(),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        match dyno_drive::run(&job, watch) {
-            Ok(record) => Ok(RunRecord {
-                part_of: begun.part_of.clone(),
-                variant: self.marks.variant.clone(),
-                tags: self.marks.tag.clone(),
-                ..record
-            }),
+        let marked = |record| RunRecord {
+            part_of: begun.part_of.clone(),
+            variant: self.marks.variant.clone(),
+            tags: self.marks.tag.clone(),
+            ..record
+        };
+        let keeper = keeper::is_long(&self.plan).then(|| {
+            Keeper::start(marked(dyno_drive::draft(&job)), self.repository.path().to_path_buf(), watch)
+        });
+        let driven = match &keeper {
+            Some(keeper) => dyno_drive::run(&job, keeper),
+            None => dyno_drive::run(&job, watch),
+        };
+        if let Some(why) = keeper.and_then(Keeper::finish) {
+            talk.detail(&format!("what was measured could not be kept while the run lasted: {why}"));
+        }
+        match driven {
+            Ok(record) => Ok(marked(record)),
             Err(error) => {
                 // Nothing was started, so there is nothing to keep.
                 self.repository.delete(&begun.run_id)?;

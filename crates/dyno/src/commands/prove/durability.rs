@@ -91,7 +91,7 @@ fn drive(
         let killing = scope.spawn(move || killer.run(&signals));
         let watch = Tell { inner: &progress, killer: send.clone() };
         let witness = Arc::new(Witness::new(Arc::clone(&ready.target), Arc::clone(book)));
-        let driven = ready.drive(begun, witness, &watch);
+        let driven = ready.drive(begun, witness, &watch, talk);
         progress.finish();
         // A killer that has ended needs no telling.
         let _ = send.send(Signal::Over);

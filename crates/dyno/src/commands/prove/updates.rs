@@ -24,7 +24,7 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     let witness = Arc::new(Witness::new(Arc::clone(&ready.target), Arc::clone(&book)));
     let begun = ready.begin(talk)?;
     let progress = RunProgress::new(talk);
-    let driven = ready.drive(&begun, witness, &progress);
+    let driven = ready.drive(&begun, witness, &progress, talk);
     progress.finish();
     let mut record = driven?;
     dyno_analyze::judge(&mut record);
