@@ -33,6 +33,13 @@ pub fn signed(value: i128) -> String {
     format!("{sign}{}", group(&value.unsigned_abs().to_string()))
 }
 
+/// So many sessions in words: `1 session`, `1,024 sessions`. A fit's may lie between whole numbers.
+pub fn sessions(number: f64) -> String {
+    let figure = fixed(number, 0);
+    let word = if figure == "1" { "session" } else { "sessions" };
+    format!("{figure} {word}")
+}
+
 /// A figure with a fixed number of decimals: `31,204.5`.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {

@@ -4,7 +4,7 @@
 //! something saturates and more sessions bring less. One petal for each update share, block size or whatever else
 //! differs.
 
-use crate::number::{fixed, percent, time_us};
+use crate::number::{self, percent, time_us};
 use crate::points::{Point, Points, phrase};
 
 /// A fall of throughput below this is no bend, %: repeats of one run differ as much.
@@ -124,10 +124,10 @@ impl Petal {
         let head = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
         let at = |point: &PetalPoint| {
             format!(
-                "{} at {} with {} sessions",
+                "{} at {} with {}",
                 phrase(measures.throughput, point.throughput),
                 time_us(point.latency_us),
-                fixed(f64::from(point.sessions), 0)
+                number::sessions(f64::from(point.sessions))
             )
         };
         match (self.turn, self.points.last()) {

@@ -1,7 +1,7 @@
 //! What a report says, before any format: the answer, its charts, its tables.
 
 use dyno_analyze::knee::knee;
-use dyno_analyze::number::{ABSENT, count, figure, optional, percent, span_s, time_us};
+use dyno_analyze::number::{self, ABSENT, count, figure, optional, percent, span_s, time_us};
 use dyno_analyze::points::{Measure, Point, Points, SESSIONS, points};
 use dyno_record::{RunRecord, Status};
 
@@ -143,9 +143,7 @@ impl<'r> Report<'r> {
 
     fn single(&self, record: &RunRecord) -> String {
         let figures = Figures::of(record);
-        let sessions = record.sessions();
-        let sessions =
-            if sessions == 1 { "1 session".into() } else { format!("{} sessions", count(sessions.into())) };
+        let sessions = number::sessions(f64::from(record.sessions()));
         let mut line = format!(
             "{} operations/s with {sessions}{} over {}",
             optional(figures.ops_per_s),

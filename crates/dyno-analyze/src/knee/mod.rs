@@ -12,7 +12,7 @@ mod tests;
 pub use kneedle::{SENSITIVITY, kneedle};
 
 use crate::load::Load;
-use crate::number::{fixed, time_us};
+use crate::number::{self, fixed, time_us};
 use crate::points::phrase;
 use crate::scalability::{FitError, Law, Scalability};
 use limit::{Within, within_limit};
@@ -88,6 +88,9 @@ fn by_kneedle(loads: &[Load]) -> Answer {
 fn by_usl(fit: &Result<Scalability, FitError>) -> Answer {
     let fit = fit.as_ref().map_err(ToString::to_string)?;
     let usl = fit.fit(Law::Usl);
+    if !usl.holds() {
+        return Err(format!("the Universal Scalability Law does not fit (R² {})", fixed(usl.r_squared, 3)));
+    }
     let peak = usl.coefficients.peak().ok_or("the Universal Scalability Law has no peak here: κ is 0")?;
     Ok(KneePoint { sessions: peak.sessions, throughput: peak.throughput, latency_us: None, measured: false })
 }
@@ -97,10 +100,10 @@ fn by_limit(loads: &[Load], limit_us: Option<f64>) -> Answer {
     match within_limit(loads, limit_us) {
         Within::Highest(place) => Ok(measured(&loads[place])),
         Within::None(place) => Err(format!(
-            "no point holds {}: the nearest takes {} at {} sessions",
+            "no point holds {}: the nearest takes {} at {}",
             time_us(limit_us),
             loads[place].latency_us.map_or_else(String::new, time_us),
-            fixed(loads[place].sessions, 0),
+            number::sessions(loads[place].sessions),
         )),
         Within::Unknown => Err("no latency was measured".into()),
     }
@@ -109,11 +112,9 @@ fn by_limit(loads: &[Load], limit_us: Option<f64>) -> Answer {
 impl KneePoint {
     /// The point in words: `16 sessions: 1,234 operations/s at 1.30 ms on average`. `throughput` is the name of its measure.
     pub fn phrase(&self, throughput: &str) -> String {
-        let sessions = fixed(self.sessions, 0);
-        let word = if sessions == "1" { "session" } else { "sessions" };
         let latency =
             self.latency_us.map_or_else(String::new, |us| format!(" at {} on average", time_us(us)));
-        format!("{sessions} {word}: {}{latency}", phrase(throughput, self.throughput))
+        format!("{}: {}{latency}", number::sessions(self.sessions), phrase(throughput, self.throughput))
     }
 }
 

@@ -46,7 +46,7 @@ fn where_there_is_no_answer_there_is_a_reason() {
         [
             "the knee (Kneedle): throughput rises evenly: no knee within what was measured",
             "the peak (Universal Scalability Law): 4 different loads are too few for a scalability fit: measure at least 6",
-            "the highest point within 1.00 ms: no point holds 1.00 ms: the nearest takes 20.0 ms at 1 sessions",
+            "the highest point within 1.00 ms: no point holds 1.00 ms: the nearest takes 20.0 ms at 1 session",
         ]
     );
 }

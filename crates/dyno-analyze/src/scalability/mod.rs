@@ -21,6 +21,9 @@ use least_squares::{fit, sum_of_squares};
 /// Different loads that a fit needs: with fewer, the law with three coefficients has no residual to judge it by.
 pub const POINTS_MIN: usize = 6;
 
+/// A law holds if it explains this share of the variance, or misses the points by no more than this, %.
+const HOLDS: (f64, f64) = (0.5, 10.0);
+
 /// One law fitted to the loads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
@@ -30,6 +33,8 @@ pub struct Fit {
     pub coefficients: Coefficients,
     /// Share of the variance that it explains, at most 1; below 0 a horizontal line would do better.
     pub r_squared: f64,
+    /// How far it misses the points, root mean square in percent of their mean throughput.
+    pub misses_pct: f64,
     /// The criterion it was judged by: the smallest wins, differences below 2 mean little.
     pub aicc: f64,
     /// Intervals of 95 % confidence.
@@ -103,9 +108,9 @@ fn fitted(loads: &[Load], sessions_max: f64, seed: u64, resamples: usize) -> Sca
     let amdahl = fit(Law::Amdahl, loads, &[linear]);
     let usl = fit(Law::Usl, loads, &[linear, amdahl]);
     let fits = [(Law::Linear, linear), (Law::Amdahl, amdahl), (Law::Usl, usl)].map(|(law, coefficients)| {
-        let (r_squared, aicc) = judged(law, &coefficients, loads);
+        let (r_squared, misses_pct, aicc) = judged(law, &coefficients, loads);
         let intervals = bootstrap::intervals(law, loads, &coefficients, seed, resamples);
-        Fit { law, coefficients, r_squared, aicc, intervals }
+        Fit { law, coefficients, r_squared, misses_pct, aicc, intervals }
     });
     let chosen = fits.iter().min_by(|a, b| a.aicc.total_cmp(&b.aicc)).map_or(Law::Usl, |best| best.law);
     let highest = |a: &&Load, b: &&Load| a.throughput.total_cmp(&b.throughput);
@@ -122,8 +127,8 @@ fn fitted(loads: &[Load], sessions_max: f64, seed: u64, resamples: usize) -> Sca
     }
 }
 
-/// R² of a fit over the points, and its AICc over the runs.
-fn judged(law: Law, coefficients: &Coefficients, loads: &[Load]) -> (f64, f64) {
+/// R² of a fit over the points, how far it misses them in percent, and its AICc over the runs.
+fn judged(law: Law, coefficients: &Coefficients, loads: &[Load]) -> (f64, f64, f64) {
     let sum = |part: &dyn Fn(&Load) -> f64| -> f64 {
         loads.iter().map(|load| f64::from(load.repeats) * part(load)).sum()
     };
@@ -133,7 +138,16 @@ fn judged(law: Law, coefficients: &Coefficients, loads: &[Load]) -> (f64, f64) {
     let scatter: f64 = loads.iter().map(|load| load.scatter).sum();
     let r_squared = if variance > 0.0 { 1.0 - squares / variance } else { 0.0 };
     let runs = sum(&|_| 1.0);
-    (r_squared, choose::aicc(law, squares + scatter, runs, sum(&|load| load.throughput.powi(2))))
+    let misses_pct = 100.0 * (squares / runs).sqrt() / mean;
+    (r_squared, misses_pct, choose::aicc(law, squares + scatter, runs, sum(&|load| load.throughput.powi(2))))
+}
+
+impl Fit {
+    /// Whether it says anything of what was measured: it explains at least half of the variance, or there is hardly any, as
+    /// on a platform that one session saturates.
+    pub fn holds(&self) -> bool {
+        self.r_squared >= HOLDS.0 || self.misses_pct <= HOLDS.1
+    }
 }
 
 impl Scalability {

@@ -238,3 +238,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_law_that_misses_everything_is_not_told_as_one_that_fits() {
+    // One session is fastest, then it jumps: what a queue of writers behind one lock does.
+    let falling =
+        [(1.0, 25_700.0), (2.0, 5_100.0), (4.0, 17_200.0), (8.0, 4_300.0), (12.0, 17_700.0), (24.0, 3_300.0)];
+    let found = scalability(&loads(&falling), SEED).unwrap();
+    assert!(!found.best().holds(), "R² {}", found.best().r_squared);
+    let sentence = found.sentence("ops_per_s");
+    assert!(sentence.starts_with("no law fits: the nearest, "), "{sentence}");
+    // A platform that one session saturates has nothing to explain: contention of 100 % is the answer.
+    let flat = [(1.0, 1_000.0), (2.0, 1_010.0), (4.0, 995.0), (8.0, 1_004.0), (12.0, 1_001.0), (24.0, 997.0)];
+    let found = scalability(&loads(&flat), SEED).unwrap();
+    assert!(found.best().r_squared < 0.5 && found.best().holds());
+}

@@ -61,7 +61,17 @@ impl Fit {
 impl Scalability {
     /// The chosen fit in one sentence; `throughput` is the name of the measure that was fitted.
     pub fn sentence(&self, throughput: &str) -> String {
-        let sentence = self.best().sentence(throughput, self.sessions_max);
+        let best = self.best();
+        if !best.holds() {
+            return format!(
+                "no law fits: the nearest, {}, misses throughput by {} % (root mean square), R² {}; more points or repeats \
+                 would tell",
+                best.law.name(),
+                number::percent(best.misses_pct),
+                fixed(best.r_squared, 3),
+            );
+        }
+        let sentence = best.sentence(throughput, self.sessions_max);
         if self.best().coefficients.peak().is_some() || self.fell_pct < FALL_LEAST_PCT {
             return sentence;
         }

@@ -1,6 +1,6 @@
 //! What the charts of curves share, and the percentiles along the curve of the highest throughput.
 
-use dyno_analyze::number::{figure, time_us};
+use dyno_analyze::number::{self, figure, time_us};
 use dyno_analyze::points::{Curve, Point as Measured, Points, SESSIONS};
 
 use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
@@ -15,8 +15,7 @@ pub(super) fn name(curve: &Curve<'_, '_>) -> String {
 
 /// Where a point is, in words: `16 sessions, update_pct 20 %`.
 pub(super) fn setting(point: &Measured<'_>, curve: &Curve<'_, '_>) -> String {
-    let sessions =
-        if point.sessions == 1 { "1 session".to_owned() } else { format!("{} sessions", point.sessions) };
+    let sessions = number::sessions(f64::from(point.sessions));
     let name = curve_words(curve);
     if name.is_empty() { sessions } else { format!("{sessions}, {name}") }
 }

@@ -40,9 +40,9 @@ pub fn ramps<'p, 'r>(points: &'p Points<'r>) -> Vec<Ramp<'p, 'r>> {
     points.curves(SESSIONS).into_iter().map(ramp).filter(|ramp| ramp.loads.len() > 1).collect()
 }
 
-/// The fit of number `style` as a dashed curve over the sessions measured.
+/// The fit of number `style` as a dashed curve over the sessions measured; none where no law fits.
 pub(super) fn drawn(ramp: &Ramp<'_, '_>, style: usize) -> Option<Series> {
-    let fit = ramp.fit.as_ref().ok()?.best();
+    let fit = Some(ramp.fit.as_ref().ok()?.best()).filter(|fit| fit.holds())?;
     let sessions = ramp.loads.iter().map(|load| load.sessions);
     let (least, most) = sessions.fold((f64::INFINITY, 0.0f64), |(a, b), s| (a.min(s), b.max(s)));
     let at = |i: usize| least * (most / least).powf(i as f64 / (DRAWN - 1) as f64);

@@ -1,6 +1,6 @@
 //! Throughput as load rises.
 
-use dyno_analyze::number::figure;
+use dyno_analyze::number::{self, figure};
 use dyno_analyze::points::{Points, SESSIONS};
 
 use crate::chart::{Axis, Chart, Mark, MarkAt, Quantity};
@@ -14,7 +14,7 @@ pub(super) fn throughput(points: &Points<'_>, ramps: &[Ramp<'_, '_>]) -> Option<
     let mut marks = Vec::new();
     if let Some((top, rate)) = best(points).and_then(|point| Some((point, point.get("ops_per_s")?))) {
         let place = place_of(points, top, &path);
-        let name = format!("most: {}/s at {} sessions", figure(rate), top.sessions);
+        let name = format!("most: {}/s at {}", figure(rate), number::sessions(f64::from(top.sessions)));
         marks.extend(place.map(|x| Mark { name, at: MarkAt::Point(x, rate) }));
     }
     let by = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };

@@ -6,7 +6,7 @@ use dyno_analyze::Limit;
 use dyno_analyze::bracket::{self, Bracket, Next, Range, Tally};
 use dyno_plan::{Plan, sweep};
 use dyno_record::{RunRecord, Status, SweepKind};
-use dyno_report::number::count;
+use dyno_report::number::{self, count};
 use dyno_report::{RunningTable, SweepRow};
 use dyno_target::Work;
 use serde_json::json;
@@ -84,10 +84,7 @@ impl Axis {
     /// `64 sessions`, `5,000 ops/s`.
     fn words(self, load: u64) -> String {
         match self.over {
-            Over::Sessions => match load * u64::from(self.schemas) {
-                1 => "1 session".to_owned(),
-                sessions => format!("{} sessions", count(sessions)),
-            },
+            Over::Sessions => number::sessions((load * u64::from(self.schemas)) as f64),
             Over::Rate => format!("{} ops/s", count(load)),
         }
     }
