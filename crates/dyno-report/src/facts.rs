@@ -30,7 +30,10 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     }
     for (i, target) in record.targets.iter().enumerate() {
         let which = if record.targets.len() > 1 { format!("target {} ", i + 1) } else { String::new() };
-        add(format!("{which}database"), &format!("{} {}", target.identity.product, target.identity.version));
+        let database = format!("{} {}", target.identity.product, target.identity.version);
+        if !database.trim().is_empty() {
+            add(format!("{which}database"), &database);
+        }
         for (name, value) in &target.identity.settings {
             add(format!("{which}setting {name}"), value);
         }
@@ -46,7 +49,9 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     for (name, value) in named.into_iter().filter(|(_, value)| !value.is_empty()) {
         add(format!("host {name}"), value);
     }
-    add("host cpus".into(), &format!("{} of {}", host.cpus_allowed, host.cpus));
+    if host.cpus > 0 {
+        add("host cpus".into(), &format!("{} of {}", host.cpus_allowed, host.cpus));
+    }
     for (name, value) in &host.facts {
         add(format!("host {name}"), value);
     }

@@ -145,15 +145,17 @@ impl<'r> Report<'r> {
         let figures = Figures::of(record);
         let sessions = number::sessions(f64::from(record.sessions()));
         let mut line = format!(
-            "{} operations/s with {sessions}{} over {}",
+            "{} operations/s with {sessions}{}",
             optional(figures.ops_per_s),
             if record.knows("workload.update_pct") {
                 format!(" and {} % updates", record.plan.workload.update_pct)
             } else {
                 String::new()
             },
-            span_s(figures.seconds)
         );
+        if figures.seconds > 0.0 {
+            line.push_str(&format!(" over {}", span_s(figures.seconds)));
+        }
         if let Some(p99) = figures.service_us[3] {
             line.push_str(&format!("; 99 % of them within {}", time_us(p99)));
         }

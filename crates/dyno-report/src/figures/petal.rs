@@ -11,15 +11,13 @@ use super::{anchor, place_of, range, typical};
 
 /// Of service time against operations.
 pub(super) fn operations(points: &Points<'_>) -> Option<Chart> {
-    petal(
-        points,
-        "petal",
-        "Service time by throughput",
-        "ops_per_s",
-        Axis::linear("operations", Quantity::Plain("/s")),
-        "service_p99_us",
-        "service time, p99",
-    )
+    // What others measured often has a mean and no percentiles.
+    let (time, label) = match points.points.iter().any(|point| point.get("service_p99_us").is_some()) {
+        true => ("service_p99_us", "service time, p99"),
+        false => ("service_mean_us", "service time, mean"),
+    };
+    let operations = Axis::linear("operations", Quantity::Plain("/s"));
+    petal(points, "petal", "Service time by throughput", "ops_per_s", operations, time, label)
 }
 
 /// Of read latency against reads and against bytes, where storage takes part.

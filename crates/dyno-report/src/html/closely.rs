@@ -1,7 +1,7 @@
 //! One run closely, and the audit.
 
 use dyno_analyze::bands::{bands, sentence};
-use dyno_analyze::number::{ABSENT, count, figure, percent, time_us};
+use dyno_analyze::number::{self, ABSENT, count, figure, percent, time_us};
 use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, OpClass, RunRecord, Unit};
 use maud::{Markup, html};
 
@@ -22,7 +22,7 @@ pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
         p {
             @if report.records.len() > 1 { "At the highest throughput: " }
             a href={"#" (anchor(record))} { (clean(&record.id)) }
-            ", " (count(record.sessions().into())) " sessions" @if record.knows("workload.update_pct") { ", " (record.plan.workload.update_pct) " % updates" } "."
+            ", " (number::sessions(record.sessions().into())) @if record.knows("workload.update_pct") { ", " (record.plan.workload.update_pct) " % updates" } "."
         }
     }
 }
@@ -30,8 +30,10 @@ pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
 /// Classes of operations, bands of latency, every metric.
 pub(super) fn tables(record: &RunRecord) -> Markup {
     html! {
-        h3 { "Operations" }
-        (table(&classes(record), "operations"))
+        @if !record.ops.is_empty() {
+            h3 { "Operations" }
+            (table(&classes(record), "operations"))
+        }
         @if let Some((_, latency)) = timed(record) {
             @if let Some((words, grid)) = band_grid(latency) { h3 { "Service time in bands" } p { (words) "." } (table(&grid, "service time in bands")) }
         }

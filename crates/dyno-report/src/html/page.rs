@@ -86,10 +86,14 @@ fn title(report: &Report<'_>) -> String {
         || first.plan.target.url.to_string(),
         |target| format!("{} {}", target.identity.product, target.identity.version),
     );
-    let database = clean(&database);
+    // What was imported may not tell.
+    let on = match database.trim() {
+        "" => String::new(),
+        database => format!(" on {}", clean(database)),
+    };
     match report.records.len() {
-        1 => format!("Run {} on {database}", clean(&first.id)),
-        count => format!("{count} runs on {database}"),
+        1 => format!("Run {}{on}", clean(&first.id)),
+        count => format!("{count} runs{on}"),
     }
 }
 

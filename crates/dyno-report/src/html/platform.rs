@@ -71,7 +71,12 @@ pub(super) fn platform(report: &Report<'_>) -> Markup {
 
 fn head(record: &RunRecord) -> Vec<(String, String)> {
     let mut list = Vec::new();
-    let mut add = |name: &str, value: String| list.push((name.to_owned(), value));
+    // What is not known, as of imported results, has no row.
+    let mut add = |name: &str, value: String| {
+        if !value.trim().is_empty() {
+            list.push((name.to_owned(), value));
+        }
+    };
     for target in &record.targets {
         add("target", target.url.clone());
         add("database", format!("{} {}", target.identity.product, target.identity.version));
@@ -88,9 +93,14 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
     }
     let host = &record.host;
     add("host", format!("{} ({})", host.name, host.role));
-    add("processor", format!("{} × {}", host.cpus, host.cpu_model));
-    add("memory", bytes(host.memory_bytes));
-    add("system", format!("{}, {}", host.os, host.kernel));
+    if host.cpus > 0 {
+        add("processor", format!("{} × {}", host.cpus, host.cpu_model));
+    }
+    if host.memory_bytes > 0 {
+        add("memory", bytes(host.memory_bytes));
+    }
+    let system = [&host.os, &host.kernel].into_iter().filter(|part| !part.is_empty());
+    add("system", system.cloned().collect::<Vec<_>>().join(", "));
     add("dyno", record.dyno_version.clone());
     list
 }

@@ -5,7 +5,7 @@ use crate::chart::model::{Chart, Kind};
 use crate::markup::escape;
 
 use super::layout::Layout;
-use super::series::MARKERS_MAX;
+use super::series::marked;
 use super::text;
 
 const SIZE: f64 = 11.5;
@@ -31,21 +31,20 @@ fn along(a: (f64, f64), b: (f64, f64)) -> impl Iterator<Item = Box4> {
 }
 
 pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
-    let shown = || {
-        chart.series.iter().enumerate().filter(|(_, s)| s.kind == Kind::Line && s.points.len() <= MARKERS_MAX)
-    };
-    if shown().all(|(_, series)| series.points.iter().all(|point| point.label.is_empty())) {
+    let shown = || chart.series.iter().filter(|series| series.kind == Kind::Line);
+    if shown().all(|series| series.points.iter().all(|point| point.label.is_empty())) {
         return;
     }
     let mut taken: Vec<Box4> = Vec::new();
-    for (_, series) in shown() {
+    for series in shown() {
         let places: Vec<(f64, f64)> = series.points.iter().filter_map(|p| layout.place(p.x, p.y)).collect();
-        taken.extend(places.iter().map(|&(x, y)| [x - MARKER, y - MARKER, x + MARKER, y + MARKER]));
+        let markers = marked(series).filter_map(|p| layout.place(p.x, p.y));
+        taken.extend(markers.map(|(x, y)| [x - MARKER, y - MARKER, x + MARKER, y + MARKER]));
         taken.extend(places.windows(2).flat_map(|pair| along(pair[0], pair[1])));
     }
     out.push_str("<g class=\"labels\">");
-    for (_, series) in shown() {
-        for point in series.points.iter().filter(|point| !point.label.is_empty()) {
+    for series in shown() {
+        for point in marked(series).filter(|point| !point.label.is_empty()) {
             let Some((x, y)) = layout.place(point.x, point.y) else { continue };
             let width = text_width(&point.label, SIZE);
             let corners = [

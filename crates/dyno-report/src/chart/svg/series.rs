@@ -10,7 +10,17 @@ use super::layout::Layout;
 use super::num;
 
 /// Points of one series up to which each has a marker; more would hide the line.
-pub(super) const MARKERS_MAX: usize = 80;
+const MARKERS_MAX: usize = 80;
+
+/// The points that stand out from the line, each with its number: all, or of many the first, the last and some that double
+/// from one to the next, where they have something to say.
+pub(super) fn marked(series: &Series) -> impl Iterator<Item = &Point> {
+    let len = series.points.len();
+    series.points.iter().enumerate().filter_map(move |(i, point)| {
+        let stands_out = !point.label.is_empty() && ((i + 1).is_power_of_two() || i + 1 == len);
+        (len <= MARKERS_MAX || stands_out).then_some(point)
+    })
+}
 
 pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout, links: bool) {
     for kind in [Kind::Area, Kind::Column] {
@@ -97,20 +107,18 @@ fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
         let _ = write!(out, "<path class=\"{class} l{colour}\"{dashes} d=\"{d}\"/>");
     }
     whiskers(out, series, layout);
-    if series.points.len() <= MARKERS_MAX {
-        for point in &series.points {
-            let Some((x, y)) = place(point) else { continue };
-            linked(out, point, links, |out| {
-                let _ = write!(
-                    out,
-                    "<path class=\"m f{colour}\" transform=\"translate({} {})\" d=\"{}\">{}</path>",
-                    num(x),
-                    num(y),
-                    marker(series.style),
-                    title(point)
-                );
-            });
-        }
+    for point in marked(series) {
+        let Some((x, y)) = place(point) else { continue };
+        linked(out, point, links, |out| {
+            let _ = write!(
+                out,
+                "<path class=\"m f{colour}\" transform=\"translate({} {})\" d=\"{}\">{}</path>",
+                num(x),
+                num(y),
+                marker(series.style),
+                title(point)
+            );
+        });
     }
 }
 
