@@ -151,3 +151,69 @@ fn text_of_users_stays_text_in_a_browser() {
         );
     }
 }
+
+/// Does with the first chart what a reader does, and writes down on the page what came of it.
+const READER: &str = r#"<script>
+const svg = document.querySelector("svg.chart"), seen = document.body.dataset;
+const point = (type, x, y) => new PointerEvent(type, { clientX: x, clientY: y, pointerType: "mouse", button: 0, bubbles: true });
+const middle = (element) => { const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+const ticks = () => [...svg.querySelectorAll(".axis-x text")].map((text) => text.textContent).join(" ");
+const markers = [...svg.querySelectorAll("path.m")], [x, y] = middle(markers[2]);
+svg.dispatchEvent(point("pointermove", x, y));
+seen.tip = document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
+const key = svg.querySelector(".key[data-i]"), series = svg.querySelector(`.series[data-i="${key.dataset.i}"]`);
+key.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+seen.off = series.classList.contains("off");
+key.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+seen.on = !series.classList.contains("off");
+const [whole, line] = [ticks(), svg.querySelector("path.ln").getAttribute("d")];
+const [from, to] = [middle(markers[1]), middle(markers[5])];
+svg.dispatchEvent(point("pointerdown", from[0] - 10, from[1] + 10));
+svg.dispatchEvent(point("pointermove", to[0] + 10, to[1] - 10));
+svg.dispatchEvent(point("pointerup", to[0] + 10, to[1] - 10));
+seen.zoomed = svg.classList.contains("zoomed") && ticks() !== whole && svg.querySelector("path.ln").getAttribute("d") !== line;
+svg.parentNode.querySelector("button.back").click();
+seen.whole = !svg.classList.contains("zoomed") && ticks() === whole && svg.querySelector("path.ln").getAttribute("d") === line;
+</script>"#;
+
+#[test]
+fn pointer_legend_and_zoom_work_in_a_browser() {
+    let Some(browser) = browser() else {
+        dyno_testbed::skip(
+            "the report under a reader's hand",
+            "no chromium is here: apt-get install chromium",
+        );
+        return;
+    };
+    let desk = Desk::new();
+    let ramp = [
+        (1, 12_000, 83),
+        (2, 23_000, 87),
+        (4, 44_000, 91),
+        (8, 79_000, 101),
+        (16, 130_000, 123),
+        (32, 180_000, 178),
+        (64, 205_000, 312),
+    ];
+    let lines: String = ramp.iter().map(|(jobs, ops, us)| format!("{jobs},{ops},{us}\n")).collect();
+    desk.write("ramp.csv", &format!("jobs,ops,us\n{lines}"));
+    let maps =
+        ["--map", "jobs=sessions", "--map", "ops=ops_per_s", "--map", "us=service_mean_us", "--tag", "ramp"];
+    let imported = desk.dyno(&[&["import", "ramp.csv"][..], &maps].concat());
+    assert_eq!(imported.code, 0, "{imported:#?}");
+    assert_eq!(desk.dyno(&["report", "tag:ramp", "-o", "ramp.html"]).code, 0);
+    let page = std::fs::read_to_string(desk.file("ramp.html")).unwrap();
+    // The page allows no script but its own, so the reader's hand needs a page without that policy.
+    let begin = page.find("<meta http-equiv").unwrap();
+    let end = begin + page[begin..].find('>').unwrap() + 1;
+    desk.write(
+        "driven.html",
+        &format!("{}{}", &page[..begin], &page[end..]).replace("</body>", &format!("{READER}</body>")),
+    );
+    let seen = seen(&browser, &desk, "driven.html");
+    let body = seen.split("<body").nth(1).and_then(|rest| rest.split('>').next()).unwrap_or_default();
+    for did in ["data-off=\"true\"", "data-on=\"true\"", "data-zoomed=\"true\"", "data-whole=\"true\""] {
+        assert!(body.contains(did), "{did}: {body}");
+    }
+    assert!(body.contains("data-tip=\"") && body.contains("44,000"), "{body}");
+}

@@ -60,11 +60,11 @@
       title.remove();
     }
     const places = (group) => {
-      const marked = [...group.querySelectorAll("path.m")];
-      if (marked.length) return marked.map((m) => { const t = m.transform.baseVal[0].matrix; return { x: t.e, y: t.f, text: m.dataset.title }; });
+      // Of many points only some have a marker; those without are told from the line.
+      const marked = [...group.querySelectorAll("path.m")].map((m) => { const t = m.transform.baseVal[0].matrix; return { x: t.e, y: t.f, text: m.dataset.title }; });
       const line = group.querySelector("path.w,path.ln,path.fit");
-      if (!line) return [];
-      return [...line.getAttribute("d").matchAll(/[ML]([-\d.]+) ([-\d.]+)/g)].map((m) => ({ x: +m[1], y: +m[2] }));
+      const points = line ? [...line.getAttribute("d").matchAll(/[ML]([-\d.]+) ([-\d.]+)/g)].map((m) => ({ x: +m[1], y: +m[2] })) : [];
+      return points.length > marked.length ? marked.concat(points) : marked;
     };
     const told = (event) => {
       const p = at(event);
