@@ -16,7 +16,8 @@ fn at(point: &SeriesPoint) -> f64 {
 }
 
 fn chart(id: &str, title: &str, about: &str, y: Axis, series: Vec<Series>) -> Option<Chart> {
-    let series: Vec<Series> = series.into_iter().filter(|series| !series.points.is_empty()).collect();
+    // One moment is no course of time; the tables say it.
+    let series: Vec<Series> = series.into_iter().filter(|series| series.points.len() > 1).collect();
     let x = Axis::linear("time in the window", Quantity::Seconds);
     let (id, title, about) = (id.into(), title.into(), about.into());
     (!series.is_empty()).then_some(Chart { id, title, about, x, y, series, marks: vec![] })
