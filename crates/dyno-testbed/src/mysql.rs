@@ -81,7 +81,10 @@ impl MySql {
         // Clients of any user may pass through to the socket.
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).map_err(|e| e.to_string())?;
-        let template = data_template(version, run_as)?;
+        // Chosen when a data directory is made; a server takes no other on it.
+        let page_size =
+            settings.iter().find(|(name, _)| *name == "innodb_page_size").map(|(_, value)| *value);
+        let template = data_template(version, run_as, page_size)?;
         run(Command::new("cp")
             .args(["-a", "--reflink=auto"])
             .arg(&template)
@@ -312,11 +315,17 @@ fn greets(socket: &Path) -> bool {
     read.is_ok() && head[4] == 10
 }
 
-/// A fresh data directory of `version`, made once and kept.
-fn data_template(version: &MyVersion, run_as: Option<RunAs>) -> Result<PathBuf, String> {
+/// A fresh data directory of `version` with pages of `page_size`, made once and kept.
+fn data_template(
+    version: &MyVersion,
+    run_as: Option<RunAs>,
+    page_size: Option<&str>,
+) -> Result<PathBuf, String> {
     let _one_at_a_time = MAKING.lock().map_err(|_| "an earlier initialisation panicked".to_owned())?;
     let dir = testbeds_dir().join("templates");
-    let template = dir.join(format!("{}-{}", version.product.name().to_lowercase(), version.full));
+    let pages = page_size.map(|size| format!("-pages-{size}")).unwrap_or_default();
+    let name = format!("{}-{}{pages}", version.product.name().to_lowercase(), version.full);
+    let template = dir.join(&name);
     if template.exists() {
         return Ok(template);
     }
@@ -325,11 +334,12 @@ fn data_template(version: &MyVersion, run_as: Option<RunAs>) -> Result<PathBuf, 
     let work = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
     template::own(work.path(), run_as)?;
     let made = work.path().join("data");
+    let page_size = page_size.map(|size| format!("--innodb-page-size={size}"));
     match version.product {
         MyProduct::MariaDb => {
             let mut install = Command::new("mariadb-install-db");
             install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
-            install.arg(format!("--datadir={}", made.display())).current_dir(work.path());
+            install.arg(format!("--datadir={}", made.display())).args(&page_size).current_dir(work.path());
             if let Some(user) = run_as {
                 user.apply(&mut install);
             }
@@ -339,14 +349,14 @@ fn data_template(version: &MyVersion, run_as: Option<RunAs>) -> Result<PathBuf, 
             let log = work.path().join("log");
             let open = |path: &Path| File::options().create(true).append(true).open(path);
             let mut initialize = server_command(version, &made, run_as);
-            initialize.args(["--initialize-insecure", "--innodb-redo-log-capacity=8M"]);
+            initialize.args(["--initialize-insecure", "--innodb-redo-log-capacity=8M"]).args(&page_size);
             initialize.stderr(open(&log).map_err(|e| e.to_string())?);
             run(&mut initialize).map_err(|why| {
                 format!("{why}: {}", std::fs::read_to_string(&log).unwrap_or_default().trim())
             })?;
         }
     }
-    let home = dir.join(format!(".{}.{}", version.full, std::process::id()));
+    let home = dir.join(format!(".{name}.{}", std::process::id()));
     run(Command::new("cp").arg("-a").arg(&made).arg(&home))?;
     if std::fs::rename(&home, &template).is_err() {
         // Another process was faster; its template is as good.

@@ -53,6 +53,19 @@ fn reasons(record: &Value) -> String {
 }
 
 #[test]
+fn pages_of_64_kib_hold_a_row_each_and_the_figures_agree() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[("innodb_page_size", "64k")]);
+        let (desk, url) = (Desk::new(), server.url());
+        load(&desk, &url);
+        let mix = ["--set", "workload.scan_pct=5", "--set", "run.ops_per_session=400"];
+        let run = desk.dyno(&args(&RUN, &url, &mix));
+        assert_eq!(run.code, 0, "{run:#?}");
+        assert_eq!(last(&desk)["status"], "valid", "{}", reasons(&last(&desk)));
+    }
+}
+
+#[test]
 fn from_check_to_drop_and_the_figures_agree() {
     on_each(|server, desk| {
         let url = server.url();

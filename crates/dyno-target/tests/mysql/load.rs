@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dyno_plan::DataSpec;
 use dyno_target::{Cancel, DataState, LoadOptions, Progress, Silent, TargetErrorKind};
 use dyno_testbed::MySql;
 
@@ -88,20 +89,44 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
 }
 
 #[test]
-fn every_page_size_that_can_hold_one_row_does() {
+fn rows_go_one_to_a_page_by_insert_too() {
     for version in MySql::available() {
-        // A page size is chosen when a data directory is made, so only the server's own is met here.
         let server = MySql::start(&version, &[("local_infile", "0")]);
-        let target = target_at(&server.url());
-        let spec = spec(1, 3000, 100);
-        let report = target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
-        assert!(
-            report.tables.iter().all(|facts| facts.rows_per_block() == 1.0),
-            "by INSERT: {:?}",
-            report.tables
-        );
-        target.spot_check(&spec, 7).unwrap();
+        assert_one_row_per_page(&server, spec(1, 3000, 100));
     }
+}
+
+#[test]
+fn rows_go_one_to_a_page_of_any_size() {
+    for version in MySql::available() {
+        let sizes = [
+            ("4k", 4096, "1"),
+            ("8k", 8192, "1"),
+            ("32k", 32_768, "1"),
+            ("64k", 65_536, "1"),
+            ("64k", 65_536, "0"),
+        ];
+        for (name, bytes, local_infile) in sizes {
+            let settings = [("innodb_page_size", name), ("local_infile", local_infile)];
+            let server = MySql::start(&version, &settings);
+            assert_one_row_per_page(&server, DataSpec { block_size: bytes, ..spec(1, 3000, 300) });
+        }
+    }
+}
+
+/// Loads with two connections, and looks into the pages: no two rows share one, and there are hardly more pages than rows.
+fn assert_one_row_per_page(server: &MySql, spec: DataSpec) {
+    let target = target_at(&server.url());
+    let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+    for facts in &report.tables {
+        assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
+    }
+    target.spot_check(&spec, 7).unwrap();
+    // The row's own columns lie in its page: nothing is kept outside.
+    let size = "SELECT stat_value FROM mysql.innodb_index_stats WHERE table_name = 'dyno_rows_1' \
+                AND index_name = 'PRIMARY' AND stat_name = 'size'";
+    let pages = number(server, size);
+    assert!(pages < spec.rows + spec.rows / 5 + 130, "{pages} pages of {} rows", spec.rows);
 }
 
 #[test]

@@ -176,11 +176,11 @@ fn spec(meta: &HashMap<&str, &str>) -> Result<DataSpec, TargetError> {
         text.parse().map_err(|_| broken(format!("{name} is {text:?}")))
     }
     let block_size = number(meta, "block_size")?;
-    let shape = Shape { column_bytes: number(meta, "column_bytes")?, pad_bytes: number(meta, "pad_bytes")? };
-    if Shape::of(block_size)? != shape {
+    let shape = Shape::of(block_size)?;
+    let (column_bytes, pad_bytes) = (number(meta, "column_bytes")?, number(meta, "pad_bytes")?);
+    if (shape.column_bytes, shape.pad_bytes) != (column_bytes, pad_bytes) {
         return Err(broken(format!(
-            "its rows have columns of {} and a pad of {} bytes, which this version does not make",
-            shape.column_bytes, shape.pad_bytes
+            "its rows have columns of {column_bytes} and a pad of {pad_bytes} bytes, which this version does not make"
         )));
     }
     Ok(DataSpec {

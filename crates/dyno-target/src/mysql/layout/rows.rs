@@ -85,7 +85,7 @@ fn write_chunk(
     let written = connection
         .simple("START TRANSACTION")
         .and_then(|_| loading.fill.write(connection, loading, chunk, &mut maker))
-        .and_then(|taken| complete(&name, 2 * rows, taken))
+        .and_then(|taken| complete(&name, loading.shape.records() * rows, taken))
         .and_then(|()| {
             let note =
                 format!("INSERT INTO dyno_chunks VALUES ('{kind}', {schema}, {first}, {rows}); COMMIT");

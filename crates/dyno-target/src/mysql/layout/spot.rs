@@ -27,13 +27,13 @@ pub(in crate::mysql) fn spot_check(
     let shape = Shape::of(spec.block_size)?;
     for table in Table::all(spec) {
         check_facts(connection, &table)?;
-        check_ends(connection, &table)?;
+        check_ends(connection, &table, shape)?;
         let mut maker = RowMaker::new(spec, &table, shape);
         let seed = mix(seed ^ mix(u64::from(table.schema)));
         if table.kind == TableKind::Rows {
             check_by_key(connection, &table, &mut maker, seed)?;
         }
-        check_positions(connection, &table, &mut maker, seed)?;
+        check_positions(connection, &table, shape, &mut maker, seed)?;
     }
     Ok(())
 }
@@ -71,9 +71,9 @@ fn check_facts(connection: &mut Connection, table: &Table) -> Result<(), TargetE
 
 /// The smallest and largest surrogate key, and of the table with an index the smallest and largest key, each read in one
 /// step from an index.
-fn check_ends(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
+fn check_ends(connection: &mut Connection, table: &Table, shape: Shape) -> Result<(), TargetError> {
     let name = table.name();
-    let mut columns = vec![("id", 2 * table.rows)];
+    let mut columns = vec![("id", shape.records() * table.rows)];
     if table.kind == TableKind::Rows {
         columns.push(("custid", table.rows));
     }
@@ -143,26 +143,30 @@ fn check_by_key(
 pub(super) fn check_positions(
     connection: &mut Connection,
     table: &Table,
+    shape: Shape,
     maker: &mut RowMaker,
     seed: u64,
 ) -> Result<(), TargetError> {
     let name = table.name();
     let positions = spot_keys(table.rows, mix(seed));
-    let (columns, ids) = (columns(), list(positions.iter().map(|position| 2 * position - 1)));
-    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE id IN ({ids})"))?;
+    let ids: Vec<u64> = positions.iter().map(|position| shape.id(position - 1)).collect();
+    let (columns, rows_list) = (columns(), list(ids.iter().copied()));
+    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE id IN ({rows_list})"))?;
     for row in &rows {
         check_row(table, maker, row)?;
     }
-    let spacers = list(positions.iter().map(|position| 2 * position));
+    let spacers = list(ids.iter().flat_map(|id| id + 1..id + shape.records()));
     let empty = connection.simple(&format!(
         "SELECT COUNT(*) FROM {name} WHERE id IN ({spacers}) AND custid IS NULL AND c2 IS NULL"
     ))?;
     let empty = empty.first().and_then(|row| row.parse::<usize>(0)).unwrap_or(0);
-    if rows.len() != positions.len() || empty != positions.len() {
+    // Some hundred places, with three spacers at most.
+    if rows.len() != positions.len() || empty != positions.len() * shape.spacers as usize {
         let found = format!(
-            "has {} rows and {empty} spacers at {} places, and one of each was loaded there",
+            "has {} rows and {empty} spacers at {} places, and one row with its {} was loaded at each",
             rows.len(),
-            positions.len()
+            positions.len(),
+            shape.spacers
         );
         return Err(wrong(&name, &found));
     }

@@ -17,11 +17,21 @@ const ROW_OVERHEAD_BYTES: usize = 5 + 3 + TEXT_COLUMNS + 2 + 8 + 6 + 7 + 8 + 8;
 /// The least room that `pad` has.
 const PAD_BYTES_MIN: usize = 16;
 
-/// Text of a spacer's only column.
-pub(super) const SPACER_BYTES: usize = 64;
+/// Text of a spacer's only column, where one spacer is enough.
+const SPACER_BYTES: usize = 64;
 
-/// Page sizes that can be loaded; pages of 64 KiB hold at least four rows by design.
-const PAGE_BYTES: std::ops::RangeInclusive<u64> = 4096..=32_768;
+/// Pages of this size hold at least four records by design, for no record is longer than 16 KiB.
+const LARGEST_PAGE_BYTES: u64 = 65_536;
+
+/// The longest row on such a page, with room for what versions differ in: InnoDB cuts up records of 16 KiB.
+const LARGEST_ROW_BYTES: usize = 16_300;
+
+/// Spacers behind each row on such a page, and the text of each: so long that two rows and the spacers between them do not
+/// fit, and so short that a row and its spacers leave the sixteenth of the page free that InnoDB keeps for later.
+const LARGEST_SPACERS: (u64, usize) = (3, 11_200);
+
+/// Page sizes that can be loaded.
+const PAGE_BYTES: std::ops::RangeInclusive<u64> = 4096..=LARGEST_PAGE_BYTES;
 
 /// What a table's rows look like, which follows from the page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +40,10 @@ pub(in crate::mysql) struct Shape {
     pub(in crate::mysql) column_bytes: usize,
     /// Bytes of the column that makes a row as long as InnoDB keeps whole.
     pub(in crate::mysql) pad_bytes: usize,
+    /// Spacers behind each row.
+    pub(super) spacers: u64,
+    /// Bytes of the text of each; longer than a column, it stands in `pad`.
+    pub(super) spacer_bytes: usize,
 }
 
 impl Shape {
@@ -38,21 +52,41 @@ impl Shape {
         if !PAGE_BYTES.contains(&page_bytes) || !page_bytes.is_power_of_two() {
             let message = format!("rows cannot be kept one to a page with innodb_page_size = {page_bytes}");
             return Err(TargetError::new(TargetErrorKind::Unsupported, message)
-                .hint("use a server that was initialised with innodb_page_size 4k, 8k, 16k or 32k"));
+                .hint("use a server that was initialised with innodb_page_size 4k, 8k, 16k, 32k or 64k"));
         }
         let row = row_bytes_max(page_bytes);
         let column_bytes =
             CLASSIC_COLUMN_BYTES.min((row - ROW_OVERHEAD_BYTES - PAD_BYTES_MIN) / TEXT_COLUMNS);
         let pad_bytes = row - ROW_OVERHEAD_BYTES - column_bytes * TEXT_COLUMNS;
-        Ok(Self { column_bytes, pad_bytes })
+        let (spacers, spacer_bytes) =
+            if page_bytes == LARGEST_PAGE_BYTES { LARGEST_SPACERS } else { (1, SPACER_BYTES) };
+        Ok(Self { column_bytes, pad_bytes, spacers, spacer_bytes })
+    }
+
+    /// Records that a row is with its spacers.
+    pub(super) fn records(self) -> u64 {
+        1 + self.spacers
+    }
+
+    /// The surrogate key of the row at insert position `position` (from 0); those of its spacers follow.
+    pub(super) fn id(self, position: u64) -> u64 {
+        position * self.records() + 1
+    }
+
+    /// Whether a spacer's text stands in `pad`, and not in the last column.
+    pub(super) fn pads_spacers(self) -> bool {
+        self.spacer_bytes > self.column_bytes
     }
 }
 
-/// The longest row that InnoDB keeps whole in its page: less than half of an empty page (MySQL manual, "Limits on Table
-/// Column Count and Row Size"; `page_zip_rec_needs_ext`).
+/// The longest row that InnoDB keeps whole in its page: less than half of an empty page, and less than 16 KiB (MySQL
+/// manual, "Limits on Table Column Count and Row Size"; `page_zip_rec_needs_ext`).
 fn row_bytes_max(page_bytes: u64) -> usize {
-    // At most 32 KiB.
-    (page_bytes as usize - PAGE_OVERHEAD_BYTES) / 2 - 1
+    // At most 64 KiB.
+    match page_bytes {
+        LARGEST_PAGE_BYTES => LARGEST_ROW_BYTES,
+        _ => (page_bytes as usize - PAGE_OVERHEAD_BYTES) / 2 - 1,
+    }
 }
 
 /// One test table of a spec.
@@ -107,25 +141,34 @@ impl Table {
 mod tests {
     use super::*;
 
+    /// Bytes of a spacer beside its text: as of a row, without columns.
+    const SPACER_OVERHEAD_BYTES: usize = 5 + 3 + 2 + 8 + 6 + 7 + 8;
+
     #[test]
-    fn two_rows_and_their_spacer_never_fit_into_a_page_and_one_row_is_kept_whole() {
-        for page_bytes in [4096u64, 8192, 16_384, 32_768] {
-            let Shape { column_bytes, pad_bytes } = Shape::of(page_bytes).unwrap();
+    fn two_rows_and_their_spacers_never_fit_into_a_page_and_one_row_is_kept_whole() {
+        for page_bytes in [4096u64, 8192, 16_384, 32_768, 65_536] {
+            let shape = Shape::of(page_bytes).unwrap();
+            let Shape { column_bytes, pad_bytes, spacer_bytes, .. } = shape;
             assert!((64..=128).contains(&column_bytes), "{page_bytes}");
             let free = page_bytes as usize - PAGE_OVERHEAD_BYTES;
             // The length of `pad` takes one byte less where it is at most 255 bytes long.
             let row = ROW_OVERHEAD_BYTES + column_bytes * TEXT_COLUMNS + pad_bytes;
-            assert!(row < free / 2, "{page_bytes}: a row of {row} bytes would be cut up");
-            let spacer = 5 + 3 + 1 + 8 + 6 + 7 + 8 + SPACER_BYTES;
-            assert!(2 * (row - 1) + spacer > free, "{page_bytes}: two rows of {row} bytes fit");
-            assert!(row + spacer <= free);
+            assert!(row < free / 2 && row < 16_384, "{page_bytes}: a row of {row} bytes would be cut up");
+            // The length of a short text takes one byte less.
+            let spacers = shape.spacers as usize * (SPACER_OVERHEAD_BYTES - 1 + spacer_bytes);
+            assert!(2 * (row - 1) + spacers > free, "{page_bytes}: two rows of {row} bytes fit");
+            assert!(row + spacers + shape.spacers as usize <= free * 15 / 16, "{page_bytes}");
+            assert!(spacer_bytes <= pad_bytes.max(column_bytes));
         }
-        assert_eq!(Shape::of(16_384).unwrap(), Shape { column_bytes: 128, pad_bytes: 5627 });
+        let shape = Shape { column_bytes: 128, pad_bytes: 5627, spacers: 1, spacer_bytes: 64 };
+        assert_eq!(Shape::of(16_384).unwrap(), shape);
+        let ids: Vec<u64> = (0..3).map(|position| Shape::of(65_536).unwrap().id(position)).collect();
+        assert_eq!(ids, [1, 5, 9]);
     }
 
     #[test]
     fn page_sizes_without_one_row_each_are_refused() {
-        for bad in [0, 5000, 65_536] {
+        for bad in [0, 5000, 131_072] {
             assert_eq!(Shape::of(bad).unwrap_err().kind, TargetErrorKind::Unsupported);
         }
     }

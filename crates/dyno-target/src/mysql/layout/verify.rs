@@ -38,7 +38,7 @@ pub(super) fn measure(
     table: &Table,
 ) -> Result<SchemaFacts, TargetError> {
     let name = table.name();
-    check_keys(connection, table)?;
+    check_keys(connection, table, shape)?;
     connection.simple(&format!("ANALYZE TABLE {name}"))?;
     let pages = pages(connection, table, spec.block_size)?;
     let share = if pages.leaves { LEAF_PAGES_SLACK } else { ALL_PAGES_SLACK };
@@ -50,7 +50,7 @@ pub(super) fn measure(
         return Err(wrong(&name, &found));
     }
     let mut maker = RowMaker::new(spec, table, shape);
-    spot::check_positions(connection, table, &mut maker, spec.seed)?;
+    spot::check_positions(connection, table, shape, &mut maker, spec.seed)?;
     let rows = connection.simple(&format!(
         "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES
          WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
@@ -74,15 +74,19 @@ pub(super) fn wrong(table: &str, found: &str) -> TargetError {
 }
 
 /// Keys are `1..=rows` if count, smallest, largest and sum are theirs; the loader writes each position once, so what could
-/// cheat all four cannot come from it. Records are twice as many: each row has its spacer.
-pub(super) fn check_keys(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
+/// cheat all four cannot come from it. Records are more: each row has its spacers.
+pub(super) fn check_keys(
+    connection: &mut Connection,
+    table: &Table,
+    shape: Shape,
+) -> Result<(), TargetError> {
     let name = table.name();
     let found = connection.simple(&format!(
         "SELECT COUNT(*), COUNT(custid), MIN(custid), MAX(custid), SUM(custid) FROM {name}"
     ))?;
     let number = |i| found.first().and_then(|row| row.parse::<u128>(i)).unwrap_or(0);
     let rows = u128::from(table.rows);
-    let expected = [2 * rows, rows, 1, rows, rows * (rows + 1) / 2];
+    let expected = [u128::from(shape.records()) * rows, rows, 1, rows, rows * (rows + 1) / 2];
     let found = [0, 1, 2, 3, 4].map(number);
     if found == expected {
         return Ok(());
@@ -90,7 +94,7 @@ pub(super) fn check_keys(connection: &mut Connection, table: &Table) -> Result<(
     let [records, rows_found, min, max, _] = found;
     let what = format!(
         "holds {rows_found} rows with keys {min} to {max} and {} spacers, and {rows} rows with keys 1 to {rows}, each once \
-         and with its spacer, were loaded",
+         and with its spacers, were loaded",
         records - rows_found.min(records)
     );
     Err(wrong(&name, &what))
