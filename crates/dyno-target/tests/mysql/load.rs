@@ -92,7 +92,7 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
 fn rows_go_one_to_a_page_by_insert_too() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("local_infile", "0")]);
-        assert_one_row_per_page(&server, spec(1, 3000, 100));
+        assert_one_row_per_page(&server, &spec(1, 3000, 100));
     }
 }
 
@@ -109,19 +109,19 @@ fn rows_go_one_to_a_page_of_any_size() {
         for (name, bytes, local_infile) in sizes {
             let settings = [("innodb_page_size", name), ("local_infile", local_infile)];
             let server = MySql::start(&version, &settings);
-            assert_one_row_per_page(&server, DataSpec { block_size: bytes, ..spec(1, 3000, 300) });
+            assert_one_row_per_page(&server, &DataSpec { block_size: bytes, ..spec(1, 3000, 300) });
         }
     }
 }
 
 /// Loads with two connections, and looks into the pages: no two rows share one, and there are hardly more pages than rows.
-fn assert_one_row_per_page(server: &MySql, spec: DataSpec) {
+fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
     let target = target_at(&server.url());
-    let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+    let report = target.load(spec, &options(2), &Silent, &Cancel::default()).unwrap();
     for facts in &report.tables {
         assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
     }
-    target.spot_check(&spec, 7).unwrap();
+    target.spot_check(spec, 7).unwrap();
     // The row's own columns lie in its page: nothing is kept outside.
     let size = "SELECT stat_value FROM mysql.innodb_index_stats WHERE table_name = 'dyno_rows_1' \
                 AND index_name = 'PRIMARY' AND stat_name = 'size'";
