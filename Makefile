@@ -46,7 +46,8 @@ testbeds:
 	sh scripts/testbeds.sh
 
 unit:
-	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test --workspace --no-fail-fast
+	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test --workspace --no-fail-fast --lib --bins --tests
+	$(CARGO) test --quiet --doc -p dyno-target
 
 # A bounded run is part of `make test`.
 fuzz:
