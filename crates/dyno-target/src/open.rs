@@ -26,12 +26,14 @@ pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, T
         "sqlite" => crate::sqlite::open(url),
         "postgres" | "postgresql" => crate::postgres::open(url, options),
         "mysql" | "mariadb" => crate::mysql::open(url, options),
+        "oracle" => crate::oracle::open(url, options),
         other => Err(TargetError::new(
             TargetErrorKind::Unsupported,
             format!("there is no engine for {other:?} URLs"),
         )
         .hint(
-            "write sqlite:PATH, sqlite::memory:, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE",
+            "write sqlite:PATH, sqlite::memory:, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or \
+             oracle://USER@HOST/SERVICE",
         )),
     }
 }

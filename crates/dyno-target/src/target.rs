@@ -1,11 +1,12 @@
 //! One database endpoint.
 
-use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity, Snapshot};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Holder, Lock};
+use crate::report::Reporter;
 use crate::session::{Session, SessionSetup};
 use crate::witness::{RowVersion, ServerLife};
 
@@ -124,6 +125,14 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// It cannot be reached, or refuses.
     fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        Ok(None)
+    }
+
+    /// Takes the first of the database's own snapshots around a run, where `awr` asks for them and there are any.
+    ///
+    /// # Errors
+    /// It cannot be reached; or they must be and cannot be.
+    fn reporter(&self, _awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
         Ok(None)
     }
 

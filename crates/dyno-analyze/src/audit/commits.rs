@@ -1,5 +1,6 @@
 //! Commits acknowledged to the client against commits that the database counted, and whether they waited for storage.
 
+use dyno_plan::Commit;
 use dyno_record::{CheckStatus, Counter};
 
 use super::compare::Tolerance;
@@ -42,7 +43,7 @@ pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
 fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, String), Skip> {
     let commits = interval.commits;
     match facts.engine {
-        Engine::Sqlite => Ok((commits, format!("{} acknowledged", count(commits)))),
+        Engine::Sqlite | Engine::Oracle => Ok((commits, format!("{} acknowledged", count(commits)))),
         Engine::Postgres if facts.server_drive() => {
             let sum = interval.slices.saturating_add(commits);
             let parts =
@@ -106,6 +107,12 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     found(difference.status, count(expected), count(database), detail)
 }
 
+/// The plan's own reason why commits do not wait, if there is one.
+fn not_waiting(facts: &Facts<'_>) -> Option<String> {
+    let commit = facts.record.plan.workload.commit;
+    (commit != Commit::Wait).then(|| format!("workload.commit={}", commit.name()))
+}
+
 /// Whether each commit waited for its redo to reach storage.
 pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
     let interval = facts.window_interval()?;
@@ -122,9 +129,12 @@ pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
         "wal_sync_method",
         "innodb_flush_log_at_trx_commit",
         "sync_binlog",
+        "commit_wait",
+        "commit_logging",
     ]
     .iter()
     .filter_map(|&name| Some(format!("{name}={}", facts.target()?.identity.settings.get(name)?)))
+    .chain(not_waiting(facts))
     .collect();
     let why = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
     let words = format!("{} commits, {} syncs of redo", count(interval.commits), count(syncs));

@@ -11,11 +11,11 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity};
 use dyno_target::{
     Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Holder, Interrupter, LoadOptions,
-    LoadReport, Lock, Observer, Op, OpError, Progress, Request, RowVersion, Sampler, ServerLife, Session,
+    LoadReport, Lock, Observer, Op, OpError, Progress, Reporter, Request, RowVersion, Sampler, ServerLife, Session,
     SessionSetup, SliceDone, Target, TargetError,
 };
 
@@ -195,6 +195,9 @@ impl Target for Witness {
     }
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         self.inner.sampler()
+    }
+    fn reporter(&self, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        self.inner.reporter(awr)
     }
 }
 

@@ -1,0 +1,9 @@
+//! Finding and opening an Oracle database: the URL, `tnsnames.ora`, TLS with a wallet, and what a refusal means.
+
+mod config;
+mod dial;
+mod explain;
+mod from_url;
+
+pub use config::{ConnectConfig, Place, Protocol};
+pub(super) use dial::dial;

@@ -1,0 +1,167 @@
+//! One connection to the database for everything but the hot path: statements with named binds, rows as text.
+
+use std::sync::Arc;
+
+use oracledb::{OracleNumber, ToDbValue};
+
+use super::connect::{ConnectConfig, dial};
+use super::error::{OraError, target};
+use super::socket::{MARK_BYTES, find};
+use super::sql;
+use crate::error::TargetError;
+use crate::net::Breaker;
+
+/// A value of a bind, by the bind's name.
+pub(super) type Bind<'a> = (&'a str, &'a dyn ToDbValue);
+
+/// Rows that one answer brings at most, where many are expected.
+const FETCH_ROWS: u32 = 1_000;
+
+/// One connection.
+pub(super) struct Connection {
+    driver: oracledb::Connection,
+}
+
+impl Connection {
+    /// Opens one, seen in V$SESSION as module `dyno` with this action.
+    pub(super) fn open(config: &ConnectConfig, action: &str) -> Result<Self, TargetError> {
+        Ok(Self { driver: dial(config, action)? })
+    }
+
+    /// The same, and `breaker` can break off what it does.
+    pub(super) fn open_guarded(
+        config: &ConnectConfig,
+        action: &str,
+        breaker: &Arc<Breaker>,
+    ) -> Result<Self, TargetError> {
+        let breaks = breaker.breaks();
+        let connection = Self::open(config, action)?;
+        let long_text = " ".repeat(MARK_BYTES);
+        let mark = || connection.run(&sql::MARK_SOCKET.text(), &[("long_text", &long_text.as_str())]).is_ok();
+        // Where the socket cannot be told, calls cannot be broken off; they end by themselves or by the URL's call-timeout.
+        if let Some(socket) = find(mark) {
+            breaker
+                .guard(&socket, breaks)
+                .map_err(|error| TargetError::new(crate::TargetErrorKind::Unreachable, error.to_string()))?;
+        }
+        Ok(connection)
+    }
+
+    /// The driver's own, for the hot path.
+    pub(super) fn driver(&self) -> &oracledb::Connection {
+        &self.driver
+    }
+
+    /// The version: (19, 21) for 19.21.
+    pub(super) fn version(&self) -> (usize, usize) {
+        self.driver.version().map_or((0, 0), |version| (version.0, version.1))
+    }
+
+    /// The rows of a query.
+    pub(super) fn rows(&self, sql: &str, binds: &[Bind<'_>]) -> Result<Vec<Row>, TargetError> {
+        let mut rows = Vec::new();
+        self.each(sql, binds, &mut |row| rows.push(row))?;
+        Ok(rows)
+    }
+
+    /// Tells `visit` of every row of a query, without keeping them.
+    pub(super) fn each(
+        &self,
+        sql: &str,
+        binds: &[Bind<'_>],
+        visit: &mut dyn FnMut(Row),
+    ) -> Result<(), TargetError> {
+        let statement = self
+            .driver
+            .statement(sql)
+            .and_then(|builder| builder.prefetch_rows(FETCH_ROWS).fetch_array_size(FETCH_ROWS).build())
+            .map_err(|error| target(&error))?;
+        let cursor = statement.query_named(binds).map_err(|error| target(&error))?;
+        for row in cursor {
+            visit(Row::read(&row.map_err(|error| target(&error))?));
+        }
+        Ok(())
+    }
+
+    /// The rows of a query, or `None` where the database refuses it: no such view, no right.
+    pub(super) fn rows_if_allowed(
+        &self,
+        sql: &str,
+        binds: &[Bind<'_>],
+    ) -> Result<Option<Vec<Row>>, TargetError> {
+        match self.rows(sql, binds) {
+            Ok(rows) => Ok(Some(rows)),
+            Err(error) if OraError::of(&error).is_some() && !is_lost(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs a statement or a block; how many rows it changed.
+    pub(super) fn run(&self, sql: &str, binds: &[Bind<'_>]) -> Result<u64, TargetError> {
+        let result = self.driver.execute_named(sql, binds).map_err(|error| target(&error))?;
+        Ok(result.rows_affected())
+    }
+
+    /// Runs a block whose OUT bind `out` is a number, and returns that.
+    pub(super) fn number(&self, sql: &str, binds: &[Bind<'_>], out: &str) -> Result<i64, TargetError> {
+        let number: &dyn ToDbValue = &oracledb::DB_TYPE_NUMBER;
+        let binds: Vec<Bind<'_>> = binds.iter().copied().chain([(out, number)]).collect();
+        let mut result = self.driver.execute_named(sql, &binds).map_err(|error| target(&error))?;
+        result.out_bind_data().get(0).map_err(|error| target(&error))
+    }
+
+    /// Runs a statement once for each row of positional binds; how many rows it changed.
+    pub(super) fn batch(&self, sql: &str, rows: &[&[&dyn ToDbValue]]) -> Result<u64, TargetError> {
+        let result = self.driver.execute_batch(sql, rows).map_err(|error| target(&error))?;
+        Ok(result.rows_affected())
+    }
+
+    /// Commits.
+    pub(super) fn commit(&self) -> Result<(), TargetError> {
+        self.driver.commit().map_err(|error| target(&error))
+    }
+
+    /// Takes back what was not committed.
+    pub(super) fn rollback(&self) {
+        // Whether or not this arrives, what is not committed is gone.
+        let _ = self.driver.rollback();
+    }
+
+    /// Ends it in the protocol's own way.
+    pub(super) fn close(mut self) {
+        // A connection that is gone needs no ending.
+        let _ = self.driver.close();
+    }
+}
+
+fn is_lost(error: &TargetError) -> bool {
+    error.kind == crate::TargetErrorKind::Unreachable
+}
+
+/// One row as text; NULL, which an empty text is too, is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row(pub(super) Vec<Option<String>>);
+
+impl Row {
+    fn read(row: &oracledb::Row) -> Self {
+        let cell = |index| {
+            row.get::<Option<String>>(index)
+                .ok()
+                .or_else(|| {
+                    Some(row.get::<Option<OracleNumber>>(index).ok()?.map(|number| number.to_string()))
+                })
+                .flatten()
+        };
+        Self((0..row.columns().len()).map(cell).collect())
+    }
+
+    /// The text of a column.
+    pub(super) fn get(&self, index: usize) -> Option<&str> {
+        self.0.get(index)?.as_deref()
+    }
+
+    /// A column as something else, a number above all.
+    pub(super) fn parse<T: std::str::FromStr>(&self, index: usize) -> Option<T> {
+        self.get(index)?.parse().ok()
+    }
+}

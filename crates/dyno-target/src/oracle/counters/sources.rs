@@ -1,0 +1,196 @@
+//! Where counters come from: the view that answers each question in these surroundings.
+
+use super::super::connection::{Bind, Connection};
+use super::super::sql::{self, Statement};
+use crate::error::TargetError;
+
+/// Where the session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::oracle) struct Surroundings {
+    /// Whether several instances may be open.
+    pub(in crate::oracle) rac: bool,
+    /// The container's number; 0 where there are no containers.
+    pub(in crate::oracle) con_id: u32,
+}
+
+/// Whose work a source counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::oracle) enum Scope {
+    /// The container's, as far as there is one; the instance's else.
+    Container,
+    /// The whole instance's, background processes included.
+    Instance,
+}
+
+/// One question to the database.
+#[derive(Debug, Clone)]
+pub(in crate::oracle) struct Source {
+    /// What its native names begin with.
+    pub(in crate::oracle) name: &'static str,
+    /// The file.
+    pub(in crate::oracle) statement: Statement,
+    /// The view that answers.
+    pub(in crate::oracle) view: String,
+    /// Whether the statement asks for a container.
+    pub(in crate::oracle) by_container: bool,
+    rac: bool,
+}
+
+impl Source {
+    /// The statement with its view.
+    pub(in crate::oracle) fn sql(&self) -> String {
+        let (inst, group) = if self.rac { ("inst_id", "inst_id, ") } else { ("0", "") };
+        self.statement.with(&[("inst", inst), ("view", &self.view), ("group", group)])
+    }
+}
+
+/// Views that exist for containers too, by the names of their sources.
+const BY_CONTAINER: [(&str, Statement, &str); 4] = [
+    ("sysstat", sql::COUNTERS_SYSSTAT, "sysstat"),
+    ("event", sql::COUNTERS_EVENTS, "system_event"),
+    ("time", sql::COUNTERS_TIME_MODEL, "sys_time_model"),
+    ("histogram", sql::COUNTERS_HISTOGRAM, "event_histogram_micro"),
+];
+
+/// Views of the host and of files.
+const OF_INSTANCE: [(&str, Statement, &str); 2] =
+    [("os", sql::COUNTERS_OSSTAT, "osstat"), ("file", sql::COUNTERS_FILES, "iostat_file")];
+
+impl Surroundings {
+    /// Finds out where `connection` is.
+    pub(in crate::oracle) fn find(connection: &Connection) -> Result<Self, TargetError> {
+        let rows = connection.rows(&sql::WHO.text(), &[])?;
+        let row = rows.first();
+        let in_container = row.is_some_and(|row| row.get(4).is_some());
+        let con_id = row.and_then(|row| row.parse(6)).filter(|_| in_container).unwrap_or(0);
+        Ok(Self { rac: is_rac(connection)?, con_id })
+    }
+
+    fn view(self, scope: Scope, name: &str) -> String {
+        let global = if self.rac { "g" } else { "" };
+        let container = if scope == Scope::Container && self.con_id > 0 { "con_" } else { "" };
+        format!("{global}v${container}{name}")
+    }
+
+    /// Every source here. What the container counts comes first, under names without a prefix; where there is one, what the
+    /// instance counts follows under `instance.`.
+    pub(in crate::oracle) fn sources(self) -> Vec<Source> {
+        let source = |name, statement, scope, view, by_container| Source {
+            name,
+            statement,
+            view: self.view(scope, view),
+            by_container,
+            rac: self.rac,
+        };
+        let of = |scope| {
+            BY_CONTAINER.map(move |(name, statement, view)| {
+                let name = match (scope, name) {
+                    (Scope::Container, name) => name,
+                    (Scope::Instance, "sysstat") => "instance.sysstat",
+                    (Scope::Instance, "event") => "instance.event",
+                    (Scope::Instance, "time") => "instance.time",
+                    (Scope::Instance, _) => "instance.histogram",
+                };
+                (name, statement, scope, view)
+            })
+        };
+        let mut wanted: Vec<_> = of(Scope::Container).to_vec();
+        if self.con_id > 0 {
+            wanted.extend(of(Scope::Instance));
+        }
+        let by_container = wanted
+            .into_iter()
+            .map(|(name, statement, scope, view)| source(name, statement, scope, view, true));
+        let of_instance = OF_INSTANCE
+            .into_iter()
+            .map(|(name, statement, view)| source(name, statement, Scope::Instance, view, false));
+        by_container.chain(of_instance).collect()
+    }
+}
+
+/// Views that this user cannot read of those that a run asks, as they are granted: `V_$SYSSTAT`.
+pub(in crate::oracle) fn unreadable(
+    connection: &Connection,
+    surroundings: Surroundings,
+) -> Result<Vec<String>, TargetError> {
+    let mut missing = Vec::new();
+    for source in surroundings.sources() {
+        let binds: [Bind<'_>; 1] = [("con_id", &surroundings.con_id)];
+        let binds: &[Bind<'_>] = if source.by_container { &binds } else { &[] };
+        if connection.rows_if_allowed(&source.sql(), binds)?.is_none() {
+            missing.push(granted_name(&source.view));
+        }
+    }
+    let others = [
+        (sql::SETTINGS, "V_$PARAMETER"),
+        (sql::INSTANCE, "V_$INSTANCE"),
+        (sql::DATABASE, "V_$DATABASE"),
+        (sql::OTHERS, "V_$SESSION"),
+        (sql::REDO_LOGS, "V_$LOG"),
+    ];
+    for (statement, view) in others {
+        if connection.rows_if_allowed(&statement.text(), &[])?.is_none() {
+            missing.push(view.to_owned());
+        }
+    }
+    Ok(missing)
+}
+
+/// The object behind a view, which is what is granted: `V_$SYSSTAT` of `v$sysstat`.
+pub(super) fn granted_name(view: &str) -> String {
+    view.to_uppercase().replacen('$', "_$", 1)
+}
+
+/// Whether the database has more than one open instance, as far as this user may see.
+pub(in crate::oracle) fn is_rac(connection: &Connection) -> Result<bool, TargetError> {
+    let rows = connection.rows_if_allowed(&sql::INSTANCES.text(), &[])?;
+    Ok(rows.is_some_and(|rows| rows.len() > 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn views(rac: bool, con_id: u32) -> Vec<String> {
+        Surroundings { rac, con_id }.sources().into_iter().map(|source| source.view).collect()
+    }
+
+    #[test]
+    fn the_views_are_those_of_the_surroundings() {
+        assert_eq!(
+            views(false, 0),
+            [
+                "v$sysstat",
+                "v$system_event",
+                "v$sys_time_model",
+                "v$event_histogram_micro",
+                "v$osstat",
+                "v$iostat_file"
+            ]
+        );
+        let pdb = views(false, 3);
+        assert_eq!(pdb[..2], ["v$con_sysstat", "v$con_system_event"]);
+        assert_eq!(pdb[4..6], ["v$sysstat", "v$system_event"], "what background processes do");
+        assert!(views(true, 3).iter().all(|view| view.starts_with("gv$")));
+        assert_eq!(views(true, 0)[0], "gv$sysstat");
+    }
+
+    #[test]
+    fn grants_name_the_object_behind_a_view() {
+        assert_eq!(granted_name("gv$con_sysstat"), "GV_$CON_SYSSTAT");
+    }
+
+    #[test]
+    fn instances_are_told_apart_only_where_there_are_several() {
+        for (rac, inst) in [(true, "SELECT inst_id AS inst"), (false, "SELECT 0 AS inst")] {
+            for source in (Surroundings { rac, con_id: 3 }).sources() {
+                let sql = source.sql();
+                assert!(!sql.contains('{'), "{sql}");
+                if source.statement.name != "counters_histogram" {
+                    assert!(sql.starts_with(inst), "{sql}");
+                }
+                assert_eq!(source.by_container, sql.contains(":con_id"), "{sql}");
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Checks of reach, rights, and of what else would answer in place of the tables.
+
+use dyno_plan::{Bytes, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::super::layout::check_block_bytes;
+use super::facts::Facts;
+use super::preflight::{advice, ok};
+
+/// The oldest release whose views are known, and the newest: 12.2 and 26ai (23.26).
+const OLDEST: (usize, usize) = (12, 2);
+const NEWEST: usize = 23;
+
+/// Connections a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
+const EXTRA_CONNECTIONS: u64 = 4;
+
+/// Whether and as whom it can be reached.
+pub(super) fn reach(facts: &Facts) -> Advice {
+    let who = &facts.who;
+    let container = who.container.as_ref().map_or(String::new(), |name| format!(", container {name}"));
+    let rac = if facts.rac { ", one of several" } else { "" };
+    let how = if who.encrypted { "with TLS" } else { "without TLS" };
+    let where_it_is = if facts.same_host { "this machine" } else { "another machine" };
+    ok(
+        "reach",
+        format!(
+            "connected to {}{container}, service {}, instance {}{rac}, as {}, {how}; it runs on {where_it_is}",
+            who.database, who.service, who.instance, who.user
+        ),
+    )
+}
+
+/// Whether the release is one that Dyno was written for.
+pub(super) fn version(facts: &Facts) -> Advice {
+    let found = &facts.version;
+    if facts.release < OLDEST {
+        return advice(
+            "version",
+            Severity::Fail,
+            format!("{found} is too old"),
+            "Dyno is written for 12.2 and later",
+        );
+    }
+    if facts.release.0 > NEWEST && facts.release.0 != 26 {
+        return advice(
+            "version",
+            Severity::Warn,
+            format!("{found} is newer than any that Dyno was written for"),
+            "look at the audit: counters may have changed their meaning",
+        );
+    }
+    ok("version", found.clone())
+}
+
+/// Whether this user can load.
+pub(super) fn privileges(facts: &Facts) -> Advice {
+    let (user, missing) = (&facts.who.user, &facts.missing_privileges);
+    if !missing.is_empty() {
+        return advice(
+            "privileges",
+            Severity::Fail,
+            format!("user {user} has not {}", missing.join(", ")),
+            format!(
+                "GRANT {} TO {user}; `dyno check --grants` prints all that is of use",
+                missing.join(", ")
+            ),
+        );
+    }
+    if !facts.has_quota {
+        return advice(
+            "privileges",
+            Severity::Fail,
+            format!("user {user} may not write into tablespace {}", facts.place.name),
+            format!("ALTER USER {user} QUOTA UNLIMITED ON {}", facts.place.name),
+        );
+    }
+    ok("privileges", format!("user {user} may load, run and drop"))
+}
+
+/// Whether counters can be read.
+pub(super) fn views(facts: &Facts) -> Advice {
+    if facts.unreadable.is_empty() {
+        return ok("views", "all views of counters, waits and settings can be read");
+    }
+    let grants: Vec<String> = facts
+        .unreadable
+        .iter()
+        .map(|view| format!("GRANT SELECT ON SYS.{view} TO {};", facts.who.user))
+        .collect();
+    let severity = if facts.unreadable.iter().any(|view| view.ends_with("SYSSTAT")) {
+        Severity::Warn
+    } else {
+        Severity::Note
+    };
+    advice(
+        "views",
+        severity,
+        format!("{} cannot be read, and the figures from there are missing", facts.unreadable.join(", ")),
+        format!("by a DBA: {}", grants.join(" ")),
+    )
+}
+
+/// Whether all sessions can connect.
+pub(super) fn sessions(facts: &Facts, plan: &Plan) -> Advice {
+    let wanted = (u64::from(plan.sessions()) + EXTRA_CONNECTIONS).max(u64::from(plan.data.load_parallel) + 1);
+    if let Some(most) = facts.sessions_per_user.filter(|most| *most < wanted) {
+        return advice(
+            "sessions",
+            Severity::Fail,
+            format!("{wanted} sessions are needed and the profile allows {most} (SESSIONS_PER_USER)"),
+            "raise it, or use fewer sessions",
+        );
+    }
+    let limits = ["sessions", "processes"]
+        .into_iter()
+        .filter_map(|name| facts.settings.number(name).filter(|limit| *limit > 0).map(|limit| (limit, name)));
+    let (Some((most, name)), Some(there)) = (limits.min(), facts.sessions) else {
+        return advice(
+            "sessions",
+            Severity::Note,
+            format!("{wanted} sessions are needed; how many are free cannot be seen"),
+            "GRANT SELECT on SYS.V_$SESSION and SYS.V_$PARAMETER",
+        );
+    };
+    let free = most.saturating_sub(there);
+    if free < wanted {
+        return advice(
+            "sessions",
+            Severity::Fail,
+            format!("{wanted} sessions are needed and {free} are free of {name} = {most}"),
+            format!(
+                "ALTER SYSTEM SET {name} = {} SCOPE = SPFILE and restart, or use fewer sessions",
+                most + wanted - free
+            ),
+        );
+    }
+    ok("sessions", format!("{wanted} are needed and {free} of {name} = {most} are free"))
+}
+
+/// Whether data can be written at all.
+pub(super) fn writable(facts: &Facts) -> Advice {
+    let open = facts.database.as_ref().map_or("READ WRITE", |database| database[2].as_str());
+    let role = facts.who.role.as_str();
+    if !matches!(role, "" | "PRIMARY") || open != "READ WRITE" {
+        return advice(
+            "writable",
+            Severity::Fail,
+            format!(
+                "the database is {role}, open {open}: loading and updates need a primary that is open for writing"
+            ),
+            "give target.url the primary's service",
+        );
+    }
+    if facts.place.status != "ONLINE" {
+        return advice(
+            "writable",
+            Severity::Fail,
+            format!("tablespace {} is {}", facts.place.name, facts.place.status),
+            format!("ALTER TABLESPACE {} ONLINE, or READ WRITE", facts.place.name),
+        );
+    }
+    ok("writable", "the database takes writes")
+}
+
+/// Whether the plan's block size is the tablespace's, and one that can hold one row.
+pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
+    let (own, name) = (Bytes(facts.place.block_size), &facts.place.name);
+    if let Err(error) = check_block_bytes(facts.place.block_size) {
+        return advice("block_size", Severity::Fail, error.message, error.hint);
+    }
+    match plan.data.block_size {
+        Some(wish) if wish != own => advice(
+            "block_size",
+            Severity::Fail,
+            format!("the plan asks for blocks of {wish}, and those of tablespace {name} have {own}"),
+            "leave data.block_size out, or name a tablespace of that block size by ?tablespace=NAME",
+        ),
+        _ => ok("block_size", format!("blocks of tablespace {name} have {own}")),
+    }
+}
+
+/// Whether anybody else works on the instance, whose counters are all of it.
+pub(super) fn others(facts: &Facts) -> Advice {
+    let list =
+        "SELECT sid, username, program, event FROM v$session WHERE type = 'USER' AND status = 'ACTIVE'";
+    match facts.others {
+        Some((_, active)) if active > 0 => advice(
+            "others",
+            Severity::Warn,
+            format!("{active} other sessions are at work here; their work is in the counters"),
+            format!("end them or wait: {list}"),
+        ),
+        Some((all, _)) if all > 0 => advice(
+            "others",
+            Severity::Note,
+            format!("{all} other sessions are connected and idle"),
+            format!("make sure they stay idle: {list}"),
+        ),
+        Some(_) => ok("others", "no other user is connected"),
+        None => advice(
+            "others",
+            Severity::Note,
+            "sessions of other users cannot be seen",
+            "GRANT SELECT ON SYS.V_$SESSION",
+        ),
+    }
+}
+
+/// A cache of results answers without reading.
+pub(super) fn result_cache(facts: &Facts) -> Advice {
+    match facts.settings.value("result_cache_mode") {
+        Some(mode) if mode.starts_with("FORCE") => advice(
+            "result_cache",
+            Severity::Warn,
+            format!("result_cache_mode is {mode}: repeated reads are answered from it and read no block"),
+            "ALTER SYSTEM SET result_cache_mode = MANUAL",
+        ),
+        _ => ok("result_cache", "no result cache answers in place of the tables"),
+    }
+}
+
+/// Statements are shared by their binds already.
+pub(super) fn cursor_sharing(facts: &Facts) -> Advice {
+    match facts.settings.value("cursor_sharing") {
+        Some(mode) if mode != "EXACT" => advice(
+            "cursor_sharing",
+            Severity::Note,
+            format!(
+                "cursor_sharing is {mode}; Dyno binds all values, and what remains in its blocks would be replaced too"
+            ),
+            "EXACT is the default",
+        ),
+        _ => ok("cursor_sharing", "statements are shared as they are"),
+    }
+}

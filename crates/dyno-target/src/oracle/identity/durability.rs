@@ -1,0 +1,93 @@
+//! Checks of what decides how much a commit costs.
+
+use dyno_plan::{Commit, Length, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::facts::Facts;
+use super::preflight::{advice, ok};
+
+/// Whether commits wait as the plan has it.
+pub(super) fn commit(facts: &Facts, plan: &Plan) -> Advice {
+    let wait = facts.settings.value("commit_wait");
+    match (plan.workload.commit, wait) {
+        (Commit::Nowait, Some("FORCE_WAIT")) => advice(
+            "commit",
+            Severity::Fail,
+            "the plan's commits are not to wait, and commit_wait of the instance is FORCE_WAIT, which lets all wait",
+            "workload.commit = \"wait\", or ALTER SYSTEM RESET commit_wait",
+        ),
+        (Commit::Plsql, Some(value)) => advice(
+            "commit",
+            Severity::Warn,
+            format!("commit_wait of the instance is {value}: PL/SQL commits in that way, and not in its own"),
+            "ALTER SYSTEM RESET commit_wait",
+        ),
+        (Commit::Nowait, _) => advice(
+            "commit",
+            Severity::Note,
+            "no commit waits for its redo (workload.commit = \"nowait\"): what a crash loses was acknowledged",
+            "workload.commit = \"wait\" measures commits that last",
+        ),
+        (Commit::Plsql, None) => advice(
+            "commit",
+            Severity::Note,
+            "commits run inside PL/SQL, which waits once at the end of a call (workload.commit = \"plsql\")",
+            "workload.commit = \"wait\" lets each commit wait",
+        ),
+        (Commit::Wait, _) => {
+            ok("commit", "each commit waits until its redo is on storage, by a setting of Dyno's sessions")
+        }
+    }
+}
+
+/// Whether the window is long enough to hold the work that full redo logs cause.
+pub(super) fn redo_logs(facts: &Facts, plan: &Plan) -> Advice {
+    let Some((groups, bytes)) = facts.redo else {
+        return advice(
+            "redo_logs",
+            Severity::Note,
+            "the online redo logs cannot be seen",
+            "GRANT SELECT ON SYS.V_$LOG",
+        );
+    };
+    let words = format!("{groups} redo logs of {} MiB and more", bytes >> 20);
+    if plan.workload.update_pct == 0 {
+        return ok("redo_logs", format!("the run only reads; there are {words}"));
+    }
+    match plan.run.length() {
+        Length::Time(time) => advice(
+            "redo_logs",
+            Severity::Note,
+            format!(
+                "there are {words}; until updates have filled all of them once, blocks are written lazily and updates look cheaper"
+            ),
+            format!(
+                "for figures that last, let the warm-up and the window of {time} fill them several times"
+            ),
+        ),
+        Length::Ops(_) => ok("redo_logs", words),
+    }
+}
+
+/// Modes that make the database write more than a commit needs, or less.
+pub(super) fn logging(facts: &Facts) -> Advice {
+    let Some([log_mode, force, .., protection]) = &facts.database else {
+        return advice(
+            "logging",
+            Severity::Note,
+            "log mode and force logging cannot be seen",
+            "GRANT SELECT ON SYS.V_$DATABASE",
+        );
+    };
+    let standby = if protection == "MAXIMUM PERFORMANCE" {
+        String::new()
+    } else {
+        format!("; commits wait for a standby too ({protection})")
+    };
+    let nologging = if force == "YES" {
+        "; force logging is on, so an index is built with redo whatever ?index-logging says"
+    } else {
+        ""
+    };
+    ok("logging", format!("the database is in {log_mode} mode{standby}{nologging}"))
+}

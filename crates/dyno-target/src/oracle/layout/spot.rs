@@ -1,0 +1,161 @@
+//! Whether the data is still what was loaded, found out before a run and without reading it all.
+//!
+//! The table's only index, no trigger, the smallest and largest key by that index, and a sample of rows compared byte for
+//! byte: by key where there is an index, by blocks that the seed chooses where there is none.
+
+use dyno_plan::DataSpec;
+
+use super::super::connection::{Connection, Row};
+use super::super::sql;
+use super::tables::{Table, text_expression};
+use super::verify::wrong;
+use crate::data::{CLASSIC_COLUMN_BYTES, Filler, SPOT_ROWS, TableKind, mix, row_fault, spot_keys};
+use crate::error::TargetError;
+
+/// Looks at every table of `spec`; another `seed` looks at other rows.
+///
+/// # Errors
+/// `Data` names the table and what is wrong with it.
+pub(in crate::oracle) fn spot_check(
+    connection: &Connection,
+    spec: &DataSpec,
+    seed: u64,
+) -> Result<(), TargetError> {
+    for table in Table::all(spec) {
+        check_facts(connection, &table)?;
+        let filler = Filler::new(spec, table.schema, table.kind, CLASSIC_COLUMN_BYTES);
+        let seed = mix(seed ^ mix(u64::from(table.schema)));
+        if table.kind == TableKind::Rows {
+            check_ends(connection, &table)?;
+            check_keys(connection, &table, &filler, seed)?;
+        } else {
+            check_blocks(connection, &table, &filler, seed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Its indexes and triggers.
+fn check_facts(connection: &Connection, table: &Table) -> Result<(), TargetError> {
+    let name = table.dictionary_name();
+    let rows = connection.rows(&sql::SPOT_INDEXES.text(), &[("table_name", &name)])?;
+    let found: Vec<(&str, &str, &str)> =
+        rows.iter().filter_map(|row| Some((row.get(0)?, row.get(1)?, row.get(2)?))).collect();
+    let own = table.index_name();
+    if let Some(index) = &own
+        && !found.contains(&(index.as_str(), "CUSTID", "VALID"))
+    {
+        return Err(wrong(&name, &format!("has no usable index {index} on CUSTID")));
+    }
+    if let Some((index, ..)) = found.iter().find(|(index, ..)| Some(*index) != own.as_deref()) {
+        return Err(wrong(
+            &name,
+            &format!("has a further index {index}, which every update would have to keep"),
+        ));
+    }
+    let triggers = connection.rows(&sql::SPOT_TRIGGERS.text(), &[("table_name", &name)])?;
+    if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
+        return Err(wrong(&name, &format!("has a trigger {trigger}, which does work of its own")));
+    }
+    Ok(())
+}
+
+/// The smallest and the largest key.
+fn check_ends(connection: &Connection, table: &Table) -> Result<(), TargetError> {
+    let name = table.dictionary_name();
+    let end = |statement: sql::Statement| -> Result<Option<u64>, TargetError> {
+        let rows = connection.rows(&statement.with(&[("table", &table.name())]), &[])?;
+        Ok(rows.first().and_then(|row| row.parse(0)))
+    };
+    match (end(sql::SPOT_SMALLEST)?, end(sql::SPOT_LARGEST)?) {
+        (Some(1), Some(last)) if last == table.rows => Ok(()),
+        (Some(first), Some(last)) => {
+            let found = format!("has keys from {first} to {last}, and 1 to {} were loaded", table.rows);
+            Err(wrong(&name, &found))
+        }
+        _ => Err(wrong(&name, "has no rows")),
+    }
+}
+
+fn check_keys(connection: &Connection, table: &Table, filler: &Filler, seed: u64) -> Result<(), TargetError> {
+    let sql = sql::SPOT_KEY.with(&[("table", &table.name()), ("text", &text_expression())]);
+    for key in spot_keys(table.rows, seed) {
+        let rows = connection.rows(&sql, &[("key", &key)])?;
+        let [row] = rows.as_slice() else {
+            let found = format!("has {} rows with key {key}, and one was loaded", rows.len());
+            return Err(wrong(&table.dictionary_name(), &found));
+        };
+        check_row(table, filler, row)?;
+    }
+    Ok(())
+}
+
+fn check_blocks(
+    connection: &Connection,
+    table: &Table,
+    filler: &Filler,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let sql = sql::SPOT_BLOCKS.with(&[
+        ("table", &table.name()),
+        ("text", &text_expression()),
+        ("pct", &sample_pct(table.rows)),
+        // The largest seed that SAMPLE takes.
+        ("seed", &(seed & u64::from(u32::MAX)).to_string()),
+    ]);
+    for row in connection.rows(&sql, &[])? {
+        check_row(table, filler, &row)?;
+    }
+    Ok(())
+}
+
+/// The share of blocks in which about [`SPOT_ROWS`] rows lie, as SAMPLE takes it: above 0 and below 100 %.
+fn sample_pct(rows: u64) -> String {
+    let pct = 100.0 * SPOT_ROWS as f64 / rows.max(1) as f64;
+    format!("{:.6}", pct.clamp(0.000_001, 99.0))
+}
+
+/// That the contents of a row are right.
+fn check_row(table: &Table, filler: &Filler, row: &Row) -> Result<(), TargetError> {
+    let name = table.dictionary_name();
+    let (Some(key), Some(ver)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
+        return Err(wrong(&name, "has a row without a usable key or version"));
+    };
+    if key == 0 || key > table.rows {
+        return Err(wrong(&name, &format!("has a row with key {key}, and 1 to {} were loaded", table.rows)));
+    }
+    let mut loaded = vec![0; filler.row_bytes()];
+    filler.fill(key, &mut loaded);
+    match row_fault(&loaded, ver, row.get(2).map(str::as_bytes)) {
+        Some(fault) => Err(wrong(&name, &format!("has a row with key {key} that {fault}"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_shares_that_the_database_takes() {
+        assert_eq!(sample_pct(1), "99.000000");
+        assert_eq!(sample_pct(64_000), "0.100000");
+        assert_eq!(sample_pct(u64::MAX), "0.000001");
+    }
+
+    #[test]
+    fn rows_are_compared_with_what_was_loaded() {
+        let spec = DataSpec { schemas: 1, rows: 9, scan_rows: 0, block_size: 8192, compressible: 0, seed: 3 };
+        let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
+        let filler = Filler::new(&spec, 1, TableKind::Rows, CLASSIC_COLUMN_BYTES);
+        let mut text = vec![0; filler.row_bytes()];
+        filler.fill(4, &mut text);
+        let text = String::from_utf8(text).unwrap();
+        let row =
+            |key: &str, ver: &str, text: &str| Row([key, ver, text].map(|t| Some(t.to_owned())).to_vec());
+        assert!(check_row(&table, &filler, &row("4", "0", &text)).is_ok());
+        for (key, ver) in [("5", "0"), ("10", "0"), ("x", "0"), ("4", "1"), ("4", "-1")] {
+            assert!(check_row(&table, &filler, &row(key, ver, &text)).is_err(), "{key} {ver}");
+        }
+    }
+}

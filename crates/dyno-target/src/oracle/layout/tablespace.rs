@@ -1,0 +1,48 @@
+//! The tablespace that Dyno's tables lie in.
+
+use super::super::connect::ConnectConfig;
+use super::super::connection::Connection;
+use super::super::sql;
+use crate::error::{TargetError, TargetErrorKind};
+
+/// A tablespace, as far as it shapes the data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::oracle) struct Place {
+    /// Its name.
+    pub(in crate::oracle) name: String,
+    /// Its block size in bytes.
+    pub(in crate::oracle) block_size: u64,
+    /// Whether free space is kept in bitmaps (`AUTO`) or free lists (`MANUAL`).
+    pub(in crate::oracle) space_management: String,
+    /// Whether its tables are compressed by default.
+    pub(in crate::oracle) compressed: bool,
+    /// `LOGGING` or `NOLOGGING`.
+    pub(in crate::oracle) logging: String,
+    /// `ONLINE`, `READ ONLY`, `OFFLINE`.
+    pub(in crate::oracle) status: String,
+}
+
+/// The one that the URL names, or the user's own.
+pub(in crate::oracle) fn tablespace(
+    connection: &Connection,
+    config: &ConnectConfig,
+) -> Result<Place, TargetError> {
+    let rows = connection.rows(&sql::TABLESPACE.text(), &[("tablespace", &config.tablespace)])?;
+    let row = rows.first().ok_or_else(|| {
+        let name = config.tablespace.as_deref().unwrap_or("the user's default one");
+        TargetError::new(
+            TargetErrorKind::Privilege,
+            format!("this user may not use the tablespace ({name}), or there is none of that name"),
+        )
+        .hint(format!("ALTER USER {} QUOTA UNLIMITED ON the tablespace, by a DBA", config.user))
+    })?;
+    let text = |index| row.get(index).unwrap_or_default().to_owned();
+    Ok(Place {
+        name: text(0),
+        block_size: row.parse(1).unwrap_or(0),
+        space_management: text(2),
+        compressed: row.get(3) == Some("ENABLED"),
+        logging: text(4),
+        status: text(5),
+    })
+}

@@ -1,0 +1,42 @@
+//! What Dyno's sessions wait for, looked at through V$SESSION, on RAC on all instances.
+
+use super::connect::ConnectConfig;
+use super::connection::Connection;
+use super::counters::is_rac;
+use super::sql;
+use crate::error::TargetError;
+use crate::target::{Sampler, WaitSample};
+
+/// Looks at waits on a connection of its own.
+pub(super) struct OraSampler {
+    connection: Connection,
+    sql: String,
+}
+
+impl OraSampler {
+    /// Connects, and finds out whether waits can be seen.
+    pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
+        let connection = Connection::open(config, "sampler")?;
+        let view = if is_rac(&connection)? { "gv$session" } else { "v$session" };
+        let sql = sql::SAMPLE_WAITS.with(&[("view", view)]);
+        connection.rows(&sql, &[]).map_err(|error| {
+            let message = format!("waits cannot be seen: {}", error.message);
+            TargetError { message, ..error }.hint("GRANT SELECT ON SYS.V_$SESSION, on RAC GV_$SESSION too")
+        })?;
+        Ok(Self { connection, sql })
+    }
+}
+
+impl Sampler for OraSampler {
+    fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError> {
+        self.connection.each(&self.sql, &[], &mut |row| {
+            let [class, event] = [0, 1].map(|index| row.get(index).unwrap_or("unknown").to_owned());
+            into.push(WaitSample { class, event });
+        })
+    }
+
+    /// Looking is no transaction.
+    fn own_commits(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,3 @@
+-- Forgets what was measured, before it is measured again.
+-- Needs: dyno_tables, own.
+DELETE FROM dyno_tables

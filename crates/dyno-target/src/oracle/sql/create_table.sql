@@ -1,0 +1,8 @@
+-- One test table, empty. PCTFREE 99 closes a block to inserts as soon as it holds a row; nothing may be compressed, for then
+-- rows would share what they have in common.
+-- Needs: CREATE TABLE, quota on the tablespace.
+CREATE TABLE {table} (
+  custid NUMBER NOT NULL,
+  ver    NUMBER NOT NULL,
+  {columns}
+) PCTFREE 99 {tablespace} NOCOMPRESS NOPARALLEL

@@ -1,0 +1,3 @@
+-- One fact about the load.
+-- Needs: dyno_meta, own.
+INSERT INTO dyno_meta (name, value) VALUES (:name, :value)

@@ -1,0 +1,140 @@
+//! Oracle as a [`Target`]: each method is handed to its room.
+
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_record::{Advice, Identity};
+
+use super::connect::ConnectConfig;
+use super::connection::Connection;
+use super::ops::OraSession;
+use super::{counters, identity, layout, lock, report, sampler};
+use crate::error::{TargetError, TargetErrorKind};
+use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::lock::{Holder, Lock};
+use crate::open::OpenOptions;
+use crate::report::Reporter;
+use crate::session::{Session, SessionSetup};
+use crate::target::{Capabilities, Observer, Sampler, Target};
+use crate::witness::{RowVersion, ServerLife};
+
+/// Loading connections of use at most: more than a server has processors for.
+const LOAD_PARALLEL_MAX: u32 = 64;
+
+/// One user's schema in an Oracle database.
+#[derive(Debug)]
+pub(super) struct OraTarget {
+    url: TargetUrl,
+    config: ConnectConfig,
+}
+
+impl OraTarget {
+    /// The target at `url`.
+    pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
+        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)? })
+    }
+
+    /// A connection for one question and its answer.
+    fn ask<T>(&self, question: impl FnOnce(&Connection) -> Result<T, TargetError>) -> Result<T, TargetError> {
+        let connection = Connection::open(&self.config, "check")?;
+        let answer = question(&connection)?;
+        connection.close();
+        Ok(answer)
+    }
+}
+
+impl Target for OraTarget {
+    fn engine(&self) -> &'static str {
+        "oracle"
+    }
+
+    fn url(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            server_drive: true,
+            duplex: false,
+            ephemeral: false,
+            load_parallel_max: LOAD_PARALLEL_MAX,
+        }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        self.ask(|connection| identity::identify(connection, &self.config))
+    }
+
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let place = self.ask(|connection| layout::tablespace(connection, &self.config))?;
+        let own = Bytes(place.block_size);
+        match wish {
+            Some(wish) if wish != own => Err(TargetError::new(
+                TargetErrorKind::Unsupported,
+                format!("data.block_size is {wish}, and blocks of tablespace {} have {own}", place.name),
+            )
+            .hint("leave data.block_size out, or name a tablespace of that block size by ?tablespace=NAME")),
+            _ => Ok(own),
+        }
+    }
+
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+    }
+
+    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, &self.url())
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        self.ask(layout::survey)
+    }
+
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed))
+    }
+
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        layout::load(&self.config, spec, options, progress, cancel)
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::inventory)
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::foreign)
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        layout::drop_all(&self.config)
+    }
+
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life)
+    }
+
+    fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        report::open(&self.config, awr)
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(OraSession::open(&self.config, setup)?))
+    }
+
+    fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::OraObserver::open(&self.config)?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::OraSampler::open(&self.config)?))
+    }
+}

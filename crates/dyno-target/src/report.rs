@@ -1,0 +1,23 @@
+//! Reports that a database makes of itself around a run, beside Dyno's own figures.
+
+use crate::error::TargetError;
+
+/// Takes the database's own snapshots; the first is taken when it is made.
+pub trait Reporter: Send {
+    /// Takes the last snapshot and writes the report.
+    ///
+    /// # Errors
+    /// The connection is lost, or the database refuses.
+    fn finish(self: Box<Self>) -> Result<Report, TargetError>;
+}
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// What it is, in words: `AWR snapshots 17 to 18`.
+    pub name: String,
+    /// What its file's name ends with: `awr.html`; empty where there is only the name.
+    pub file_ending: &'static str,
+    /// What the file holds.
+    pub text: String,
+}
