@@ -1,4 +1,5 @@
 //! Connections to Oracle that do not come about: met for real, against listeners on loopback that follow a script.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

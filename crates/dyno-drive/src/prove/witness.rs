@@ -15,8 +15,8 @@ use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity};
 use dyno_target::{
     Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Holder, Interrupter, LoadOptions,
-    LoadReport, Lock, Observer, Op, OpError, Progress, Reporter, Request, RowVersion, Sampler, ServerLife, Session,
-    SessionSetup, SliceDone, Target, TargetError,
+    LoadReport, Lock, Observer, Op, OpError, Progress, Reporter, Request, RowVersion, Sampler, ServerLife,
+    Session, SessionSetup, SliceDone, Target, TargetError,
 };
 
 /// The first row of an update: its place among all rows of all schemas.

@@ -21,7 +21,7 @@ pub(super) fn read(rows: &[Row]) -> BTreeMap<String, Histogram> {
             continue;
         };
         let middle_ns = high_us.saturating_mul(NS_PER_US) / 4 * 3;
-        all.entry(event.to_owned()).or_insert_with(Histogram::new).record_n_ns(middle_ns, waits);
+        all.entry(event.to_owned()).or_default().record_n_ns(middle_ns, waits);
     }
     all
 }

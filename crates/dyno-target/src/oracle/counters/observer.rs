@@ -86,7 +86,7 @@ impl Observer for OraObserver {
                 }
                 "file" => rows.iter().for_each(|row| note_file(&mut snapshot, row)),
                 "event" | "instance.event" => {
-                    rows.iter().for_each(|row| note_event(&mut snapshot, source.name, row))
+                    rows.iter().for_each(|row| note_event(&mut snapshot, source.name, row));
                 }
                 name => rows.iter().for_each(|row| note(&mut snapshot, name, row)),
             }

@@ -123,8 +123,8 @@ mod tests {
     use dyno_record::Reading;
 
     fn snapshot(values: &[(&str, f64)], facts: &Facts) -> Snapshot {
-        let mut snapshot = Snapshot::default();
-        snapshot.native = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let native = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let mut snapshot = Snapshot { native, ..Snapshot::default() };
         fill(&mut snapshot, facts);
         snapshot
     }

@@ -87,10 +87,10 @@ fn version_sql(release: usize) -> String {
 /// A banner of two lines as edition and version: `19.21.0.0.0 Enterprise Edition`.
 fn in_short(banner: &str) -> String {
     let words: Vec<&str> = banner.split_whitespace().collect();
-    let numbers = words
+    let mut numbers = words
         .iter()
         .filter(|word| word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
-    let Some(number) = numbers.last() else { return banner.replace('\n', " ") };
+    let Some(number) = numbers.next_back() else { return banner.replace('\n', " ") };
     let edition =
         words.iter().position(|word| *word == "Edition").and_then(|at| words.get(at.checked_sub(1)?));
     match edition {

@@ -90,7 +90,7 @@ mod tests {
         let row = 3 + 2 * 23 + TEXT_COLUMNS * (1 + CLASSIC_COLUMN_BYTES) + 2;
         assert!(row + 110 + 23 < 4096, "{row}");
         assert!(row as u64 > 32_768 / 100, "PCTFREE 99 would let a second row in");
-        assert!(TEXT_COLUMNS * CLASSIC_COLUMN_BYTES <= 4000, "all text in one is a VARCHAR2");
+        const { assert!(TEXT_COLUMNS * CLASSIC_COLUMN_BYTES <= 4000, "all text in one is a VARCHAR2") };
     }
 
     #[test]
