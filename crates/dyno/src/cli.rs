@@ -67,9 +67,9 @@ pub(crate) enum Command {
     Init(Init),
     /// Look for everything that would prevent or falsify a run, with the way out.
     #[command(
-        after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64"
+        after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64\n  dyno check --deep --target oracle://dyno@db1:1521/bench\n  dyno check --grants --target oracle://dyno@db1/bench > grants.sql"
     )]
-    Check,
+    Check(Check),
     /// Create, fill and verify the data.
     #[command(
         after_long_help = "The same data already there is recognised, an interrupted load is resumed.\n\nExamples:\n  dyno load\n  dyno load --set data.scale=1G --replace"
@@ -208,6 +208,16 @@ pub(crate) struct Init {
     /// Overwrite a plan that is there.
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Load a small schema of its own, run every operation, compare with what must come of it, and drop it.
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// Print what an Oracle administrator runs for a user of Dyno, and connect to nothing.
+    #[arg(long, conflicts_with = "deep")]
+    pub(crate) grants: bool,
 }
 
 #[derive(Debug, Args)]

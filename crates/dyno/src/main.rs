@@ -10,6 +10,7 @@ mod context;
 mod exit;
 mod hooks;
 mod keeper;
+mod own_report;
 mod progress;
 mod select;
 mod signals;

@@ -1,17 +1,28 @@
 //! `dyno check`: everything that would prevent or falsify a run, with the way out.
 
-use dyno_plan::Plan;
-use dyno_record::{Advice, Severity};
-use dyno_target::{DataState, Target};
+use dyno_plan::{Engine, Plan};
+use dyno_record::{Advice, Identity, Severity};
+use dyno_target::{DataState, Target, Work};
 
-use crate::cli::Common;
+use crate::cli::{Check, Common};
 use crate::context;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
-pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
+mod deep;
+
+pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
+    if args.grants {
+        return grants(&plan, talk);
+    }
     let (target, identity) = context::reach(&plan, talk)?;
+    if args.deep {
+        let _lock = context::lock(target.as_ref(), Work::Load, talk)?;
+        talk.say("loading, driving and dropping a small schema");
+        let advice = deep::check(&plan, target.as_ref())?;
+        return show(&advice, &identity, target.as_ref(), talk);
+    }
     let mut advice = target.preflight(&plan)?;
     // Engines that look at the data themselves know more about it.
     if !advice.iter().any(|finding| finding.check == "data") {
@@ -26,8 +37,24 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     }
     advice.push(repository(common));
     advice.extend(host(plan.sessions(), identity.same_host));
+    show(&advice, &identity, target.as_ref(), talk)
+}
+
+/// Prints what only one engine's users need: other engines' hints hold whole statements.
+fn grants(plan: &Plan, talk: &Talk) -> anyhow::Result<Exit> {
+    if Engine::of(&plan.target.url) != Some(Engine::Oracle) {
+        return Err(usage(
+            format!("there is no list of grants for {}", plan.target.url.scheme),
+            "dyno check says what a user misses; --grants is for oracle:// targets",
+        ));
+    }
+    talk.show(dyno_target::oracle::GRANTS)?;
+    Ok(Exit::Done)
+}
+
+fn show(advice: &[Advice], identity: &Identity, target: &dyn Target, talk: &Talk) -> anyhow::Result<Exit> {
     talk.show(&format!("{} {} at {}\n\n", identity.product, identity.version, target.url()))?;
-    talk.show(&dyno_report::advice_table(&advice, &talk.style()))?;
+    talk.show(&dyno_report::advice_table(advice, &talk.style()))?;
     talk.json(&serde_json::json!({
         "target": target.url(), "product": identity.product, "version": identity.version, "advice": advice,
     }))?;

@@ -36,7 +36,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
     let common = &cli.common;
     match &cli.command {
         Command::Init(args) => init::run(common, args, talk),
-        Command::Check => check::run(common, talk),
+        Command::Check(args) => check::run(common, args, talk),
         Command::Load(args) => load::run(common, args, talk),
         Command::Run(args) => run::run(common, args, talk),
         Command::Sweep(args) => sweep::run(common, args, talk),

@@ -14,6 +14,7 @@ use crate::context;
 use crate::exit::{Exit, usage};
 use crate::hooks::{self, HookRun};
 use crate::keeper::{self, Keeper};
+use crate::own_report;
 use crate::progress::RunProgress;
 use crate::signals;
 use crate::talk::Talk;
@@ -140,11 +141,15 @@ impl Ready {
         progress: &RunProgress<'_>,
     ) -> anyhow::Result<RunRecord> {
         self.before_run(part_of.as_ref(), talk)?;
+        let reporter = self.target.reporter(self.plan.observe.awr)?;
         let begun = self.begin_as(part_of, talk)?;
         let driven = self.drive(&begun, Arc::clone(&self.target), progress, talk);
         progress.finish();
         self.fresh = false;
         let mut record = driven?;
+        if let Some(reporter) = reporter {
+            own_report::keep(reporter, &record, self.repository.path(), talk);
+        }
         dyno_analyze::judge(&mut record);
         store(&self.repository, &record, talk)?;
         Ok(record)

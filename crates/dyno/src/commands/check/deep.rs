@@ -1,0 +1,367 @@
+//! `dyno check --deep`: everything that an engine does, done once on a small scale and compared with what must come of it.
+//!
+//! It loads two small schemas, runs every operation in both drives and every way of committing, reads the counters around
+//! them, and drops what it made. It needs a target without data of Dyno's, so that it can never touch data of yours.
+
+use std::sync::Arc;
+
+use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
+use dyno_record::{Advice, Counter, Counters, Reading, Severity, Snapshot};
+use dyno_target::data::mix;
+use dyno_target::{
+    Cancel, DataState, LoadOptions, MonotonicClock, Op, Session, SessionSetup, Silent, Target, TargetError,
+    TargetErrorKind,
+};
+
+use super::advice;
+
+/// Rows of each table: more than one chunk of the look of every engine, and loaded in seconds.
+const ROWS: u64 = 500;
+
+/// Rows of one operation.
+const WORK_UNIT: u32 = 16;
+
+/// Operations of each class and drive.
+const OPS: u64 = 20;
+
+/// Looks at the counters until they hold what was done, and the pause between two: servers book it a moment later.
+const LOOKS: u32 = 30;
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// What the sessions did.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    rows_read: u64,
+    rows_updated: u64,
+    commits: u64,
+}
+
+/// The findings in the order in which they were made.
+///
+/// # Errors
+/// The target holds data of Dyno's, or cannot be looked at; what fails on the way is a finding.
+pub(super) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, TargetError> {
+    match target.survey()? {
+        DataState::Empty => {}
+        DataState::Partial { .. } | DataState::Loaded { .. } => {
+            return Err(TargetError::new(
+                TargetErrorKind::Data,
+                "the deep check needs a target without data of Dyno's, for it loads and drops its own",
+            )
+            .hint("give another database, file or user by --target, or drop the data first: dyno drop"));
+        }
+    }
+    let spec = DataSpec {
+        schemas: 2,
+        rows: ROWS,
+        scan_rows: ROWS,
+        block_size: target.block_size(plan.data.block_size)?.0,
+        compressible: 0,
+        seed: 42,
+    };
+    let mut findings = Vec::new();
+    let mut run = || -> Result<(), TargetError> {
+        findings.push(loaded(target, &spec)?);
+        findings.push(recognised(target, &spec)?);
+        let before = target.observer(&spec)?.snapshot()?;
+        let mut work = Work::default();
+        for commit in commits(target) {
+            findings.push(client_drive(target, &spec, commit, &mut work)?);
+            findings.extend(server_drive(target, &spec, commit, &mut work)?);
+        }
+        findings.extend(counted(target, &spec, &before, work)?);
+        findings.extend(versions(target, &spec, work));
+        findings.push(waits(target));
+        Ok(())
+    };
+    let outcome = run();
+    if let Err(error) = outcome {
+        findings.push(advice("deep", Severity::Fail, error.message, error.hint));
+    }
+    findings.push(dropped(target));
+    Ok(findings)
+}
+
+/// Ways to commit that the engine can choose between.
+fn commits(target: &dyn Target) -> Vec<Commit> {
+    match target.engine() {
+        "oracle" => vec![Commit::Wait, Commit::Nowait, Commit::Plsql],
+        _ => vec![Commit::Wait],
+    }
+}
+
+fn good(check: &str, found: String) -> Advice {
+    advice(check, Severity::Ok, found, "")
+}
+
+fn bad(check: &str, found: String) -> Advice {
+    advice(check, Severity::Fail, found, "report it with the output of `dyno check --deep --json`")
+}
+
+fn load(target: &dyn Target, spec: &DataSpec) -> Result<dyno_target::LoadReport, TargetError> {
+    let parallel = target.capabilities().load_parallel_max.min(2);
+    let options =
+        LoadOptions { parallel, replace: false, dyno_version: env!("CARGO_PKG_VERSION").to_owned() };
+    target.load(spec, &options, &Silent, &Cancel::default())
+}
+
+fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
+    let report = load(target, spec)?;
+    let tables: Vec<String> = report
+        .tables
+        .iter()
+        .map(|table| format!("{} {} rows in {} blocks", table.table, table.rows, table.blocks))
+        .collect();
+    let words = format!("{} in {:.1} s", tables.join(", "), report.seconds);
+    let all_rows: u64 = report.tables.iter().map(|table| table.rows).sum();
+    Ok(if all_rows == spec.total_rows() { good("load", words) } else { bad("load", words) })
+}
+
+fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
+    let again = load(target, spec)?.already;
+    target.spot_check(spec, 7)?;
+    Ok(if again {
+        good("recognise", "the data is known again, and a sample of it is what was loaded".to_owned())
+    } else {
+        bad("recognise", "a second load did not know the data of the first".to_owned())
+    })
+}
+
+fn session(
+    target: &dyn Target,
+    spec: &DataSpec,
+    drive: Drive,
+    commit: Commit,
+    redo: Redo,
+) -> Result<Box<dyn Session>, TargetError> {
+    target.session(&SessionSetup {
+        number: 0,
+        schema: 2,
+        spec: spec.clone(),
+        work_unit: WORK_UNIT,
+        redo,
+        drive,
+        commit,
+        seed: 3,
+        run_stamp: mix(u64::from(std::process::id())
+            ^ commit as u64
+            ^ ((redo as u64) << 8)
+            ^ ((drive as u64) << 16)),
+        clock: Arc::new(MonotonicClock::default()),
+    })
+}
+
+/// The first key of operation `number`.
+fn first_key(number: u64) -> u64 {
+    1 + mix(number) % (ROWS - u64::from(WORK_UNIT))
+}
+
+/// What each operation of a class must read or update.
+fn ops() -> Vec<(Op, u64)> {
+    let unit = u64::from(WORK_UNIT);
+    (0..OPS)
+        .flat_map(|number| {
+            let first = first_key(number);
+            [
+                (Op::Select { first }, unit),
+                (Op::Lookup { key: first }, 1),
+                (Op::Scan, ROWS),
+                (Op::Update { first, number }, unit),
+            ]
+        })
+        .collect()
+}
+
+fn failed(error: &dyno_target::OpError) -> TargetError {
+    TargetError::new(TargetErrorKind::Database, error.to_string())
+}
+
+/// Every operation, one at a time, light and heavy.
+fn client_drive(
+    target: &dyn Target,
+    spec: &DataSpec,
+    commit: Commit,
+    work: &mut Work,
+) -> Result<Advice, TargetError> {
+    let name = format!("client {}", commit.name());
+    let (mut wrong, mut timed) = (Vec::new(), 0);
+    for redo in [Redo::Lite, Redo::Heavy] {
+        let mut session = session(target, spec, Drive::Client, commit, redo)?;
+        for (op, rows) in ops() {
+            let done = session.execute(op).map_err(|error| failed(&error))?;
+            if done.rows != rows {
+                wrong.push(format!("{op:?} did {} rows and not {rows}", done.rows));
+            }
+            timed += u64::from(done.commit_began_ns.is_some());
+            note(work, op, done.rows);
+        }
+        session.edge().map_err(|error| failed(&error))?;
+        let read_back = session.verify_last_update().map_err(|error| failed(&error))?;
+        if read_back != Some((u64::from(WORK_UNIT), u64::from(WORK_UNIT))) {
+            wrong.push(format!("the last update reads back as {read_back:?}"));
+        }
+        session.close();
+    }
+    Ok(match wrong.first() {
+        Some(first) => bad(&name, format!("{} operations went wrong: {first}", wrong.len())),
+        None => good(
+            &name,
+            format!("{} operations did what they should; {timed} commits have a time of their own", 8 * OPS),
+        ),
+    })
+}
+
+fn note(work: &mut Work, op: Op, rows: u64) {
+    if let Op::Update { .. } = op {
+        work.rows_updated += rows;
+        work.commits += 1;
+    } else {
+        work.rows_read += rows;
+    }
+}
+
+/// The same operations in slices, each class alone and all together.
+fn server_drive(
+    target: &dyn Target,
+    spec: &DataSpec,
+    commit: Commit,
+    work: &mut Work,
+) -> Result<Option<Advice>, TargetError> {
+    if !target.capabilities().server_drive {
+        return Ok(None);
+    }
+    let name = format!("server {}", commit.name());
+    let mut session = session(target, spec, Drive::Server, commit, Redo::Heavy)?;
+    let all = ops();
+    let of = |kind: usize| all.iter().skip(kind).step_by(4).map(|(op, _)| *op).collect::<Vec<_>>();
+    let slices = [of(0), of(1), of(2), of(3), all.iter().map(|(op, _)| *op).collect()];
+    let unit = u64::from(WORK_UNIT);
+    let (selected, looked_up, scanned, updated) = (OPS * unit, OPS, OPS * ROWS, OPS * unit);
+    let wanted = [
+        ([selected, 0, 0], 0, 0),
+        ([0, looked_up, 0], 0, 0),
+        ([0, 0, scanned], 0, 0),
+        ([0, 0, 0], updated, OPS),
+        ([selected, looked_up, scanned], updated, OPS),
+    ];
+    let mut wrong = None;
+    for (slice, wanted) in slices.iter().zip(wanted) {
+        let done = session.slice(slice).map_err(|error| failed(&error))?;
+        let found = (done.rows_read, done.rows_updated, done.commits);
+        if found != wanted {
+            wrong =
+                Some(format!("a slice did {found:?} (rows read, rows updated, commits) and not {wanted:?}"));
+        }
+        work.rows_read += done.rows_read.iter().sum::<u64>();
+        work.rows_updated += done.rows_updated;
+        work.commits += done.commits;
+    }
+    let read_back = session.verify_last_update().map_err(|error| failed(&error))?;
+    if read_back != Some((unit, unit)) {
+        wrong = Some(format!("the last update reads back as {read_back:?}"));
+    }
+    session.close();
+    Ok(Some(match wrong {
+        Some(wrong) => bad(&name, wrong),
+        None => good(&name, format!("{} operations in five slices did what they should", 8 * OPS)),
+    }))
+}
+
+/// What the counters say of it, and which of them are missing.
+fn counted(
+    target: &dyn Target,
+    spec: &DataSpec,
+    before: &Snapshot,
+    work: Work,
+) -> Result<Vec<Advice>, TargetError> {
+    let mut observer = target.observer(spec)?;
+    let wanted = [
+        (Counter::Commits, work.commits),
+        (Counter::LogicalReads, work.rows_read + work.rows_updated),
+        (Counter::RedoBytes, work.rows_updated),
+    ];
+    let moved = |after: &Snapshot, counter: Counter| -> Option<u64> {
+        match (before.portable.get(&counter), after.portable.get(&counter)) {
+            (Some(Reading::Value(from)), Some(Reading::Value(to))) => Some(to.saturating_sub(*from)),
+            _ => None,
+        }
+    };
+    let mut after = observer.snapshot()?;
+    for _ in 0..LOOKS {
+        if wanted.iter().all(|(counter, least)| moved(&after, *counter).is_none_or(|by| by >= *least)) {
+            break;
+        }
+        std::thread::park_timeout(PAUSE);
+        after = observer.snapshot()?;
+    }
+    let mut findings: Vec<Advice> = wanted
+        .iter()
+        .filter_map(|(counter, least)| {
+            let (by, name) = (moved(&after, *counter)?, counter.name());
+            let words = format!("{by} counted, and at least {least} must be");
+            Some(if by >= *least { good(name, words) } else { bad(name, words) })
+        })
+        .collect();
+    let absent: Vec<String> = Counter::ALL
+        .into_iter()
+        .filter_map(|counter| match after.portable.get(&counter) {
+            Some(Reading::Absent(why)) => Some(format!("{}: {why}", counter.name())),
+            Some(Reading::Value(_)) => None,
+            None => Some(format!("{}: without a reason", counter.name())),
+        })
+        .collect();
+    let changes = Counters::between(before, &after).epoch_changes;
+    if let Some(mark) = changes.keys().next() {
+        findings.push(bad(
+            "epochs",
+            format!("{mark} changed meanwhile: the server was restarted, or its statistics reset"),
+        ));
+    }
+    findings.push(if absent.is_empty() {
+        good("counters", format!("all {} portable counters have a value", Counter::ALL.len()))
+    } else {
+        let words = format!("{} of {} are absent: {}", absent.len(), Counter::ALL.len(), absent.join("; "));
+        advice("counters", Severity::Note, words, "docs/engines says which are, and why")
+    });
+    Ok(findings)
+}
+
+/// Whether the rows' own versions agree with what was updated; nothing where an engine tells none.
+fn versions(target: &dyn Target, spec: &DataSpec, work: Work) -> Option<Advice> {
+    let mut sum = 0u64;
+    match target.versions(spec, &mut |row| sum += u64::try_from(row.version).unwrap_or(0)) {
+        Ok(()) if sum == work.rows_updated => Some(good(
+            "versions",
+            format!("the tables hold {sum} updates of rows, and as many were acknowledged"),
+        )),
+        Ok(()) => Some(bad(
+            "versions",
+            format!("the tables hold {sum} updates of rows, and {} were acknowledged", work.rows_updated),
+        )),
+        Err(error) if error.kind == TargetErrorKind::Unsupported => None,
+        Err(error) => Some(bad("versions", error.message)),
+    }
+}
+
+/// Whether waits can be sampled.
+fn waits(target: &dyn Target) -> Advice {
+    match target.sampler().and_then(|mut sampler| sampler.sample(&mut Vec::new())) {
+        Ok(()) => good("waits", "waits can be sampled".to_owned()),
+        Err(error) => {
+            advice("waits", Severity::Note, format!("waits cannot be sampled: {}", error.message), error.hint)
+        }
+    }
+}
+
+fn dropped(target: &dyn Target) -> Advice {
+    let gone = target.drop_all().and_then(|items| Ok((items.len(), target.survey()?)));
+    match gone {
+        Ok((items, DataState::Empty)) => {
+            good("drop", format!("{items} objects were removed, and nothing is left"))
+        }
+        Ok((items, _)) => {
+            bad("drop", format!("{items} objects were removed, and data of Dyno's is still there"))
+        }
+        Err(error) => advice("drop", Severity::Fail, error.message, "dyno drop"),
+    }
+}

@@ -1,0 +1,26 @@
+//! The report that a database makes of itself around a run: kept beside the repository, under the run's name.
+
+use std::path::Path;
+
+use dyno_record::RunRecord;
+use dyno_target::Reporter;
+
+use crate::talk::Talk;
+
+/// Takes the last snapshot, writes the report, and says what it is. The run counts whatever comes of it.
+pub(crate) fn keep(reporter: Box<dyn Reporter>, record: &RunRecord, repository: &Path, talk: &Talk) {
+    let report = match reporter.finish() {
+        Ok(report) => report,
+        Err(error) => return talk.say(&format!("warning: the database's own report cannot be had: {error}")),
+    };
+    if report.file_ending.is_empty() {
+        return talk.say(&format!("this run lies between {}", report.name));
+    }
+    let path = repository.with_file_name(format!("{}.{}", record.id, report.file_ending));
+    talk.say(&match std::fs::write(&path, &report.text) {
+        Ok(()) => format!("this run lies between {}, reported in {}", report.name, path.display()),
+        Err(error) => {
+            format!("warning: the report of {} cannot be written to {}: {error}", report.name, path.display())
+        }
+    });
+}

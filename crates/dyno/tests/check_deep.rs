@@ -1,0 +1,77 @@
+//! `dyno check --deep` on every engine that is here, and what it refuses.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::Desk;
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+/// The findings of a deep check that has to go well, by check.
+fn deep(desk: &Desk, url: &str) -> Vec<(String, String)> {
+    let (code, told) = desk.json(&["check", "--deep", "--target", url]);
+    assert_eq!(code, 0, "{told:#}");
+    let findings = told["advice"].as_array().unwrap();
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
+    findings.iter().map(|finding| (text(finding, "check"), text(finding, "severity"))).collect()
+}
+
+/// That each of `checks` was found well.
+fn assert_well(findings: &[(String, String)], checks: &[&str]) {
+    for check in checks {
+        assert!(findings.contains(&((*check).to_owned(), "ok".to_owned())), "{check}: {findings:?}");
+    }
+    assert!(!findings.iter().any(|(_, severity)| severity == "fail"), "{findings:?}");
+}
+
+const EVERYWHERE: [&str; 6] = ["load", "recognise", "client wait", "commits", "logical_reads", "drop"];
+const ON_SERVERS: [&str; 4] = ["server wait", "redo_bytes", "versions", "waits"];
+
+#[test]
+fn sqlite_files_and_memory() {
+    let desk = Desk::new();
+    assert_well(&deep(&desk, "sqlite:deep.db"), &EVERYWHERE);
+    assert_well(&deep(&desk, "sqlite::memory:"), &EVERYWHERE);
+}
+
+#[test]
+fn postgres() {
+    for version in Postgres::available() {
+        let server = Postgres::start(&version, &[]);
+        let findings = deep(&Desk::new(), &server.url());
+        assert_well(&findings, &EVERYWHERE);
+        assert_well(&findings, &ON_SERVERS);
+    }
+}
+
+#[test]
+fn mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let findings = deep(&Desk::new(), &server.url());
+        assert_well(&findings, &EVERYWHERE);
+        assert_well(&findings, &ON_SERVERS);
+    }
+}
+
+#[test]
+fn data_that_is_there_is_never_touched() {
+    let desk = Desk::new();
+    let size = ["--set", "data.scale=100 blocks", "--target", "sqlite:mine.db"];
+    assert_eq!(desk.dyno(&[&["load"], &size[..]].concat()).code, 0);
+    let refused = desk.dyno(&["check", "--deep", "--target", "sqlite:mine.db"]);
+    assert!(refused.code != 0 && refused.err.contains("without data of Dyno's"), "{refused:#?}");
+    let again = desk.dyno(&[&["load"], &size[..]].concat());
+    assert!(again.err.contains("there already"), "{again:#?}");
+}
+
+#[test]
+fn grants_are_printed_for_oracle_without_a_connection() {
+    let desk = Desk::new();
+    let printed = desk.dyno(&["check", "--grants", "--target", "oracle://me@127.0.0.1:1/s"]);
+    assert_eq!(printed.code, 0, "{printed:#?}");
+    assert!(printed.out.contains("GRANT SELECT ON SYS.V_$SYSSTAT TO dyno;"), "{printed:#?}");
+    let other = desk.dyno(&["check", "--grants", "--target", "sqlite:x.db"]);
+    assert!(other.code != 0 && other.err.contains("no list of grants"), "{other:#?}");
+}
