@@ -114,6 +114,21 @@ fn rows_go_one_to_a_page_of_any_size() {
     }
 }
 
+/// Chunks of one table that connections load at the same time meet in the middle of the tree, and whichever begins first,
+/// every row is to have a page, and no spacer one for itself.
+#[test]
+fn connections_that_load_one_table_side_by_side_leave_no_further_pages() {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        let replace = LoadOptions { replace: true, ..options(4) };
+        for rows in [10_000, 10_001, 9_999] {
+            let report = target.load(&spec(1, rows, 0), &replace, &Silent, &Cancel::default()).unwrap();
+            let facts = &report.tables[0];
+            assert!(facts.blocks <= rows + 8, "{facts:?}");
+        }
+    });
+}
+
 /// Loads with two connections, and looks into the pages: no two rows share one, and there are hardly more pages than rows.
 fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
     let target = target_at(&server.url());

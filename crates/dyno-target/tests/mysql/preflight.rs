@@ -44,6 +44,7 @@ fn what_would_falsify_a_run_is_named_with_its_way_out() {
         ("sync_binlog", "0"),
         ("max_connections", "20"),
         ("local_infile", "OFF"),
+        ("innodb_adaptive_hash_index", "ON"),
     ];
     on_each_with(&settings, |server| {
         let url = server.url();
@@ -60,6 +61,7 @@ fn what_would_falsify_a_run_is_named_with_its_way_out() {
             ("sync_binlog", Severity::Warn, "SET GLOBAL sync_binlog = 1"),
             ("connections", Severity::Fail, "SET GLOBAL max_connections ="),
             ("local_infile", Severity::Note, "SET GLOBAL local_infile = ON"),
+            ("innodb_adaptive_hash_index", Severity::Note, "SET GLOBAL innodb_adaptive_hash_index = OFF"),
             ("cache", Severity::Note, "innodb_buffer_pool_size"),
             ("data", Severity::Note, "dyno load"),
         ];

@@ -206,3 +206,20 @@ pub(super) fn query_cache(facts: &Facts) -> Advice {
     }
     ok("query_cache", "no query cache answers in place of the tables")
 }
+
+/// An index in memory beside the trees changes what a logical read is.
+pub(super) fn adaptive_hash_index(facts: &Facts) -> Advice {
+    let name = "innodb_adaptive_hash_index";
+    if facts.settings.is_on(name) {
+        return advice(
+            name,
+            Severity::Note,
+            format!(
+                "{name} is on: it shortens the path to a row once it has learned it, so logical reads are fewer than on a \
+                 server where it is off, for the same work"
+            ),
+            format!("{}, or have it alike on all servers that are compared", set_global(name, "OFF")),
+        );
+    }
+    ok(name, "no adaptive hash index shortens the path down the trees")
+}

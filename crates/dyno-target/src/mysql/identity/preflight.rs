@@ -32,6 +32,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         checks::others(facts),
         checks::performance_schema(facts),
         checks::query_cache(facts),
+        checks::adaptive_hash_index(facts),
         durability::flush_at_commit(facts),
         durability::sync_binlog(facts),
         durability::doublewrite(facts),

@@ -17,7 +17,7 @@ use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{DataState, DropItem, SchemaFacts};
 
 /// Version of this layout; another one is neither run nor resumed, only dropped.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 /// What every mark begins with.
 pub(super) const MARK: &str = "dyno load ";

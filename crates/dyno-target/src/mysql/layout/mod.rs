@@ -6,7 +6,7 @@
 //! surrogate key `id`: every row is as long as InnoDB keeps whole (just under half of a page), and between each two lies a
 //! spacer of some hundred bytes. Two rows and the spacer between them are more than a page holds, so whatever the
 //! order of inserts and the splits, no page has two rows. (On pages of 64 KiB, whose records are at most 16 KiB long, three
-//! long spacers follow each row.) Spacers have no `custid` and no `c2`, so no operation touches
+//! long spacers precede each row.) Spacers have no `custid` and no `c2`, so no operation touches
 //! them. Keys `custid` come in random order along `id`, with a non-unique index, so a range of keys visits scattered pages.
 //!
 //! Rows go in in chunks that each commit with a note of themselves, so a killed load resumes exactly; then index,

@@ -8,7 +8,7 @@ use crate::data::{Filler, Permutation, TEXT_COLUMNS, table_seed};
 /// What escapes in a file: a byte that no row holds, so nothing has to be escaped, and with `N` behind it is NULL.
 pub(super) const ESCAPE: u8 = 0x01;
 
-/// Makes the rows of one table, each followed by its spacers.
+/// Makes the rows of one table, each behind its spacers.
 #[derive(Debug)]
 pub(super) struct RowMaker {
     shape: Shape,
@@ -68,19 +68,12 @@ impl RowMaker {
         key
     }
 
-    /// Appends the lines of the row at insert position `position` and of its spacers.
+    /// Appends the lines of the spacers of the row at insert position `position`, and of the row.
     pub(super) fn append_lines(&mut self, position: u64, out: &mut Vec<u8>) {
         let key = self.make(position);
         let id = self.shape.id(position);
-        out.extend_from_slice(format!("{id}\t{key}\t0\t").as_bytes());
-        for column in self.text.chunks_exact(self.filler.column_bytes()) {
-            out.extend_from_slice(column);
-            out.push(b'\t');
-        }
-        out.extend_from_slice(&self.pad);
-        out.push(b'\n');
         let null = [ESCAPE, b'N'];
-        for spacer in id + 1..id + self.shape.records() {
+        for spacer in self.shape.spacer_ids(id) {
             self.make_spacer(spacer);
             out.extend_from_slice(format!("{spacer}\t").as_bytes());
             out.extend_from_slice(&null);
@@ -93,21 +86,22 @@ impl RowMaker {
             out.extend_from_slice(pad);
             out.push(b'\n');
         }
+        out.extend_from_slice(format!("{id}\t{key}\t0\t").as_bytes());
+        for column in self.text.chunks_exact(self.filler.column_bytes()) {
+            out.extend_from_slice(column);
+            out.push(b'\t');
+        }
+        out.extend_from_slice(&self.pad);
+        out.push(b'\n');
     }
 
     /// Appends the same as parentheses of VALUES.
     pub(super) fn append_values(&mut self, position: u64, out: &mut String) {
         let key = self.make(position);
         let id = self.shape.id(position);
-        out.push_str(&format!("({id},{key},0"));
-        for column in self.text.chunks_exact(self.filler.column_bytes()).chain([self.pad.as_slice()]) {
-            out.push(',');
-            append_literal(column, out);
-        }
-        out.push(')');
-        for spacer in id + 1..id + self.shape.records() {
+        for spacer in self.shape.spacer_ids(id) {
             self.make_spacer(spacer);
-            out.push_str(&format!(",({spacer},NULL,0"));
+            out.push_str(&format!("({spacer},NULL,0"));
             (1..TEXT_COLUMNS).for_each(|_| out.push_str(",NULL"));
             if self.shape.pads_spacers() {
                 out.push_str(",NULL,");
@@ -117,8 +111,14 @@ impl RowMaker {
                 append_literal(&self.spacer, out);
                 out.push_str(",NULL");
             }
-            out.push(')');
+            out.push_str("),");
         }
+        out.push_str(&format!("({id},{key},0"));
+        for column in self.text.chunks_exact(self.filler.column_bytes()).chain([self.pad.as_slice()]) {
+            out.push(',');
+            append_literal(column, out);
+        }
+        out.push(')');
     }
 }
 
@@ -160,10 +160,11 @@ mod tests {
                 lines.iter().map(|line| line.split(|&b| b == b'\t').collect()).collect();
             let records = shape.records() as usize;
             assert_eq!(fields.iter().map(Vec::len).collect::<Vec<_>>(), vec![4 + TEXT_COLUMNS; records]);
-            let key: u64 = std::str::from_utf8(fields[0][1]).unwrap().parse().unwrap();
-            assert_eq!(fields[0][3], &maker.text(key)[..shape.column_bytes]);
-            assert_eq!(fields[0][22].len(), shape.pad_bytes);
-            for (spacer, id) in fields[1..].iter().zip(shape.id(position) + 1..) {
+            let (row, spacers) = fields.split_last().unwrap();
+            let key: u64 = std::str::from_utf8(row[1]).unwrap().parse().unwrap();
+            assert_eq!(row[3], &maker.text(key)[..shape.column_bytes]);
+            assert_eq!((row[0], row[22].len()), (shape.id(position).to_string().as_bytes(), shape.pad_bytes));
+            for (spacer, id) in spacers.iter().zip(shape.spacer_ids(shape.id(position))) {
                 assert_eq!((spacer[1], spacer[3]), (b"\x01N".as_slice(), b"\x01N".as_slice()));
                 assert_eq!(spacer[0], id.to_string().as_bytes());
                 let text = spacer[if shape.pads_spacers() { 22 } else { 21 }];

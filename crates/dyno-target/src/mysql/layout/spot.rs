@@ -155,7 +155,7 @@ pub(super) fn check_positions(
     for row in &rows {
         check_row(table, maker, row)?;
     }
-    let spacers = list(ids.iter().flat_map(|id| id + 1..id + shape.records()));
+    let spacers = list(ids.iter().flat_map(|id| shape.spacer_ids(*id)));
     let empty = connection.simple(&format!(
         "SELECT COUNT(*) FROM {name} WHERE id IN ({spacers}) AND custid IS NULL AND c2 IS NULL"
     ))?;

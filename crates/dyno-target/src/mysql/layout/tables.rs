@@ -26,7 +26,7 @@ const LARGEST_PAGE_BYTES: u64 = 65_536;
 /// The longest row on such a page, with room for what versions differ in: InnoDB cuts up records of 16 KiB.
 const LARGEST_ROW_BYTES: usize = 16_300;
 
-/// Spacers behind each row on such a page, and the text of each: so long that two rows and the spacers between them do not
+/// Spacers before each row on such a page, and the text of each: so long that two rows and the spacers between them do not
 /// fit, and so short that a row and its spacers leave the sixteenth of the page free that InnoDB keeps for later.
 const LARGEST_SPACERS: (u64, usize) = (3, 11_200);
 
@@ -40,7 +40,7 @@ pub(in crate::mysql) struct Shape {
     pub(in crate::mysql) column_bytes: usize,
     /// Bytes of the column that makes a row as long as InnoDB keeps whole.
     pub(in crate::mysql) pad_bytes: usize,
-    /// Spacers behind each row.
+    /// Spacers before each row.
     pub(super) spacers: u64,
     /// Bytes of the text of each; longer than a column, it stands in `pad`.
     pub(super) spacer_bytes: usize,
@@ -68,9 +68,17 @@ impl Shape {
         1 + self.spacers
     }
 
-    /// The surrogate key of the row at insert position `position` (from 0); those of its spacers follow.
+    /// The surrogate key of the row at insert position `position` (from 0); its spacers have those before it.
+    ///
+    /// Spacers go in first: so wherever rows meet that connections load at the same time, a spacer lies between them at every
+    /// moment. A row beside a row, whose spacer came later, would take a page for itself and one for the spacer.
     pub(super) fn id(self, position: u64) -> u64 {
-        position * self.records() + 1
+        (position + 1) * self.records()
+    }
+
+    /// The surrogate keys of the spacers before the row `id`.
+    pub(super) fn spacer_ids(self, id: u64) -> std::ops::Range<u64> {
+        id - self.spacers..id
     }
 
     /// Whether a spacer's text stands in `pad`, and not in the last column.
@@ -163,7 +171,8 @@ mod tests {
         let shape = Shape { column_bytes: 128, pad_bytes: 5627, spacers: 1, spacer_bytes: 64 };
         assert_eq!(Shape::of(16_384).unwrap(), shape);
         let ids: Vec<u64> = (0..3).map(|position| Shape::of(65_536).unwrap().id(position)).collect();
-        assert_eq!(ids, [1, 5, 9]);
+        assert_eq!(ids, [4, 8, 12]);
+        assert_eq!(Shape::of(65_536).unwrap().spacer_ids(8), 5..8);
     }
 
     #[test]
