@@ -1,6 +1,6 @@
 //! Counts of client, database and host against each other.
 
-use dyno_plan::Drive;
+use dyno_plan::{Commit, Drive};
 
 use super::*;
 
@@ -42,6 +42,30 @@ fn a_snapshot_that_came_late_may_hold_work_from_beyond_the_edge() {
     assert_eq!(find(&read_in(1_500_000.0), "commits").status, Fail, "nothing is booked within a second");
     let late = find(&read_in(3_000_000.0), "commits");
     assert!(late.status == Pass && late.detail.contains("1,000 apart"), "{late:?}");
+}
+
+#[test]
+fn oracle_counts_commits_alone_and_the_plan_says_why_they_do_not_wait() {
+    let oracle = |spoil: fn(&mut RunRecord)| {
+        postgres(|r| {
+            r.targets[0].engine = "oracle".into();
+            // Reads are no transactions there.
+            shift(r, Counter::Commits, -8_000);
+            spoil(r);
+        })
+    };
+    let commits = find(&oracle(|_| ()), "commits");
+    assert!(commits.status == Pass && commits.detail.starts_with("2,000 acknowledged"), "{commits:?}");
+    let missing = find(&oracle(|r| shift(r, Counter::Commits, -1_500)), "commits");
+    assert_eq!(missing.status, Fail);
+    let unsynced = find(
+        &oracle(|r| {
+            r.plan.workload.commit = Commit::Plsql;
+            shift(r, Counter::RedoSyncs, -995);
+        }),
+        "durable_commits",
+    );
+    assert!(unsynced.status == Warn && unsynced.detail.contains("workload.commit=plsql"), "{unsynced:?}");
 }
 
 #[test]

@@ -27,7 +27,9 @@ pub(in crate::oracle) fn tablespace(
     connection: &Connection,
     config: &ConnectConfig,
 ) -> Result<Place, TargetError> {
-    let rows = connection.rows(&sql::TABLESPACE.text(), &[("tablespace", &config.tablespace)])?;
+    // A blank and not NULL: the driver would announce a text of no bytes.
+    let wanted = config.tablespace.as_deref().unwrap_or(" ");
+    let rows = connection.rows(&sql::TABLESPACE.text(), &[("tablespace", &wanted)])?;
     let row = rows.first().ok_or_else(|| {
         let name = config.tablespace.as_deref().unwrap_or("the user's default one");
         TargetError::new(
