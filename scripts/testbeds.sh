@@ -17,6 +17,8 @@ want() { packages="$packages $1"; }
 
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { want postgresql; want postgresql-contrib; }
 [ -x /usr/sbin/mariadbd ] || want mariadb-server
+[ -e /usr/lib/galera/libgalera_smm.so ] || want galera-4
+command -v rsync >/dev/null 2>&1 || want rsync
 command -v sysbench >/dev/null 2>&1 || want sysbench
 command -v tmux >/dev/null 2>&1 || want tmux
 ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || want faketime

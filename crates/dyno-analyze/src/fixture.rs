@@ -41,6 +41,9 @@ pub fn plan(url: &str) -> Plan {
         version: PLAN_VERSION,
         target: Target {
             url: url.to_owned().try_into().expect("the fixture's URL is well formed"),
+            urls: Vec::new(),
+            weights: Vec::new(),
+            data: Default::default(),
             password_env: None,
             password_file: None,
             connect_timeout: span(10),
@@ -257,7 +260,13 @@ fn record(
         imported: None,
         plan: plan(url),
         part_of: None,
-        targets: vec![TargetFacts { url: url.into(), engine: engine.into(), identity, data: Some(data) }],
+        targets: vec![TargetFacts {
+            url: url.into(),
+            engine: engine.into(),
+            identity,
+            data: Some(data),
+            own: None,
+        }],
         host: host(),
         gate: Gate { sessions: SESSIONS, skew_us_max: 140.0, connect_s: 0.05, threads: SESSIONS },
         window: Some(Window {

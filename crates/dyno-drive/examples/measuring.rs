@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use dyno_drive::draw::Draw;
 use dyno_drive::scripted::{Act, ScriptedTarget};
-use dyno_drive::{Job, Unwatched, run};
+use dyno_drive::{Aim, Job, Unwatched, run};
 use dyno_plan::{DataSpec, Plan, Span};
 use dyno_target::{Cancel, MonotonicClock, SessionSetup, Target};
 
@@ -51,10 +51,14 @@ fn measured(plan: &Plan) -> Result<f64, Failure> {
         started_at: "2026-01-01T00:00:00Z".into(),
         run_stamp: 1,
         plan,
-        identity: target.identify()?,
-        target: Arc::new(target),
-        spec: spec(),
-        host_paths: Vec::new(),
+        targets: vec![Aim {
+            identity: target.identify()?,
+            target: Arc::new(target),
+            spec: spec(),
+            host_paths: Vec::new(),
+            reads_only: None,
+            instance: None,
+        }],
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),

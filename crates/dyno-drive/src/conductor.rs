@@ -6,16 +6,18 @@
 use std::time::{Duration, Instant};
 
 use dyno_plan::Length;
-use dyno_record::{Counters, RunRecord, Waits};
+use dyno_record::{Counters, RunRecord};
 
-use crate::assemble::{self, Measured};
+use crate::assemble::{self, Measured, MeasuredTarget};
 use crate::collector::Collector;
 use crate::crew::Crew;
 use crate::metrics;
-use crate::observe::{Answer, ObserverThread, SamplerThread, Taken};
+use crate::observe::Taken;
 use crate::run::{Job, Outcome};
 use crate::shared::Phase;
+use crate::totals;
 use crate::watch::{Event, Live, Watch};
+use crate::watcher::Watcher;
 
 /// How often the coordinator looks up while it waits.
 const BEAT: Duration = Duration::from_millis(20);
@@ -40,9 +42,8 @@ const UNSTARTED_MAX: Duration = Duration::from_millis(500);
 pub(crate) struct Conductor<'a> {
     job: &'a Job<'a>,
     watch: &'a dyn Watch,
-    observer: ObserverThread,
-    observer_lost: Option<String>,
-    sampler: Option<SamplerThread>,
+    /// One for each target, in their order.
+    watchers: Vec<Watcher>,
     measured: Measured,
     /// When the coordinator last looked up; only inside the window.
     last_beat_ns: Option<u64>,
@@ -50,20 +51,13 @@ pub(crate) struct Conductor<'a> {
 }
 
 impl<'a> Conductor<'a> {
-    pub(crate) fn new(
-        job: &'a Job<'a>,
-        watch: &'a dyn Watch,
-        observer: ObserverThread,
-        sampler: Option<SamplerThread>,
-        no_waits: Option<Waits>,
-    ) -> Self {
+    pub(crate) fn new(job: &'a Job<'a>, watch: &'a dyn Watch, watchers: Vec<Watcher>) -> Self {
+        let targets = watchers.iter().map(|_| MeasuredTarget::default()).collect();
         Self {
             job,
             watch,
-            observer,
-            observer_lost: None,
-            sampler,
-            measured: Measured { waits: no_waits, ..Measured::default() },
+            watchers,
+            measured: Measured { targets, ..Measured::default() },
             last_beat_ns: None,
             started: Instant::now(),
         }
@@ -72,7 +66,10 @@ impl<'a> Conductor<'a> {
     /// Reads the counters before the first session connects.
     pub(crate) fn begin(&mut self) {
         // Connections that looked at the target before are booked a moment after they have gone.
-        self.measured.whole_begin = self.settle();
+        let settled = self.settle();
+        for (target, taken) in self.measured.targets.iter_mut().zip(settled) {
+            target.whole_begin = taken;
+        }
     }
 
     fn now_ns(&self) -> u64 {
@@ -156,18 +153,14 @@ impl<'a> Conductor<'a> {
         crew.shared.wake();
         self.measured.edge_late.0 = self.wait_edge(crew, 0);
         self.last_beat_ns = Some(self.now_ns());
-        match self.snapshot(Some(crew)) {
-            Ok(taken) => {
-                self.measured.begin = Some(taken);
-                self.measured.begin_at = dyno_record::now_rfc3339();
-                if let Some(sampler) = &self.sampler {
-                    sampler.resume();
-                }
-                self.watch.event(&Event::Window);
-                Ok(())
-            }
-            Err(reason) => Err(Outcome::Failed(reason)),
+        let taken = self.all_snapshots(crew)?;
+        for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
+            target.begin = Some(taken);
         }
+        self.measured.begin_at = dyno_record::now_rfc3339();
+        self.watchers.iter().for_each(Watcher::resume_sampler);
+        self.watch.event(&Event::Window);
+        Ok(())
     }
 
     /// Waits until all sessions have reached an edge, for a bounded time; returns how many have not.
@@ -183,11 +176,14 @@ impl<'a> Conductor<'a> {
     }
 
     fn window(&mut self, crew: &mut Crew, collector: &mut Collector) -> Result<(), Outcome> {
-        let begin = self.measured.begin.clone().expect("a window begins with its snapshot");
+        let begin: Vec<Taken> =
+            self.measured.targets.iter().filter_map(|target| target.begin.clone()).collect();
+        let begin_ns =
+            totals::mean(begin.iter().map(Taken::at_ns)).expect("a window begins with its snapshots");
         let origin_ns = self.measured.origin_ns.expect("a window has an origin");
         let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
         let end_ns = match self.job.plan.run.length() {
-            Length::Time(time) => begin.at_ns() + time.0.as_nanos() as u64,
+            Length::Time(time) => begin_ns + time.0.as_nanos() as u64,
             Length::Ops(_) => u64::MAX,
         };
         let mut previous = begin;
@@ -207,11 +203,11 @@ impl<'a> Conductor<'a> {
             if self.now_ns() >= end_ns {
                 return Ok(());
             }
-            let taken = self.snapshot(Some(crew)).map_err(Outcome::Failed)?;
+            let taken = self.all_snapshots(crew)?;
             let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
             self.tell(crew, collector, index as usize, origin_ns, end_ns);
-            collector.note_metrics(index as usize, metrics::of_interval(&previous, &taken));
+            collector.note_metrics(index as usize, metrics::of_intervals(self.job, &previous, &taken));
             let points = collector.take_final(interval_ns as f64 / 1e9);
             if !points.is_empty() {
                 self.watch.event(&Event::Final(points));
@@ -242,51 +238,53 @@ impl<'a> Conductor<'a> {
     }
 
     fn end_window(&mut self, crew: &mut Crew, collector: &mut Collector) {
-        if let Some(sampler) = &self.sampler {
-            sampler.pause(SAMPLE_MAX);
-        }
+        self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
         crew.shared.enter(Phase::After);
         crew.shared.wake();
         self.measured.edge_late.1 = self.wait_edge(crew, 1);
-        match self.snapshot(Some(crew)) {
-            Ok(taken) => self.measured.end = Some(taken),
-            Err(reason) => self.measured.no_end = Some(reason),
+        let taken = self.snapshots(Some(crew));
+        for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
+            match taken {
+                Ok(taken) => target.end = Some(taken),
+                Err(reason) => target.no_end = Some(reason),
+            }
         }
         self.measured.end_at = dyno_record::now_rfc3339();
         self.last_beat_ns = None;
         collector.drain();
     }
 
-    /// Reads all counters, or says why that cannot be. Never waits longer than [`SNAPSHOT_S_MAX`].
-    fn snapshot(&mut self, mut crew: Option<&mut Crew>) -> Result<Taken, String> {
-        if let Some(reason) = &self.observer_lost {
-            return Err(reason.clone());
-        }
-        self.observer.request();
+    /// Reads all counters of all targets, or fails with the first that cannot be read.
+    fn all_snapshots(&mut self, crew: &mut Crew) -> Result<Vec<Taken>, Outcome> {
+        self.snapshots(Some(crew)).into_iter().collect::<Result<_, _>>().map_err(Outcome::Failed)
+    }
+
+    /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
+    /// [`SNAPSHOT_S_MAX`].
+    fn snapshots(&mut self, mut crew: Option<&mut Crew>) -> Vec<Result<Taken, String>> {
+        self.watchers.iter().for_each(Watcher::request);
         let until_s = self.now_s() + SNAPSHOT_S_MAX;
-        let lost = loop {
-            match self.observer.answer(BEAT) {
-                Answer::Taken(taken) => {
-                    self.beat();
-                    return Ok(*taken);
+        let mut all = Vec::with_capacity(self.watchers.len());
+        for at in 0..self.watchers.len() {
+            let answer = loop {
+                let answer = self.watchers[at].answer(BEAT);
+                self.beat();
+                if let Some(answer) = answer {
+                    break answer;
                 }
-                Answer::Failed(reason) => break format!("the counters could not be read: {reason}"),
-                Answer::NotYet if self.now_s() >= until_s => {
-                    break format!(
+                if self.now_s() >= until_s {
+                    break Err(self.watchers[at].lose(&format!(
                         "the database did not answer the observer within {SNAPSHOT_S_MAX} s: its server process waits for a \
                          processor or for a lock"
-                    );
+                    )));
                 }
-                Answer::NotYet => {}
-            }
-            self.beat();
-            if let Some(crew) = crew.as_deref_mut() {
-                crew.listen(Duration::ZERO);
-            }
-        };
-        // A late answer would be taken for a later question's, so the observer is not asked again.
-        self.observer_lost = Some(lost.clone());
-        Err(lost)
+                if let Some(crew) = crew.as_deref_mut() {
+                    crew.listen(Duration::ZERO);
+                }
+            };
+            all.push(answer);
+        }
+        all
     }
 
     /// Notes that time has passed as it should, or how long it did not.
@@ -318,11 +316,14 @@ impl<'a> Conductor<'a> {
             outcome => outcome,
         };
         (self.measured.sessions, self.measured.threads) = (crew.sessions, crew.threads);
-        if let Some(sampler) = self.sampler.take() {
-            self.measured.waits = Some(sampler.finish(Duration::from_secs(2)));
+        for (watcher, target) in self.watchers.iter_mut().zip(&mut self.measured.targets) {
+            target.waits = watcher.finish_sampler(Duration::from_secs(2));
         }
-        if self.measured.whole_begin.is_some() && outcome == Outcome::Done {
-            self.measured.whole_end = self.settle();
+        if outcome == Outcome::Done {
+            let settled = self.settle();
+            for (target, taken) in self.measured.targets.iter_mut().zip(settled) {
+                target.whole_end = taken;
+            }
         }
         let late_failure = crew.shared.failure();
         let recorders = crew.into_recorders();
@@ -333,19 +334,28 @@ impl<'a> Conductor<'a> {
         assemble::record(self.job, &self.measured, &recorders, collector, outcome)
     }
 
-    /// Reads the counters until they stand still: servers book what a session did a moment after it has gone.
-    fn settle(&mut self) -> Option<Taken> {
+    /// Reads the counters until they stand still: servers book what a session did a moment after it has gone. Nothing of a
+    /// target that cannot be read.
+    fn settle(&mut self) -> Vec<Option<Taken>> {
         let until_s = self.now_s() + SETTLE_S.0;
-        let mut last = self.snapshot(None).ok()?;
+        let mut last = self.snapshots(None);
         loop {
+            if last.iter().all(Result::is_err) {
+                return last.iter().map(|_| None).collect();
+            }
             let pause_until_s = self.now_s() + SETTLE_S.1;
             while self.now_s() < pause_until_s {
                 std::thread::park_timeout(Duration::from_secs_f64(SETTLE_S.1));
             }
-            let next = self.snapshot(None).ok()?;
-            let moved = Counters::between(&last.database, &next.database);
-            if metrics::stands_still(&moved) || self.now_s() >= until_s {
-                return Some(next);
+            let next = self.snapshots(None);
+            let still = |(last, next): (&Result<Taken, String>, &Result<Taken, String>)| match (last, next) {
+                (Ok(last), Ok(next)) => {
+                    metrics::stands_still(&Counters::between(&last.database, &next.database))
+                }
+                _ => true,
+            };
+            if last.iter().zip(&next).all(still) || self.now_s() >= until_s {
+                return next.into_iter().map(Result::ok).collect();
             }
             last = next;
         }

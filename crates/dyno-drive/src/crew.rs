@@ -7,14 +7,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dyno_plan::{Drive, Length};
-use dyno_target::{Interrupter, SessionSetup};
+use dyno_target::{Interrupter, SessionSetup, Target};
 
 use crate::collector::Collector;
 use crate::deal::{Place, Table};
 use crate::draw::Draw;
 use crate::pace::Pace;
 use crate::recorder::Recorder;
-use crate::run::Job;
+use crate::run::{Aim, Job};
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::team;
 use crate::worker::{Report, Worker};
@@ -44,11 +44,13 @@ impl Crew {
         let (report, reports) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
-        let teams = teams(job);
+        let dealt = job.plan.target.deal(sessions);
+        let alone = alone(job, &dealt);
+        let teams = teams(job, sessions - alone);
         let crew = Self {
             shared: Arc::clone(&shared),
             sessions,
-            threads: teams.map_or(sessions, |teams| teams as u32),
+            threads: alone + teams as u32,
             reports,
             interrupters: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -57,12 +59,20 @@ impl Crew {
         let workers = (0..sessions).map(|number| {
             let (empty, emptied) = channel();
             empties.push(empty);
-            let recorder = Recorder::new(plan.workload.rate.is_some(), interval_ns, full.clone(), emptied);
+            let at = dealt[number as usize];
+            let aim = &job.targets[at];
+            let recorder =
+                Recorder::new(at, plan.workload.rate.is_some(), interval_ns, full.clone(), emptied);
+            let workload = match aim.reads_only {
+                Some(_) => &plan.workload.reads_only(),
+                None => &plan.workload,
+            };
             Worker {
-                target: Arc::clone(&job.target),
-                setup: setup(job, number),
+                target: Arc::clone(&aim.target),
+                label: job.label(at),
+                setup: setup(job, aim, number),
                 sessions,
-                draw: Draw::new(&plan.workload, &job.spec, number),
+                draw: Draw::new(workload, &aim.spec, number),
                 pace: Pace::new(&plan.workload, number, sessions),
                 ops_wanted: match plan.run.length() {
                     Length::Ops(ops) => Some(ops),
@@ -75,17 +85,17 @@ impl Crew {
             }
         });
         let workers: Vec<Worker> = workers.collect();
-        let started = match teams {
-            Some(teams) => start_teams(workers, teams, &shared),
-            None => start_threads(workers, &shared),
-        };
+        let (in_teams, alone): (Vec<_>, Vec<_>) = workers
+            .into_iter()
+            .partition(|worker| leads_several(plan.workload.drive, worker.target.as_ref()));
+        let started = start_teams(in_teams, teams, &shared).and_then(|()| start_threads(alone, &shared));
         if let Err(error) = started {
             // Those that are there already must not wait at a gate that never opens.
             shared.enter(Phase::Stop);
             shared.close_gate();
             return Err(error);
         }
-        Ok((crew, Collector::new(filled, empties)))
+        Ok((crew, Collector::new(job.targets.len(), filled, empties)))
     }
 
     /// Takes in what sessions report, for up to `patience` or until one has reported.
@@ -155,12 +165,12 @@ impl Crew {
     }
 }
 
-fn setup(job: &Job<'_>, number: u32) -> SessionSetup {
+fn setup(job: &Job<'_>, aim: &Aim, number: u32) -> SessionSetup {
     let plan = job.plan;
     SessionSetup {
         number,
         schema: number / plan.run.sessions_per_schema + 1,
-        spec: job.spec.clone(),
+        spec: aim.spec.clone(),
         work_unit: plan.workload.work_unit,
         redo: plan.workload.redo,
         drive: plan.workload.drive,
@@ -171,19 +181,32 @@ fn setup(job: &Job<'_>, number: u32) -> SessionSetup {
     }
 }
 
-/// Threads that lead several sessions each; none where a session needs its own.
+/// Whether one thread can lead several sessions on `target`.
 ///
 /// A slice of the server drive is long, so nothing is saved there.
-fn teams(job: &Job<'_>) -> Option<usize> {
-    if !job.target.capabilities().duplex || job.plan.workload.drive == Drive::Server {
-        return None;
-    }
+fn leads_several(drive: Drive, target: &dyn Target) -> bool {
+    target.capabilities().duplex && drive != Drive::Server
+}
+
+/// Sessions that need a thread of their own, when session `n` goes to the target at `dealt[n]`.
+fn alone(job: &Job<'_>, dealt: &[usize]) -> u32 {
+    let drive = job.plan.workload.drive;
+    let several: Vec<bool> =
+        job.targets.iter().map(|aim| leads_several(drive, aim.target.as_ref())).collect();
+    dealt.iter().filter(|at| !several[**at]).count() as u32
+}
+
+/// Threads that lead `sessions` which can share one.
+fn teams(job: &Job<'_>, sessions: u32) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = job.plan.run.threads.map_or_else(processors, |threads| threads as usize);
-    Some(threads.min(job.plan.sessions() as usize))
+    threads.min(sessions as usize)
 }
 
 fn start_teams(workers: Vec<Worker>, teams: usize, shared: &Arc<Shared>) -> std::io::Result<()> {
+    if workers.is_empty() {
+        return Ok(());
+    }
     let mut dealt: Vec<Vec<Worker>> = (0..teams).map(|_| Vec::new()).collect();
     for (index, worker) in workers.into_iter().enumerate() {
         dealt[index % teams].push(worker);

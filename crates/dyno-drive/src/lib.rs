@@ -13,6 +13,7 @@ pub mod draw;
 mod metrics;
 mod observe;
 pub mod pace;
+mod part;
 mod poll;
 pub mod prove;
 mod recorder;
@@ -26,9 +27,11 @@ mod tally;
 mod team;
 #[cfg(test)]
 mod testing;
+mod totals;
 mod watch;
+mod watcher;
 mod worker;
 
 pub use observe::OWN_COMMITS;
-pub use run::{Job, draft, run};
+pub use run::{Aim, Job, draft, run};
 pub use watch::{Event, Live, Unwatched, Watch};

@@ -10,11 +10,13 @@ use dyno_host::HostDelta;
 use dyno_record::{Counter, Counters, Metric, Unit, Waits};
 
 use crate::observe::Taken;
+use crate::run::Job;
+use crate::totals;
 
 /// Bytes in a megabyte of a rate (10⁶, as storage is sold and as networks count).
 const MEGABYTE: f64 = 1e6;
 
-type Metrics = BTreeMap<String, Metric>;
+pub(crate) type Metrics = BTreeMap<String, Metric>;
 
 fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
     let metric = match value.is_finite() {
@@ -24,7 +26,7 @@ fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
     metrics.insert(name.to_owned(), metric);
 }
 
-fn absent(metrics: &mut Metrics, name: &str, reason: &str) {
+pub(crate) fn absent(metrics: &mut Metrics, name: &str, reason: &str) {
     metrics.insert(name.to_owned(), Metric::Absent { absent: reason.to_owned() });
 }
 
@@ -151,23 +153,45 @@ pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64, s
     of_device(metrics, host, same_host);
 }
 
+/// Figures of a block device: names and units.
+const DEVICE_FIGURES: [(&str, Unit); 7] = [
+    ("device_reads_per_s", Unit::PerSecond),
+    ("device_writes_per_s", Unit::PerSecond),
+    ("device_read_mb_per_s", Unit::MegabytesPerSecond),
+    ("device_write_mb_per_s", Unit::MegabytesPerSecond),
+    ("device_read_latency_us", Unit::Microseconds),
+    ("device_write_latency_us", Unit::Microseconds),
+    ("device_util_pct", Unit::Percent),
+];
+
+/// Names of the figures of a block device.
+pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
+    DEVICE_FIGURES.into_iter().map(|(name, _)| name)
+}
+
+/// Names of the figures of the whole machine and of this program.
+pub(crate) fn cpu_names() -> impl Iterator<Item = &'static str> {
+    [
+        "cpu_busy_pct",
+        "cpu_user_pct",
+        "cpu_sys_pct",
+        "cpu_iowait_pct",
+        "cpu_steal_pct",
+        "cpu_idle_pct",
+        "context_switches_per_s",
+        "client_cpu_us_per_op",
+    ]
+    .into_iter()
+}
+
 /// Figures of the block device that holds the data.
-fn of_device(metrics: &mut Metrics, host: &HostDelta, same_host: bool) {
-    let figures = [
-        ("device_reads_per_s", Unit::PerSecond),
-        ("device_writes_per_s", Unit::PerSecond),
-        ("device_read_mb_per_s", Unit::MegabytesPerSecond),
-        ("device_write_mb_per_s", Unit::MegabytesPerSecond),
-        ("device_read_latency_us", Unit::Microseconds),
-        ("device_write_latency_us", Unit::Microseconds),
-        ("device_util_pct", Unit::Percent),
-    ];
+pub(crate) fn of_device(metrics: &mut Metrics, host: &HostDelta, same_host: bool) {
     let Some(device) = host.data_device() else {
         let reason = match same_host {
             true => "the data is on no block device of this host",
             false => "the database runs on another host",
         };
-        for (name, _) in figures {
+        for (name, _) in DEVICE_FIGURES {
             absent(metrics, name, reason);
         }
         return;
@@ -181,7 +205,7 @@ fn of_device(metrics: &mut Metrics, host: &HostDelta, same_host: bool) {
         device.write_latency_us,
         device.utilisation_pct,
     ];
-    for ((name, unit), value) in figures.into_iter().zip(values) {
+    for ((name, unit), value) in DEVICE_FIGURES.into_iter().zip(values) {
         match value {
             Some(value) => put(metrics, name, value, unit),
             None => absent(metrics, name, "the device did nothing of the kind"),
@@ -196,11 +220,34 @@ pub(crate) fn stands_still(moved: &Counters) -> bool {
     delta(Counter::Commits) <= own_commits && delta(Counter::RowsWritten) == 0
 }
 
-/// Rates of one interval of the series, by metric name.
-pub(crate) fn of_interval(begin: &Taken, end: &Taken) -> BTreeMap<String, f64> {
-    let seconds = (end.at_ns() - begin.at_ns()) as f64 / 1e9;
-    let counters = Counters::between(&begin.database, &end.database);
-    let mut metrics = of_database(&counters, seconds);
-    of_host(&mut metrics, &HostDelta::between(&begin.host, &end.host, seconds), 0.0, true);
-    metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()
+/// Rates of one interval of the series by metric name: of all targets, then of each where there are several.
+pub(crate) fn of_intervals(job: &Job<'_>, begin: &[Taken], end: &[Taken]) -> Vec<BTreeMap<String, f64>> {
+    let seconds = |begin: &Taken, end: &Taken| (end.at_ns() - begin.at_ns()) as f64 / 1e9;
+    let pairs = || begin.iter().zip(end);
+    let counters: Vec<Counters> =
+        pairs().map(|(begin, end)| Counters::between(&begin.database, &end.database)).collect();
+    let mut each: Vec<Metrics> = pairs()
+        .zip(&counters)
+        .map(|((begin, end), counters)| of_database(counters, seconds(begin, end)))
+        .collect();
+    let mut total = match each.as_slice() {
+        [_] => each.remove(0),
+        several => {
+            let parts: Vec<&Metrics> = several.iter().collect();
+            let counters: Vec<&Counters> = counters.iter().collect();
+            totals::metrics(&totals::counters(job, &counters), &parts)
+        }
+    };
+    if let (Some(begin), Some(end)) = (begin.first(), end.first()) {
+        let seconds = seconds(begin, end);
+        of_host(&mut total, &HostDelta::between(&begin.host, &end.host, seconds), 0.0, true);
+    }
+    for (own, (begin, end)) in each.iter_mut().zip(pairs()) {
+        let seconds = seconds(begin, end);
+        of_device(own, &HostDelta::between(&begin.host, &end.host, seconds), true);
+    }
+    let known = |metrics: Metrics| {
+        metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()
+    };
+    std::iter::once(total).chain(each).map(known).collect()
 }

@@ -25,6 +25,8 @@ pub(crate) struct ClassTotals {
 /// One session's part of one interval of the series.
 #[derive(Debug)]
 pub(crate) struct Interval {
+    /// The place of the session's target.
+    pub(crate) target: usize,
     pub(crate) index: u64,
     pub(crate) ops: u64,
     pub(crate) errors: u64,
@@ -32,8 +34,8 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    pub(crate) fn new() -> Self {
-        Self { index: 0, ops: 0, errors: 0, latency: Tally::coarse() }
+    pub(crate) fn new(target: usize) -> Self {
+        Self { target, index: 0, ops: 0, errors: 0, latency: Tally::coarse() }
     }
 
     fn is_empty(&self) -> bool {
@@ -82,6 +84,8 @@ pub(crate) struct Moments {
 /// Everything one session measures.
 #[derive(Debug)]
 pub(crate) struct Recorder {
+    /// The place of the session's target.
+    pub(crate) target: usize,
     pub(crate) totals: [ClassTotals; CLASSES],
     pub(crate) life: Life,
     pub(crate) errors: Vec<Tallied>,
@@ -109,12 +113,14 @@ pub(crate) struct Timing {
 
 impl Recorder {
     pub(crate) fn new(
+        target: usize,
         open_loop: bool,
         interval_ns: u64,
         full: Sender<Box<Interval>>,
         empty: Receiver<Box<Interval>>,
     ) -> Self {
         Self {
+            target,
             totals: Default::default(),
             life: Life::default(),
             errors: Vec::new(),
@@ -123,7 +129,7 @@ impl Recorder {
             window_ops: 0,
             open_loop,
             counting: false,
-            interval: Box::new(Interval::new()),
+            interval: Box::new(Interval::new(target)),
             interval_ns,
             interval_end_ns: u64::MAX,
             origin_ns: 0,
@@ -164,7 +170,9 @@ impl Recorder {
         if self.interval.is_empty() {
             return;
         }
-        let next = self.empty.try_recv().unwrap_or_else(|_| Box::new(Interval::new()));
+        let mut next = self.empty.try_recv().unwrap_or_else(|_| Box::new(Interval::new(self.target)));
+        // A used one may have been another session's.
+        next.target = self.target;
         let full = std::mem::replace(&mut self.interval, next);
         // The collector is gone only when the run is over; nobody reads the series then.
         let _ = self.full.send(full);

@@ -17,7 +17,7 @@ const UNSEEN: &str =
     "where the end of the update and of its commit arrived together, the commit has no time of its own";
 
 /// Figures of every class that did something, and of `all`.
-pub(crate) fn op_stats(job: &Job<'_>, recorders: &[Recorder], seconds: f64) -> BTreeMap<String, OpStats> {
+pub(crate) fn op_stats(job: &Job<'_>, recorders: &[&Recorder], seconds: f64) -> BTreeMap<String, OpStats> {
     let open_loop = job.plan.workload.rate.is_some();
     let server = job.plan.workload.drive == Drive::Server;
     let mut by_name = BTreeMap::new();
@@ -60,7 +60,7 @@ struct Summed {
 }
 
 impl Summed {
-    fn of(recorders: &[Recorder], class: OpClass) -> Self {
+    fn of(recorders: &[&Recorder], class: OpClass) -> Self {
         let mut sum = Self::default();
         for recorder in recorders {
             let totals = &recorder.totals[class as usize];

@@ -12,6 +12,9 @@ pub(crate) fn plan() -> Plan {
         version: PLAN_VERSION,
         target: Target {
             url: "sqlite::memory:".parse().unwrap(),
+            urls: Vec::new(),
+            weights: Vec::new(),
+            data: Default::default(),
             password_env: None,
             password_file: None,
             connect_timeout: Span(Duration::from_secs(1)),

@@ -32,6 +32,8 @@ pub(crate) enum Report {
 /// Everything one session's thread needs.
 pub(crate) struct Worker {
     pub(crate) target: Arc<dyn Target>,
+    /// The target, before what goes wrong on it; empty where there is only one.
+    pub(crate) label: String,
     pub(crate) setup: SessionSetup,
     pub(crate) sessions: u32,
     pub(crate) draw: Draw,
@@ -84,7 +86,7 @@ impl Worker {
     /// The session does no more operations.
     pub(crate) fn note_end(&mut self, ended: Result<(), Ended>) {
         if let Err(Ended::Failed(reason)) = ended {
-            self.shared.fail(format!("session {}: {reason}", self.setup.number));
+            self.shared.fail(format!("{}session {}: {reason}", self.label, self.setup.number));
         }
         self.recorder.break_off();
     }
@@ -110,7 +112,8 @@ impl Worker {
             Some(Err(error)) => {
                 let hint =
                     if error.hint.is_empty() { String::new() } else { format!(" (hint: {})", error.hint) };
-                self.shared.fail(format!("session {} cannot start: {error}{hint}", self.setup.number));
+                self.shared
+                    .fail(format!("{}session {} cannot start: {error}{hint}", self.label, self.setup.number));
                 self.shared.end_connect(false);
                 None
             }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use dyno_drive::scripted::{Act, Script, ScriptedClock, ScriptedTarget};
-use dyno_drive::{Event, Job, OWN_COMMITS, Unwatched, Watch, run};
+use dyno_drive::{Aim, Event, Job, OWN_COMMITS, Unwatched, Watch, run};
 use dyno_plan::{DataSpec, Drive, Plan, Rate, Span};
 use dyno_record::{Counter, RunRecord, Status};
 use dyno_target::{Cancel, Clock, ErrorClass, MonotonicClock, Op, OpError, Target};
@@ -87,17 +87,21 @@ impl Scene {
             started_at: "2026-01-01T00:00:00Z".into(),
             run_stamp: 7,
             plan: &self.plan,
-            identity: target.identify().unwrap(),
-            target: Arc::new(target),
-            spec: DataSpec {
-                schemas: 1,
-                rows: 1_000,
-                scan_rows: 10,
-                block_size: 8192,
-                compressible: 0,
-                seed: 42,
-            },
-            host_paths: Vec::new(),
+            targets: vec![Aim {
+                identity: target.identify().unwrap(),
+                target: Arc::new(target),
+                spec: DataSpec {
+                    schemas: 1,
+                    rows: 1_000,
+                    scan_rows: 10,
+                    block_size: 8192,
+                    compressible: 0,
+                    seed: 42,
+                },
+                host_paths: Vec::new(),
+                reads_only: None,
+                instance: None,
+            }],
             clock: Arc::clone(&self.clock),
             cancel: self.cancel.clone(),
             dyno_version: "test".into(),

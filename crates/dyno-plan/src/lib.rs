@@ -18,6 +18,7 @@ pub mod ready;
 pub mod reference;
 mod similar;
 pub mod sweep;
+mod targets;
 pub mod template;
 pub mod units;
 pub mod url;
@@ -27,8 +28,8 @@ pub use engine::Engine;
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;
 pub use plan::{
-    Arrivals, Awr, Axis, Commit, Data, Drive, Hooks, Keys, Length, Observe, Order, PLAN_VERSION, Plan, Redo,
-    Run, SessionCount, Sweep, Target, Until, Workload,
+    Arrivals, Awr, Axis, Commit, Data, Drive, Holding, Hooks, Keys, Length, Observe, Order, PLAN_VERSION,
+    Plan, Redo, Run, SessionCount, Sweep, Target, Until, Workload,
 };
 pub use read::{PlanFile, PlanSource, read};
 pub use ready::{READY, Ready};

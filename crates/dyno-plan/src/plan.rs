@@ -39,8 +39,17 @@ pub struct Plan {
 /// Section `[target]`: which database, and how to reach it. Never holds a password.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
-    /// Where the database is.
+    /// Where the database is; the first one where there are several.
     pub url: TargetUrl,
+    /// Where the databases are, when there are several; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<TargetUrl>,
+    /// How many sessions each of several databases gets for those of the others; empty is all alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<u32>,
+    /// Whether several databases have their data each, or reach the same.
+    #[serde(default, skip_serializing_if = "Holding::is_default")]
+    pub data: Holding,
     /// The environment variable that holds the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_env: Option<String>,
@@ -49,6 +58,17 @@ pub struct Target {
     pub password_file: Option<String>,
     /// The longest wait for one connection.
     pub connect_timeout: Span,
+}
+
+/// Which data several targets hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Holding {
+    /// Each its own copy.
+    #[default]
+    Each,
+    /// All reach the same.
+    Shared,
 }
 
 /// Section `[data]`: the data that is hard on the platform.
@@ -466,11 +486,36 @@ impl Workload {
         self.insert_pct.or(self.delete_pct).unwrap_or(0)
     }
 
+    /// The same load without what changes rows, for a target that takes reads only.
+    #[must_use]
+    pub fn reads_only(&self) -> Self {
+        Self { update_pct: 0, insert_pct: None, delete_pct: None, ..self.clone() }
+    }
+
+    /// Whether any operation changes rows.
+    pub fn writes(&self) -> bool {
+        self.update_pct > 0 || self.churn_pct() > 0
+    }
+
     /// Keys of the hot spot, for blocks of `block_size` bytes: how many lie before it, and how many in it. Nothing if
     /// there is none.
     pub fn hot_spot(&self, block_size: Bytes) -> Option<(u64, u64)> {
         let blocks = |size: Size| size.blocks(block_size).0;
         (self.hot_spot_every > 0).then(|| (blocks(self.hot_spot_offset), blocks(self.hot_spot_size)))
+    }
+}
+
+impl Holding {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The word in plans: `shared`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Each => "each",
+            Self::Shared => "shared",
+        }
     }
 }
 

@@ -3,10 +3,13 @@
 //! Text comes from files that anybody may have written, so reading has limits (size, nesting, version) and names what
 //! is wrong; writing reads back what it wrote, so that no record is stored that cannot be opened again.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::metric::Metric;
 use crate::record::{RunRecord, SCHEMA_VERSION};
+use crate::series::Series;
 
 /// The largest record that is read or written, in bytes of JSON: 256 MiB.
 pub const RECORD_BYTES_MAX: u64 = 256 << 20;
@@ -100,20 +103,37 @@ impl RunRecord {
 
     fn with_finite_figures(&self) -> Self {
         let mut record = self.clone();
-        for metric in record.metrics.values_mut() {
-            if metric.value().is_some_and(|value| !value.is_finite()) {
-                *metric = Metric::Absent { absent: "it came out as no finite number".into() };
-            }
-        }
+        finite_metrics(&mut record.metrics);
         record.host_counters.retain(|_, value| value.is_finite());
         record.counters.native.retain(|_, value| value.is_finite());
         if let Some(whole) = &mut record.whole {
             whole.counters.native.retain(|_, value| value.is_finite());
         }
-        for point in &mut record.series.points {
-            point.metrics.retain(|_, value| value.is_finite());
+        finite_points(&mut record.series);
+        for own in record.targets.iter_mut().filter_map(|target| target.own.as_deref_mut()) {
+            finite_metrics(&mut own.metrics);
+            own.host_counters.retain(|_, value| value.is_finite());
+            own.counters.native.retain(|_, value| value.is_finite());
+            if let Some(whole) = &mut own.whole {
+                whole.counters.native.retain(|_, value| value.is_finite());
+            }
+            finite_points(&mut own.series);
         }
         record
+    }
+}
+
+fn finite_metrics(metrics: &mut BTreeMap<String, Metric>) {
+    for metric in metrics.values_mut() {
+        if metric.value().is_some_and(|value| !value.is_finite()) {
+            *metric = Metric::Absent { absent: "it came out as no finite number".into() };
+        }
+    }
+}
+
+fn finite_points(series: &mut Series) {
+    for point in &mut series.points {
+        point.metrics.retain(|_, value| value.is_finite());
     }
 }
 

@@ -16,6 +16,7 @@ pub mod record;
 pub mod repository;
 pub mod schema;
 pub mod series;
+pub mod targets;
 pub mod waits;
 
 #[cfg(test)]
@@ -37,4 +38,5 @@ pub use repository::{
 };
 pub use schema::schema;
 pub use series::{Series, SeriesPoint};
+pub use targets::{OwnPart, place_of_target};
 pub use waits::{WaitTime, Waits};

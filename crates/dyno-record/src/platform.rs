@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::targets::OwnPart;
+
 /// What a target says it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
@@ -45,6 +47,9 @@ pub struct TargetFacts {
     /// The loaded data that the run worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<dyno_plan::DataSpec>,
+    /// What it did in a run over several targets; absent where it is the only one, and the record's own figures are its.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Box<OwnPart>>,
 }
 
 /// How much an [`Advice`] matters.

@@ -93,6 +93,7 @@ fn target() -> TargetFacts {
             compressible: 0,
             seed: 1,
         }),
+        own: None,
     }
 }
 
@@ -174,6 +175,41 @@ pub(crate) fn full() -> RunRecord {
     }
 }
 
+/// A run over two targets, the second of which is only read.
+pub(crate) fn several() -> RunRecord {
+    let one = full();
+    let own = |sessions, reads_only: Option<&str>| OwnPart {
+        sessions,
+        reads_only: reads_only.map(str::to_owned),
+        gate: one.gate.clone(),
+        window: one.window.clone(),
+        ops: one.ops.clone(),
+        metrics: one.metrics.clone(),
+        counters: one.counters.clone(),
+        whole: one.whole.clone(),
+        host_counters: BTreeMap::from([("device.vda.reads".to_owned(), 12.0)]),
+        waits: one.waits.clone(),
+        series: one.series.clone(),
+        errors: one.errors.clone(),
+        audit: one.audit.clone(),
+    };
+    let mut record = full();
+    let urls = ["postgres://dyno@db1/bench", "postgres://dyno@db2/bench"];
+    record.plan.target.urls = urls.map(|url| url.parse().unwrap()).to_vec();
+    record.plan.target.data = dyno_plan::Holding::Shared;
+    let standby = own(3, Some("it is a standby in recovery"));
+    record.targets = vec![
+        TargetFacts { own: Some(Box::new(own(5, None))), ..target() },
+        TargetFacts { url: urls[1].into(), own: Some(Box::new(standby)), ..target() },
+    ];
+    record.host.facts = BTreeMap::from([
+        ("place.target_1.data.device".to_owned(), "vda".to_owned()),
+        ("place.target_2.data.device".to_owned(), "vdb".to_owned()),
+        ("sysctl.vm.swappiness".to_owned(), "60".to_owned()),
+    ]);
+    record
+}
+
 /// A run in which everything that can be absent is.
 pub(crate) fn absent() -> RunRecord {
     let absent = |reason: &str| Metric::Absent { absent: reason.into() };
@@ -216,9 +252,14 @@ pub(crate) fn imported() -> RunRecord {
 #[test]
 fn the_stored_samples_are_current() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
-    for (name, record) in
-        [("full", full()), ("minimal", minimal()), ("absent", absent()), ("imported", imported())]
-    {
+    let all = [
+        ("full", full()),
+        ("minimal", minimal()),
+        ("absent", absent()),
+        ("imported", imported()),
+        ("several", several()),
+    ];
+    for (name, record) in all {
         let path = folder.join(format!("{name}.json"));
         let value: serde_json::Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();
         let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap());

@@ -38,5 +38,5 @@ pub use open::{OpenOptions, open};
 pub use report::{Report, Reporter};
 pub use secret::Secret;
 pub use session::{Done, Duplex, Interrupter, Op, Request, Session, SessionSetup, SliceDone};
-pub use target::{Capabilities, Observer, Sampler, Target, WaitSample};
+pub use target::{Capabilities, Instance, Observer, Sampler, Target, WaitSample};
 pub use witness::{RowVersion, ServerLife};

@@ -1,7 +1,7 @@
 //! One database endpoint.
 
 use dyno_plan::{Awr, Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Identity, Snapshot};
+use dyno_record::{Advice, Counter, Identity, Snapshot};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
@@ -21,6 +21,17 @@ pub struct Capabilities {
     pub ephemeral: bool,
     /// Largest number of loading connections that is of use; 1 where there is one writer.
     pub load_parallel_max: u32,
+}
+
+/// What a target's counters are the counters of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    /// The server, in words that no other has.
+    pub server: String,
+    /// The part of it whose counters are its own, such as a database; empty where counters are the server's.
+    pub scope: String,
+    /// Counters that are the server's all the same.
+    pub server_wide: &'static [Counter],
 }
 
 /// One database endpoint. Cheap to make: connections are opened by its methods.
@@ -133,6 +144,22 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// It cannot be reached; or they must be and cannot be.
     fn reporter(&self, _awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        Ok(None)
+    }
+
+    /// Why this target takes reads only, if it does, as a standby; asked as the user of the sessions.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
+
+    /// What its counters are the counters of; `None` where no other target can have the same.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
         Ok(None)
     }
 

@@ -12,7 +12,7 @@ use sqlite_common::*;
 
 fn plan(url: &str, sets: &[&str]) -> Plan {
     let sets = sets.iter().map(|&set| set.to_owned()).collect();
-    read(&PlanSource { file: None, sets, target: Some(url.to_owned()) }).unwrap()
+    read(&PlanSource { file: None, sets, target: Some(url.to_owned()), ..PlanSource::default() }).unwrap()
 }
 
 fn preflight(url: &str, sets: &[&str]) -> Vec<Advice> {

@@ -7,6 +7,7 @@
 //! - [`Postgres`] is one PostgreSQL server, [`Version`] one set of its binaries;
 //! - [`Postgres::available`] lists the versions of this machine, and says and counts which of [`WANTED_MAJORS`] are missing;
 //! - [`MySql`] is one MySQL or MariaDB server, [`MyVersion`] one set of its programs;
+//! - [`Galera`] is a cluster of MariaDB servers;
 //! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
 //!   helps on this machine.
 //!
@@ -14,6 +15,7 @@
 
 mod bins;
 mod child;
+mod galera;
 mod mysql;
 mod mysql_bins;
 mod pgbouncer;
@@ -22,6 +24,7 @@ mod skip;
 mod template;
 
 pub use bins::{Version, WANTED_MAJORS};
+pub use galera::Galera;
 pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
 pub use pgbouncer::PgBouncer;

@@ -84,6 +84,48 @@ impl Postgres {
         Err(last)
     }
 
+    /// Starts a standby that streams from this server, and waits until it accepts connections.
+    ///
+    /// # Panics
+    /// It does not start; the message holds what was said.
+    #[must_use]
+    pub fn standby(&self) -> Self {
+        match self.try_standby() {
+            Ok(standby) => standby,
+            Err(why) => panic!("the standby did not start: {why}"),
+        }
+    }
+
+    fn try_standby(&self) -> Result<Self, String> {
+        let folder = tempfile::Builder::new().prefix("dyno-pg-").tempdir().map_err(|e| e.to_string())?;
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))
+            .map_err(|e| e.to_string())?;
+        template::own(folder.path(), self.run_as)?;
+        let mut backup = Command::new(self.version.bins.join("pg_basebackup"));
+        backup.arg("-D").arg(folder.path().join("data")).args(["-X", "stream", "-c", "fast", "-R"]);
+        backup.args(["-h", "127.0.0.1", "-U", self.superuser(), "-p", &self.port.to_string()]);
+        backup.env_remove("PGPASSWORD").current_dir("/");
+        if let Some(user) = self.run_as {
+            user.apply(&mut backup);
+        }
+        template::run(&mut backup)?;
+        let mut standby = Self {
+            version: self.version.clone(),
+            run_as: self.run_as,
+            folder,
+            port: free_port()?,
+            child: None,
+        };
+        let socket_dir = standby.socket_dir().display().to_string();
+        let settings = standby.data_dir().join("postgresql.auto.conf");
+        let mut text = std::fs::read_to_string(&settings).map_err(|e| e.to_string())?;
+        // What was copied with the data names the primary's folder; the last line of a setting counts.
+        text.push_str(&format!("unix_socket_directories = '{socket_dir}'\n"));
+        std::fs::write(&settings, text).map_err(|e| e.to_string())?;
+        standby.launch()?;
+        Ok(standby)
+    }
+
     /// The server's version.
     pub fn version(&self) -> &Version {
         &self.version

@@ -38,9 +38,9 @@ pub(crate) struct Common {
     /// The plan file.
     #[arg(long, global = true, value_name = "FILE", default_value = DEFAULT_PLAN, env = "DYNO_PLAN")]
     pub(crate) plan: PathBuf,
-    /// The database, instead of the plan's target.url; never with a password in it.
+    /// The database, instead of the plan's target.url; never with a password in it. Given several times: all of them at once.
     #[arg(long, global = true, value_name = "URL")]
-    pub(crate) target: Option<String>,
+    pub(crate) target: Vec<String>,
     /// Any key of the plan, over what the file says; can be given many times.
     #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
     pub(crate) set: Vec<String>,

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource};
+use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource, TargetUrl};
 use dyno_record::{Identity, Repository};
 use dyno_target::data::mix;
-use dyno_target::{DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind, Work};
+use dyno_target::{DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind};
 
 use crate::cli::{Common, DEFAULT_PLAN};
 use crate::exit::usage;
@@ -17,24 +17,35 @@ use crate::talk::Talk;
 /// The plan that the options name: the file, then `--set`, then `--target`.
 pub(crate) fn plan(common: &Common) -> anyhow::Result<Plan> {
     // With a target named, every other key has a default, so the file where nobody named one need not be there.
-    let optional = common.target.is_some() && common.plan == Path::new(DEFAULT_PLAN);
+    let optional = !common.target.is_empty() && common.plan == Path::new(DEFAULT_PLAN);
     let file = match optional && !common.plan.exists() {
         true => None,
         false => Some(PlanFile::open(&common.plan)?),
     };
-    let source = PlanSource { file, sets: common.set.clone(), target: common.target.clone() };
+    let (target, further_targets) = targets(common);
+    let source = PlanSource { file, sets: common.set.clone(), target, further_targets };
     Ok(dyno_plan::read(&source)?)
 }
 
-/// The target of `plan`, reached once: asks for a password at the terminal if one is needed and none was given.
-pub(crate) fn reach(plan: &Plan, talk: &Talk) -> anyhow::Result<(Arc<dyn Target>, Identity)> {
-    let target = open(plan, given_password(plan)?)?;
+/// The URLs of the options: the first, and further ones.
+pub(crate) fn targets(common: &Common) -> (Option<String>, Vec<String>) {
+    let mut urls = common.target.iter().cloned();
+    (urls.next(), urls.collect())
+}
+
+/// One target of `plan`, reached once: asks for a password at the terminal if one is needed and none was given.
+pub(crate) fn reach(
+    plan: &Plan,
+    url: &TargetUrl,
+    talk: &Talk,
+) -> anyhow::Result<(Arc<dyn Target>, Identity)> {
+    let target = open(plan, url, given_password(plan)?)?;
     match target.identify() {
         Err(error) if error.kind == TargetErrorKind::PasswordNeeded && may_ask() => {
             talk.detail("the server asks for a password");
-            let prompt = format!("password for {}: ", plan.target.url);
-            let password = rpassword::prompt_password(prompt).context("the password could not be read")?;
-            let target = open(plan, Some(Secret::new(password)))?;
+            let password = rpassword::prompt_password(format!("password for {url}: "))
+                .context("the password could not be read")?;
+            let target = open(plan, url, Some(Secret::new(password)))?;
             let identity = target.identify()?;
             Ok((target, identity))
         }
@@ -46,14 +57,14 @@ fn may_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-fn open(plan: &Plan, password: Option<Secret>) -> Result<Arc<dyn Target>, TargetError> {
+fn open(plan: &Plan, url: &TargetUrl, password: Option<Secret>) -> Result<Arc<dyn Target>, TargetError> {
     let options = OpenOptions { password, connect_timeout: plan.target.connect_timeout.0 };
-    Ok(Arc::from(dyno_target::open(&plan.target.url, &options)?))
+    Ok(Arc::from(dyno_target::open(url, &options)?))
 }
 
-/// Keeps other Dynos off the target while this command does `work`, and says so where that cannot be.
-pub(crate) fn lock(target: &dyn Target, work: Work, talk: &Talk) -> Result<Lock, TargetError> {
-    let lock = target.lock(&Holder::this_process(work))?;
+/// Keeps other Dynos off the target while this command works as `holder`, and says so where that cannot be.
+pub(crate) fn lock(target: &dyn Target, holder: &Holder, talk: &Talk) -> Result<Lock, TargetError> {
+    let lock = target.lock(holder)?;
     match lock.caveat() {
         Some(caveat) => talk.say(&format!("warning: {caveat}")),
         None => talk.detail("the target is locked against other dynos"),

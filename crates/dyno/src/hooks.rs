@@ -157,7 +157,8 @@ fn environment(run: &HookRun<'_>) -> Vec<(String, String)> {
         })
         .filter_map(|key| Some((variable(key.path), (key.get)(run.plan)?)))
         .collect();
-    all.push(("DYNO_TARGET".into(), run.plan.target.url.to_string()));
+    let urls: Vec<String> = run.plan.target.all().iter().map(ToString::to_string).collect();
+    all.push(("DYNO_TARGET".into(), urls.join(" ")));
     all.push(("DYNO_SESSIONS".into(), run.plan.sessions().to_string()));
     if let Some(part) = run.part {
         all.push(("DYNO_SWEEP".into(), part.id.clone()));

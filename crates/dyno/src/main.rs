@@ -2,7 +2,8 @@
 //!
 //! The binary is the only room that prints and exits. Each subcommand is one file under `commands`; what they share is
 //! the command line (`cli`), the way from options to plan, target and repository (`context`), talk on stderr (`talk`,
-//! `progress`), which runs are meant (`select`), signals, and the meaning of exit codes (`exit`).
+//! `progress`), which runs are meant (`select`), signals, and the meaning of exit codes (`exit`),
+//! and several targets (`targets`).
 
 mod cli;
 mod commands;
@@ -15,6 +16,7 @@ mod progress;
 mod select;
 mod signals;
 mod talk;
+mod targets;
 
 use std::process::ExitCode;
 

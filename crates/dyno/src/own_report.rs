@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use dyno_record::RunRecord;
 use dyno_target::Reporter;
 
 use crate::talk::Talk;
 
-/// Takes the last snapshot, writes the report, and says what it is. The run counts whatever comes of it.
-pub(crate) fn keep(reporter: Box<dyn Reporter>, record: &RunRecord, repository: &Path, talk: &Talk) {
+/// Takes the last snapshot, writes the report to a file called `name`, and says what it is. The run counts whatever comes of it.
+pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, talk: &Talk) {
     let report = match reporter.finish() {
         Ok(report) => report,
         Err(error) => return talk.say(&format!("warning: the database's own report cannot be had: {error}")),
@@ -16,7 +15,7 @@ pub(crate) fn keep(reporter: Box<dyn Reporter>, record: &RunRecord, repository: 
     if report.file_ending.is_empty() {
         return talk.say(&format!("this run lies between {}", report.name));
     }
-    let path = repository.with_file_name(format!("{}.{}", record.id, report.file_ending));
+    let path = repository.with_file_name(format!("{}.{}", name, report.file_ending));
     talk.say(&match std::fs::write(&path, &report.text) {
         Ok(()) => format!("this run lies between {}, reported in {}", report.name, path.display()),
         Err(error) => {

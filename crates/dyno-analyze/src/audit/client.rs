@@ -51,6 +51,13 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
         percent(share_pct),
         count(all)
     );
+    let met = facts.replicated && tallies.iter().any(|tally| tally.class == "retryable" && tally.count > 0);
+    let words = match met {
+        true => format!(
+            "{words}; sessions on other targets write the same rows, which shows only when changes are replicated"
+        ),
+        false => words,
+    };
     let observed = count(failed);
     if share_pct > ERRORS_FAIL_PCT {
         let detail = format!("{words}: the figures describe failing, not working");

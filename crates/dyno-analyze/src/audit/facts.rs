@@ -1,7 +1,7 @@
 //! What the checks need to know of a record, worked out once.
 
-use dyno_plan::Drive;
-use dyno_record::{Counter, Counters, OpClass, OpStats, RunRecord, TargetFacts, Window};
+use dyno_plan::{Drive, Holding};
+use dyno_record::{Counter, Counters, OpClass, OpStats, RunRecord, TargetFacts, Window, place_of_target};
 
 use super::finding::Skip;
 
@@ -34,6 +34,14 @@ pub(super) struct Facts<'a> {
     pub(super) engine: Engine,
     /// Whether sessions can make their work visible to the counters when asked.
     pub(super) flushes: bool,
+    /// Sessions that the plan gives this record.
+    pub(super) planned: u32,
+    /// Whether what other targets write arrives in this one, whose counters may hold it.
+    pub(super) replicated: bool,
+    /// The device that holds the data; of several targets, if it is the same for all.
+    pub(super) device: Option<&'a String>,
+    /// Whether the data of other targets is on that device, too.
+    pub(super) device_shared: bool,
 }
 
 /// What the client did in one interval, and the counters of the same interval.
@@ -83,7 +91,21 @@ impl<'a> Facts<'a> {
             // A call's counts are there when it has ended; that all views show them at once is not documented.
             Engine::Oracle | Engine::Other => false,
         };
-        Self { record, engine, flushes }
+        // Nothing of a hand-made plan may overflow here.
+        let planned = record.plan.data.schemas.saturating_mul(record.plan.run.sessions_per_schema);
+        let device = device(record);
+        Self { record, engine, flushes, planned, replicated: false, device, device_shared: false }
+    }
+
+    /// The same of one target's part, which has `sessions`; `others_wrote` to theirs, whose data may be on the same device.
+    pub(super) fn of_part(self, sessions: u32, others_wrote: bool, device_shared: bool) -> Self {
+        let replicated = others_wrote && self.is_shared();
+        Self { planned: sessions, replicated, device_shared, ..self }
+    }
+
+    /// Whether all targets reach the same data.
+    pub(super) fn is_shared(&self) -> bool {
+        self.record.plan.target.data == Holding::Shared
     }
 
     pub(super) fn target(&self) -> Option<&'a TargetFacts> {
@@ -246,6 +268,16 @@ pub(super) fn unknown_share(window: &Window) -> f64 {
     let (begin, end) = window.edge_us_max;
     let edges_s = (begin.max(0.0) + end.max(0.0)) / 1e6;
     if edges_s.is_finite() { edges_s / window.seconds } else { 0.0 }
+}
+
+/// The device that holds a record's data, if it is one.
+fn device(record: &RunRecord) -> Option<&String> {
+    if !record.is_total() {
+        return record.host.facts.get("place.data.device");
+    }
+    let of = |number| record.host.facts.get(&format!("place.{}.device", place_of_target(number, "data")));
+    let first = of(1)?;
+    (2..=record.targets.len()).all(|number| of(number) == Some(first)).then_some(first)
 }
 
 impl Interval<'_> {

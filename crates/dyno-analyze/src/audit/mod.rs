@@ -13,6 +13,7 @@ mod facts;
 mod finding;
 mod physical;
 mod reads;
+mod targets;
 mod time;
 mod updates;
 mod window;
@@ -71,24 +72,60 @@ pub fn check_names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|&(name, _)| name)
 }
 
+/// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.
+const OF_THE_RUN: [&str; 6] =
+    ["window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost"];
+
+/// Checks that hold for the total of several targets as for each of them; all others let one database speak.
+const OF_BOTH: [&str; 9] = [
+    "operations",
+    "sessions",
+    "errors",
+    "work_unit",
+    "series_sum",
+    "untimed",
+    "littles_law",
+    "service_time",
+    "physical_reads",
+];
+
 /// Holds a record's numbers against each other: one finding for each check, always all of them.
 ///
-/// Looks at what was measured only, never at the record's status, reasons or former audit.
+/// Of several targets, each has its own findings; here they are summed up in one check for each, beside
+/// those of the run as a whole. Looks at what was measured only, never at the record's status, reasons or former audit.
 pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
+    if record.is_total() {
+        return targets::audit(record);
+    }
     let facts = Facts::of(record);
     CHECKS.iter().map(|&(name, check)| finding::named(name, check(&facts))).collect()
+}
+
+/// Fills each target's own audit, where a record has several.
+fn judge_parts(record: &mut RunRecord) {
+    let audits = targets::audits(record);
+    let parts = record.targets.iter_mut().filter_map(|target| target.own.as_deref_mut());
+    for (own, audit) in parts.zip(audits) {
+        own.audit = audit;
+    }
 }
 
 /// Fills the record's audit, and makes a valid run with a failed check `invalid`, with the reasons.
 ///
 /// A run that has already failed or was interrupted keeps its status: its audit is there to read, not to excuse it.
 pub fn judge(record: &mut RunRecord) {
+    judge_parts(record);
     record.audit = audit(record);
     if record.status != Status::Valid {
         return;
     }
     let failed = record.audit.iter().filter(|check| check.status == CheckStatus::Fail);
-    let reasons: Vec<String> = failed.map(|check| format!("{}: {}", check.check, check.detail)).collect();
+    // A target's check has the target and what failed there in its detail.
+    let reason = |check: &AuditCheck| match targets::is_summary(&check.check) {
+        true => check.detail.clone(),
+        false => format!("{}: {}", check.check, check.detail),
+    };
+    let reasons: Vec<String> = failed.map(reason).collect();
     if !reasons.is_empty() {
         record.status = Status::Invalid;
         record.reasons.extend(reasons);

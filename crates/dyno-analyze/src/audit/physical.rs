@@ -47,10 +47,12 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
         return skip("the database runs on another host, whose devices cannot be seen from here");
     }
     let asked = asked(facts, &interval)?;
-    let host = &facts.record.host;
-    let Some(device) = host.facts.get("place.data.device") else {
-        return skip("the device that holds the data is not known");
+    let Some(device) = facts.device else {
+        return skip("the device that holds the data is not known, or there are several");
     };
+    if facts.device_shared {
+        return skip(format!("other targets' data is on {device}, too: the total compares them together"));
+    }
     let counter = |what: &str| facts.record.host_counters.get(&format!("device.{device}.{what}")).copied();
     let (Some(reads), Some(bytes)) = (counter("reads"), counter("read_bytes")) else {
         return skip(format!("the host has no counters of device {device}"));

@@ -37,7 +37,7 @@ const WALL_SHARE: f64 = 0.000_5;
 
 /// Whether every session of the plan was there.
 pub(super) fn sessions(facts: &Facts<'_>) -> Verdict {
-    let (planned, there) = (facts.record.plan.sessions(), facts.sessions());
+    let (planned, there) = (facts.planned, facts.sessions());
     let words = format!("{} planned, {} passed the gate", count(planned.into()), count(there.into()));
     let status = if planned == there { CheckStatus::Pass } else { CheckStatus::Fail };
     found(status, count(planned.into()), count(there.into()), words)

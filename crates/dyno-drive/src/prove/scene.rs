@@ -6,7 +6,7 @@ use dyno_plan::{DataSpec, Plan, PlanSource};
 use dyno_record::RunRecord;
 use dyno_target::{Cancel, Clock, MonotonicClock, Op, Target, TargetError};
 
-use crate::run::{Job, run};
+use crate::run::{Aim, Job, run};
 use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget};
 use crate::watch::Unwatched;
 
@@ -58,7 +58,12 @@ impl Scene {
         if !sets.iter().any(|set| set.starts_with("run.ops_per_session")) {
             sets.push(TIME.to_owned());
         }
-        let source = PlanSource { file: None, sets, target: Some("sqlite::memory:".to_owned()) };
+        let source = PlanSource {
+            file: None,
+            sets,
+            target: Some("sqlite::memory:".to_owned()),
+            ..PlanSource::default()
+        };
         dyno_plan::read(&source).expect("the scenes' plans are constants, and a test runs each")
     }
 
@@ -98,10 +103,14 @@ impl Scene {
             started_at: dyno_record::now_rfc3339(),
             run_stamp: 1,
             plan: &plan,
-            identity: target.identify()?,
-            target: stand(Arc::clone(&target) as Arc<dyn Target>, &spec),
-            spec,
-            host_paths: Vec::new(),
+            targets: vec![Aim {
+                identity: target.identify()?,
+                target: stand(Arc::clone(&target) as Arc<dyn Target>, &spec),
+                spec,
+                host_paths: Vec::new(),
+                reads_only: None,
+                instance: None,
+            }],
             clock,
             cancel: Cancel::default(),
             dyno_version: env!("CARGO_PKG_VERSION").into(),

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity};
 use dyno_target::{
-    Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Holder, Interrupter, LoadOptions,
-    LoadReport, Lock, Observer, Op, OpError, Progress, Reporter, Request, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, SliceDone, Target, TargetError,
+    Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Holder, Instance, Interrupter,
+    LoadOptions, LoadReport, Lock, Observer, Op, OpError, Progress, Reporter, Request, RowVersion, Sampler,
+    ServerLife, Session, SessionSetup, SliceDone, Target, TargetError,
 };
 
 /// The first row of an update: its place among all rows of all schemas.
@@ -179,6 +179,12 @@ impl Target for Witness {
     }
     fn life(&self) -> Result<Option<ServerLife>, TargetError> {
         self.inner.life()
+    }
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.inner.reads_only()
+    }
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.inner.instance()
     }
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         let under_way: Arc<Mutex<Vec<Place>>> = Arc::default();

@@ -41,7 +41,7 @@ fn errors(text: &str, options: &Options) -> Vec<String> {
 /// Whether the plan's reader takes `set` in this version.
 fn is_driven(set: &str) -> bool {
     let sets = vec![set.to_owned()];
-    read(&PlanSource { target: Some(SQLITE.into()), sets, file: None }).is_ok()
+    read(&PlanSource { target: Some(SQLITE.into()), sets, file: None, ..PlanSource::default() }).is_ok()
 }
 
 fn seconds(seconds: u64) -> Length {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::value::{
-    Raw, Refused, read_block_size, read_command, read_file, read_size, read_url, read_variable, read_word,
-    within,
+    Raw, Refused, read_block_size, read_command, read_counts, read_file, read_size, read_url, read_urls,
+    read_variable, read_word, within,
 };
 use crate::plan::Plan;
 use crate::units::{Bytes, Rate, Size, Span};
@@ -80,6 +80,18 @@ pub enum Kind {
         /// Puts it into the plan.
         set: fn(&mut Plan, TargetUrl),
     },
+    /// URLs of known engines, at least two.
+    Urls {
+        /// Puts them into the plan.
+        set: fn(&mut Plan, Vec<TargetUrl>),
+    },
+    /// A list of whole numbers.
+    Counts {
+        /// The least and the most of each, both allowed.
+        range: (u32, u32),
+        /// Puts them into the plan.
+        set: fn(&mut Plan, Vec<u32>),
+    },
     /// The name of an environment variable.
     Variable {
         /// Puts it into the plan.
@@ -150,6 +162,8 @@ impl Kind {
             Self::Rate { range, set } => set(plan, Some(within(raw.quantity("a rate", "/s")?, *range)?)),
             Self::Word(words) => (read_word(raw, words)?.set)(plan),
             Self::Url { set } => set(plan, read_url(raw)?),
+            Self::Urls { set } => set(plan, read_urls(raw)?),
+            Self::Counts { range, set } => set(plan, read_counts(raw, *range)?),
             Self::Variable { set } => set(plan, read_variable(raw)?),
             Self::Command { set } => set(plan, read_command(raw)?),
             Self::File { set } => set(plan, read_file(raw)?),
@@ -169,6 +183,8 @@ impl Kind {
             Self::Rate { .. } => "rate",
             Self::Word(_) => "word",
             Self::Url { .. } => "URL",
+            Self::Urls { .. } => "list of URLs",
+            Self::Counts { .. } => "list of whole numbers",
             Self::Variable { .. } | Self::File { .. } | Self::Command { .. } => "text",
         }
     }
@@ -204,6 +220,10 @@ impl Kind {
             Self::Url { .. } => {
                 "`sqlite:PATH`, `sqlite::memory:`, `postgres://USER@HOST:PORT/DATABASE`, `mysql://USER@HOST:PORT/DATABASE` or `oracle://USER@HOST:PORT/SERVICE`".into()
             }
+            Self::Urls { .. } => "2 to 100 URLs, each as `url` is written".into(),
+            Self::Counts { range: (least, most), .. } => {
+                format!("each {}", whole(u64::from(*least), u64::from(*most)))
+            }
             Self::Variable { .. } => "letters, digits and underscores, not a digit first".into(),
             Self::File { .. } => "the path of a file".into(),
             Self::Command { .. } => "a command for `sh -c`, without a password".into(),
@@ -217,6 +237,8 @@ impl Kind {
             Self::Decimal { .. } => Some("a number (`1`, `0.99`)"),
             Self::Size { .. } => Some("blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"),
             Self::Span { .. } => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),
+            Self::Urls { .. } => Some("a list (`[\"postgres://…\", \"postgres://…\"]`)"),
+            Self::Counts { .. } => Some("a list of numbers (`[2, 1]`)"),
             Self::Rate { .. } => Some("a number per second (`0.5/s`, `5000/s`)"),
             _ => None,
         }
@@ -224,7 +246,14 @@ impl Kind {
 
     /// Whether an error may show the value. A value that belongs to a password's place may be the password itself.
     pub(crate) fn may_show(&self) -> bool {
-        !matches!(self, Self::Url { .. } | Self::Variable { .. } | Self::File { .. } | Self::Command { .. })
+        !matches!(
+            self,
+            Self::Url { .. }
+                | Self::Urls { .. }
+                | Self::Variable { .. }
+                | Self::File { .. }
+                | Self::Command { .. }
+        )
     }
 
     /// `text` as a TOML value of this kind.
@@ -232,6 +261,11 @@ impl Kind {
         match self {
             Self::Count { .. } | Self::Number { .. } | Self::Decimal { .. } | Self::Flag { .. } => {
                 text.to_owned()
+            }
+            Self::Counts { .. } => format!("[{text}]"),
+            Self::Urls { .. } => {
+                let one = |url: &str| Self::Url { set: |_, _| () }.toml(url);
+                format!("[{}]", text.split(", ").map(one).collect::<Vec<_>>().join(", "))
             }
             _ => {
                 let escape = |c: char| match c {

@@ -137,7 +137,12 @@ pub(crate) struct Either {
 }
 
 /// Keys that exclude each other. An option takes out what the file says in the other way.
-pub(crate) static EITHERS: [Either; 2] = [
+pub(crate) static EITHERS: [Either; 3] = [
+    Either {
+        paths: ["target.url", "target.urls"],
+        // With several targets, `url` is the first of them.
+        clear: [|_| (), |plan| plan.target.urls = Vec::new()],
+    },
     Either {
         paths: ["run.time", "run.ops_per_session"],
         clear: [|plan| plan.run.time = None, |plan| plan.run.ops_per_session = None],

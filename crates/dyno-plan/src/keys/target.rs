@@ -1,7 +1,8 @@
 //! Keys of `[target]`.
 
 use super::kind::{millis, seconds};
-use super::{Fallback, Key, Kind, Section, Shown};
+use super::{Fallback, Key, Kind, Section, Shown, Word};
+use crate::plan::Holding;
 
 pub(super) const SECTION: Section = Section {
     name: "target",
@@ -22,7 +23,63 @@ pub(super) const SECTION: Section = Section {
                    `protocol=tcps`; `oracle://USER@/ALIAS` asks `tnsnames.ora`.",
             example: "postgres://dyno@db1:5432/bench?sslmode=verify-full",
             shown: Shown::Active,
-            get: |plan| Some(plan.target.url.to_string()),
+            get: |plan| plan.target.urls.is_empty().then(|| plan.target.url.to_string()),
+        },
+        Key {
+            path: "target.urls",
+            kind: Kind::Urls {
+                set: |plan, urls| {
+                    plan.target.url = urls[0].clone();
+                    plan.target.urls = urls;
+                },
+            },
+            unit: "",
+            default: Fallback::None("none: `url` is the only one"),
+            doc: "Several databases that are driven together, instead of one.",
+            more: "Sessions are dealt to them in turn, or by `weights`; one gate opens for all, and each has its own row in the result \
+                   (`docs/targets.md`). `--target`, given several times, overrides it. Not together with `url`.",
+            example: "postgres://dyno@db1/bench, postgres://dyno@db2/bench",
+            shown: Shown::CommentedForServers,
+            get: |plan| {
+                let urls: Vec<_> = plan.target.urls.iter().map(ToString::to_string).collect();
+                (!urls.is_empty()).then(|| urls.join(", "))
+            },
+        },
+        Key {
+            path: "target.weights",
+            kind: Kind::Counts { range: (1, 1_000), set: |plan, weights| plan.target.weights = weights },
+            unit: "",
+            default: Fallback::None("none: all alike"),
+            doc: "How many sessions each of `urls` gets for those of the others.",
+            more: "As many numbers as there are URLs.",
+            example: "2, 1",
+            shown: Shown::CommentedForServers,
+            get: |plan| {
+                let weights: Vec<_> = plan.target.weights.iter().map(ToString::to_string).collect();
+                (!weights.is_empty()).then(|| weights.join(", "))
+            },
+        },
+        Key {
+            path: "target.data",
+            kind: Kind::Word(&[
+                Word {
+                    word: "each",
+                    means: "each of `urls` has a copy of its own, loaded and dropped on each (servers, versions, PDBs)",
+                    set: |plan| plan.target.data = Holding::Each,
+                },
+                Word {
+                    word: "shared",
+                    means: "all of `urls` reach the same data, loaded and dropped through the first that takes writes (services and nodes of a cluster, replicas)",
+                    set: |plan| plan.target.data = Holding::Shared,
+                },
+            ]),
+            unit: "",
+            default: Fallback::Value("each"),
+            doc: "Which data several targets hold.",
+            more: "",
+            example: "shared",
+            shown: Shown::CommentedForServers,
+            get: |plan| Some(plan.target.data.name().to_owned()),
         },
         Key {
             path: "target.password_env",
@@ -30,7 +87,7 @@ pub(super) const SECTION: Section = Section {
             unit: "",
             default: Fallback::None("none"),
             doc: "The environment variable that holds the password.",
-            more: "Not together with `password_file`.",
+            more: "Of several targets, for all. Not together with `password_file`.",
             example: "DYNO_PASSWORD",
             shown: Shown::CommentedForServers,
             get: |plan| plan.target.password_env.clone(),
@@ -41,7 +98,7 @@ pub(super) const SECTION: Section = Section {
             unit: "",
             default: Fallback::None("none"),
             doc: "The file whose first line is the password.",
-            more: "Not together with `password_env`.",
+            more: "Of several targets, for all. Not together with `password_env`.",
             example: "/run/secrets/dyno",
             shown: Shown::CommentedForServers,
             get: |plan| plan.target.password_file.clone(),

@@ -17,6 +17,8 @@ pub(crate) enum Raw<'a> {
     Float(&'a str),
     /// A TOML `true` or `false`.
     Flag(bool),
+    /// A TOML list.
+    List(&'a [toml::Spanned<toml::de::DeValue<'a>>]),
     /// A TOML value that no key takes, in words.
     Other(&'static str),
 }
@@ -53,7 +55,7 @@ impl<'a> Raw<'a> {
         let (digits, radix) = match self {
             Self::Integer(digits, radix) => (digits, radix),
             Self::Text(text) => (text.trim(), 10),
-            Self::Float(_) | Self::Flag(_) | Self::Other(_) => {
+            Self::Float(_) | Self::Flag(_) | Self::List(_) | Self::Other(_) => {
                 let what = self.what();
                 return Err(Refused::new(PlanErrorKind::Type, format!("{what}, not a whole number")));
             }
@@ -78,7 +80,36 @@ impl<'a> Raw<'a> {
             Self::Integer(..) => "a bare number",
             Self::Float(_) => "a floating-point number",
             Self::Flag(_) => "true or false",
+            Self::List(_) => "a list",
             Self::Other(what) => what,
+        }
+    }
+
+    /// A TOML value as keys read it.
+    pub(crate) fn of(value: &'a toml::de::DeValue<'a>) -> Self {
+        use toml::de::DeValue;
+        match value {
+            DeValue::String(string) => Self::Text(string),
+            DeValue::Integer(integer) => Self::Integer(integer.as_str(), integer.radix()),
+            DeValue::Float(float) => Self::Float(float.as_str()),
+            DeValue::Boolean(flag) => Self::Flag(*flag),
+            DeValue::Datetime(_) => Self::Other("a date or time"),
+            DeValue::Array(values) => Self::List(values),
+            DeValue::Table(_) => Self::Other("a table"),
+        }
+    }
+
+    /// What a list holds: of an option's text, what stands between commas, with or without brackets around.
+    fn items(self) -> Result<Vec<Raw<'a>>, Refused> {
+        match self {
+            Self::List(values) => Ok(values.iter().map(|value| Self::of(value.get_ref())).collect()),
+            Self::Text(text) => {
+                let text = text.trim();
+                let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+                let parts = inner.split(',').map(|part| part.trim().trim_matches(['"', '\'']));
+                Ok(parts.filter(|part| !part.is_empty()).map(Raw::Text).collect())
+            }
+            _ => Err(Refused::new(PlanErrorKind::Type, format!("{}, not a list", self.what()))),
         }
     }
 
@@ -177,6 +208,46 @@ pub(super) fn read_url(raw: Raw<'_>) -> Result<TargetUrl, Refused> {
         return Err(Refused::new(PlanErrorKind::Range, format!("there is no such engine{named}")));
     }
     Ok(url)
+}
+
+/// The most targets of a plan.
+const TARGETS_MAX: usize = 100;
+
+/// At least two URLs, each once.
+pub(super) fn read_urls(raw: Raw<'_>) -> Result<Vec<TargetUrl>, Refused> {
+    let mut urls: Vec<TargetUrl> = Vec::new();
+    for (at, item) in raw.items()?.into_iter().enumerate() {
+        let number = at + 1;
+        let url = read_url(item).map_err(|refused| Refused {
+            problem: format!("number {number} of the list: {}", refused.problem),
+            ..refused
+        })?;
+        if let Some(same) = urls.iter().position(|known| *known == url) {
+            return Err(Refused {
+                kind: PlanErrorKind::Conflict,
+                problem: format!("numbers {} and {number} of the list are the same", same + 1),
+                hint: Some("name each target once; target.weights gives one more sessions".into()),
+            });
+        }
+        urls.push(url);
+    }
+    match urls.len() {
+        2..=TARGETS_MAX => Ok(urls),
+        0 | 1 => Err(Refused {
+            kind: PlanErrorKind::Range,
+            problem: "fewer than two URLs".into(),
+            hint: Some("write the only one as target.url".into()),
+        }),
+        _ => Err(Refused::out_of_range()),
+    }
+}
+
+pub(super) fn read_counts(raw: Raw<'_>, (least, most): (u32, u32)) -> Result<Vec<u32>, Refused> {
+    let number = |item: Raw<'_>| {
+        let number = item.number((u64::from(least), u64::from(most)))?;
+        u32::try_from(number).map_err(|_| Refused::out_of_range())
+    };
+    raw.items()?.into_iter().map(number).collect()
 }
 
 pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {

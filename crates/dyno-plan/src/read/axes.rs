@@ -12,7 +12,9 @@ const VALUES_MAX: usize = 1_000;
 
 /// Keys that hold for all of a sweep, or for none of it.
 fn is_fixed(key: &Key) -> bool {
-    matches!(key.section(), "" | "sweep" | "hooks") || key.path.starts_with("target.password")
+    matches!(key.section(), "" | "sweep" | "hooks")
+        || key.path.starts_with("target.password")
+        || matches!(key.path, "target.urls" | "target.weights" | "target.data")
 }
 
 /// A value on an axis, as written.

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown};
 use crate::keys::{self, Key, Raw, Refused};
-use crate::plan::{Awr, Axis, Data, Hooks, Observe, PLAN_VERSION, Plan, Run, Sweep, Target, Workload};
+use crate::plan::{
+    Awr, Axis, Data, Holding, Hooks, Observe, PLAN_VERSION, Plan, Run, Sweep, Target, Workload,
+};
 use crate::sweep::is_sessions;
 use crate::units::{Blocks, Size, Span};
 use crate::url::TargetUrl;
@@ -69,7 +71,15 @@ fn blank() -> Plan {
     };
     Plan {
         version: PLAN_VERSION,
-        target: Target { url: no_url, password_env: None, password_file: None, connect_timeout: span },
+        target: Target {
+            url: no_url,
+            urls: Vec::new(),
+            weights: Vec::new(),
+            data: Holding::Each,
+            password_env: None,
+            password_file: None,
+            connect_timeout: span,
+        },
         data: Data {
             schemas: 0,
             scale: size,

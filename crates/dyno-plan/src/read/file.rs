@@ -174,7 +174,7 @@ fn read_axis(draft: &mut Draft, text: &Text<'_>, full: &str, name: &Name<'_>, va
     let values: Vec<Written<'_>> = values
         .into_iter()
         .map(|value| Written {
-            raw: raw(value.get_ref()),
+            raw: Raw::of(value.get_ref()),
             text: written(value),
             origin: text.place(value.span().start),
         })
@@ -193,18 +193,5 @@ fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, val
     if text.broken.contains(&text.places.line(at)) {
         return;
     }
-    draft.accept(key, raw(value.get_ref()), text.written(value), text.place(at));
-}
-
-/// A value as keys read it.
-fn raw<'v>(value: &'v DeValue<'_>) -> Raw<'v> {
-    match value {
-        DeValue::String(string) => Raw::Text(string),
-        DeValue::Integer(integer) => Raw::Integer(integer.as_str(), integer.radix()),
-        DeValue::Float(float) => Raw::Float(float.as_str()),
-        DeValue::Boolean(flag) => Raw::Flag(*flag),
-        DeValue::Datetime(_) => Raw::Other("a date or time"),
-        DeValue::Array(_) => Raw::Other("a list"),
-        DeValue::Table(_) => Raw::Other("a table"),
-    }
+    draft.accept(key, Raw::of(value.get_ref()), text.written(value), text.place(at));
 }

@@ -28,6 +28,8 @@ pub struct PlanSource {
     pub sets: Vec<String>,
     /// The text of the `--target` option.
     pub target: Option<String>,
+    /// The texts of further `--target` options.
+    pub further_targets: Vec<String>,
 }
 
 /// A plan file.
@@ -128,7 +130,7 @@ pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
         options::set(&mut draft, text);
     }
     if let Some(url) = &source.target {
-        options::target(&mut draft, url);
+        options::target(&mut draft, url, &source.further_targets);
     }
     if whole {
         rules::check(&mut draft, source.file.as_ref());

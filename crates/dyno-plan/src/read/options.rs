@@ -49,10 +49,16 @@ pub(super) fn refuse_axis(draft: &mut Draft, origin: Origin, name: &str) {
     draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(&key), "there is no such key", hint);
 }
 
-/// Reads the `--target` option.
-pub(super) fn target(draft: &mut Draft, url: &str) {
-    let key = keys::find("target.url").expect("the list of keys has target.url");
-    draft.accept(key, Raw::Text(url), url, Origin::Target);
+/// Reads the `--target` options.
+pub(super) fn target(draft: &mut Draft, url: &str, further: &[String]) {
+    let path = if further.is_empty() { "target.url" } else { "target.urls" };
+    let key = keys::find(path).expect("the list of keys has both");
+    let mut all = url.to_owned();
+    further.iter().for_each(|url| {
+        all.push(',');
+        all.push_str(url);
+    });
+    draft.accept(key, Raw::Text(&all), &all, Origin::Target);
 }
 
 /// The text in a pair of quotes that a shell has left, as in `--set 'data.scale="80M"'`.

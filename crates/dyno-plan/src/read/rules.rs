@@ -24,7 +24,12 @@ struct Rule {
     broken: fn(&Plan) -> Option<(String, &'static str)>,
 }
 
-static RULES: [Rule; 18] = [
+static RULES: [Rule; 20] = [
+    Rule { paths: &["target.weights", "target.urls"], broken: weights },
+    Rule {
+        paths: &["run.sessions_per_schema", "data.schemas", "target.urls", "target.weights"],
+        broken: idle_target,
+    },
     Rule {
         paths: &["workload.lookup_pct", "workload.scan_pct", "workload.secondary_pct"],
         broken: shares_of_reads,
@@ -82,7 +87,7 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
     for either in &EITHERS {
         settle(draft, either);
     }
-    if draft.mark("target.url").is_none() {
+    if draft.mark("target.url").is_none() && draft.mark("target.urls").is_none() {
         draft.push(missing_url(file));
     }
     for rule in &RULES {
@@ -169,6 +174,23 @@ fn missing_url(file: Option<&PlanFile>) -> PlanError {
 /// The block size as far as it is known; where it is not, `unknown` is the one that cannot refuse a good plan.
 fn block_size(plan: &Plan, unknown: u64) -> Bytes {
     plan.data.block_size.unwrap_or(Bytes(unknown))
+}
+
+fn weights(plan: &Plan) -> Option<(String, &'static str)> {
+    let (weights, urls) = (plan.target.weights.len(), plan.target.urls.len());
+    (weights > 0 && weights != urls).then(|| {
+        let problem = format!("{weights} weights for {urls} URLs of target.urls");
+        (problem, "write as many numbers as URLs, or leave target.weights out")
+    })
+}
+
+fn idle_target(plan: &Plan) -> Option<(String, &'static str)> {
+    let (targets, sessions) = (plan.target.all().len(), plan.sessions());
+    let dealt = plan.target.deal(sessions.min(SESSIONS_MAX));
+    let idle = (0..targets).find(|at| !dealt.contains(at))?;
+    let number = idle + 1;
+    let problem = format!("of {sessions} sessions, target {number} of {targets} would get none");
+    Some((problem, "raise run.sessions_per_schema or data.schemas, or change target.weights"))
 }
 
 fn shares_of_reads(plan: &Plan) -> Option<(String, &'static str)> {
@@ -306,7 +328,8 @@ fn interval_too_short(plan: &Plan) -> Option<(String, &'static str)> {
 
 /// The engine's name where the plan names one that is not Oracle.
 fn other_than_oracle(plan: &Plan) -> Option<&'static str> {
-    Engine::of(&plan.target.url).filter(|&engine| engine != Engine::Oracle).map(Engine::name)
+    let engines = plan.target.all().iter().filter_map(Engine::of);
+    engines.into_iter().find(|&engine| engine != Engine::Oracle).map(Engine::name)
 }
 
 fn commit_of_oracle(plan: &Plan) -> Option<(String, &'static str)> {

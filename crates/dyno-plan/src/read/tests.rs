@@ -14,6 +14,7 @@ fn source(text: &str, sets: &[&str], target: Option<&str>) -> PlanSource {
         file: Some(PlanFile { name: "dyno.toml".into(), text: text.into() }),
         sets: sets.iter().map(|&set| set.into()).collect(),
         target: target.map(str::to_owned),
+        further_targets: Vec::new(),
     }
 }
 
@@ -371,4 +372,55 @@ fn only_oracle_chooses_whether_commits_wait() {
         &["observe.awr", "neither AWR nor STATSPACK", "leave it out"],
     );
     plan("[workload]\ncommit = \"wait\"\n[observe]\nawr = \"auto\"\n", &[]);
+}
+
+#[test]
+fn several_targets_are_read_from_files_and_options() {
+    let two = "[target]\nurls = [\"postgres://a@h/x\", \"mysql://u@h/y\"]\nweights = [2, 1]\n[run]\nsessions_per_schema = 3\n";
+    let file = read(&source(two, &[], None)).unwrap();
+    assert_eq!(file.target.all().len(), 2);
+    assert_eq!(
+        (file.target.url.scheme.as_str(), file.sessions_of(0), file.sessions_of(1)),
+        ("postgres", 2, 1)
+    );
+    assert_eq!(file.of_target(1).target.all()[0].scheme, "mysql");
+    // One target by option takes the place of all.
+    let one = read(&source(&two.replace("weights = [2, 1]\n", ""), &[], Some("sqlite:a.db"))).unwrap();
+    assert_eq!((one.target.all().len(), one.target.url.path.as_str()), (1, "a.db"));
+    let several = PlanSource {
+        target: Some("sqlite:a.db".into()),
+        further_targets: vec!["sqlite:b.db".into(), "sqlite:c.db".into()],
+        sets: vec!["run.sessions_per_schema=3".into()],
+        ..PlanSource::default()
+    };
+    assert_eq!(read(&several).unwrap().target.all().len(), 3);
+}
+
+#[test]
+fn targets_that_cannot_be_are_refused() {
+    let said = |lines: &str| match read(&source(&format!("[target]\n{lines}"), &[], None)) {
+        Ok(_) => panic!("accepted: {lines}"),
+        Err(errors) => errors.to_string(),
+    };
+    for (lines, words) in [
+        ("urls = [\"sqlite:a.db\"]", "fewer than two URLs"),
+        ("urls = [\"sqlite:a.db\", \"sqlite:a.db\"]", "numbers 1 and 2 of the list are the same"),
+        ("urls = [\"sqlite:a.db\", 7]", "number 2 of the list: a bare number, not a URL"),
+        (
+            "urls = [\"sqlite:a.db\", \"postgres://u:geheim@h/d\"]",
+            "number 2 of the list: the URL holds a password",
+        ),
+        ("urls = 3", "a bare number, not a list"),
+        ("url = \"sqlite:a.db\"\nurls = [\"sqlite:b.db\", \"sqlite:c.db\"]", "not together with target.url"),
+        ("urls = [\"sqlite:b.db\", \"sqlite:c.db\"]", "of 1 sessions, target 2 of 2 would get none"),
+        ("url = \"sqlite:a.db\"\nweights = [1]", "1 weights for 0 URLs"),
+        (
+            "urls = [\"sqlite:b.db\", \"sqlite:c.db\"]\nweights = [1, 2, 3]\n[run]\nsessions_per_schema = 9",
+            "3 weights for 2 URLs",
+        ),
+        ("urls = [\"sqlite:b.db\", \"sqlite:c.db\"]\nweights = [1, 0]", "out of range"),
+    ] {
+        let text = said(lines);
+        assert!(text.contains(words) && !text.contains("geheim"), "{lines}: {text}");
+    }
 }

@@ -144,7 +144,7 @@ fn in_order(sweep: &Sweep) -> Vec<Axis> {
 
 /// Whether another value of the key is other data, or another place of it.
 fn is_layout(key: &str) -> bool {
-    (key.starts_with("data.") && key != "data.load_parallel") || key == "target.url"
+    (key.starts_with("data.") && key != "data.load_parallel") || matches!(key, "target.url" | "target.urls")
 }
 
 pub(crate) fn is_sessions(key: &str) -> bool {

@@ -12,7 +12,7 @@ use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress
 use crate::lock::{Holder, Lock};
 use crate::open::OpenOptions;
 use crate::session::{Session, SessionSetup};
-use crate::target::{Capabilities, Observer, Sampler, Target};
+use crate::target::{Capabilities, Instance, Observer, Sampler, Target};
 use crate::witness::{RowVersion, ServerLife};
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -127,6 +127,14 @@ impl Target for MyTarget {
 
     fn life(&self) -> Result<Option<ServerLife>, TargetError> {
         self.ask(identity::life).map(Some)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(identity::instance).map(Some)
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -45,11 +45,9 @@ impl Side {
     /// Reads a side: a plan file, or settings over the plan.
     fn new(common: &Common, name: &'static str, text: &str) -> anyhow::Result<Self> {
         if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
-            let source = PlanSource {
-                file: Some(PlanFile::open(Path::new(text))?),
-                sets: common.set.clone(),
-                target: common.target.clone(),
-            };
+            let (target, further_targets) = context::targets(common);
+            let file = Some(PlanFile::open(Path::new(text))?);
+            let source = PlanSource { file, sets: common.set.clone(), target, further_targets };
             let settings = vec![("plan".to_owned(), text.to_owned())];
             return Ok(Self { name, plan: single(dyno_plan::read(&source)?), settings });
         }

@@ -63,7 +63,7 @@ impl<'a> Campaign<'a> {
         definition: &serde_json::Value,
         talk: &'a Talk,
     ) -> anyhow::Result<Self> {
-        let id = begin(&ready.repository, kind, &ready.target.url(), runs_planned, definition)?;
+        let id = begin(&ready.repository, kind, &ready.targets.urls(), runs_planned, definition)?;
         Ok(Self::of(ready, id, kind, talk))
     }
 

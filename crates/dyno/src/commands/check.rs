@@ -1,13 +1,14 @@
 //! `dyno check`: everything that would prevent or falsify a run, with the way out.
 
 use dyno_plan::{Engine, Plan};
-use dyno_record::{Advice, Identity, Severity};
+use dyno_record::{Advice, Severity};
 use dyno_target::{DataState, Target, Work};
 
 use crate::cli::{Check, Common};
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
+use crate::targets::{Reached, Targets};
 
 mod deep;
 
@@ -16,28 +17,65 @@ pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<
     if args.grants {
         return grants(&plan, talk);
     }
-    let (target, identity) = context::reach(&plan, talk)?;
+    let targets = Targets::reach(&plan, talk)?;
     if args.deep {
-        let _lock = context::lock(target.as_ref(), Work::Load, talk)?;
-        talk.say("loading, driving and dropping a small schema");
-        let advice = deep::check(&plan, target.as_ref())?;
-        return show(&advice, &identity, target.as_ref(), talk);
+        return check_deep(&plan, &targets, talk);
     }
-    let mut advice = target.preflight(&plan)?;
+    targets.refuse_writes(&plan)?;
+    let mut found = Vec::new();
+    for (at, reached) in targets.all.iter().enumerate() {
+        let mut advice = reached.named(findings(&plan, at, reached, targets.is_several(), talk))?;
+        if at == 0 {
+            advice.push(repository(common));
+            advice.extend(host(plan.sessions(), reached.identity.same_host));
+        }
+        found.push((reached, advice));
+    }
+    show(&found, talk)
+}
+
+/// Loads, drives and drops a small schema on each target that holds data of its own.
+fn check_deep(plan: &Plan, targets: &Targets, talk: &Talk) -> anyhow::Result<Exit> {
+    let _locks = targets.lock(Work::Load, talk)?;
+    talk.say("loading, driving and dropping a small schema");
+    let one = |reached| -> anyhow::Result<(&Reached, Vec<Advice>)> {
+        let reached: &Reached = reached;
+        let advice = deep::check(plan, reached.target.as_ref()).map_err(Into::into);
+        Ok((reached, reached.named(advice)?))
+    };
+    let found = targets.holders()?.into_iter().map(one).collect::<anyhow::Result<Vec<_>>>()?;
+    show(&found, talk)
+}
+
+/// Everything that one target and its data say about the plan.
+fn findings(
+    plan: &Plan,
+    at: usize,
+    reached: &Reached,
+    several: bool,
+    talk: &Talk,
+) -> anyhow::Result<Vec<Advice>> {
+    let target = reached.target.as_ref();
+    let mut advice = target.preflight(&of_target(plan, at, reached.reads_only.is_some()))?;
+    if let (true, Some(why)) = (several, &reached.reads_only) {
+        // What a replica lacks for writing is no fault of one that is only read.
+        for finding in advice.iter_mut().filter(|f| WRITING.contains(&f.check.as_str())) {
+            *finding =
+                self::advice(&finding.check, Severity::Note, format!("{why}: its sessions only read"), "");
+        }
+    }
     // Engines that look at the data themselves know more about it.
     if !advice.iter().any(|finding| finding.check == "data") {
-        advice.push(data(&plan, talk, target.as_ref())?);
+        advice.push(data(plan, talk, target)?);
     }
     let found_well = |finding: &&mut Advice| finding.check == "data" && finding.severity == Severity::Ok;
     if !target.capabilities().ephemeral
         && let Some(finding) = advice.iter_mut().find(found_well)
-        && let Err(error) = target.spot_check(&context::spec(&plan, target.as_ref())?, context::spot_seed())
+        && let Err(error) = target.spot_check(&context::spec(plan, target)?, context::spot_seed())
     {
         *finding = self::advice("data", Severity::Fail, error.to_string(), error.hint);
     }
-    advice.push(repository(common));
-    advice.extend(host(plan.sessions(), identity.same_host));
-    show(&advice, &identity, target.as_ref(), talk)
+    Ok(advice)
 }
 
 /// Prints what only one engine's users need: other engines' hints hold whole statements.
@@ -52,14 +90,37 @@ fn grants(plan: &Plan, talk: &Talk) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn show(advice: &[Advice], identity: &Identity, target: &dyn Target, talk: &Talk) -> anyhow::Result<Exit> {
-    talk.show(&format!("{} {} at {}\n\n", identity.product, identity.version, target.url()))?;
-    talk.show(&dyno_report::advice_table(advice, &talk.style()))?;
-    talk.json(&serde_json::json!({
-        "target": target.url(), "product": identity.product, "version": identity.version, "advice": advice,
-    }))?;
-    let worst = advice.iter().map(|a| a.severity).max();
+/// Shows what was found of each target.
+fn show(found: &[(&Reached, Vec<Advice>)], talk: &Talk) -> anyhow::Result<Exit> {
+    let (mut worst, mut answers) = (None, Vec::new());
+    for (reached, advice) in found {
+        let (identity, url) = (&reached.identity, reached.target.url());
+        let between = if answers.is_empty() { "" } else { "\n" };
+        talk.show(&format!("{between}{} {} at {url}\n\n", identity.product, identity.version))?;
+        talk.show(&dyno_report::advice_table(advice, &talk.style()))?;
+        worst = worst.max(advice.iter().map(|a| a.severity).max());
+        answers.push(serde_json::json!({
+            "target": url, "product": identity.product, "version": identity.version, "advice": advice,
+        }));
+    }
+    match answers.as_slice() {
+        [only] => talk.json(only)?,
+        several => talk.json(&serde_json::json!({ "targets": several }))?,
+    }
     Ok(if worst == Some(Severity::Fail) { Exit::Failed } else { Exit::Done })
+}
+
+/// Checks of what only writing needs.
+const WRITING: [&str; 2] = ["writable", "privileges"];
+
+/// The plan as one target sees it: its own share of the sessions, rounded up to as many on each schema.
+fn of_target(plan: &Plan, at: usize, reads_only: bool) -> Plan {
+    let mut own = plan.of_target(at);
+    own.run.sessions_per_schema = plan.sessions_of(at).div_ceil(plan.data.schemas.max(1));
+    if reads_only {
+        own.workload = own.workload.reads_only();
+    }
+    own
 }
 
 fn advice(check: &str, severity: Severity, found: impl Into<String>, way_out: impl Into<String>) -> Advice {

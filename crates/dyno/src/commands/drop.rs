@@ -2,32 +2,54 @@
 
 use std::io::{IsTerminal, Write};
 
-use dyno_target::{DropItem, Work};
+use dyno_target::{DropItem, Holder, Work};
 
 use crate::cli::{Common, Drop};
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
+use crate::targets::{Reached, Targets};
 
 pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let (target, _) = context::reach(&plan, talk)?;
+    let targets = Targets::reach(&plan, talk)?;
+    let mut names = Vec::new();
+    for holder in targets.holders()? {
+        match holder.named(drop_from(holder, args, talk))? {
+            Some(dropped) => names.extend(dropped.iter().map(|item| {
+                let mut name = serde_json::json!({ "kind": item.kind, "name": item.name });
+                if targets.is_several() {
+                    name["target"] = holder.target.url().into();
+                }
+                name
+            })),
+            None => {
+                talk.say(&format!("nothing was removed from {}", holder.target.url()));
+                return Ok(Exit::Done);
+            }
+        }
+    }
+    talk.json(&serde_json::json!({ "dropped": names }))?;
+    Ok(Exit::Done)
+}
+
+/// What was removed from one target; nothing if the user did not agree.
+fn drop_from(holder: &Reached, args: &Drop, talk: &Talk) -> anyhow::Result<Option<Vec<DropItem>>> {
+    let target = holder.target.as_ref();
     let items = target.inventory()?;
     let foreign = target.foreign()?;
     if items.is_empty() {
         talk.say(&format!("{} holds nothing of Dyno's", target.url()));
-        talk.json(&serde_json::json!({ "dropped": [] }))?;
-        return Ok(Exit::Done);
+        return Ok(Some(Vec::new()));
     }
-    let _lock = context::lock(target.as_ref(), Work::Drop, talk)?;
+    let _lock = context::lock(target, &Holder::this_process(Work::Drop), talk)?;
     if !args.yes {
         talk.show(&dyno_report::drop_table(&rows(&items), &talk.style()))?;
         for item in &foreign {
             talk.say(&format!("not Dyno's, and stays: {} {}", item.kind, item.name));
         }
         if !confirmed(&target.url(), items.len())? {
-            talk.say("nothing was removed");
-            return Ok(Exit::Done);
+            return Ok(None);
         }
     }
     let dropped = target.drop_all()?;
@@ -35,10 +57,7 @@ pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<E
     for item in &dropped {
         talk.detail(&format!("removed {} {}", item.kind, item.name));
     }
-    let names: Vec<_> =
-        dropped.iter().map(|item| serde_json::json!({ "kind": item.kind, "name": item.name })).collect();
-    talk.json(&serde_json::json!({ "dropped": names }))?;
-    Ok(Exit::Done)
+    Ok(Some(dropped))
 }
 
 fn rows(items: &[DropItem]) -> Vec<dyno_report::DropRow> {

@@ -6,6 +6,7 @@ use dyno_plan::PlanFile;
 use dyno_plan::conf::{self, Fate, Imported, Note};
 
 use crate::cli::{Common, ImportSlob};
+use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
@@ -16,13 +17,15 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
             "give it to `dyno run`, or change the plan that is written",
         ));
     }
+    let (target, further) = context::targets(common);
+    if !further.is_empty() {
+        return Err(usage(
+            "import-slob writes a plan for one target",
+            "give --target once, and write target.urls into the plan",
+        ));
+    }
     let file = PlanFile::open_configuration(&args.file)?;
-    let options = conf::Options {
-        kit: args.kit,
-        target: common.target.clone(),
-        schemas: args.schemas,
-        sessions: args.sessions,
-    };
+    let options = conf::Options { kit: args.kit, target, schemas: args.schemas, sessions: args.sessions };
     let imported = conf::import(&file, &options)?;
     match &args.output {
         Some(path) => super::write_new(path, &imported.text, args.force, "--output")?,

@@ -9,22 +9,44 @@ use crate::exit::Exit;
 use crate::progress::LoadProgress;
 use crate::signals;
 use crate::talk::Talk;
+use crate::targets::Targets;
 
 pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let (target, _) = context::reach(&plan, talk)?;
-    let spec = context::spec(&plan, target.as_ref())?;
+    let targets = Targets::reach(&plan, talk)?;
+    let holders = targets.holders()?;
     let cancel = Cancel::default();
     signals::watch(&cancel)?;
-    let _lock = context::lock(target.as_ref(), Work::Load, talk)?;
-    if target.capabilities().ephemeral {
-        talk.say(
-            "this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay",
-        );
+    let specs = holders.iter().map(|holder| holder.spec(&plan)).collect::<anyhow::Result<Vec<_>>>()?;
+    let _locks = targets.lock(Work::Load, talk)?;
+    let mut all = Vec::new();
+    for (holder, spec) in holders.iter().zip(&specs) {
+        let target = holder.target.as_ref();
+        if targets.is_several() {
+            talk.say(&format!("loading {}", target.url()));
+        }
+        if target.capabilities().ephemeral {
+            talk.say(
+                "this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay",
+            );
+        }
+        let report =
+            holder.named(load(target, spec, plan.data.load_parallel, args.replace, talk, &cancel))?;
+        talk.show(&dyno_report::load_table(&report_rows(&report), &talk.style()))?;
+        all.push((target.url(), as_json(&report)));
     }
-    let report = load(target.as_ref(), &spec, plan.data.load_parallel, args.replace, talk, &cancel)?;
-    talk.show(&dyno_report::load_table(&report_rows(&report), &talk.style()))?;
-    talk.json(&as_json(&report))?;
+    if targets.is_shared() {
+        talk.detail("waiting until all targets see the data");
+        targets.wait_seen(&plan, &cancel)?;
+    }
+    match all.as_slice() {
+        [(_, only)] if !targets.is_several() => talk.json(only)?,
+        several => {
+            let loaded =
+                several.iter().map(|(url, report)| serde_json::json!({ "target": url, "loaded": report }));
+            talk.json(&serde_json::json!({ "targets": loaded.collect::<Vec<_>>() }))?;
+        }
+    }
     Ok(Exit::Done)
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use dyno_drive::{Job, Watch};
+use dyno_drive::{Aim, Job, Watch};
 use dyno_plan::{DataSpec, Drive, Plan};
-use dyno_record::{Identity, PartOf, Repository, RepositoryError, RunRecord, StartedRun};
+use dyno_record::{PartOf, Repository, RepositoryError, RunRecord, StartedRun};
 use dyno_target::data::mix;
 use dyno_target::{Cancel, DataState, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
 
@@ -18,6 +18,7 @@ use crate::own_report;
 use crate::progress::RunProgress;
 use crate::signals;
 use crate::talk::Talk;
+use crate::targets::{Reached, Targets};
 
 pub(super) fn run(common: &Common, args: &Run, talk: &Talk) -> anyhow::Result<Exit> {
     let mut ready = Ready::new(common, context::plan(common)?, Work::Run, talk, |_| Ok(()))?;
@@ -38,15 +39,15 @@ fn single(plan: Plan) -> Plan {
 pub(super) struct Ready {
     pub(super) plan: Plan,
     pub(super) repository: Repository,
-    pub(super) target: Arc<dyn Target>,
-    pub(super) identity: Identity,
-    pub(super) spec: DataSpec,
+    pub(super) targets: Targets,
+    /// The data of each target, in their order.
+    specs: Vec<DataSpec>,
     pub(super) cancel: Cancel,
     /// What every run is marked with.
     pub(super) marks: Marks,
-    lock: Lock,
+    locks: Vec<Lock>,
     work: Work,
-    /// Whether target and data were looked at and no run has been since.
+    /// Whether targets and data were looked at and no run has been since.
     fresh: bool,
 }
 
@@ -74,7 +75,7 @@ impl Ready {
         plan: Plan,
         work: Work,
         talk: &Talk,
-        suits: impl FnOnce(&dyn Target) -> anyhow::Result<()>,
+        suits: impl Fn(&dyn Target) -> anyhow::Result<()>,
     ) -> anyhow::Result<Self> {
         Self::loading(common, plan, work, &Loading::Never, talk, suits)
     }
@@ -86,20 +87,22 @@ impl Ready {
         work: Work,
         loading: &Loading<'_>,
         talk: &Talk,
-        suits: impl FnOnce(&dyn Target) -> anyhow::Result<()>,
+        suits: impl Fn(&dyn Target) -> anyhow::Result<()>,
     ) -> anyhow::Result<Self> {
         // Opened first: a repository that cannot be written is found before the run, not after it.
         let repository = context::repository(common)?;
         let plan = single(plan);
-        let (target, identity) = context::reach(&plan, talk)?;
-        refuse_impossible(&plan, target.as_ref())?;
-        suits(target.as_ref())?;
+        let targets = Targets::reach(&plan, talk)?;
+        refuse_impossible(&plan, &targets)?;
+        for reached in &targets.all {
+            suits(reached.target.as_ref())?;
+        }
         let cancel = Cancel::default();
         signals::watch(&cancel)?;
-        let lock = context::lock(target.as_ref(), work, talk)?;
-        let spec = make_room(&plan, target.as_ref(), loading, talk)?;
+        let locks = targets.lock(work, talk)?;
+        let specs = make_room(&plan, &targets, loading, talk)?;
         let marks = Marks::default();
-        let ready = Self { plan, repository, target, identity, spec, cancel, marks, lock, work, fresh: true };
+        let ready = Self { plan, repository, targets, specs, cancel, marks, locks, work, fresh: true };
         ready.ready_data(loading, talk)?;
         Ok(ready)
     }
@@ -111,23 +114,33 @@ impl Ready {
         if !same_target {
             return self.reach(loading, talk);
         }
-        refuse_impossible(&self.plan, self.target.as_ref())?;
-        let spec = make_room(&self.plan, self.target.as_ref(), loading, talk)?;
-        if spec != self.spec {
-            self.spec = spec;
+        refuse_impossible(&self.plan, &self.targets)?;
+        let specs = make_room(&self.plan, &self.targets, loading, talk)?;
+        if specs != self.specs {
+            self.specs = specs;
             self.ready_data(loading, talk)?;
             self.fresh = true;
         }
         Ok(())
     }
 
-    /// Reaches the plan's target anew, and locks it.
+    /// The only target, or the first.
+    pub(super) fn target(&self) -> &Arc<dyn Target> {
+        &self.targets.first().target
+    }
+
+    /// The data of the only target, or of the first.
+    pub(super) fn spec(&self) -> &DataSpec {
+        &self.specs[0]
+    }
+
+    /// Reaches the plan's targets anew, and locks them.
     fn reach(&mut self, loading: &Loading<'_>, talk: &Talk) -> anyhow::Result<()> {
-        self.lock = Lock::needless();
-        (self.target, self.identity) = context::reach(&self.plan, talk)?;
-        refuse_impossible(&self.plan, self.target.as_ref())?;
-        self.lock = context::lock(self.target.as_ref(), self.work, talk)?;
-        self.spec = make_room(&self.plan, self.target.as_ref(), loading, talk)?;
+        self.locks.clear();
+        self.targets = Targets::reach(&self.plan, talk)?;
+        refuse_impossible(&self.plan, &self.targets)?;
+        self.locks = self.targets.lock(self.work, talk)?;
+        self.specs = make_room(&self.plan, &self.targets, loading, talk)?;
         self.ready_data(loading, talk)?;
         self.fresh = true;
         Ok(())
@@ -141,14 +154,23 @@ impl Ready {
         progress: &RunProgress<'_>,
     ) -> anyhow::Result<RunRecord> {
         self.before_run(part_of.as_ref(), talk)?;
-        let reporter = self.target.reporter(self.plan.observe.awr)?;
+        let mut reporters = Vec::new();
+        for reached in &self.targets.all {
+            let reporter = reached.target.reporter(self.plan.observe.awr).map_err(Into::into);
+            reporters.push(reached.named(reporter)?);
+        }
         let begun = self.begin_as(part_of, talk)?;
-        let driven = self.drive(&begun, Arc::clone(&self.target), progress, talk);
+        let driven = self.drive(&begun, None, progress, talk);
         progress.finish();
         self.fresh = false;
         let mut record = driven?;
-        if let Some(reporter) = reporter {
-            own_report::keep(reporter, &record, self.repository.path(), talk);
+        for (at, reporter) in reporters.into_iter().enumerate() {
+            let Some(reporter) = reporter else { continue };
+            let name = match self.targets.is_several() {
+                true => format!("{}-{}", record.id, at + 1),
+                false => record.id.clone(),
+            };
+            own_report::keep(reporter, &name, self.repository.path(), talk);
         }
         dyno_analyze::judge(&mut record);
         store(&self.repository, &record, talk)?;
@@ -158,10 +180,10 @@ impl Ready {
     /// Runs the hook, and makes sure that target and data are still what they were.
     fn before_run(&mut self, part: Option<&PartOf>, talk: &Talk) -> anyhow::Result<()> {
         if let Some(command) = self.plan.hooks.before_run.clone() {
-            let ephemeral = self.target.capabilities().ephemeral;
+            let ephemeral = self.targets.all.iter().all(|one| one.target.capabilities().ephemeral);
             if !ephemeral {
                 // The command may restart the server, and with it goes the lock.
-                self.lock = Lock::needless();
+                self.locks.clear();
             }
             let run = HookRun { plan: &self.plan, part, ended: None };
             hooks::run("before_run", Some(&command), &run, &self.cancel, talk)?;
@@ -170,8 +192,12 @@ impl Ready {
             }
         }
         if !self.fresh {
-            self.identity = self.target.identify()?;
-            context::require_data(self.target.as_ref(), &self.spec)?;
+            for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
+                let identity = reached.target.identify().map_err(Into::into);
+                reached.identity = reached.named(identity)?;
+                let data = context::require_data(reached.target.as_ref(), spec).map_err(Into::into);
+                reached.named(data)?;
+            }
         }
         Ok(())
     }
@@ -190,10 +216,8 @@ impl Ready {
     }
 
     fn begin_as(&self, part_of: Option<PartOf>, talk: &Talk) -> anyhow::Result<Begun> {
-        let (run_id, started_at) =
-            begin(&self.repository, &self.plan, part_of.as_ref(), self.target.as_ref())?;
-        let Identity { product, version, .. } = &self.identity;
-        let words = format!("run {run_id} on {product} {version} ({})", self.target.url());
+        let (run_id, started_at) = begin(&self.repository, &self.plan, part_of.as_ref(), &self.targets)?;
+        let words = format!("run {run_id} on {}", self.targets.words());
         if part_of.is_some() {
             talk.detail(&words);
         } else {
@@ -202,23 +226,25 @@ impl Ready {
         Ok(Begun { run_stamp: mix(hash(&run_id)), run_id, started_at, part_of })
     }
 
-    /// Does the run on `target`, which is this one's or stands before it; the record is neither judged nor stored.
+    /// Does the run, with `before` standing before the first target; the record is neither judged nor stored.
     pub(super) fn drive(
         &self,
         begun: &Begun,
-        target: Arc<dyn Target>,
+        before: Option<Arc<dyn Target>>,
         watch: &dyn Watch,
         talk: &Talk,
     ) -> anyhow::Result<RunRecord> {
+        let aims = self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(spec));
+        let mut targets: Vec<Aim> = aims.collect();
+        if let (Some(first), Some(before)) = (targets.first_mut(), before) {
+            first.target = before;
+        }
         let job = Job {
             run_stamp: begun.run_stamp,
             run_id: begun.run_id.clone(),
             started_at: begun.started_at.clone(),
             plan: &self.plan,
-            target,
-            host_paths: context::host_paths(&self.identity),
-            identity: self.identity.clone(),
-            spec: self.spec.clone(),
+            targets,
             clock: Arc::new(MonotonicClock::default()),
             cancel: self.cancel.clone(),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -249,12 +275,30 @@ impl Ready {
         }
     }
 
-    /// Makes sure that the target holds the data, loading it where `loading` allows, or where it cannot outlive the
+    /// Makes sure that the targets hold the data, loading it where `loading` allows, or where it cannot outlive the
     /// process.
     fn ready_data(&self, loading: &Loading<'_>, talk: &Talk) -> anyhow::Result<()> {
-        let (target, cancel) = (self.target.as_ref(), &self.cancel);
-        let load =
-            |replace| load::load(target, &self.spec, self.plan.data.load_parallel, replace, talk, cancel);
+        if self.targets.is_shared() && matches!(loading, Loading::AsNeeded { .. }) {
+            for holder in self.targets.holders()? {
+                holder.named(self.ready_one(holder, &holder.spec(&self.plan)?, loading, talk))?;
+            }
+            return self.targets.wait_seen(&self.plan, &self.cancel);
+        }
+        for (reached, spec) in self.targets.all.iter().zip(&self.specs) {
+            reached.named(self.ready_one(reached, spec, loading, talk))?;
+        }
+        Ok(())
+    }
+
+    fn ready_one(
+        &self,
+        reached: &Reached,
+        spec: &DataSpec,
+        loading: &Loading<'_>,
+        talk: &Talk,
+    ) -> anyhow::Result<()> {
+        let (target, cancel) = (reached.target.as_ref(), &self.cancel);
+        let load = |replace| load::load(target, spec, self.plan.data.load_parallel, replace, talk, cancel);
         if target.capabilities().ephemeral {
             let replace = matches!(loading, Loading::AsNeeded { .. });
             load(replace)?;
@@ -268,17 +312,32 @@ impl Ready {
             match target.survey()? {
                 DataState::Empty | DataState::Partial { .. } => return load(false).map(|_| ()),
                 // What may not be replaced was refused before.
-                DataState::Loaded { spec: there, .. } if there != self.spec => return load(true).map(|_| ()),
+                DataState::Loaded { spec: there, .. } if there != *spec => return load(true).map(|_| ()),
                 DataState::Loaded { .. } => {}
             }
         }
-        Ok(context::require_data(target, &self.spec)?)
+        Ok(context::require_data(target, spec)?)
     }
+}
+
+/// The data that `plan` needs on each target; see [`make_room_on`].
+fn make_room(
+    plan: &Plan,
+    targets: &Targets,
+    loading: &Loading<'_>,
+    talk: &Talk,
+) -> anyhow::Result<Vec<DataSpec>> {
+    if let Loading::AsNeeded { .. } = loading {
+        for holder in targets.holders()? {
+            holder.named(make_room_on(plan, holder.target.as_ref(), loading, talk))?;
+        }
+    }
+    targets.all.iter().map(|reached| reached.spec(plan)).collect()
 }
 
 /// The data that `plan` needs. Data that stands in its way is refused, or dropped where `loading` allows and where it
 /// cannot be replaced in place: a file of SQLite's has one page size.
-fn make_room(
+fn make_room_on(
     plan: &Plan,
     target: &dyn Target,
     loading: &Loading<'_>,
@@ -311,8 +370,16 @@ fn make_room(
     context::spec(plan, target)
 }
 
+/// What these targets cannot do.
+fn refuse_impossible(plan: &Plan, targets: &Targets) -> anyhow::Result<()> {
+    for reached in &targets.all {
+        reached.named(refuse_impossible_on(plan, reached.target.as_ref()))?;
+    }
+    targets.refuse_writes(plan)
+}
+
 /// What this engine cannot do.
-fn refuse_impossible(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
     if plan.workload.drive == Drive::Server {
         if !target.capabilities().server_drive {
             return Err(usage(
@@ -335,7 +402,7 @@ fn begin(
     repository: &Repository,
     plan: &Plan,
     part_of: Option<&PartOf>,
-    target: &dyn Target,
+    targets: &Targets,
 ) -> anyhow::Result<(String, String)> {
     let mut salt = u64::from(std::process::id());
     loop {
@@ -346,8 +413,8 @@ fn begin(
         let mut started = StartedRun::by_this_process(
             run_id.clone(),
             started_at.clone(),
-            target.engine(),
-            target.url(),
+            targets.engines(),
+            targets.urls(),
             plan.clone(),
         );
         started.part_of = part_of.cloned();

@@ -78,7 +78,7 @@ impl Order {
 
     /// A sweep as it was noted when it began, with what has been measured since.
     fn resumed(common: &Common, selector: &Option<String>, args: &Sweep) -> anyhow::Result<Self> {
-        if !common.set.is_empty() || common.target.is_some() || args.marks != Marks::default() {
+        if !common.set.is_empty() || !common.target.is_empty() || args.marks != Marks::default() {
             return Err(usage(
                 "a sweep goes on with the plan that it began with",
                 "leave --set, --target, --variant and --tag out, or begin another sweep",

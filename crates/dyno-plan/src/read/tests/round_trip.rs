@@ -100,6 +100,19 @@ fn as_file(plan: &Plan) -> PlanFile {
     PlanFile { name: "dyno.toml".into(), text }
 }
 
+#[test]
+fn several_targets_survive_too() {
+    let urls = "target.urls=postgres://a@h/x,sqlite:a%2Cb%20c.db,mysql://u@h:1/y?ssl-mode=DISABLED";
+    let sets = [urls, "target.weights=[3, 2, 1]", "target.data=shared", "run.sessions_per_schema=6"];
+    let plan = read_sets(sets.map(str::to_owned).to_vec());
+    assert_eq!((plan.target.all().len(), plan.target.all()[1].path.as_str()), (3, "a,b c.db"));
+    let json = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
+    assert_eq!(read_sets(as_sets(&plan)), plan);
+    let read_again = read(&PlanSource { file: Some(as_file(&plan)), ..PlanSource::default() });
+    assert_eq!(read_again.as_ref(), Ok(&plan));
+}
+
 proptest! {
     #[test]
     fn a_plan_survives_json_options_and_a_file(a in numbers(), b in quantities(), c in words()) {

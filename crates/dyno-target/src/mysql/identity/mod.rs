@@ -4,6 +4,7 @@ mod checks;
 mod durability;
 mod facts;
 mod host;
+mod instance;
 mod life;
 mod preflight;
 mod room;
@@ -15,6 +16,7 @@ use super::layout::page_size;
 use super::wire::Connection;
 use crate::error::TargetError;
 
+pub(super) use instance::{instance, reads_only};
 pub(super) use life::{life, started};
 pub(super) use preflight::preflight;
 

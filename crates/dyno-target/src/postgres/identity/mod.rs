@@ -4,6 +4,7 @@ mod checks;
 mod durability;
 mod facts;
 mod host;
+mod instance;
 mod life;
 mod preflight;
 mod room;
@@ -16,6 +17,7 @@ use super::counters::SHARED_STATISTICS;
 use super::wire::Connection;
 use crate::error::{TargetError, TargetErrorKind};
 
+pub(super) use instance::{instance, reads_only};
 pub(super) use life::life;
 pub(super) use preflight::preflight;
 

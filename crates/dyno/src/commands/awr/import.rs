@@ -44,7 +44,12 @@ const METRICS: [(&str, Unit, &str, f64); 23] = [
 
 /// The record of a report; the same report gets the same name each time, so that none is imported twice.
 pub(super) fn record(report: &Report) -> anyhow::Result<RunRecord> {
-    let source = PlanSource { file: None, sets: Vec::new(), target: Some("sqlite:imported".into()) };
+    let source = PlanSource {
+        file: None,
+        sets: Vec::new(),
+        target: Some("sqlite:imported".into()),
+        ..PlanSource::default()
+    };
     // A plan needs a database that can be driven; which one is set right below.
     let mut plan = dyno_plan::read(&source)?;
     let instance =
@@ -76,7 +81,13 @@ pub(super) fn record(report: &Report) -> anyhow::Result<RunRecord> {
         one_target_of: None,
         imported: Some(imported(report)),
         plan,
-        targets: vec![TargetFacts { url, engine: "oracle".into(), identity: identity(report), data: None }],
+        targets: vec![TargetFacts {
+            url,
+            engine: "oracle".into(),
+            identity: identity(report),
+            data: None,
+            own: None,
+        }],
         host: HostFacts { role: "not told: imported".into(), ..HostFacts::default() },
         gate: Gate::default(),
         window: seconds.map(|seconds| Window {

@@ -173,7 +173,8 @@ fn frame(line: &Line, number: u64, common: &Common<'_>) -> anyhow::Result<RunRec
     }
     let known = sets.iter().filter_map(|set| Some(set.split_once('=')?.0.trim().to_owned())).collect();
     // A plan needs a database that can be driven; which one is set right below.
-    let source = PlanSource { file: None, sets, target: Some("sqlite:imported".into()) };
+    let source =
+        PlanSource { file: None, sets, target: Some("sqlite:imported".into()), ..PlanSource::default() };
     let mut plan = dyno_plan::read(&source)?;
     plan.target.url = TargetUrl {
         scheme: "imported".into(),
@@ -197,6 +198,7 @@ fn frame(line: &Line, number: u64, common: &Common<'_>) -> anyhow::Result<RunRec
         engine: "imported".into(),
         identity: Identity { product: common.product.unwrap_or_default().to_owned(), ..Identity::default() },
         data: None,
+        own: None,
     };
     let not_audited = AuditCheck {
         check: "imported".into(),

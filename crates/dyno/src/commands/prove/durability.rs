@@ -21,10 +21,10 @@ use crate::talk::Talk;
 pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = timed(super::plan_with_updates(common, talk)?, args.after);
     let ready = Ready::new(common, plan, Work::Prove, talk, refuse_unkillable)?;
-    let before = ready.target.life()?;
+    let before = ready.target().life()?;
     talk.say("reading the version of every row");
-    let start = Start::read(ready.target.as_ref(), &ready.spec)?;
-    let book = Arc::new(Book::new(&ready.spec, ready.plan.workload.work_unit));
+    let start = Start::read(ready.target().as_ref(), ready.spec())?;
+    let book = Arc::new(Book::new(ready.spec(), ready.plan.workload.work_unit));
     let begun = ready.begin(talk)?;
     let (mut record, killed) = drive(&ready, &begun, &book, args, talk)?;
     if *killed.as_ref().unwrap_or(&Killed::Unnoticed) != Killed::Never {
@@ -42,10 +42,10 @@ pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyho
             talk.say(&format!("warning: the restart command ended with {status}"));
         }
     }
-    let after = kill::wait_back(ready.target.as_ref(), args.restart_wait.0, talk)?;
+    let after = kill::wait_back(ready.target().as_ref(), args.restart_wait.0, talk)?;
     let fate = Fate::of(before.as_ref(), after.as_ref(), book.lost_connections());
     talk.say("reading every row again");
-    let found = match start.compare(ready.target.as_ref(), &book, begun.run_stamp) {
+    let found = match start.compare(ready.target().as_ref(), &book, begun.run_stamp) {
         Ok(account) => Ok(account),
         // A server that is back and cannot read its own tables has lost more than commits.
         Err(error) if error.kind == TargetErrorKind::Database => Err(error),
@@ -90,8 +90,8 @@ fn drive(
     std::thread::scope(|scope| {
         let killing = scope.spawn(move || killer.run(&signals));
         let watch = Tell { inner: &progress, killer: send.clone() };
-        let witness = Arc::new(Witness::new(Arc::clone(&ready.target), Arc::clone(book)));
-        let driven = ready.drive(begun, witness, &watch, talk);
+        let witness = Arc::new(Witness::new(Arc::clone(ready.target()), Arc::clone(book)));
+        let driven = ready.drive(begun, Some(witness), &watch, talk);
         progress.finish();
         // A killer that has ended needs no telling.
         let _ = send.send(Signal::Over);
@@ -151,7 +151,8 @@ const LIES: [(&str, &str); 3] = [
 
 /// Those of [`LIES`] that this server tells.
 fn lies(ready: &Ready) -> Vec<(&'static str, &'static str)> {
-    let is_off = |name: &str| ready.identity.settings.get(name).is_some_and(|value| value == "off");
+    let is_off =
+        |name: &str| ready.targets.first().identity.settings.get(name).is_some_and(|value| value == "off");
     LIES.into_iter().filter(|(name, _)| is_off(name)).collect()
 }
 

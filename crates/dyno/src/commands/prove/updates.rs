@@ -19,18 +19,18 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = super::plan_with_updates(common, talk)?;
     let ready = Ready::new(common, plan, Work::Prove, talk, |_| Ok(()))?;
     talk.say("reading the version of every row");
-    let start = Start::read(ready.target.as_ref(), &ready.spec)?;
-    let book = Arc::new(Book::new(&ready.spec, ready.plan.workload.work_unit));
-    let witness = Arc::new(Witness::new(Arc::clone(&ready.target), Arc::clone(&book)));
+    let start = Start::read(ready.target().as_ref(), ready.spec())?;
+    let book = Arc::new(Book::new(ready.spec(), ready.plan.workload.work_unit));
+    let witness = Arc::new(Witness::new(Arc::clone(ready.target()), Arc::clone(&book)));
     let begun = ready.begin(talk)?;
     let progress = RunProgress::new(talk);
-    let driven = ready.drive(&begun, witness, &progress, talk);
+    let driven = ready.drive(&begun, Some(witness), &progress, talk);
     progress.finish();
     let mut record = driven?;
     dyno_analyze::judge(&mut record);
     run::store(&ready.repository, &record, talk)?;
     talk.say(&format!("stored as {}; reading every row again", record.id));
-    let account = start.compare(ready.target.as_ref(), &book, begun.run_stamp)?;
+    let account = start.compare(ready.target().as_ref(), &book, begun.run_stamp)?;
     conclude(&record, &account, talk)
 }
 

@@ -1,0 +1,77 @@
+//! The audit of several targets: each by itself, and all together as far as that can be said.
+
+use dyno_record::{AuditCheck, CheckStatus, RunRecord};
+
+use super::facts::Facts;
+use super::{CHECKS, OF_BOTH, OF_THE_RUN, finding};
+
+/// The check that sums up a target's own: `target_2`.
+const SUMMARY: &str = "target_";
+
+/// Whether a check sums up one target's.
+pub(super) fn is_summary(check: &str) -> bool {
+    check.strip_prefix(SUMMARY).is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The audit of each target's own part.
+pub(super) fn audits(record: &RunRecord) -> Vec<Vec<AuditCheck>> {
+    let parts = record.parts();
+    let sessions = record.targets.iter().filter_map(|target| Some(target.own.as_deref()?.sessions));
+    let wrote: Vec<bool> = parts.iter().map(has_written).collect();
+    let audit = |(at, (part, sessions)): (usize, (&RunRecord, u32))| {
+        let others_wrote = wrote.iter().enumerate().any(|(other, wrote)| other != at && *wrote);
+        let device = Facts::of(part).device;
+        let on_device = |other: &RunRecord| device.is_some() && Facts::of(other).device == device;
+        let device_shared = parts.iter().enumerate().any(|(other, part)| other != at && on_device(part));
+        let facts = Facts::of(part).of_part(sessions, others_wrote, device_shared);
+        let checks = CHECKS.iter().filter(|(name, _)| !OF_THE_RUN.contains(name));
+        checks.map(|&(name, check)| finding::named(name, check(&facts))).collect()
+    };
+    parts.iter().zip(sessions).enumerate().map(audit).collect()
+}
+
+fn has_written(part: &RunRecord) -> bool {
+    part.whole.as_ref().map_or(part.plan.workload.writes(), |whole| whole.rows_updated > 0)
+}
+
+/// The audit of all together, with one finding for each target.
+pub(super) fn audit(record: &RunRecord) -> Vec<AuditCheck> {
+    let writers = record.parts().iter().filter(|part| has_written(part)).count();
+    let facts = Facts::of(record);
+    let facts = Facts { replicated: facts.is_shared() && writers > 1, ..facts };
+    let of_all = |name: &&str| OF_THE_RUN.contains(name) || OF_BOTH.contains(name);
+    let checks = CHECKS.iter().filter(|(name, _)| of_all(name));
+    let whole = checks.map(|&(name, check)| finding::named(name, check(&facts)));
+    let each = audits(record);
+    let each = each.iter().enumerate().map(|(at, own)| summary(record, at, own));
+    each.chain(whole).collect()
+}
+
+/// One target's audit in one finding: its worst, and what that is about.
+fn summary(record: &RunRecord, at: usize, own: &[AuditCheck]) -> AuditCheck {
+    let count = |status| own.iter().filter(|check| check.status == status).count();
+    let (failed, warned) = (count(CheckStatus::Fail), count(CheckStatus::Warn));
+    let (status, told) = match (failed, warned) {
+        (0, 0) => (CheckStatus::Pass, Vec::new()),
+        (0, _) => (CheckStatus::Warn, of(own, CheckStatus::Warn)),
+        _ => (CheckStatus::Fail, of(own, CheckStatus::Fail)),
+    };
+    let url = &record.targets[at].url;
+    let passed = format!("{} of its checks passed", count(CheckStatus::Pass));
+    let detail = match told.as_slice() {
+        [] => format!("target {} ({url}): {passed}", at + 1),
+        told => format!("target {} ({url}): {}", at + 1, told.join("; ")),
+    };
+    AuditCheck {
+        check: format!("{SUMMARY}{}", at + 1),
+        status,
+        expected: "0 failed".to_owned(),
+        observed: format!("{failed} failed, {warned} warned"),
+        detail,
+    }
+}
+
+fn of(own: &[AuditCheck], status: CheckStatus) -> Vec<String> {
+    let told = own.iter().filter(|check| check.status == status);
+    told.map(|check| format!("{}: {}", check.check, check.detail)).collect()
+}

@@ -1,0 +1,210 @@
+//! From what was measured of one target to its part of the record.
+//!
+//! Adds up the recorders of its sessions and puts its own counters beside them.
+
+use std::collections::BTreeMap;
+
+use dyno_host::HostDelta;
+use dyno_record::record::Whole;
+use dyno_record::{Counters, ErrorTally, Gate, OpClass, OwnPart, Series, Waits, Window};
+
+use crate::assemble::{Measured, MeasuredTarget};
+use crate::metrics;
+use crate::observe::{OWN_COMMITS, Taken};
+use crate::recorder::{Life, Recorder};
+use crate::run::Job;
+use crate::summed::op_stats;
+
+/// Why figures of the whole machine are in no target's own part.
+const OF_ALL: &str = "it is of all targets together: see the total";
+
+/// What the sessions in `recorders` did on the target at `at`, and what it counted meanwhile.
+pub(crate) fn part(
+    job: &Job<'_>,
+    at: usize,
+    measured: &Measured,
+    recorders: &[&Recorder],
+    series: Series,
+) -> OwnPart {
+    let (aim, target) = (&job.targets[at], &measured.targets[at]);
+    let window = window(job, measured, target, recorders);
+    let seconds = window.as_ref().map_or(0.0, |window| window.seconds);
+    let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
+    let ops = if window.is_some() { op_stats(job, recorders, work_s) } else { BTreeMap::new() };
+    let counters = window_counters(target, recorders);
+    let host = host_delta(target, seconds);
+    let waits =
+        target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
+    let mut figures = BTreeMap::new();
+    if let Some(all) = ops.get("all").filter(|_| target.end.is_some()) {
+        figures =
+            metrics::of_database(&counters, if aim.identity.counts_at_edges { work_s } else { seconds });
+        metrics::of_work(&mut figures, all.count, all.rows, work_s);
+        metrics::of_waits(&mut figures, &waits);
+        match &host {
+            Some(delta) if job.is_several() => {
+                metrics::of_device(&mut figures, delta, aim.identity.same_host);
+                metrics::cpu_names().for_each(|name| metrics::absent(&mut figures, name, OF_ALL));
+            }
+            Some(delta) => {
+                metrics::of_host(&mut figures, delta, all.rate_per_s, aim.identity.same_host);
+            }
+            None => {}
+        }
+    }
+    let mut host_counters = host.map(|delta| delta.counters()).unwrap_or_default();
+    if job.is_several() {
+        host_counters.retain(|name, _| aim.identity.same_host && name.starts_with("device."));
+    }
+    OwnPart {
+        sessions: job.plan.sessions_of(at),
+        reads_only: aim.reads_only.clone(),
+        gate: gate(measured, recorders),
+        window,
+        ops,
+        metrics: figures,
+        counters,
+        whole: whole(target, recorders),
+        host_counters,
+        waits,
+        series,
+        errors: errors(recorders),
+        audit: Vec::new(),
+    }
+}
+
+/// What the machine did between a target's two snapshots.
+pub(crate) fn host_delta(target: &MeasuredTarget, seconds: f64) -> Option<HostDelta> {
+    let (begin, end) = (target.begin.as_ref()?, target.end.as_ref()?);
+    Some(HostDelta::between(&begin.host, &end.host, seconds))
+}
+
+/// Sessions that had not reached an edge when the snapshot there was begun.
+fn sessions_late(recorders: &[&Recorder], edge: usize, taken: Option<&Taken>) -> u32 {
+    let Some(taken) = taken else { return 0 };
+    let is_late = |recorder: &&&Recorder| recorder.moments.edge_ns[edge].is_none_or(|ns| ns > taken.began_ns);
+    recorders.iter().filter(is_late).count() as u32
+}
+
+/// Largest distance in µs of sessions' own moments from `at_ns`.
+fn distance_us(recorders: &[&Recorder], edge: usize, at_ns: u64) -> f64 {
+    let moments = recorders.iter().filter_map(|r| r.moments.edge_ns[edge]);
+    moments.map(|moment| moment.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
+}
+
+/// Mean seconds from a session's first counted moment to its last.
+pub(crate) fn mean_work_s(recorders: &[&Recorder]) -> Option<f64> {
+    let spans = recorders.iter().filter_map(|r| match r.moments.edge_ns {
+        [Some(began_ns), Some(ended_ns)] => Some(ended_ns.saturating_sub(began_ns) as f64 / 1e9),
+        _ => None,
+    });
+    let (sum_s, sessions) = spans.fold((0.0, 0u32), |(sum_s, count), span_s| (sum_s + span_s, count + 1));
+    (sessions > 0).then(|| sum_s / f64::from(sessions))
+}
+
+/// The last moment at which any session counted.
+pub(crate) fn last_edge_ns(recorders: &[&Recorder]) -> Option<u64> {
+    recorders.iter().filter_map(|r| r.moments.edge_ns[1]).max()
+}
+
+fn window(
+    job: &Job<'_>,
+    measured: &Measured,
+    target: &MeasuredTarget,
+    recorders: &[&Recorder],
+) -> Option<Window> {
+    let begin = target.begin.as_ref()?;
+    let end_ns = target.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(recorders))?;
+    let reading_us = |taken: &Taken| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
+    let late = recorders.iter().map(|r| r.moments.late_ns_max).max().unwrap_or(0);
+    let busy_ns: u64 = recorders.iter().map(|r| r.moments.busy_ns).sum();
+    Some(Window {
+        seconds: end_ns.saturating_sub(begin.at_ns()) as f64 / 1e9,
+        work_s: mean_work_s(recorders),
+        begin: measured.begin_at.clone(),
+        end: measured.end_at.clone(),
+        snapshot_us: (reading_us(begin), target.end.as_ref().map_or(0.0, reading_us)),
+        edge_us_max: (distance_us(recorders, 0, begin.at_ns()), distance_us(recorders, 1, end_ns)),
+        edge_late: match job.is_several() {
+            true => {
+                (sessions_late(recorders, 0, Some(begin)), sessions_late(recorders, 1, target.end.as_ref()))
+            }
+            false => measured.edge_late,
+        },
+        busy_s: busy_ns as f64 / 1e9,
+        stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
+        late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
+    })
+}
+
+pub(crate) fn gate(measured: &Measured, recorders: &[&Recorder]) -> Gate {
+    let starts = || recorders.iter().filter_map(|r| r.moments.start_ns);
+    let skew_ns = match (starts().min(), starts().max()) {
+        (Some(first), Some(last)) => last - first,
+        _ => 0,
+    };
+    Gate {
+        sessions: starts().count() as u32,
+        skew_us_max: skew_ns as f64 / 1_000.0,
+        connect_s: measured.connect_s,
+        threads: measured.threads,
+    }
+}
+
+fn window_counters(target: &MeasuredTarget, recorders: &[&Recorder]) -> Counters {
+    let (Some(begin), Some(end)) = (&target.begin, &target.end) else {
+        return Counters::default();
+    };
+    let mut counters = Counters::between(&begin.database, &end.database);
+    let overhead: u64 =
+        recorders.iter().map(|r| r.overhead_at_edge[1].saturating_sub(r.overhead_at_edge[0])).sum();
+    *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += overhead as f64;
+    counters
+}
+
+fn whole(target: &MeasuredTarget, recorders: &[&Recorder]) -> Option<Whole> {
+    let (begin, end) = (target.whole_begin.as_ref()?, target.whole_end.as_ref()?);
+    let mut life = Life::default();
+    for recorder in recorders {
+        let one = &recorder.life;
+        for (sum, ops) in life.ops.iter_mut().zip(one.ops) {
+            *sum += ops;
+        }
+        life.rows_read += one.rows_read;
+        life.rows_updated += one.rows_updated;
+        life.commits += one.commits;
+        life.errors += one.errors;
+        life.verified = (life.verified.0 + one.verified.0, life.verified.1 + one.verified.1);
+        life.overhead_commits += one.overhead_commits;
+    }
+    let mut counters = Counters::between(&begin.database, &end.database);
+    *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += life.overhead_commits as f64;
+    let named = OpClass::ALL.iter().map(|class| (class.name().to_owned(), life.ops[*class as usize]));
+    Some(Whole {
+        ops: named.filter(|(_, ops)| *ops > 0).collect(),
+        rows_read: life.rows_read,
+        rows_updated: life.rows_updated,
+        commits: life.commits,
+        errors: life.errors,
+        verified_rows: life.verified,
+        counters,
+    })
+}
+
+pub(crate) fn errors(recorders: &[&Recorder]) -> Vec<ErrorTally> {
+    let mut tallies: BTreeMap<(String, String), ErrorTally> = BTreeMap::new();
+    for tallied in recorders.iter().flat_map(|r| &r.errors) {
+        let class = tallied.error.class.name().to_owned();
+        let tally =
+            tallies.entry((class.clone(), tallied.error.code.clone())).or_insert_with(|| ErrorTally {
+                class,
+                code: tallied.error.code.clone(),
+                message: tallied.error.message.clone(),
+                count: 0,
+                reconnects: 0,
+            });
+        tally.count += tallied.count;
+        tally.reconnects += tallied.reconnects;
+    }
+    tallies.into_values().collect()
+}

@@ -1,0 +1,198 @@
+//! Totals over several targets: what adds up is added, and what does not is absent with the reason.
+//!
+//! Counters are added; a rate is the sum of the targets' rates, each of which divides by the time that its own counts cover;
+//! a share or a mean comes from the added counters, never from other shares and means. What one target does not tell, nobody
+//! can tell of all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dyno_record::record::Whole;
+use dyno_record::{Counter, CounterDelta, Counters, Histogram, Metric, Unit, WaitTime, Waits};
+
+use crate::metrics::{self, Metrics};
+use crate::run::Job;
+
+/// The mean of moments.
+pub(crate) fn mean(moments_ns: impl Iterator<Item = u64>) -> Option<u64> {
+    let (sum, count) = moments_ns.fold((0u128, 0u128), |(sum, count), ns| (sum + u128::from(ns), count + 1));
+    (count > 0).then(|| (sum / count) as u64)
+}
+
+/// The sum of the targets' counters, which stand in their order.
+pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
+    let mut total = Counters::default();
+    for counter in Counter::ALL {
+        if parts.iter().any(|part| part.portable.contains_key(&counter)) {
+            total.portable.insert(counter, sum(job, counter, parts));
+        }
+    }
+    // Figures of one server under one name would count twice where two targets are on it.
+    if shared_by(job, None).is_none() {
+        for (name, moved) in parts.iter().flat_map(|part| &part.native) {
+            *total.native.entry(name.clone()).or_default() += moved;
+        }
+    }
+    let names: BTreeSet<&String> = parts.iter().flat_map(|part| part.latencies.keys()).collect();
+    for name in names {
+        let mut merged = Histogram::new();
+        let texts = parts.iter().filter_map(|part| part.latencies.get(name)?.histogram.as_deref());
+        for text in texts {
+            // A histogram of our own making can be read.
+            let _ = merged.add_encoded(text);
+        }
+        total.latencies.insert(name.clone(), merged.summary());
+    }
+    for (at, part) in parts.iter().enumerate() {
+        let changes = part.epoch_changes.iter();
+        total
+            .epoch_changes
+            .extend(changes.map(|(name, change)| (format!("{}{name}", job.label(at)), change.clone())));
+    }
+    total
+}
+
+/// The sum of one counter.
+fn sum(job: &Job<'_>, counter: Counter, parts: &[&Counters]) -> CounterDelta {
+    if let Some((first, second)) = shared_by(job, Some(counter)) {
+        let absent = format!(
+            "targets {} and {} are on one server, which counts it for both together: see each target's own",
+            first + 1,
+            second + 1
+        );
+        return CounterDelta::Absent { absent };
+    }
+    let (mut begin_sum, mut end_sum, mut delta_sum) = (0u64, 0u64, 0i64);
+    for (at, part) in parts.iter().enumerate() {
+        match part.portable.get(&counter) {
+            Some(CounterDelta::Moved { begin, end, delta, .. }) => {
+                begin_sum = begin_sum.saturating_add(*begin);
+                end_sum = end_sum.saturating_add(*end);
+                delta_sum = delta_sum.saturating_add(*delta);
+            }
+            Some(CounterDelta::Absent { absent }) => {
+                return CounterDelta::Absent { absent: format!("{}{absent}", job.label(at)) };
+            }
+            None => {
+                return CounterDelta::Absent { absent: format!("{}it was not read", job.label(at)) };
+            }
+        }
+    }
+    CounterDelta::Moved { begin: begin_sum, end: end_sum, delta: delta_sum, unit: counter.unit() }
+}
+
+/// The first two targets on one server that counts `counter` for the whole of it; of any counter for `None`.
+fn shared_by(job: &Job<'_>, counter: Option<Counter>) -> Option<(usize, usize)> {
+    let instances: Vec<_> = job.targets.iter().map(|aim| aim.instance.as_ref()).collect();
+    for (second, own) in instances.iter().enumerate() {
+        let Some(own) = own else { continue };
+        let same = |other: &Option<&dyno_target::Instance>| {
+            other.is_some_and(|other| {
+                other.server == own.server && counter.is_none_or(|counter| own.server_wide.contains(&counter))
+            })
+        };
+        if let Some(first) = instances[..second].iter().position(same) {
+            return Some((first, second));
+        }
+    }
+    None
+}
+
+/// Figures of all targets, from their added `counters` and from their own figures.
+pub(crate) fn metrics(counters: &Counters, parts: &[&Metrics]) -> Metrics {
+    // Only what does not depend on a time is kept of these.
+    let mut total = metrics::of_database(counters, 1.0);
+    let names: BTreeSet<&String> = parts.iter().flat_map(|part| part.keys()).collect();
+    for name in names {
+        let reason = match total.get(name) {
+            Some(Metric::Absent { absent }) => Some(absent.clone()),
+            _ => None,
+        };
+        let told: Vec<Option<(f64, Unit)>> = parts
+            .iter()
+            .map(|part| match part.get(name) {
+                Some(Metric::Value { value, unit }) => Some((*value, *unit)),
+                _ => None,
+            })
+            .collect();
+        let unit = told.iter().flatten().map(|(_, unit)| *unit).next();
+        let of_counters = total.contains_key(name);
+        let metric = match (unit, reason) {
+            (_, Some(absent)) => Metric::Absent { absent },
+            (Some(Unit::Percent | Unit::Microseconds), _) if of_counters => continue,
+            (Some(unit), None) => match told.into_iter().collect::<Option<Vec<_>>>() {
+                Some(values) => Metric::Value { value: values.iter().map(|(value, _)| value).sum(), unit },
+                None => Metric::Absent { absent: first_reason(name, parts) },
+            },
+            (None, None) if of_counters => continue,
+            (None, None) => Metric::Absent { absent: first_reason(name, parts) },
+        };
+        total.insert(name.clone(), metric);
+    }
+    total
+}
+
+/// Why the first target that does not tell `name` does not.
+fn first_reason(name: &str, parts: &[&Metrics]) -> String {
+    let reasons = parts.iter().enumerate().filter_map(|(at, part)| match part.get(name) {
+        Some(Metric::Value { .. }) => None,
+        Some(Metric::Absent { absent }) => Some(format!("target {}: {absent}", at + 1)),
+        None => Some(format!("target {} does not tell", at + 1)),
+    });
+    reasons.into_iter().next().unwrap_or_default()
+}
+
+/// What the sessions of all targets waited for: sessions in each event are added.
+pub(crate) fn waits(job: &Job<'_>, parts: &[&Waits]) -> Waits {
+    let mut events: BTreeMap<(String, String), f64> = BTreeMap::new();
+    let (mut samples_min, mut rate, mut active) = (u64::MAX, 0.0, 0.0);
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Waits::Absent { absent } => {
+                return Waits::Absent { absent: format!("{}{absent}", job.label(at)) };
+            }
+            Waits::Sampled { samples, asked_per_s, average_active_sessions, events: own } => {
+                samples_min = samples_min.min(*samples);
+                rate = *asked_per_s;
+                active += average_active_sessions;
+                for wait in own {
+                    *events.entry((wait.class.clone(), wait.event.clone())).or_default() +=
+                        wait.average_sessions;
+                }
+            }
+        }
+    }
+    let share = |sessions: f64| if active > 0.0 { 100.0 * sessions / active } else { 0.0 };
+    let mut events: Vec<WaitTime> = events
+        .into_iter()
+        .map(|((class, event), sessions)| WaitTime {
+            class,
+            event,
+            average_sessions: sessions,
+            share_pct: share(sessions),
+        })
+        .collect();
+    events.sort_by(|a, b| {
+        b.average_sessions.total_cmp(&a.average_sessions).then_with(|| a.event.cmp(&b.event))
+    });
+    Waits::Sampled { samples: samples_min, asked_per_s: rate, average_active_sessions: active, events }
+}
+
+/// The whole life of the sessions of all targets; nothing where it is not known of each.
+pub(crate) fn whole(job: &Job<'_>, parts: &[Option<&Whole>]) -> Option<Whole> {
+    let parts: Vec<&Whole> = parts.iter().copied().collect::<Option<_>>()?;
+    let mut total = Whole::default();
+    for part in &parts {
+        for (class, ops) in &part.ops {
+            *total.ops.entry(class.clone()).or_default() += ops;
+        }
+        total.rows_read += part.rows_read;
+        total.rows_updated += part.rows_updated;
+        total.commits += part.commits;
+        total.errors += part.errors;
+        total.verified_rows.0 += part.verified_rows.0;
+        total.verified_rows.1 += part.verified_rows.1;
+    }
+    let own: Vec<&Counters> = parts.iter().map(|part| &part.counters).collect();
+    total.counters = counters(job, &own);
+    Some(total)
+}

@@ -1,0 +1,77 @@
+//! Who watches one target: its observer and its sampler, and what became of them.
+
+use std::time::Duration;
+
+use dyno_record::Waits;
+
+use crate::observe::{Answer, ObserverThread, SamplerThread, Taken};
+
+/// Observer and sampler of one target.
+pub(crate) struct Watcher {
+    /// The target, before what is wrong with it; empty where there is only one.
+    label: String,
+    observer: ObserverThread,
+    /// Why the observer is not asked any more.
+    lost: Option<String>,
+    sampler: Option<SamplerThread>,
+    waits: Option<Waits>,
+}
+
+impl Watcher {
+    pub(crate) fn new(
+        label: String,
+        observer: ObserverThread,
+        sampler: Option<SamplerThread>,
+        no_waits: Option<Waits>,
+    ) -> Self {
+        Self { label, observer, lost: None, sampler, waits: no_waits }
+    }
+
+    /// Asks for a snapshot, if anybody still answers.
+    pub(crate) fn request(&self) {
+        if self.lost.is_none() {
+            self.observer.request();
+        }
+    }
+
+    /// What came of the request within `patience`; nothing so far is `None`.
+    pub(crate) fn answer(&mut self, patience: Duration) -> Option<Result<Taken, String>> {
+        if let Some(lost) = &self.lost {
+            return Some(Err(lost.clone()));
+        }
+        match self.observer.answer(patience) {
+            Answer::Taken(taken) => Some(Ok(*taken)),
+            Answer::Failed(reason) => {
+                Some(Err(self.lose(&format!("the counters could not be read: {reason}"))))
+            }
+            Answer::NotYet => None,
+        }
+    }
+
+    /// Asks the observer no more: a late answer would be taken for a later question's.
+    pub(crate) fn lose(&mut self, reason: &str) -> String {
+        let reason = format!("{}{reason}", self.label);
+        self.lost = Some(reason.clone());
+        reason
+    }
+
+    pub(crate) fn resume_sampler(&self) {
+        if let Some(sampler) = &self.sampler {
+            sampler.resume();
+        }
+    }
+
+    pub(crate) fn pause_sampler(&self, patience: Duration) {
+        if let Some(sampler) = &self.sampler {
+            sampler.pause(patience);
+        }
+    }
+
+    /// Ends the sampler and says what it saw.
+    pub(crate) fn finish_sampler(&mut self, patience: Duration) -> Option<Waits> {
+        match self.sampler.take() {
+            Some(sampler) => Some(sampler.finish(patience)),
+            None => self.waits.take(),
+        }
+    }
+}

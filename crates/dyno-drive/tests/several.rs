@@ -1,0 +1,154 @@
+//! Several targets in one run, on scripted databases that keep their own account of what was done on each.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dyno_drive::scripted::{Act, Script, ScriptedTarget};
+use dyno_drive::{Aim, Job, Unwatched, run};
+use dyno_plan::{DataSpec, Plan};
+use dyno_record::{Counter, Metric, RunRecord, Status};
+use dyno_target::{Cancel, ErrorClass, Instance, MonotonicClock, OpError, Target};
+
+fn plan(sessions: u32, weights: &[u32]) -> Plan {
+    serde_json::from_value(serde_json::json!({
+        "version": 1,
+        "target": { "url": "sqlite:a", "urls": ["sqlite:a", "sqlite:b"], "weights": weights, "connect_timeout": "1s" },
+        "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
+                  "load_parallel": 1 },
+        "workload": { "update_pct": 20, "scan_pct": 0, "lookup_pct": 10, "work_unit": 8, "redo": "lite",
+                      "drive": "client", "arrivals": "constant", "seed": 1 },
+        "run": { "sessions_per_schema": sessions, "warmup": "20ms", "time": "300ms", "drain": "500ms" },
+        "observe": { "interval": "50ms" }
+    }))
+    .unwrap()
+}
+
+fn scripted(script: Arc<Script>) -> Arc<ScriptedTarget> {
+    // Some time must pass in every operation, or a test would count millions.
+    Arc::new(ScriptedTarget::new(script, Arc::new(|_| std::thread::yield_now())))
+}
+
+fn aim(target: &Arc<ScriptedTarget>) -> Aim {
+    Aim {
+        identity: target.identify().unwrap(),
+        target: Arc::clone(target) as Arc<dyn Target>,
+        spec: DataSpec {
+            schemas: 1,
+            rows: 1_000,
+            scan_rows: 10,
+            block_size: 8192,
+            compressible: 0,
+            seed: 42,
+        },
+        host_paths: Vec::new(),
+        reads_only: None,
+        instance: None,
+    }
+}
+
+fn drive(plan: &Plan, targets: Vec<Aim>) -> RunRecord {
+    let job = Job {
+        run_id: "test".into(),
+        started_at: "2026-01-01T00:00:00Z".into(),
+        run_stamp: 7,
+        plan,
+        targets,
+        clock: Arc::new(MonotonicClock::default()),
+        cancel: Cancel::default(),
+        dyno_version: "test".into(),
+    };
+    run(&job, &Unwatched).unwrap()
+}
+
+#[test]
+fn each_target_has_what_it_did_and_the_total_is_their_sum() {
+    let both = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
+    let plan = plan(6, &[2, 1]);
+    let mut aims: Vec<Aim> = both.iter().map(aim).collect();
+    aims[1].reads_only = Some("it is a standby".into());
+    let record = drive(&plan, aims);
+    assert_eq!((record.status, &record.reasons), (Status::Valid, &Vec::new()));
+    let parts = record.parts();
+    assert_eq!(parts.iter().map(|part| part.gate.sessions).collect::<Vec<_>>(), [4, 2]);
+    for (part, target) in parts.iter().zip(&both) {
+        let ledger = target.ledger();
+        for class in ["select", "lookup", "update"] {
+            let counted = part.ops.get(class).map_or(0, |ops| ops.count);
+            let account = ledger.window.classes.iter().find(|(known, _)| known.name() == class);
+            assert_eq!(counted, account.map_or(0, |(_, account)| account.count), "{class} on {}", part.id);
+        }
+        assert_eq!(
+            part.whole.as_ref().unwrap().rows_read + part.whole.as_ref().unwrap().rows_updated,
+            ledger.life.all().rows
+        );
+        // What the database itself counted between its own two snapshots.
+        assert_eq!(part.counters.get(Counter::LogicalReads), Ok(ledger.window.all().rows as i64));
+        assert_eq!(part.series.points.iter().map(|point| point.ops).sum::<u64>(), part.ops["all"].count);
+    }
+    assert!(
+        parts[0].ops["update"].count > 0 && !parts[1].ops.contains_key("update"),
+        "{:?}",
+        parts[1].ops.keys()
+    );
+    let sum = |of: fn(&RunRecord) -> f64| (of(&record), parts.iter().map(of).sum::<f64>());
+    for (total, of_parts) in [
+        sum(|r| r.ops["all"].count as f64),
+        sum(|r| r.ops["all"].rate_per_s),
+        sum(|r| r.ops["all"].service_us.count as f64),
+        sum(|r| r.metrics["ops_per_s"].value().unwrap()),
+        sum(|r| r.metrics["logical_reads_per_s"].value().unwrap()),
+        sum(|r| r.counters.get(Counter::LogicalReads).unwrap() as f64),
+        sum(|r| r.whole.as_ref().unwrap().commits as f64),
+        sum(|r| r.series.points.iter().map(|point| point.ops).sum::<u64>() as f64),
+    ] {
+        assert!((total - of_parts).abs() <= total * 1e-9 && total > 0.0, "{total} is not {of_parts}");
+    }
+    // A share comes from the sums, and processor time is the machine's.
+    assert_eq!(record.metrics["buffer_hit_pct"].value(), Some(100.0));
+    assert!(record.metrics["cpu_busy_pct"].value().is_some());
+    assert!(
+        matches!(&parts[0].metrics["cpu_busy_pct"], Metric::Absent { absent } if absent.contains("see the total"))
+    );
+}
+
+#[test]
+fn a_counter_of_one_server_is_not_counted_twice() {
+    let both = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
+    let instance = |scope: &str| {
+        let scope = scope.to_owned();
+        Some(Instance { server: "one".into(), scope, server_wide: &[Counter::RedoBytes] })
+    };
+    let mut aims: Vec<Aim> = both.iter().map(aim).collect();
+    aims[0].instance = instance("a");
+    aims[1].instance = instance("b");
+    let record = drive(&plan(2, &[]), aims);
+    let reason = record.counters.get(Counter::RedoBytes).unwrap_err();
+    assert!(reason.contains("targets 1 and 2 are on one server"), "{reason}");
+    assert!(record.metrics["redo_bytes_per_s"].value().is_none() && record.counters.native.is_empty());
+    assert!(record.counters.get(Counter::LogicalReads).is_ok());
+    assert!(record.parts()[0].counters.get(Counter::RedoBytes).is_ok(), "each target's own is known");
+}
+
+#[test]
+fn what_goes_wrong_names_the_target() {
+    let ops = Arc::new(AtomicU32::new(0));
+    let broken: Arc<Script> = Arc::new(move |_, _, _| match ops.fetch_add(1, Ordering::Relaxed) {
+        ..500 => Act::Take(0),
+        _ => Act::Fail(OpError {
+            class: ErrorClass::Fatal,
+            code: "E1".into(),
+            message: "out of cheese".into(),
+        }),
+    });
+    let record =
+        drive(&plan(2, &[]), vec![aim(&scripted(Arc::new(|_, _, _| Act::Take(0)))), aim(&scripted(broken))]);
+    assert_eq!(record.status, Status::Failed);
+    assert!(
+        record.reasons[0].starts_with("target 2 (scripted:): session 1: out of cheese"),
+        "{:?}",
+        record.reasons
+    );
+    assert!(record.parts()[1].errors[0].message.contains("cheese") && record.parts()[0].errors.is_empty());
+}

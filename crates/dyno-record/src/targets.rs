@@ -1,0 +1,160 @@
+//! Several targets in one run: what each did beside the total, and each as a record of its own.
+//!
+//! The record's own figures are totals over all targets; each target keeps what was measured of it alone. Whatever shows or
+//! judges one run can so show and judge one target's part of it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::AuditCheck;
+use crate::counter::Counters;
+use crate::metric::Metric;
+use crate::record::{ErrorTally, Gate, OpStats, RunRecord, Whole, Window};
+use crate::series::Series;
+use crate::waits::Waits;
+
+/// What one of several targets did, in the words of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnPart {
+    /// Sessions that the plan deals to it.
+    pub sessions: u32,
+    /// Why it got reads only, if it did: `the server is a standby in recovery`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_only: Option<String>,
+    /// The common start, of its sessions.
+    pub gate: Gate,
+    /// The measured interval, between its own two snapshots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
+    /// Its operations by class.
+    pub ops: BTreeMap<String, OpStats>,
+    /// Its figures.
+    pub metrics: BTreeMap<String, Metric>,
+    /// Its counters over the window.
+    pub counters: Counters,
+    /// Its counters over its sessions' whole life.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<Whole>,
+    /// Counters of the devices that hold its data, where it runs on this machine: `device.vda.reads`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub host_counters: BTreeMap<String, f64>,
+    /// What its sessions waited for.
+    pub waits: Waits,
+    /// Its window interval by interval.
+    pub series: Series,
+    /// Its errors by code.
+    pub errors: Vec<ErrorTally>,
+    /// Whether its numbers agree.
+    #[serde(default)]
+    pub audit: Vec<AuditCheck>,
+}
+
+/// Where the data of the target with this number (from 1) lies, as a name of places in facts about the host: `target_2.data`.
+pub fn place_of_target(number: usize, place: &str) -> String {
+    format!("target_{number}.{place}")
+}
+
+impl RunRecord {
+    /// Whether it has figures of several targets and their totals.
+    pub fn is_total(&self) -> bool {
+        self.targets.iter().any(|target| target.own.is_some())
+    }
+
+    /// Each target's own part as a record, named after this one (`20260321-142501-7f3a/1`); none where there is one target
+    /// only, or the parts are not known.
+    ///
+    /// The plan is that of all targets but for the URL and for writes that the target did not get.
+    pub fn parts(&self) -> Vec<Self> {
+        (0..self.targets.len()).filter_map(|at| self.part(at)).collect()
+    }
+
+    fn part(&self, at: usize) -> Option<Self> {
+        let facts = self.targets.get(at)?;
+        let own = facts.own.as_deref()?;
+        let mut target = facts.clone();
+        target.own = None;
+        let mut plan = self.plan.of_target(at);
+        if own.reads_only.is_some() {
+            plan.workload = plan.workload.reads_only();
+        }
+        let mut host = self.host.clone();
+        host.facts = self.facts_of_target(at + 1);
+        Some(Self {
+            schema_version: self.schema_version,
+            id: format!("{}/{}", self.id, at + 1),
+            started_at: self.started_at.clone(),
+            ended_at: self.ended_at.clone(),
+            dyno_version: self.dyno_version.clone(),
+            status: self.status,
+            reasons: self.reasons.clone(),
+            variant: self.variant.clone(),
+            tags: self.tags.clone(),
+            one_target_of: Some(self.id.clone()),
+            imported: self.imported.clone(),
+            plan,
+            part_of: self.part_of.clone(),
+            targets: vec![target],
+            host,
+            gate: own.gate.clone(),
+            window: own.window.clone(),
+            ops: own.ops.clone(),
+            metrics: own.metrics.clone(),
+            counters: own.counters.clone(),
+            whole: own.whole.clone(),
+            host_counters: own.host_counters.clone(),
+            waits: own.waits.clone(),
+            series: own.series.clone(),
+            errors: own.errors.clone(),
+            audit: own.audit.clone(),
+        })
+    }
+
+    /// Facts about the host with those of this target's places as if it were the only one.
+    fn facts_of_target(&self, number: usize) -> BTreeMap<String, String> {
+        let own = format!("place.{}", place_of_target(number, ""));
+        let facts = self.host.facts.iter().filter_map(|(name, value)| {
+            let name = match name.strip_prefix(&own) {
+                Some(rest) => format!("place.{rest}"),
+                None if name.starts_with("place.target_") => return None,
+                None => name.clone(),
+            };
+            Some((name, value.clone()))
+        });
+        facts.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample;
+
+    #[test]
+    fn each_target_is_a_record_of_its_own() {
+        let whole = sample::several();
+        let parts = whole.parts();
+        assert!(whole.is_total() && parts.iter().all(|part| !part.is_total() && part.parts().is_empty()));
+        let ids: Vec<_> = parts.iter().map(|part| part.id.as_str()).collect();
+        assert_eq!(ids, ["20260321-142501-7f3a/1", "20260321-142501-7f3a/2"]);
+        assert_eq!(parts[1].one_target_of.as_deref(), Some("20260321-142501-7f3a"));
+        assert_eq!((parts[0].plan.workload.update_pct, parts[1].plan.workload.update_pct), (20, 0));
+        assert_eq!(parts[1].plan.target.all(), ["postgres://dyno@db2/bench".parse().unwrap()]);
+        let devices: Vec<_> =
+            parts.iter().map(|part| part.host.facts["place.data.device"].as_str()).collect();
+        assert_eq!(devices, ["vda", "vdb"]);
+        assert_eq!(parts[1].host.facts.len(), 2, "other targets' places are not its own");
+    }
+
+    #[test]
+    fn a_record_of_one_target_has_no_parts() {
+        assert!(sample::full().parts().is_empty() && !sample::full().is_total());
+    }
+
+    #[test]
+    fn several_targets_survive_storage() {
+        let record = sample::several();
+        let read = crate::RunRecord::from_json(&record.to_json().unwrap()).unwrap();
+        assert_eq!(read, record);
+    }
+}

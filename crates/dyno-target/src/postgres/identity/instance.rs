@@ -1,0 +1,48 @@
+//! Which server and database this is, and whether it takes writes: what several targets of one run have to be told apart by.
+
+use dyno_record::Counter;
+
+use super::super::wire::Connection;
+use crate::error::{TargetError, TargetErrorKind};
+use crate::target::Instance;
+
+/// A standby has its primary's identifier, and started at another moment.
+const INSTANCE: &str =
+    "SELECT concat_ws(' ', s.system_identifier, pg_postmaster_start_time()), current_database()
+     FROM pg_control_system() s";
+
+const READS_ONLY: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
+
+/// Nobody counts these by database: `docs/engines/postgres.md`.
+const SERVER_WIDE: &[Counter] = &[
+    Counter::PhysicalReadRequests,
+    Counter::PhysicalWrites,
+    Counter::PhysicalWriteRequests,
+    Counter::PhysicalWriteBytes,
+    Counter::PhysicalWriteTime,
+    Counter::RedoBytes,
+    Counter::RedoWrites,
+    Counter::RedoSyncs,
+    Counter::RedoSyncTime,
+];
+
+/// Server and database.
+pub(in crate::postgres) fn instance(connection: &mut Connection) -> Result<Instance, TargetError> {
+    let rows = connection.simple(INSTANCE)?;
+    let text = |index| rows.first().and_then(|row| row.get(index)).map(str::to_owned);
+    match (text(0), text(1)) {
+        (Some(server), Some(scope)) => Ok(Instance { server, scope, server_wide: SERVER_WIDE }),
+        _ => Err(TargetError::new(TargetErrorKind::Database, "the server does not say which one it is")),
+    }
+}
+
+/// Why this user can only read, if so.
+pub(in crate::postgres) fn reads_only(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+    let rows = connection.simple(READS_ONLY)?;
+    let flag = |index| rows.first().and_then(|row| row.get(index)) == Some("t");
+    Ok(match (flag(0), flag(1)) {
+        (true, _) => Some("it is a standby in recovery".to_owned()),
+        (_, true) => Some("default_transaction_read_only is on".to_owned()),
+        _ => None,
+    })
+}

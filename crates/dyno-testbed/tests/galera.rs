@@ -1,0 +1,13 @@
+//! That a cluster replicates.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use dyno_testbed::Galera;
+
+#[test]
+fn what_is_written_through_one_node_is_on_all() {
+    let Some(cluster) = Galera::start(3) else { return };
+    let [first, .., last] = cluster.nodes() else { panic!("three nodes") };
+    first.sql("CREATE TABLE t (a INT PRIMARY KEY); INSERT INTO t VALUES (7)");
+    assert_eq!(last.sql("SET wsrep_sync_wait = 1; SELECT a FROM t"), "7");
+}

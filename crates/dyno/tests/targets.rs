@@ -1,0 +1,227 @@
+//! Several targets in one plan, on real servers: two versions, a primary and its standby, two products, a cluster.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, assert_fits_schema, check, short};
+use dyno_testbed::{Galera, MyProduct, MySql, MyVersion, Postgres};
+use serde_json::Value;
+
+const DATA: [&str; 2] = ["--set", "data.scale=2000 blocks"];
+
+/// The words of `command` on all `urls`.
+fn args<'a>(command: &'a str, urls: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
+    let mut head = vec![command];
+    urls.iter().for_each(|url| head.extend(["--target", url.as_str()]));
+    head.extend(["--set", "run.sessions_per_schema=6"]);
+    let head = if command == "run" { short(&head) } else { head };
+    [&head[..], &DATA, more].concat()
+}
+
+fn own(record: &Value, at: usize) -> &Value {
+    &record["targets"][at]["own"]
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// The total of what each target did is what the record says of all.
+fn assert_adds_up(record: &Value) {
+    let targets = record["targets"].as_array().unwrap().len();
+    let sum = |path: &str| (0..targets).map(|at| number(own(record, at).pointer(path).unwrap())).sum::<f64>();
+    for path in ["/ops/all/count", "/ops/all/rate_per_s", "/metrics/ops_per_s/value", "/gate/sessions"] {
+        let total = number(record.pointer(path).unwrap());
+        assert!((total - sum(path)).abs() <= total.abs() * 1e-9, "{path}: {total} is not {}", sum(path));
+    }
+}
+
+/// The checks of one target that came to `status`.
+fn checks<'r>(record: &'r Value, at: usize, status: &str) -> Vec<&'r Value> {
+    let audit = own(record, at)["audit"].as_array().unwrap();
+    audit.iter().filter(|check| check["status"] == status).collect()
+}
+
+fn two_versions() -> Option<(Postgres, Postgres)> {
+    let versions = Postgres::available();
+    let (first, last) = (versions.first()?, versions.last()?);
+    Some((Postgres::start(first, &[]), Postgres::start(last, &[])))
+}
+
+#[test]
+fn two_versions_are_driven_together_and_told_apart() {
+    let Some((old, new)) = two_versions() else { return };
+    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    let load = desk.dyno(&args("load", &urls, &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+    assert!(urls.iter().all(|url| load.err.contains(&format!("loading {url}"))), "{load:#?}");
+    let checked = desk.dyno(&args("check", &urls, &[]));
+    assert_eq!((checked.code, checked.out.matches("PostgreSQL").count() >= 2), (0, true), "{checked:#?}");
+    let more = ["--set", "workload.update_pct=20", "--set", "target.weights=2,1"];
+    let (code, record) = desk.json(&args("run", &urls, &more));
+    assert_eq!((code, record["status"].as_str()), (0, Some("valid")), "{:#}", record["audit"]);
+    assert_fits_schema(&record);
+    assert_adds_up(&record);
+    assert_eq!((&own(&record, 0)["sessions"], &own(&record, 1)["sessions"]), (&4.into(), &2.into()));
+    assert_ne!(record["targets"][0]["version"], record["targets"][1]["version"]);
+    for at in 0..2 {
+        assert_eq!(checks(&record, at, "fail"), Vec::<&Value>::new());
+        // To the unit, where the version can flush its statistics.
+        for name in ["commits_whole", "rows_updated_whole", "update_values"] {
+            let audit = own(&record, at)["audit"].as_array().unwrap();
+            let found = audit.iter().find(|check| check["check"] == name).unwrap();
+            assert_eq!(found["status"], "pass", "{found:#}");
+        }
+    }
+    assert_ne!(check(&record, "target_1")["status"], "fail", "{:#}", record["audit"]);
+
+    let shown = desk.dyno(&["show", "last"]);
+    assert!(urls.iter().all(|url| shown.out.contains(url.as_str())), "{shown:#?}");
+    let listed = desk.dyno(&["list"]);
+    assert_eq!(listed.code, 0, "{listed:#?}");
+    let dropped = desk.dyno(&args("drop", &urls, &["--yes"]));
+    assert_eq!(dropped.code, 0, "{dropped:#?}");
+    for server in [&old, &new] {
+        assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "0");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_one_target_names_it() {
+    let Some((mut old, new)) = two_versions() else { return };
+    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    assert_eq!(desk.dyno(&args("load", &urls[1..], &[])).code, 0);
+    let unloaded = desk.dyno(&args("run", &urls, &[]));
+    assert_eq!(unloaded.code, 3, "{unloaded:#?}");
+    assert!(
+        unloaded.err.contains(&format!("target 1 ({}): the target holds no data", urls[0])),
+        "{unloaded:#?}"
+    );
+    // The same database under another name would count every operation twice.
+    let twice = [urls[1].clone(), new.socket_url()];
+    let refused = desk.dyno(&args("run", &twice, &[]));
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(
+        refused.err.contains("target 2") && refused.err.contains("same server and database"),
+        "{refused:#?}"
+    );
+    old.stop();
+    let gone = desk.dyno(&args("run", &urls, &[]));
+    assert_eq!(gone.code, 3, "{gone:#?}");
+    assert!(gone.err.contains(&format!("target 1 ({})", urls[0])), "{gone:#?}");
+}
+
+#[test]
+fn a_target_that_dies_in_the_window_leaves_a_record_that_names_it() {
+    let Some((mut old, new)) = two_versions() else { return };
+    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
+    let mut run = desk.start(&args("run", &urls, &["--set", "run.time=60s"]));
+    run.until("window");
+    old.kill9();
+    let said = run.end();
+    assert_eq!(said.code, 3, "{said:#?}");
+    let (_, record) = desk.json(&["show", "last"]);
+    assert_eq!(record["status"], "failed");
+    let reason = record["reasons"][0].as_str().unwrap();
+    assert!(reason.contains(&format!("target 1 ({})", urls[0])), "{reason}");
+    assert_fits_schema(&record);
+}
+
+#[test]
+fn a_standby_reads_and_the_primary_writes() {
+    let versions = Postgres::available();
+    for version in [versions.first(), versions.last()].into_iter().flatten() {
+        let primary = Postgres::start(version, &[]);
+        let standby = primary.standby();
+        let (desk, urls) = (Desk::new(), [primary.url(), standby.url()]);
+        // A copy of its own it cannot have.
+        let each = desk.dyno(&args("load", &urls, &[]));
+        assert_eq!(each.code, 2, "{each:#?}");
+        assert!(each.err.contains("target 2") && each.err.contains("target.data = \"shared\""), "{each:#?}");
+        let shared = ["--set", "target.data=shared"];
+        let load = desk.dyno(&args("load", &urls, &shared));
+        assert_eq!(load.code, 0, "{load:#?}");
+        let checked = desk.dyno(&args("check", &urls, &shared));
+        assert_eq!(checked.code, 0, "{checked:#?}");
+        let mix = [&shared[..], &["--set", "workload.update_pct=30"]].concat();
+        let (code, record) = desk.json(&args("run", &urls, &mix));
+        assert_eq!(
+            (code, record["status"].as_str()),
+            (0, Some("valid")),
+            "{:#} {:#}",
+            record["reasons"],
+            record["audit"]
+        );
+        assert_adds_up(&record);
+        let (first, second) = (own(&record, 0), own(&record, 1));
+        assert!(number(&first["ops"]["update"]["count"]) > 0.0 && first.get("reads_only").is_none());
+        assert!(second["ops"].get("update").is_none() && number(&second["ops"]["select"]["count"]) > 0.0);
+        assert!(second["reads_only"].as_str().unwrap().contains("standby"), "{second:#}");
+        // A standby writes no redo of its own, and then nobody can say how much both wrote.
+        let redo = second["metrics"]["redo_bytes_per_s"]["absent"].as_str().unwrap();
+        assert!(redo.contains("standby"), "{redo}");
+        assert!(record["metrics"]["redo_bytes_per_s"]["absent"].as_str().unwrap().contains("standby"));
+        let alone = [urls[1].clone()];
+        let refused = desk.dyno(&args("run", &alone, &["--set", "workload.update_pct=30"]));
+        assert_eq!((refused.code, refused.err.contains("takes reads only")), (2, true), "{refused:#?}");
+        let dropped = desk.dyno(&args("drop", &urls, &[&shared[..], &["--yes"]].concat()));
+        assert_eq!(dropped.code, 0, "{dropped:#?}");
+        drop(standby);
+    }
+}
+
+#[test]
+fn two_products_in_one_plan() {
+    let (Some(version), Some(mariadb)) = (Postgres::available().pop(), MyVersion::of(MyProduct::MariaDb))
+    else {
+        return;
+    };
+    let (postgres, mariadb) = (Postgres::start(&version, &[]), MySql::start(&mariadb, &[]));
+    let (desk, urls) = (Desk::new(), [postgres.url(), mariadb.url()]);
+    assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
+    let (code, record) = desk.json(&args("run", &urls, &["--set", "workload.update_pct=20"]));
+    assert_eq!(
+        (code, record["status"].as_str()),
+        (0, Some("valid")),
+        "{:#} {:#}",
+        record["reasons"],
+        record["audit"]
+    );
+    assert_adds_up(&record);
+    assert_eq!(record["targets"][1]["product"], "MariaDB");
+    let sessions: Vec<_> = (0..2).map(|at| number(&own(&record, at)["gate"]["sessions"])).collect();
+    assert_eq!(sessions, [3.0, 3.0]);
+}
+
+#[test]
+fn nodes_of_a_cluster_share_their_data() {
+    let Some(cluster) = Galera::start(3) else { return };
+    let desk = Desk::new();
+    let urls: Vec<String> = cluster.nodes().iter().map(MySql::url).collect();
+    let shared = ["--set", "target.data=shared"];
+    let load = desk.dyno(&args("load", &urls, &shared));
+    assert_eq!(load.code, 0, "{load:#?}");
+    // Few rows and many updates: sessions on different nodes meet on the same rows, which only certification finds.
+    let mix = ["--set", "workload.update_pct=60", "--set", "workload.work_unit=200", "--set", "run.time=5s"];
+    let (code, record) = desk.json(&args("run", &urls, &[&shared[..], &mix].concat()));
+    assert!(code == 0 || code == 1, "{:#}", record["reasons"]);
+    assert_adds_up(&record);
+    for at in 0..3 {
+        assert!(number(&own(&record, at)["ops"]["update"]["count"]) > 0.0, "{:#}", own(&record, at)["ops"]);
+    }
+    let errors = record["errors"].as_array().unwrap();
+    assert!(errors.iter().all(|error| error["class"] == "retryable"), "{errors:#?}");
+    assert!(!errors.is_empty(), "sessions on three nodes met on no row: {:#}", record["ops"]);
+    let explained = check(&record, "errors")["detail"].as_str().unwrap().to_owned();
+    assert!(explained.contains("when changes are replicated"), "{explained}");
+    for at in 0..3 {
+        // What each node applies of the others is told apart from what its own sessions did.
+        for name in ["rows_updated_whole", "commits_whole", "update_values"] {
+            let audit = own(&record, at)["audit"].as_array().unwrap();
+            let found = audit.iter().find(|check| check["check"] == name).unwrap();
+            assert_eq!(found["status"], "pass", "node {at}: {found:#}");
+        }
+    }
+}
