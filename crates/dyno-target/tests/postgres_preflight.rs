@@ -21,6 +21,9 @@ fn plan(url: &str) -> Plan {
         version: PLAN_VERSION,
         target: dyno_plan::Target {
             url: url.parse().unwrap(),
+            urls: Vec::new(),
+            weights: Vec::new(),
+            data: Default::default(),
             password_env: None,
             password_file: None,
             connect_timeout: Span(Duration::from_secs(10)),
