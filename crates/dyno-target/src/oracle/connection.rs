@@ -38,8 +38,13 @@ impl Connection {
         let connection = Self::open(config, action)?;
         let long_text = " ".repeat(MARK_BYTES);
         let mark = || connection.run(&sql::MARK_SOCKET.text(), &[("long_text", &long_text.as_str())]).is_ok();
+        let limit = |limit| connection.driver.set_call_timeout(limit).map_err(|error| target(&error));
+        // Others wait their turn meanwhile, so a database that hangs here must not hold it for ever.
+        limit(Some(config.connect_timeout))?;
+        let socket = find(mark);
+        limit(config.call_timeout)?;
         // Where the socket cannot be told, calls cannot be broken off; they end by themselves or by the URL's call-timeout.
-        if let Some(socket) = find(mark) {
+        if let Some(socket) = socket {
             breaker
                 .guard(&socket, breaks)
                 .map_err(|error| TargetError::new(crate::TargetErrorKind::Unreachable, error.to_string()))?;
