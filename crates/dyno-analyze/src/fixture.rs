@@ -223,6 +223,9 @@ fn whole(counters: Counters) -> Whole {
         ops: BTreeMap::from([("select".into(), selects), ("update".into(), updates)]),
         rows_read: selects * WORK_UNIT,
         rows_updated: updates * WORK_UNIT,
+        rows_inserted: 0,
+        rows_deleted: 0,
+        rows_left: None,
         commits: updates,
         errors: 0,
         verified_rows: (u64::from(SESSIONS) * WORK_UNIT, u64::from(SESSIONS) * WORK_UNIT),
@@ -238,7 +241,15 @@ fn record(
     counters: [Counters; 2],
 ) -> RunRecord {
     let [in_window, in_whole] = counters;
-    let data = DataSpec { schemas: 1, rows: 10_000, scan_rows: 500, block_size, compressible: 0, seed: 1 };
+    let data = DataSpec {
+        schemas: 1,
+        rows: 10_000,
+        scan_rows: 500,
+        block_size,
+        compressible: 0,
+        seed: 1,
+        secondary: false,
+    };
     let operations = SELECTS + UPDATES;
     let ops = [
         ("all", op_stats(operations, operations * WORK_UNIT, SERVICE_US)),
@@ -280,6 +291,8 @@ fn record(
             busy_s: operations as f64 * SERVICE_US as f64 / 1e6,
             stall_us_max: 1_200.0,
             late_us_max: None,
+            think: None,
+            hot: None,
         }),
         ops: ops.into_iter().map(|(name, stats)| (name.to_owned(), stats)).collect(),
         metrics: metrics(),

@@ -13,7 +13,7 @@ use dyno_drive::draw::Draw;
 use dyno_drive::scripted::{Act, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, run};
 use dyno_plan::{DataSpec, Plan, Span};
-use dyno_target::{Cancel, MonotonicClock, SessionSetup, Target};
+use dyno_target::{Cancel, Extra, MonotonicClock, SessionSetup, Target};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -36,7 +36,15 @@ fn plan(seconds: u64) -> Result<Plan, Failure> {
 }
 
 fn spec() -> DataSpec {
-    DataSpec { schemas: 1, rows: 1_000, scan_rows: 0, block_size: 8192, compressible: 0, seed: 42 }
+    DataSpec {
+        schemas: 1,
+        rows: 1_000,
+        scan_rows: 0,
+        block_size: 8192,
+        compressible: 0,
+        seed: 42,
+        secondary: false,
+    }
 }
 
 fn target() -> ScriptedTarget {
@@ -77,6 +85,7 @@ fn bare(plan: &Plan, seconds: u64) -> Result<f64, Failure> {
         spec: spec(),
         work_unit: plan.workload.work_unit,
         redo: plan.workload.redo,
+        extra: Extra::default(),
         drive: plan.workload.drive,
         commit: plan.workload.commit,
         seed: 1,
@@ -84,7 +93,7 @@ fn bare(plan: &Plan, seconds: u64) -> Result<f64, Failure> {
         clock: Arc::new(MonotonicClock::default()),
     };
     let mut session = target().session(&setup)?;
-    let mut draw = Draw::new(&plan.workload, &setup.spec, 0);
+    let mut draw = Draw::new(&plan.workload, &setup.spec, 0, 0);
     let began = Instant::now();
     let mut ops = 0;
     while began.elapsed() < Duration::from_secs(seconds) {

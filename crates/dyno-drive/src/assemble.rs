@@ -47,6 +47,8 @@ pub(crate) struct MeasuredTarget {
     pub(crate) whole_begin: Option<Taken>,
     pub(crate) whole_end: Option<Taken>,
     pub(crate) waits: Option<Waits>,
+    /// Rows beyond the loaded ones, as the database counted them afterwards.
+    pub(crate) rows_left: Option<u64>,
 }
 
 /// The record of a run, without an audit.
@@ -193,6 +195,8 @@ fn total_window(recorders: &[&Recorder], parts: &[OwnPart]) -> Option<Window> {
         busy_s: sum(|window| window.busy_s),
         stall_us_max: first.stall_us_max,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
+        think: first.think.map(|_| part::think(recorders)),
+        hot: first.hot.map(|_| part::hot(recorders)),
     })
 }
 

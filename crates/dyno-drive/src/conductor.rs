@@ -45,6 +45,8 @@ pub(crate) struct Conductor<'a> {
     /// One for each target, in their order.
     watchers: Vec<Watcher>,
     measured: Measured,
+    /// Whether all sessions had connected.
+    connected: bool,
     /// When the coordinator last looked up; only inside the window.
     last_beat_ns: Option<u64>,
     started: Instant,
@@ -58,6 +60,7 @@ impl<'a> Conductor<'a> {
             watch,
             watchers,
             measured: Measured { targets, ..Measured::default() },
+            connected: false,
             last_beat_ns: None,
             started: Instant::now(),
         }
@@ -101,10 +104,18 @@ impl<'a> Conductor<'a> {
         connect_began_ns: u64,
     ) -> Result<(), Outcome> {
         self.connect(crew)?;
+        let connected_ns = self.now_ns();
+        self.connected = true;
+        self.watch.connected().map_err(|reason| match self.job.cancel.is_cancelled() {
+            true => Outcome::Interrupted,
+            false => Outcome::Failed(reason),
+        })?;
+        // What was done meanwhile may have cost a session its connection.
+        self.look(crew)?;
         let opens_ns = self.now_ns() + GATE_LEAD_NS;
         crew.shared.open_gate(opens_ns);
         self.measured.gate_opened_ns = Some(opens_ns);
-        self.measured.connect_s = (opens_ns - connect_began_ns) as f64 / 1e9;
+        self.measured.connect_s = (connected_ns + GATE_LEAD_NS - connect_began_ns) as f64 / 1e9;
         let warmup = self.job.plan.run.warmup.0;
         self.watch.event(&Event::Warmup { seconds: warmup.as_secs_f64() });
         let warm_ns = opens_ns + warmup.as_nanos() as u64;
@@ -315,6 +326,7 @@ impl<'a> Conductor<'a> {
             Outcome::Done if impatient() && !self.measured.broken_off.is_empty() => Outcome::Interrupted,
             outcome => outcome,
         };
+        let after = if self.connected { self.watch.drained() } else { Ok(()) };
         (self.measured.sessions, self.measured.threads) = (crew.sessions, crew.threads);
         for (watcher, target) in self.watchers.iter_mut().zip(&mut self.measured.targets) {
             target.waits = watcher.finish_sampler(Duration::from_secs(2));
@@ -331,7 +343,30 @@ impl<'a> Conductor<'a> {
             (Outcome::Done, Some(reason)) => Outcome::Failed(reason),
             (outcome, _) => outcome,
         };
+        let outcome = match (outcome, after) {
+            (Outcome::Done, Err(reason)) => Outcome::Failed(reason),
+            (outcome, _) => outcome,
+        };
+        if self.job.plan.workload.churn_pct() > 0 {
+            self.sweep_up();
+        }
         assemble::record(self.job, &self.measured, &recorders, collector, outcome)
+    }
+
+    /// Counts the rows that sessions have inserted and left, and deletes them: the data is then what was loaded.
+    fn sweep_up(&mut self) {
+        let several = self.job.is_several();
+        for (aim, measured) in self.job.targets.iter().zip(&mut self.measured.targets) {
+            if aim.reads_only.is_some() {
+                continue;
+            }
+            // Several targets may be ways to the same data, whose rows are then none of one target's alone.
+            if !several {
+                measured.rows_left = aim.target.own_rows(&aim.spec).ok();
+            }
+            // Where this fails, the next run finds them and removes them before it begins.
+            let _ = aim.target.sweep_up(&aim.spec);
+        }
     }
 
     /// Reads the counters until they stand still: servers book what a session did a moment after it has gone. Nothing of a

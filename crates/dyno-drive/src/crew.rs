@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dyno_plan::{Drive, Length};
-use dyno_target::{Interrupter, SessionSetup, Target};
+use dyno_plan::{Drive, Length, Plan};
+use dyno_target::{Extra, Interrupter, SessionSetup, Target};
 
 use crate::collector::Collector;
 use crate::deal::{Place, Table};
@@ -17,6 +17,7 @@ use crate::recorder::Recorder;
 use crate::run::{Aim, Job};
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::team;
+use crate::think::Think;
 use crate::worker::{Report, Worker};
 
 /// Stack of a session's thread. The loop needs little; drivers and TLS some more.
@@ -72,8 +73,10 @@ impl Crew {
                 label: job.label(at),
                 setup: setup(job, aim, number),
                 sessions,
-                draw: Draw::new(workload, &aim.spec, number),
+                draw: Draw::new(workload, &aim.spec, number, number % plan.run.sessions_per_schema),
                 pace: Pace::new(&plan.workload, number, sessions),
+                think: Think::new(&plan.workload, number),
+                place: dyno_target::Place::Own,
                 ops_wanted: match plan.run.length() {
                     Length::Ops(ops) => Some(ops),
                     Length::Time(_) => None,
@@ -165,6 +168,15 @@ impl Crew {
     }
 }
 
+/// What sessions of `plan` do beside the common operations.
+pub(crate) fn extra(plan: &Plan) -> Extra {
+    Extra {
+        hot_schema: plan.workload.hot_schema_every > 0 && plan.data.schemas > 1,
+        churn: plan.workload.churn_pct() > 0,
+        secondary: plan.workload.secondary_pct > 0,
+    }
+}
+
 fn setup(job: &Job<'_>, aim: &Aim, number: u32) -> SessionSetup {
     let plan = job.plan;
     SessionSetup {
@@ -173,6 +185,7 @@ fn setup(job: &Job<'_>, aim: &Aim, number: u32) -> SessionSetup {
         spec: aim.spec.clone(),
         work_unit: plan.workload.work_unit,
         redo: plan.workload.redo,
+        extra: extra(plan),
         drive: plan.workload.drive,
         commit: plan.workload.commit,
         seed: plan.workload.seed,

@@ -27,6 +27,7 @@ mod tally;
 mod team;
 #[cfg(test)]
 mod testing;
+mod think;
 mod totals;
 mod watch;
 mod watcher;

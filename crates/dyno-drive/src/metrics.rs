@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
-use dyno_record::{Counter, Counters, Metric, Unit, Waits};
+use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits};
 
 use crate::observe::Taken;
 use crate::run::Job;
@@ -110,6 +110,19 @@ fn latency(metrics: &mut Metrics, counters: &Counters, name: &str, time: Counter
 pub(crate) fn of_work(metrics: &mut Metrics, ops: u64, rows: u64, seconds: f64) {
     put(metrics, "ops_per_s", ops as f64 / seconds, Unit::PerSecond);
     put(metrics, "rows_per_s", rows as f64 / seconds, Unit::RowsPerSecond);
+}
+
+/// Figures of full scans: how many, the blocks that they read (a row fills one), and the same in MB.
+pub(crate) fn of_scans(metrics: &mut Metrics, scans: &OpStats, block_size: u64, seconds: f64) {
+    put(metrics, "scans_per_s", scans.count as f64 / seconds, Unit::PerSecond);
+    put(metrics, "scan_blocks_per_s", scans.rows as f64 / seconds, Unit::BlocksPerSecond);
+    let megabytes = scans.rows as f64 * block_size as f64 / MEGABYTE;
+    put(metrics, "scan_mb_per_s", megabytes / seconds, Unit::MegabytesPerSecond);
+}
+
+/// Share of the time that `sessions` sessions slept.
+pub(crate) fn of_think(metrics: &mut Metrics, think_s: f64, sessions: u32, seconds: f64) {
+    put(metrics, "think_pct", 100.0 * think_s / (f64::from(sessions) * seconds), Unit::Percent);
 }
 
 /// Average active sessions, from samples.

@@ -50,10 +50,15 @@ impl Pace {
     /// counted as response time.
     pub(crate) fn wake_sharply(&self) {
         if matches!(self, Self::Open(_)) {
-            // Where it is refused, lateness is measured as what it is.
-            let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+            wake_sharply();
         }
     }
+}
+
+/// Lets the calling thread wake within nanoseconds of the moment it asks for.
+pub(crate) fn wake_sharply() {
+    // Where it is refused, lateness is measured as what it is.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
 impl Schedule {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
-use dyno_record::record::Whole;
+use dyno_record::record::{HotOps, ThinkTime, Whole};
 use dyno_record::{Counters, ErrorTally, Gate, OpClass, OwnPart, Series, Waits, Window};
 
 use crate::assemble::{Measured, MeasuredTarget};
@@ -40,6 +40,12 @@ pub(crate) fn part(
         figures =
             metrics::of_database(&counters, if aim.identity.counts_at_edges { work_s } else { seconds });
         metrics::of_work(&mut figures, all.count, all.rows, work_s);
+        if let Some(scans) = ops.get(OpClass::Scan.name()) {
+            metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
+        }
+        if let Some(think) = window.as_ref().and_then(|window| window.think) {
+            metrics::of_think(&mut figures, think.seconds, recorders.len() as u32, work_s);
+        }
         metrics::of_waits(&mut figures, &waits);
         match &host {
             Some(delta) if job.is_several() => {
@@ -134,7 +140,28 @@ fn window(
         busy_s: busy_ns as f64 / 1e9,
         stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
+        think: (job.plan.workload.think_every > 0).then(|| think(recorders)),
+        hot: (job.plan.workload.hot_spot_every > 0 || job.plan.workload.hot_schema_every > 0)
+            .then(|| hot(recorders)),
     })
+}
+
+pub(crate) fn think(recorders: &[&Recorder]) -> ThinkTime {
+    ThinkTime {
+        seconds: recorders.iter().map(|r| r.moments.thought_ns).sum::<u64>() as f64 / 1e9,
+        sleeps: recorders.iter().map(|r| r.moments.thoughts).sum(),
+    }
+}
+
+pub(crate) fn hot(recorders: &[&Recorder]) -> HotOps {
+    let mut sum = HotOps::default();
+    for hot in recorders.iter().map(|r| r.hot) {
+        sum.spot += hot.spot;
+        sum.keyed += hot.keyed;
+        sum.schema += hot.schema;
+        sum.movable += hot.movable;
+    }
+    sum
 }
 
 pub(crate) fn gate(measured: &Measured, recorders: &[&Recorder]) -> Gate {
@@ -172,6 +199,8 @@ fn whole(target: &MeasuredTarget, recorders: &[&Recorder]) -> Option<Whole> {
         }
         life.rows_read += one.rows_read;
         life.rows_updated += one.rows_updated;
+        life.rows_inserted += one.rows_inserted;
+        life.rows_deleted += one.rows_deleted;
         life.commits += one.commits;
         life.errors += one.errors;
         life.verified = (life.verified.0 + one.verified.0, life.verified.1 + one.verified.1);
@@ -184,6 +213,9 @@ fn whole(target: &MeasuredTarget, recorders: &[&Recorder]) -> Option<Whole> {
         ops: named.filter(|(_, ops)| *ops > 0).collect(),
         rows_read: life.rows_read,
         rows_updated: life.rows_updated,
+        rows_inserted: life.rows_inserted,
+        rows_deleted: life.rows_deleted,
+        rows_left: target.rows_left,
         commits: life.commits,
         errors: life.errors,
         verified_rows: life.verified,

@@ -5,8 +5,9 @@
 use std::sync::mpsc::{Receiver, Sender};
 
 use dyno_record::OpClass;
-use dyno_target::{ErrorClass, OpError};
+use dyno_target::{ErrorClass, Op, OpError, Place};
 
+use crate::draw::Task;
 use crate::tally::Tally;
 
 /// Classes of operations.
@@ -55,10 +56,24 @@ pub(crate) struct Life {
     pub(crate) ops: [u64; CLASSES],
     pub(crate) rows_read: u64,
     pub(crate) rows_updated: u64,
+    pub(crate) rows_inserted: u64,
+    pub(crate) rows_deleted: u64,
     pub(crate) commits: u64,
     pub(crate) errors: u64,
     pub(crate) verified: (u64, u64),
     pub(crate) overhead_commits: u64,
+}
+
+impl Life {
+    #[inline]
+    fn add_rows(&mut self, class: OpClass, rows: u64) {
+        *match class {
+            OpClass::Update => &mut self.rows_updated,
+            OpClass::Insert => &mut self.rows_inserted,
+            OpClass::Delete => &mut self.rows_deleted,
+            _ => &mut self.rows_read,
+        } += rows;
+    }
 }
 
 /// Errors of one kind in one session.
@@ -77,8 +92,22 @@ pub(crate) struct Moments {
     pub(crate) edge_ns: [Option<u64>; 2],
     pub(crate) late_ns_max: u64,
     pub(crate) busy_ns: u64,
+    /// Time slept between operations, and sleeps begun.
+    pub(crate) thought_ns: u64,
+    pub(crate) thoughts: u64,
     /// End of the last operation that counted.
     pub(crate) last_ns: u64,
+}
+
+/// Operations in the window by where they went.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HotCounts {
+    /// Started in the hot spot because it was their turn; of how many that start at a key.
+    pub(crate) spot: u64,
+    pub(crate) keyed: u64,
+    /// Went to schema 1 because it was their turn; of how many that may.
+    pub(crate) schema: u64,
+    pub(crate) movable: u64,
 }
 
 /// Everything one session measures.
@@ -93,6 +122,9 @@ pub(crate) struct Recorder {
     /// Transactions that were no operations, at the window's two ends.
     pub(crate) overhead_at_edge: [u64; 2],
     pub(crate) window_ops: u64,
+    pub(crate) hot: HotCounts,
+    /// The sleep under way: since when it counts, and when it ends.
+    thinking: Option<(u64, u64)>,
     open_loop: bool,
     counting: bool,
     interval: Box<Interval>,
@@ -127,6 +159,8 @@ impl Recorder {
             moments: Moments::default(),
             overhead_at_edge: [0; 2],
             window_ops: 0,
+            hot: HotCounts::default(),
+            thinking: None,
             open_loop,
             counting: false,
             interval: Box::new(Interval::new(target)),
@@ -142,19 +176,66 @@ impl Recorder {
     pub(crate) fn begin(&mut self, origin_ns: u64, now_ns: u64) {
         self.counting = true;
         self.origin_ns = origin_ns;
+        if let Some((since_ns, _)) = &mut self.thinking {
+            *since_ns = now_ns;
+        }
         self.aim_interval(now_ns);
     }
 
     /// From now on operations do not count.
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn end(&mut self, now_ns: u64) {
+        if let (true, Some((since_ns, _))) = (self.counting, self.thinking) {
+            self.moments.thought_ns += now_ns.saturating_sub(since_ns);
+        }
         self.counting = false;
         self.flush();
+    }
+
+    /// A sleep begins after an operation that ended at `now_ns`.
+    pub(crate) fn think(&mut self, now_ns: u64, until_ns: u64) {
+        self.thinking = Some((now_ns, until_ns));
+        self.moments.thoughts += u64::from(self.counting);
+    }
+
+    /// When the sleep under way ends.
+    #[inline]
+    pub(crate) fn thinks_until(&self) -> Option<u64> {
+        self.thinking.map(|(_, until_ns)| until_ns)
+    }
+
+    /// Whether the sleep goes on at `now_ns`; one that is over is counted.
+    pub(crate) fn think_on(&mut self, now_ns: u64) -> bool {
+        match self.thinking {
+            Some((_, until_ns)) if now_ns < until_ns => true,
+            Some((since_ns, _)) => {
+                if self.counting {
+                    self.moments.thought_ns += now_ns.saturating_sub(since_ns);
+                }
+                self.thinking = None;
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Counts where an operation went that has ended well.
+    #[inline]
+    pub(crate) fn drawn(&mut self, task: Task) {
+        if !self.counting {
+            return;
+        }
+        let keyed = matches!(task.op, Op::Select { .. } | Op::Lookup { .. } | Op::Update { .. });
+        self.hot.spot += u64::from(task.hot);
+        self.hot.keyed += u64::from(keyed);
+        self.hot.schema += u64::from(task.place == Place::First);
+        self.hot.movable += u64::from(!matches!(task.op, Op::Insert { .. } | Op::Delete { .. }));
     }
 
     /// Ends the count of a session that never reached the window's end, at its last operation.
     pub(crate) fn break_off(&mut self) {
         if self.counting {
-            self.end();
+            self.thinking = None;
+            self.end(self.moments.last_ns);
             self.moments.edge_ns[1] =
                 Some(self.moments.last_ns).filter(|&ns| ns > 0).or(self.moments.edge_ns[0]);
         }
@@ -182,11 +263,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn done(&mut self, class: OpClass, timing: Timing, rows: u64) {
         self.life.ops[class as usize] += 1;
-        if class == OpClass::Update {
-            self.life.rows_updated += rows;
-        } else {
-            self.life.rows_read += rows;
-        }
+        self.life.add_rows(class, rows);
         if !self.counting {
             return;
         }
@@ -230,10 +307,7 @@ impl Recorder {
         self.life.ops[OpClass::Slice as usize] += 1;
         for &(class, ops, rows) in parts {
             self.life.ops[class as usize] += ops;
-            match class {
-                OpClass::Update => self.life.rows_updated += rows,
-                _ => self.life.rows_read += rows,
-            }
+            self.life.add_rows(class, rows);
         }
         if !self.counting {
             return;

@@ -8,11 +8,12 @@ mod ledger;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_plan::{Bytes, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Counter, Identity, OpClass, Snapshot};
 use dyno_target::{
-    Cancel, Capabilities, Clock, DataState, Done, DropItem, Interrupter, LoadOptions, LoadReport, Observer,
-    Op, OpError, Progress, Sampler, Session, SessionSetup, SliceDone, Target, TargetError, TargetErrorKind,
+    Cancel, Capabilities, Clock, DataState, Done, DropItem, Extra, Interrupter, LoadOptions, LoadReport,
+    Observer, Op, OpError, Place, Progress, Sampler, Session, SessionSetup, SliceDone, Target, TargetError,
+    TargetErrorKind,
 };
 
 pub use ledger::{Account, ClassAccount, Ledger};
@@ -160,7 +161,7 @@ impl Target for ScriptedTarget {
         Ok(Box::new(ScriptedSession {
             number: setup.number,
             work_unit: u64::from(setup.work_unit),
-            scan_rows: setup.spec.scan_rows,
+            spec: setup.spec.clone(),
             ops: 0,
             script: Arc::clone(&self.script),
             pass: Arc::clone(&self.pass),
@@ -175,6 +176,10 @@ impl Target for ScriptedTarget {
 
     fn observer(&self, _: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
         Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
+    }
+
+    fn extras(&self, _: Drive) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
@@ -231,7 +236,7 @@ impl Broken {
 struct ScriptedSession {
     number: u32,
     work_unit: u64,
-    scan_rows: u64,
+    spec: DataSpec,
     ops: u64,
     script: Arc<Script>,
     pass: Arc<Pass>,
@@ -276,13 +281,14 @@ impl Session for ScriptedSession {
         };
         let rows = match op {
             Op::Select { .. } | Op::Update { .. } => self.work_unit,
-            Op::Lookup { .. } => 1,
-            Op::Scan => self.scan_rows,
+            Op::Lookup { .. } | Op::Insert { .. } | Op::Delete { .. } => 1,
+            Op::Secondary { value } => self.spec.group_rows(value),
+            Op::Scan => self.spec.scan_rows,
         };
         self.own.logical_reads += rows;
         self.page.done(class_of(op), rows, ns);
         let mut commit_began_ns = None;
-        if matches!(op, Op::Update { .. }) {
+        if op.writes() {
             (self.pass)(ns / 2);
             commit_began_ns = Some(self.clock.now_ns());
             (self.pass)(ns - ns / 2);
@@ -296,6 +302,8 @@ impl Session for ScriptedSession {
         Ok(Done { rows, commit_began_ns })
     }
 
+    fn turn_to(&mut self, _: Place) {}
+
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
         let mut slice = SliceDone::default();
         let began_ns = self.clock.now_ns();
@@ -305,11 +313,12 @@ impl Session for ScriptedSession {
                 Op::Select { .. } => slice.rows_read[0] += done.rows,
                 Op::Lookup { .. } => slice.rows_read[1] += done.rows,
                 Op::Scan => slice.rows_read[2] += done.rows,
-                Op::Update { .. } => {
-                    slice.rows_updated += done.rows;
-                    slice.commits += 1;
-                }
+                Op::Secondary { .. } => slice.rows_read[3] += done.rows,
+                Op::Update { .. } => slice.rows_updated += done.rows,
+                Op::Insert { .. } => slice.churned.0 += done.rows,
+                Op::Delete { .. } => slice.churned.1 += done.rows,
             }
+            slice.commits += u64::from(op.writes());
         }
         self.page.done(OpClass::Slice, 0, self.clock.now_ns() - began_ns);
         Ok(slice)

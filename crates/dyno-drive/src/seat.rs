@@ -4,8 +4,9 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use dyno_record::OpClass;
-use dyno_target::{Done, Duplex, Op, OpError, Request, Session};
+use dyno_target::{Done, Duplex, OpError, Request, Session};
 
+use crate::draw::Task;
 use crate::pace::Pace;
 use crate::poll;
 use crate::recorder::Timing;
@@ -32,7 +33,7 @@ pub(crate) struct Seat {
 enum Doing {
     Nothing,
     Operation {
-        op: Op,
+        task: Task,
         due_ns: Option<u64>,
         began_ns: u64,
     },
@@ -160,9 +161,15 @@ impl Seat {
                 Some(due_ns)
             }
         };
-        let op = self.worker.draw.next_op();
+        if let Some(until_ns) = self.worker.recorder.thinks_until()
+            && self.worker.recorder.think_on(self.worker.clock.now_ns())
+        {
+            return Next::Sleeps(until_ns);
+        }
+        let task = self.worker.draw.next_task();
+        self.worker.turn(self.session.as_mut(), task.place);
         let began_ns = self.worker.clock.now_ns();
-        self.ask(Request::Op(op), Doing::Operation { op, due_ns, began_ns })
+        self.ask(Request::Op(task.op), Doing::Operation { task, due_ns, began_ns })
     }
 
     #[inline]
@@ -192,10 +199,10 @@ impl Seat {
     #[inline]
     fn ended(&mut self, done: Done) {
         match std::mem::replace(&mut self.doing, Doing::Nothing) {
-            Doing::Operation { op, due_ns, began_ns } => {
+            Doing::Operation { task, due_ns, began_ns } => {
                 let ended_ns = self.worker.clock.now_ns();
                 let timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns };
-                self.worker.count(op, timing, done);
+                self.worker.count(task, timing, done);
                 self.worker.look_at_ops();
             }
             Doing::Edge { edge, to } => self.crossed(edge, to),
@@ -218,8 +225,15 @@ impl Seat {
     /// The class that a failure of the request under way counts for.
     pub(crate) fn class(&self) -> OpClass {
         match self.doing {
-            Doing::Operation { op, .. } => class_of(op),
+            Doing::Operation { task, .. } => class_of(task.op),
             _ => OpClass::Select,
+        }
+    }
+
+    /// Takes the draw of the operation under way back, if the database has undone it.
+    pub(crate) fn take_back(&mut self, error: &OpError) {
+        if let Doing::Operation { task, .. } = self.doing {
+            self.worker.take_back(task.op, error);
         }
     }
 

@@ -5,10 +5,11 @@
 //! and the database's counters, which move between slices, stay sharp.
 
 use dyno_record::OpClass;
-use dyno_target::{Clock, Op, OpError, Session};
+use dyno_target::{Clock, Op, OpError, Place, Session, SliceDone};
 
 use crate::draw::Draw;
-use crate::recorder::{Recorder, Timing};
+use crate::recorder::{CLASSES, Recorder, Timing};
+use crate::think::Think;
 use crate::worker::class_of;
 
 /// The time that a slice aims at.
@@ -19,42 +20,90 @@ const SLICE_OPS: (usize, usize) = (16, 16_384);
 /// One session's slices.
 pub(crate) struct SliceLoop {
     ops: Vec<Op>,
+    /// Those of the slice that go to schema 1.
+    hot: Vec<Op>,
     len: usize,
 }
 
 impl SliceLoop {
     pub(crate) fn new() -> Self {
-        Self { ops: Vec::with_capacity(SLICE_OPS.1), len: SLICE_OPS.0 }
+        Self { ops: Vec::with_capacity(SLICE_OPS.1), hot: Vec::new(), len: SLICE_OPS.0 }
     }
 
-    /// Draws and does one slice.
+    /// Draws and does one slice. Operations that go to schema 1 are a call of their own; a slice ends with an operation
+    /// that is followed by a sleep.
     pub(crate) fn one(
         &mut self,
         session: &mut dyn Session,
         draw: &mut Draw,
+        think: &mut Think,
         recorder: &mut Recorder,
         clock: &dyn Clock,
     ) -> Result<(), Box<OpError>> {
         self.ops.clear();
-        self.ops.extend((0..self.len).map(|_| draw.next_op()));
-        let began_ns = clock.now_ns();
-        let done = session.slice(&self.ops)?;
-        let ended_ns = clock.now_ns();
-        let mut counts = [0u64; 4];
-        for &op in &self.ops {
-            counts[class_of(op) as usize] += 1;
+        self.hot.clear();
+        let mut sleep_ns = None;
+        let mut drawn = 0;
+        while drawn < self.len && sleep_ns.is_none() {
+            let task = draw.next_task();
+            recorder.drawn(task);
+            match task.place {
+                Place::Own => self.ops.push(task.op),
+                Place::First => self.hot.push(task.op),
+            }
+            drawn += 1;
+            sleep_ns = think.draw();
         }
-        let [selects, lookups, scans] = done.rows_read;
-        let parts = [
-            (OpClass::Select, counts[OpClass::Select as usize], selects),
-            (OpClass::Lookup, counts[OpClass::Lookup as usize], lookups),
-            (OpClass::Scan, counts[OpClass::Scan as usize], scans),
-            (OpClass::Update, counts[OpClass::Update as usize], done.rows_updated),
-        ];
-        recorder.slice(Timing { due_ns: began_ns, began_ns, ended_ns }, &parts, done.commits);
-        self.len = next_len(self.len, ended_ns - began_ns);
+        let began_ns = clock.now_ns();
+        call(session, &self.ops, recorder, clock)?;
+        if !self.hot.is_empty() {
+            session.turn_to(Place::First);
+            let done = call(session, &self.hot, recorder, clock);
+            session.turn_to(Place::Own);
+            done?;
+        }
+        let ended_ns = clock.now_ns();
+        // A slice that a sleep has cut short says nothing about how long one should be.
+        if sleep_ns.is_none() {
+            self.len = next_len(self.len, ended_ns - began_ns);
+        }
+        if let Some(length_ns) = sleep_ns {
+            recorder.think(ended_ns, think.until_ns(length_ns, began_ns, ended_ns));
+        }
         Ok(())
     }
+}
+
+/// Does `ops` in one call, and counts them.
+fn call(
+    session: &mut dyn Session,
+    ops: &[Op],
+    recorder: &mut Recorder,
+    clock: &dyn Clock,
+) -> Result<(), Box<OpError>> {
+    if ops.is_empty() {
+        return Ok(());
+    }
+    let began_ns = clock.now_ns();
+    let SliceDone { rows_read, rows_updated, churned, commits } = session.slice(ops)?;
+    let ended_ns = clock.now_ns();
+    let mut counts = [0u64; CLASSES];
+    for &op in ops {
+        counts[class_of(op) as usize] += 1;
+    }
+    let [selects, lookups, scans, by_secondary] = rows_read;
+    let parts = [
+        (OpClass::Select, selects),
+        (OpClass::Lookup, lookups),
+        (OpClass::Scan, scans),
+        (OpClass::Secondary, by_secondary),
+        (OpClass::Update, rows_updated),
+        (OpClass::Insert, churned.0),
+        (OpClass::Delete, churned.1),
+    ];
+    let parts = parts.map(|(class, rows)| (class, counts[class as usize], rows));
+    recorder.slice(Timing { due_ns: began_ns, began_ns, ended_ns }, &parts, commits);
+    Ok(())
 }
 
 /// The next slice's length after one of `len` operations took `took_ns`: towards [`SLICE_NS`], at most doubling or

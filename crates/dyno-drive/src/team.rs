@@ -75,7 +75,7 @@ fn run(workers: Vec<Worker>, place: &Place, bell: Arc<Bell>, poll: Poll) {
     let Some(first) = workers.first() else { return };
     let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
     let paced = matches!(first.pace, Pace::Open(_));
-    first.pace.wake_sharply();
+    first.wake_sharply();
     let seats = connect(workers);
     let (leavers, leaving) = channel();
     // Before this thread is kept on one processor, which those that it starts would be, too.
@@ -284,6 +284,7 @@ impl Team {
         let now_ns = self.clock.now_ns();
         let class = seat.class();
         seat.worker.recorder.failed(class, &error, now_ns);
+        seat.take_back(&error);
         match error.class {
             ErrorClass::Retryable => {
                 seat.recovered();

@@ -187,6 +187,8 @@ pub(crate) fn whole(job: &Job<'_>, parts: &[Option<&Whole>]) -> Option<Whole> {
         }
         total.rows_read += part.rows_read;
         total.rows_updated += part.rows_updated;
+        total.rows_inserted += part.rows_inserted;
+        total.rows_deleted += part.rows_deleted;
         total.commits += part.commits;
         total.errors += part.errors;
         total.verified_rows.0 += part.verified_rows.0;

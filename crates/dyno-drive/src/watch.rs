@@ -50,6 +50,22 @@ pub struct Live {
 pub trait Watch {
     /// Something has happened.
     fn event(&self, event: &Event);
+
+    /// All sessions are connected and prepared; they start together after this.
+    ///
+    /// # Errors
+    /// Why the run shall fail instead.
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The window is over and its sessions have ended. Called once for every run whose sessions had all connected.
+    ///
+    /// # Errors
+    /// Why the run shall count as failed.
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Nobody.

@@ -5,13 +5,14 @@ use std::sync::mpsc::Sender;
 
 use dyno_plan::Drive;
 use dyno_record::OpClass;
-use dyno_target::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Session, SessionSetup, Target};
+use dyno_target::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target};
 
-use crate::draw::Draw;
+use crate::draw::{Draw, Task};
 use crate::pace::Pace;
 use crate::recorder::{Recorder, Timing};
 use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
+use crate::think::Think;
 
 /// How long a session whose connection was lost tries to get a new one.
 const RECONNECT_NS_MAX: u64 = 30_000_000_000;
@@ -38,6 +39,9 @@ pub(crate) struct Worker {
     pub(crate) sessions: u32,
     pub(crate) draw: Draw,
     pub(crate) pace: Pace,
+    pub(crate) think: Think,
+    /// Where the session sends operations now.
+    pub(crate) place: Place,
     pub(crate) ops_wanted: Option<u64>,
     pub(crate) recorder: Box<Recorder>,
     pub(crate) shared: Arc<Shared>,
@@ -60,6 +64,9 @@ pub(crate) fn class_of(op: Op) -> OpClass {
         Op::Lookup { .. } => OpClass::Lookup,
         Op::Scan => OpClass::Scan,
         Op::Update { .. } => OpClass::Update,
+        Op::Secondary { .. } => OpClass::Secondary,
+        Op::Insert { .. } => OpClass::Insert,
+        Op::Delete { .. } => OpClass::Delete,
     }
 }
 
@@ -129,7 +136,7 @@ impl Worker {
     }
 
     fn work(&mut self, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
-        self.pace.wake_sharply();
+        self.wake_sharply();
         while self.clock.now_ns() < opens_ns {
             self.clock.park_until(opens_ns);
         }
@@ -162,12 +169,14 @@ impl Worker {
                     Some(due_ns)
                 }
             };
+            if self.is_thinking() {
+                continue;
+            }
             match &mut slices {
                 None => self.one_op(session, due_ns)?,
                 Some(slices) => {
-                    let outcome =
-                        slices.one(session, &mut self.draw, &mut self.recorder, self.clock.as_ref());
-                    if let Err(failed) = outcome {
+                    let Self { draw, think, recorder, clock, .. } = self;
+                    if let Err(failed) = slices.one(session, draw, think, recorder, clock.as_ref()) {
                         self.recover(session, OpClass::Slice, &failed)?;
                     }
                 }
@@ -191,26 +200,68 @@ impl Worker {
 
     #[inline]
     fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
-        let op = self.draw.next_op();
+        let task = self.draw.next_task();
+        self.turn(session, task.place);
         let began_ns = self.clock.now_ns();
-        let outcome = session.execute(op);
+        let outcome = session.execute(task.op);
         let ended_ns = self.clock.now_ns();
         match outcome {
             Ok(done) => {
-                self.count(op, Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns }, done);
+                self.count(task, Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns }, done);
                 Ok(())
             }
-            Err(error) => self.recover(session, class_of(op), &error),
+            Err(error) => {
+                self.take_back(task.op, &error);
+                self.recover(session, class_of(task.op), &error)
+            }
         }
+    }
+
+    /// Lets the session send what follows to `place`.
+    #[inline]
+    pub(crate) fn turn(&mut self, session: &mut dyn Session, place: Place) {
+        if place != self.place {
+            session.turn_to(place);
+            self.place = place;
+        }
+    }
+
+    /// Takes the draw of a write back that the database has undone.
+    #[cold]
+    pub(crate) fn take_back(&mut self, op: Op, error: &OpError) {
+        if error.class == ErrorClass::Retryable {
+            self.draw.undo(op);
+        }
+    }
+
+    /// Sleeps what is left of a think time, or until the phase changes; false if there is none.
+    fn is_thinking(&mut self) -> bool {
+        let Some(until_ns) = self.recorder.thinks_until() else { return false };
+        if self.clock.now_ns() < until_ns {
+            self.clock.park_until(until_ns);
+        }
+        self.recorder.think_on(self.clock.now_ns())
+    }
+
+    /// Lets the calling thread wake at the moment it asks for.
+    pub(crate) fn wake_sharply(&self) {
+        if self.think.is_on() {
+            crate::pace::wake_sharply();
+        }
+        self.pace.wake_sharply();
     }
 
     /// Counts an operation that ended well.
     #[inline]
-    pub(crate) fn count(&mut self, op: Op, timing: Timing, done: Done) {
-        let class = class_of(op);
-        self.recorder.done(class, timing, done.rows);
-        if class == OpClass::Update {
+    pub(crate) fn count(&mut self, task: Task, timing: Timing, done: Done) {
+        self.recorder.done(class_of(task.op), timing, done.rows);
+        self.recorder.drawn(task);
+        if task.op.writes() {
             self.recorder.commit(done.commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at)));
+        }
+        if let Some(length_ns) = self.think.draw() {
+            let until_ns = self.think.until_ns(length_ns, timing.began_ns, timing.ended_ns);
+            self.recorder.think(timing.ended_ns, until_ns);
         }
     }
 
@@ -237,8 +288,9 @@ impl Worker {
     /// The last operation before an edge has ended.
     pub(crate) fn before_edge(&mut self, edge: usize) {
         if edge == 1 {
-            self.recorder.end();
-            self.recorder.moments.edge_ns[1] = Some(self.clock.now_ns());
+            let now_ns = self.clock.now_ns();
+            self.recorder.end(now_ns);
+            self.recorder.moments.edge_ns[1] = Some(now_ns);
         }
     }
 

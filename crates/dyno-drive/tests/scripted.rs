@@ -97,6 +97,7 @@ impl Scene {
                     block_size: 8192,
                     compressible: 0,
                     seed: 42,
+                    secondary: false,
                 },
                 host_paths: Vec::new(),
                 reads_only: None,

@@ -41,6 +41,7 @@ fn aim(target: &Arc<ScriptedTarget>) -> Aim {
             block_size: 8192,
             compressible: 0,
             seed: 42,
+            secondary: false,
         },
         host_paths: Vec::new(),
         reads_only: None,

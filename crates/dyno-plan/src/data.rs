@@ -3,11 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Data;
+use crate::plan::{Data, Workload};
 use crate::units::{Blocks, Bytes, Size};
 
 /// The most rows over all schemas and tables: above it, sums of bytes and of keys could leave 64 bits.
 pub const TOTAL_ROWS_MAX: u64 = 1_000_000_000_000;
+
+/// Rows of one value of the secondary key, where the rows are a multiple of it.
+pub const GROUP_ROWS: u64 = 25;
 
 /// The data as loaded: a plan's `[data]` section with sizes resolved by the target's block size.
 ///
@@ -26,6 +29,9 @@ pub struct DataSpec {
     pub compressible: u32,
     /// Seed of keys' order and of filler.
     pub seed: u64,
+    /// Whether rows have a secondary key with its index; data of older versions has none.
+    #[serde(default)]
+    pub secondary: bool,
 }
 
 impl DataSpec {
@@ -38,7 +44,36 @@ impl DataSpec {
             block_size: block_size.0,
             compressible: data.compressible,
             seed: data.seed,
+            secondary: true,
         }
+    }
+
+    /// Values of the secondary key: `1..=groups`.
+    pub fn groups(&self) -> u64 {
+        self.rows.div_ceil(GROUP_ROWS).max(1)
+    }
+
+    /// The secondary key as a SQL expression of `custid`, where `modulo` is the engine's word for it: rows of one value lie
+    /// all over the keys, and rows that were not loaded have none of these values.
+    pub fn secondary_sql(&self, modulo: &str) -> String {
+        let (rows, groups) = (self.rows, self.groups());
+        // No subtraction: what it gives depends on a mode of the session in MariaDB, which refuses it in a column's definition.
+        format!(
+            "CASE WHEN custid <= {rows} THEN (custid + {}) {modulo} {groups} + 1 ELSE custid END",
+            groups - 1
+        )
+    }
+
+    /// Whether data of this spec serves a plan that asks for `wanted`: an older one without a secondary key does, where the
+    /// plan needs none.
+    pub fn serves(&self, wanted: &Self, workload: &Workload) -> bool {
+        let optional = !self.secondary && workload.secondary_pct == 0;
+        *self == *wanted || (optional && *self == Self { secondary: false, ..wanted.clone() })
+    }
+
+    /// Rows of a `value` of the secondary key.
+    pub fn group_rows(&self, value: u64) -> u64 {
+        self.rows.checked_sub(value).map_or(0, |above| above / self.groups() + 1)
     }
 
     /// Rows over all schemas and both kinds of table.
@@ -51,7 +86,8 @@ impl DataSpec {
     /// # Errors
     /// The first of: no row at all, fewer rows than one operation touches, a scan table that was asked for but has
     /// no row, more rows than [`TOTAL_ROWS_MAX`].
-    pub fn validate(&self, data: &Data, work_unit: u32) -> Result<(), DataError> {
+    pub fn validate(&self, data: &Data, workload: &Workload) -> Result<(), DataError> {
+        let work_unit = workload.work_unit;
         let Self { block_size, rows, .. } = *self;
         if rows == 0 {
             return Err(DataError::NoRows { scale: data.scale, block_size });
@@ -64,6 +100,12 @@ impl DataSpec {
         }
         if self.total_rows() > TOTAL_ROWS_MAX {
             return Err(DataError::TooManyRows { rows: self.total_rows() });
+        }
+        if let Some((before, keys)) = workload.hot_spot(Bytes(block_size)) {
+            let end = before.saturating_add(keys);
+            if keys == 0 || end > rows || before + u64::from(work_unit) > rows {
+                return Err(DataError::HotSpot { first: before.saturating_add(1), end, rows, work_unit });
+            }
         }
         Ok(())
     }
@@ -102,6 +144,21 @@ pub enum DataError {
         /// The target's block size in bytes.
         block_size: u64,
     },
+    /// The hot spot has no key, reaches beyond the table, or no whole operation fits behind its begin.
+    #[error(
+        "the hot spot, keys {first} to {end}, does not lie within the {rows} rows of each schema with room for {work_unit}: \
+         change workload.hot_spot_offset, workload.hot_spot_size or data.scale"
+    )]
+    HotSpot {
+        /// Its first key.
+        first: u64,
+        /// Its last key.
+        end: u64,
+        /// Rows of each schema.
+        rows: u64,
+        /// Rows that one operation touches.
+        work_unit: u32,
+    },
     /// The tables are larger than any that Dyno counts.
     #[error(
         "the data has {rows} rows over all schemas, more than {TOTAL_ROWS_MAX}: lower data.schemas, data.scale or data.scan_scale"
@@ -137,7 +194,8 @@ mod tests {
             load_parallel: 1,
         };
         let spec = DataSpec::resolve(&data, Bytes(8192));
-        spec.validate(&data, work_unit).map_err(|error| error.to_string())
+        let workload = Workload { work_unit, ..Workload::default() };
+        spec.validate(&data, &workload).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -157,6 +215,46 @@ mod tests {
         );
         assert!(check("1M", "1K", 1, 64).unwrap_err().contains("data.scan_scale 1K is less than one block"));
         assert_eq!(check("1M", "0K", 1, 64), Ok(()));
+    }
+
+    #[test]
+    fn every_row_has_one_value_of_the_secondary_key() {
+        for rows in [1, 24, 25, 26, 100, 1_003] {
+            let spec = DataSpec {
+                schemas: 1,
+                rows,
+                scan_rows: 0,
+                block_size: 8192,
+                compressible: 0,
+                seed: 1,
+                secondary: true,
+            };
+            let mut counts = vec![0; spec.groups() as usize];
+            (1..=rows).for_each(|key| counts[((key - 1) % spec.groups()) as usize] += 1);
+            for (value, count) in (1..).zip(counts) {
+                assert_eq!(spec.group_rows(value), count, "value {value} of {rows} rows");
+                assert!(count <= GROUP_ROWS && (count >= GROUP_ROWS - 1 || rows < 600));
+            }
+        }
+    }
+
+    #[test]
+    fn older_data_serves_plans_that_need_no_secondary_key() {
+        let workload = |secondary_pct| Workload { secondary_pct, ..Workload::default() };
+        let data = crate::plan::Data {
+            schemas: 1,
+            scale: "100 blocks".parse().unwrap(),
+            scan_scale: "0 blocks".parse().unwrap(),
+            block_size: None,
+            compressible: 0,
+            seed: 1,
+            load_parallel: 1,
+        };
+        let wanted = DataSpec::resolve(&data, Bytes(8192));
+        let old = || DataSpec { secondary: false, ..wanted.clone() };
+        assert!(wanted.serves(&wanted, &workload(5)) && old().serves(&wanted, &workload(0)));
+        assert!(!old().serves(&wanted, &workload(5)));
+        assert!(!DataSpec { seed: 2, ..old() }.serves(&wanted, &workload(0)));
     }
 
     #[test]

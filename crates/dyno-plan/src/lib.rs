@@ -23,7 +23,7 @@ pub mod template;
 pub mod units;
 pub mod url;
 
-pub use data::{DataError, DataSpec};
+pub use data::{DataError, DataSpec, GROUP_ROWS};
 pub use engine::Engine;
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;

@@ -130,10 +130,7 @@ mod tests {
                 let commented = format!("\n# {} = ", key.name());
                 let (before, section) = template.split_once(&format!("[{}]", key.section())).unwrap();
                 assert!(section.contains(&commented), "{engine}: {}", key.path);
-                let refused =
-                    crate::read::rules::PENDING.contains(&key.path) && key.default == Fallback::None("none");
-                let refused = refused || matches!(key.path, "workload.insert_pct" | "workload.delete_pct");
-                if key.path != "run.ops_per_session" && !refused {
+                if key.path != "run.ops_per_session" {
                     let section = section.replacen(&commented, &commented.replace("# ", ""), 1);
                     reads(format!("{before}[{}]{section}", key.section()));
                 }

@@ -105,8 +105,8 @@ pub struct RunRecord {
     pub gate: Gate,
     /// The measured interval; absent when the run ended before one began.
     pub window: Option<Window>,
-    /// Operations inside the window by class: `select`, `lookup`, `scan`, `update`, `commit`, `slice`; and `all`, every
-    /// operation but `commit` (a part of an update) and `slice` (a bundle of operations).
+    /// Operations inside the window by class: `select`, `lookup`, `secondary`, `scan`, `update`, `insert`, `delete`, `commit`, `slice`; and `all`, every
+    /// operation but `commit` (a part of a write) and `slice` (a bundle of operations).
     pub ops: BTreeMap<String, OpStats>,
     /// Figures of the window.
     pub metrics: BTreeMap<String, Metric>,
@@ -169,6 +169,34 @@ pub struct Window {
     /// Longest delay of an operation's start behind its due moment, µs; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_us_max: Option<f64>,
+    /// Sleeps of sessions between operations; absent where the plan has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<ThinkTime>,
+    /// Operations that went where load is concentrated; absent where the plan has no such place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot: Option<HotOps>,
+}
+
+/// Sleeps of sessions between operations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThinkTime {
+    /// Sum over sessions of the time slept, s; `seconds ÷ (work_s × sessions)` is the share of time slept.
+    pub seconds: f64,
+    /// Sleeps begun.
+    pub sleeps: u64,
+}
+
+/// Operations that went where load is concentrated because it was their turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HotOps {
+    /// Started inside the hot spot.
+    pub spot: u64,
+    /// Of so many that start at a key: selects, lookups, updates.
+    pub keyed: u64,
+    /// Went to schema 1.
+    pub schema: u64,
+    /// Of so many that may: all but inserts and deletes.
+    pub movable: u64,
 }
 
 impl Window {
@@ -186,11 +214,17 @@ pub enum OpClass {
     Select,
     /// One row by key.
     Lookup,
+    /// `COUNT(c2)` over the rows of one value of the secondary key.
+    Secondary,
     /// `COUNT(c2)` over the table without an index.
     Scan,
     /// Update of a range of keys, its commit included.
     Update,
-    /// The commit of an update.
+    /// Insert of one row, its commit included.
+    Insert,
+    /// Delete of one row, its commit included.
+    Delete,
+    /// The commit of an update, an insert or a delete.
     Commit,
     /// One call that runs many operations inside the database.
     Slice,
@@ -198,16 +232,28 @@ pub enum OpClass {
 
 impl OpClass {
     /// Every class, in the order reports show them.
-    pub const ALL: [Self; 6] =
-        [Self::Select, Self::Lookup, Self::Scan, Self::Update, Self::Commit, Self::Slice];
+    pub const ALL: [Self; 9] = [
+        Self::Select,
+        Self::Lookup,
+        Self::Secondary,
+        Self::Scan,
+        Self::Update,
+        Self::Insert,
+        Self::Delete,
+        Self::Commit,
+        Self::Slice,
+    ];
 
     /// The word in records: `select`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Select => "select",
             Self::Lookup => "lookup",
+            Self::Secondary => "secondary",
             Self::Scan => "scan",
             Self::Update => "update",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
             Self::Commit => "commit",
             Self::Slice => "slice",
         }
@@ -223,7 +269,7 @@ pub struct OpStats {
     pub errors: u64,
     /// `count` per second of the window.
     pub rate_per_s: f64,
-    /// Rows read or updated.
+    /// Rows read, updated, inserted or deleted.
     pub rows: u64,
     /// From sending to the end, µs.
     pub service_us: Latency,
@@ -243,6 +289,16 @@ pub struct Whole {
     pub rows_read: u64,
     /// Rows updated and committed.
     pub rows_updated: u64,
+    /// Rows inserted and committed.
+    #[serde(default)]
+    pub rows_inserted: u64,
+    /// Rows deleted and committed.
+    #[serde(default)]
+    pub rows_deleted: u64,
+    /// Rows beyond the loaded ones that the database itself counted in the tables after the sessions had ended; absent
+    /// where none were inserted, or nobody could count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_left: Option<u64>,
     /// Commits acknowledged.
     pub commits: u64,
     /// Operations that failed; what the database did for them is unknown to the client.

@@ -92,6 +92,7 @@ fn target() -> TargetFacts {
             block_size: 8_192,
             compressible: 0,
             seed: 1,
+            secondary: false,
         }),
         own: None,
     }

@@ -51,9 +51,11 @@ pub struct Answer {
 }
 
 /// Measures of the table of points, in their order, with short heads.
-const COLUMNS: [(&str, &str, &str); 14] = [
+const COLUMNS: [(&str, &str, &str); 16] = [
     ("ops_per_s", "operations", "/s"),
     ("rows_per_s", "rows", "/s"),
+    ("scan_blocks_per_s", "scanned blocks", "/s"),
+    ("scan_mb_per_s", "scanned", "MB/s"),
     ("service_mean_us", "service mean", ""),
     ("service_p50_us", "service p50", ""),
     ("service_p95_us", "service p95", ""),

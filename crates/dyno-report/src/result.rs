@@ -65,6 +65,10 @@ pub struct Figures {
     pub commits_per_s: Option<f64>,
     /// Share of logical reads served by the database's cache, %.
     pub buffer_hit_pct: Option<f64>,
+    /// Full scans per second, their blocks per second, and the same in MB/s; absent where there were none.
+    pub scans: Option<[f64; 3]>,
+    /// Share of the time that sessions slept because the plan says so, %.
+    pub think_pct: Option<f64>,
 }
 
 /// Whether a run has a result to show: a valid one has; an interrupted one too, unless its audit failed.
@@ -117,6 +121,11 @@ impl Figures {
             logical_reads_per_s: metric("logical_reads_per_s"),
             physical_reads_per_s: metric("physical_reads_per_s"),
             physical_read_mb_per_s: metric("physical_read_mb_per_s"),
+            scans: match ["scans_per_s", "scan_blocks_per_s", "scan_mb_per_s"].map(metric) {
+                [Some(scans), Some(blocks), Some(megabytes)] => Some([scans, blocks, megabytes]),
+                _ => None,
+            },
+            think_pct: metric("think_pct"),
             redo_mb_per_s: metric("redo_mb_per_s"),
             redo_syncs_per_s: metric("redo_syncs_per_s"),
             commits_per_s: metric("commits_per_s"),
@@ -315,7 +324,7 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
     let unit = TimeUnit::of(&[ResultRow { figures: Some(*f), ..row.clone() }]);
     let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
     let [busy, user, sys, iowait] = f.cpu_pct.map(pct);
-    let left: [Entry; 10] = [
+    let mut left: Vec<Entry> = vec![
         ("sessions", whole(row.sessions), ""),
         ("updates", whole(row.update_pct), "%"),
         ("elapsed", elapsed(f.seconds), "s"),
@@ -327,7 +336,7 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
         ("service time, p95", p95, unit.name),
         ("service time, p99", p99, unit.name),
     ];
-    let right: [Entry; 10] = [
+    let mut right: Vec<Entry> = vec![
         ("logical reads", fit(f.logical_reads_per_s), "/s"),
         ("served by the cache", pct(f.buffer_hit_pct), "%"),
         ("physical reads", fit(f.physical_reads_per_s), "/s"),
@@ -339,6 +348,14 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
         ("CPU sys", sys, "%"),
         ("CPU iowait", iowait, "%"),
     ];
+    if let Some([scans, blocks, megabytes]) = f.scans {
+        left.extend([("scans", fit(Some(scans)), "/s"), ("scanned", fit(Some(megabytes)), "MB/s")]);
+        right.extend([("scanned blocks", fit(Some(blocks)), "/s"), Entry::default()]);
+    }
+    if f.think_pct.is_some() {
+        left.push(("time slept", pct(f.think_pct), "%"));
+        right.push(Entry::default());
+    }
     let entry = |(what, value, unit): &Entry| {
         let space = pad((20usize.saturating_sub(width(what)) + 13).saturating_sub(width(value)).max(1));
         // What is not known has no unit.

@@ -16,7 +16,15 @@ fn main() {
     let (rows, sessions, seconds) = (number(2), number(3), number(4));
     let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(10) };
     let target = open(&args[1].parse().unwrap(), &options).unwrap();
-    let spec = DataSpec { schemas: 1, rows, scan_rows: 0, block_size: 8192, compressible: 0, seed: 1 };
+    let spec = DataSpec {
+        schemas: 1,
+        rows,
+        scan_rows: 0,
+        block_size: 8192,
+        compressible: 0,
+        seed: 1,
+        secondary: false,
+    };
     let gate = Barrier::new(usize::try_from(sessions).unwrap() + 1);
     let run = |number: u32| {
         let setup = SessionSetup {
@@ -25,6 +33,7 @@ fn main() {
             spec: spec.clone(),
             work_unit: 1,
             redo: Redo::Lite,
+            extra: Default::default(),
             drive: Drive::Client,
             commit: Commit::Wait,
             seed: 1,

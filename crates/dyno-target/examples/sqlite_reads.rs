@@ -34,7 +34,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let block_size: u64 = arguments.next().map_or(Ok(8192), |text| text.parse())?;
     let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(10) };
     let target = dyno_target::open(&url.parse()?, &options)?;
-    let spec = DataSpec { schemas: 1, rows, scan_rows: rows / 10, block_size, compressible: 0, seed: 1 };
+    let spec = DataSpec {
+        schemas: 1,
+        rows,
+        scan_rows: rows / 10,
+        block_size,
+        compressible: 0,
+        seed: 1,
+        secondary: false,
+    };
     let load = LoadOptions { parallel: 1, replace: true, dyno_version: "example".to_owned() };
     let report = target.load(&spec, &load, &Silent, &Cancel::default())?;
     let mb_per_s = report.bytes_written as f64 / 1e6 / report.seconds;
@@ -44,6 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         schema: 1,
         work_unit: 64,
         redo: Redo::Lite,
+        extra: Default::default(),
         drive: Drive::Client,
         commit: Commit::Wait,
         seed: 1,

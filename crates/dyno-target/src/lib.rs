@@ -37,6 +37,6 @@ pub use lock::{Holder, Lock, Work};
 pub use open::{OpenOptions, open};
 pub use report::{Report, Reporter};
 pub use secret::Secret;
-pub use session::{Done, Duplex, Interrupter, Op, Request, Session, SessionSetup, SliceDone};
+pub use session::{Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
 pub use target::{Capabilities, Instance, Observer, Sampler, Target, WaitSample};
 pub use witness::{RowVersion, ServerLife};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
 
 use crate::clock::Clock;
-use crate::error::{OpError, TargetError};
+use crate::error::{ErrorClass, OpError, TargetError};
 
 /// Everything a session needs to know before it starts.
 #[derive(Clone)]
@@ -21,6 +21,8 @@ pub struct SessionSetup {
     pub work_unit: u32,
     /// How much an update writes.
     pub redo: Redo,
+    /// What it may be asked for beside the common operations, so that it prepares what it needs and no more.
+    pub extra: Extra,
     /// Where the loop runs; with [`Drive::Server`] only [`Session::slice`] is called.
     pub drive: Drive,
     /// How an update's commit waits; only Oracle is asked for more than [`Commit::Wait`].
@@ -31,6 +33,27 @@ pub struct SessionSetup {
     pub run_stamp: u64,
     /// The clock for boundaries that only the session sees (where an update ends and its commit begins).
     pub clock: Arc<dyn Clock>,
+}
+
+/// Operations that most plans do not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// Operations go to schema 1 too: [`Session::turn_to`] is called.
+    pub hot_schema: bool,
+    /// Inserts and deletes of rows of its own.
+    pub churn: bool,
+    /// Lookups by the secondary key.
+    pub secondary: bool,
+}
+
+/// Where an operation goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// To the session's own schema.
+    #[default]
+    Own,
+    /// To schema 1.
+    First,
 }
 
 /// One operation.
@@ -55,6 +78,35 @@ pub enum Op {
         /// The operation's number within the session, which makes the new values unique.
         number: u64,
     },
+    /// Read the rows with this value of the secondary key.
+    Secondary {
+        /// The value, from 1.
+        value: u64,
+    },
+    /// Insert a row, and commit. Only with [`Extra::churn`], and only into the session's own schema.
+    Insert {
+        /// The key, above the loaded ones.
+        key: u64,
+        /// As in an update.
+        number: u64,
+    },
+    /// Delete the row with this key, which this session has inserted, and commit.
+    Delete {
+        /// The key.
+        key: u64,
+    },
+}
+
+impl Op {
+    /// Whether stored procedures that do slices know it.
+    pub(crate) fn fits_slice(self) -> bool {
+        !matches!(self, Self::Secondary { .. } | Self::Insert { .. } | Self::Delete { .. })
+    }
+
+    /// Whether it changes rows, and commits.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Update { .. } | Self::Insert { .. } | Self::Delete { .. })
+    }
 }
 
 /// What a [`Duplex`] session can be asked.
@@ -69,7 +121,7 @@ pub enum Request {
 /// An operation that ended well.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Rows read or updated.
+    /// Rows read, updated, inserted or deleted.
     pub rows: u64,
     /// When the commit began, on the setup's clock; absent for reads, and where the boundary was not seen.
     pub commit_began_ns: Option<u64>,
@@ -78,12 +130,27 @@ pub struct Done {
 /// A slice that ended well.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SliceDone {
-    /// Rows read by `select`, `lookup`, `scan` in this order.
-    pub rows_read: [u64; 3],
+    /// Rows read by `select`, `lookup`, `scan`, lookups by the secondary key in this order.
+    pub rows_read: [u64; 4],
     /// Rows updated.
     pub rows_updated: u64,
+    /// Rows inserted, and rows deleted.
+    pub churned: (u64, u64),
     /// Commits done inside the database.
     pub commits: u64,
+}
+
+/// The error of operations of which one is not known where they would be done: nothing was done.
+pub(crate) fn unfit(ops: &[Op]) -> Result<(), Box<OpError>> {
+    if ops.iter().all(|op| op.fits_slice()) {
+        return Ok(());
+    }
+    Err(Box::new(OpError {
+        class: ErrorClass::Fatal,
+        code: "unsupported".to_owned(),
+        message: "inserts, deletes and lookups by the secondary key are not done here: set workload.drive to client, or leave them out"
+            .to_owned(),
+    }))
 }
 
 /// One connection that does operations, one after the other.
@@ -97,7 +164,11 @@ pub trait Session: Send {
     /// [`OpError`] with its class; boxed, so that the good way stays small.
     fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>>;
 
-    /// Does `ops` in their order inside the database, each update committed, in one call.
+    /// Sends the operations that follow to `place`. Only [`Place::Own`] unless [`Extra::hot_schema`] was asked for. Called
+    /// between operations; costs nothing.
+    fn turn_to(&mut self, place: Place);
+
+    /// Does `ops` in their order inside the database, each write committed, in one call.
     ///
     /// # Errors
     /// As [`Session::execute`]; what was done of the slice is then unknown.

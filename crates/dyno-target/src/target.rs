@@ -1,13 +1,13 @@
 //! One database endpoint.
 
-use dyno_plan::{Awr, Bytes, DataSpec, Plan};
+use dyno_plan::{Awr, Bytes, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Counter, Identity, Snapshot};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Holder, Lock};
 use crate::report::Reporter;
-use crate::session::{Session, SessionSetup};
+use crate::session::{Extra, Session, SessionSetup};
 use crate::witness::{RowVersion, ServerLife};
 
 /// What an engine can do beyond the common.
@@ -161,6 +161,27 @@ pub trait Target: Send + Sync {
     /// It cannot be reached, or refuses.
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
         Ok(None)
+    }
+
+    /// What its sessions can do beside the common operations, on a drive.
+    fn extras(&self, _drive: Drive) -> Extra {
+        Extra::default()
+    }
+
+    /// Rows that sessions have inserted and not deleted: those above the keys of `spec`.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn own_rows(&self, _spec: &DataSpec) -> Result<u64, TargetError> {
+        Ok(0)
+    }
+
+    /// Deletes the rows that [`Target::own_rows`] counts; returns how many they were.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn sweep_up(&self, _spec: &DataSpec) -> Result<u64, TargetError> {
+        Ok(0)
     }
 
     /// Opens and prepares one session.

@@ -20,7 +20,15 @@ const SCAN_ROWS: u64 = 40;
 const WORK_UNIT: u32 = 10;
 
 fn spec() -> DataSpec {
-    DataSpec { schemas: 1, rows: ROWS, scan_rows: SCAN_ROWS, block_size: 8192, compressible: 0, seed: 42 }
+    DataSpec {
+        schemas: 1,
+        rows: ROWS,
+        scan_rows: SCAN_ROWS,
+        block_size: 8192,
+        compressible: 0,
+        seed: 42,
+        secondary: false,
+    }
 }
 
 fn setup(number: u32, drive: Drive, redo: Redo) -> SessionSetup {
@@ -30,6 +38,7 @@ fn setup(number: u32, drive: Drive, redo: Redo) -> SessionSetup {
         spec: spec(),
         work_unit: WORK_UNIT,
         redo,
+        extra: Default::default(),
         drive,
         commit: Commit::Wait,
         seed: 7,
@@ -409,6 +418,9 @@ fn slices_do_what_the_client_does() {
                         Op::Update { .. } => {
                             expected.rows_updated += rows;
                             expected.commits += 1;
+                        }
+                        Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
+                            unreachable!("no slice has these")
                         }
                     }
                 }

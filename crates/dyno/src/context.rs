@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource, TargetUrl};
+use dyno_plan::{DataSpec, Drive, Plan, PlanFile, PlanSource, TargetUrl};
 use dyno_record::{Identity, Repository};
 use dyno_target::data::mix;
 use dyno_target::{DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind};
@@ -96,9 +96,20 @@ fn given_password(plan: &Plan) -> anyhow::Result<Option<Secret>> {
 /// The data that the plan asks for on this target.
 pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec> {
     let block_size = target.block_size(plan.data.block_size)?;
-    let spec = DataSpec::resolve(&plan.data, block_size);
-    spec.validate(&plan.data, plan.workload.work_unit)?;
-    Ok(spec)
+    let mut spec = DataSpec::resolve(&plan.data, block_size);
+    // Engines that do not look up by it yet load none.
+    spec.secondary &= target.extras(Drive::Client).secondary;
+    spec.validate(&plan.data, &plan.workload)?;
+    // Data of an older version is what it was; it is good for every plan that does not need what came later.
+    match target.survey() {
+        Ok(DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. })
+            if there.serves(&spec, &plan.workload) =>
+        {
+            Ok(there)
+        }
+        // Whoever needs the data asks again, and gets the error.
+        _ => Ok(spec),
+    }
 }
 
 /// Whether the target holds the data of `spec`, unchanged as far as a look at some of it tells; the error says what it
@@ -137,6 +148,7 @@ pub(crate) fn difference(there: &DataSpec, wanted: &DataSpec) -> String {
         ("block size", there.block_size, wanted.block_size),
         ("compressible %", u64::from(there.compressible), u64::from(wanted.compressible)),
         ("seed", there.seed, wanted.seed),
+        ("secondary keys", there.secondary.into(), wanted.secondary.into()),
     ];
     let differing = pairs.iter().filter(|(_, a, b)| a != b);
     differing.map(|(name, a, b)| format!("{name} {a} instead of {b}")).collect::<Vec<_>>().join(", ")

@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dyno_drive::{Event, Watch};
 use dyno_plan::{Plan, keys};
 use dyno_record::PartOf;
 use dyno_target::Cancel;
@@ -39,8 +40,37 @@ pub(crate) struct HookError {
 pub(crate) struct HookRun<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) part: Option<&'a PartOf>,
-    /// The run's name and status, once there are any.
-    pub(crate) ended: Option<(&'a str, &'a str)>,
+    /// The run's name, once it has one.
+    pub(crate) id: Option<&'a str>,
+    /// Its status, once it has one; after all runs of a command, that of the last.
+    pub(crate) status: Option<&'a str>,
+    /// How many runs have ended, after all runs of a command.
+    pub(crate) runs: Option<u32>,
+}
+
+/// A run's watcher that runs the commands between its phases, and passes everything on.
+pub(crate) struct Hooked<'a> {
+    pub(crate) inner: &'a dyn Watch,
+    pub(crate) run: HookRun<'a>,
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) talk: &'a Talk,
+}
+
+impl Watch for Hooked<'_> {
+    fn event(&self, event: &Event) {
+        self.inner.event(event);
+    }
+
+    fn connected(&self) -> Result<(), String> {
+        let command = self.run.plan.hooks.pre.as_deref();
+        run("pre", command, &self.run, self.cancel, self.talk).map_err(|error| error.to_string())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        let command = self.run.plan.hooks.post.as_deref();
+        // What `pre` has started is to be ended even where the user has stopped the run; the time-out holds for this, too.
+        run("post", command, &self.run, &Cancel::default(), self.talk).map_err(|error| error.to_string())
+    }
 }
 
 /// Runs `command`, the hook called `name`, if there is one, and waits for its end.
@@ -166,9 +196,11 @@ fn environment(run: &HookRun<'_>) -> Vec<(String, String)> {
         all.push(("DYNO_REPEAT".into(), part.repeat.to_string()));
         all.extend(part.side.iter().map(|side| ("DYNO_SIDE".into(), side.clone())));
     }
-    if let Some((id, status)) = run.ended {
-        all.push(("DYNO_RUN".into(), id.into()));
-        all.push(("DYNO_STATUS".into(), status.into()));
-    }
+    let told = [
+        ("DYNO_RUN", run.id.map(str::to_owned)),
+        ("DYNO_STATUS", run.status.map(str::to_owned)),
+        ("DYNO_RUNS", run.runs.map(|runs| runs.to_string())),
+    ];
+    all.extend(told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
     all
 }

@@ -55,8 +55,9 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
             let parts = if interval.reads == 0 {
                 String::new()
             } else {
+                let writes = if interval.writes() == interval.updates { "updates" } else { "writes" };
                 let (reads, commits) = (count(interval.reads), count(commits));
-                format!(" ({reads} reads and {commits} updates, each a transaction)")
+                format!(" ({reads} reads and {commits} {writes}, each a transaction)")
             };
             Ok((sum, format!("{} acknowledged{parts}", count(sum))))
         }

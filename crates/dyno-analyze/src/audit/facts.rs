@@ -28,6 +28,9 @@ pub(super) enum Engine {
     Other,
 }
 
+/// Classes that only read.
+const READS: [OpClass; 4] = [OpClass::Select, OpClass::Lookup, OpClass::Secondary, OpClass::Scan];
+
 /// A record seen by the checks.
 pub(super) struct Facts<'a> {
     pub(super) record: &'a RunRecord,
@@ -48,10 +51,13 @@ pub(super) struct Facts<'a> {
 pub(super) struct Interval<'a> {
     /// `window` or `whole run`.
     pub(super) name: &'static str,
-    /// Reads that ended well: selects, lookups, scans.
+    /// Reads that ended well: selects, lookups, lookups by the secondary key, scans.
     pub(super) reads: u64,
     /// Updates that ended well.
     pub(super) updates: u64,
+    /// Inserts and deletes that ended well.
+    pub(super) inserts: u64,
+    pub(super) deletes: u64,
     /// Full scans among the reads.
     pub(super) scans: u64,
     /// Slices that ended well.
@@ -62,6 +68,9 @@ pub(super) struct Interval<'a> {
     pub(super) rows_read: u64,
     /// Rows updated.
     pub(super) rows_updated: u64,
+    /// Rows inserted, and rows deleted.
+    pub(super) rows_inserted: u64,
+    pub(super) rows_deleted: u64,
     /// Operations that failed; what the database did for them is unknown.
     pub(super) errors: u64,
     /// Share of the interval's work that may lie on the wrong side of its ends, 0..=1.
@@ -166,11 +175,11 @@ impl<'a> Facts<'a> {
             let parts = classes.iter().filter_map(|&class| self.ops(class)).map(part);
             parts.fold(0u64, u64::saturating_add)
         };
-        let reads = [OpClass::Select, OpClass::Lookup, OpClass::Scan];
+        let reads = READS;
         let updates = sum(&[OpClass::Update], |ops| ops.count);
         // Where the end of an update and its commit cannot be told apart there is no commit class, and each update is one.
         let commits = match self.ops(OpClass::Commit).map_or(0, |ops| ops.count) {
-            0 => updates,
+            0 => sum(&[OpClass::Update, OpClass::Insert, OpClass::Delete], |ops| ops.count),
             commits => commits,
         };
         Ok(Interval {
@@ -182,6 +191,10 @@ impl<'a> Facts<'a> {
             commits,
             rows_read: sum(&reads, |ops| ops.rows),
             rows_updated: sum(&[OpClass::Update], |ops| ops.rows),
+            inserts: sum(&[OpClass::Insert], |ops| ops.count),
+            deletes: sum(&[OpClass::Delete], |ops| ops.count),
+            rows_inserted: sum(&[OpClass::Insert], |ops| ops.rows),
+            rows_deleted: sum(&[OpClass::Delete], |ops| ops.rows),
             errors: self.error_count(),
             blur: self.window_blur(window),
             blur_from: self.blur_from(),
@@ -236,7 +249,7 @@ impl<'a> Facts<'a> {
             return Err(Skip(format!("the counters started anew ({mark}) while the sessions were there")));
         }
         let count = |class: OpClass| whole.ops.get(class.name()).copied().unwrap_or(0);
-        let reads = [OpClass::Select, OpClass::Lookup, OpClass::Scan];
+        let reads = READS;
         let planned = self.record.plan.run.time.map_or(0.0, |time| time.0.as_secs_f64());
         let measured = self.record.window.as_ref().map_or(0.0, |window| window.seconds);
         let seconds = planned.max(if measured.is_finite() { measured } else { 0.0 })
@@ -251,6 +264,10 @@ impl<'a> Facts<'a> {
             commits: whole.commits,
             rows_read: whole.rows_read,
             rows_updated: whole.rows_updated,
+            inserts: count(OpClass::Insert),
+            deletes: count(OpClass::Delete),
+            rows_inserted: whole.rows_inserted,
+            rows_deleted: whole.rows_deleted,
             errors: whole.errors,
             blur: if self.flushes || seconds <= 0.0 { 0.0 } else { (STATISTICS_LAG_S / seconds).min(1.0) },
             blur_from: self.blur_from(),
@@ -299,13 +316,18 @@ impl Interval<'_> {
         }
     }
 
-    /// Reads and updates that ended well.
+    /// Operations that ended well.
     pub(super) fn operations(&self) -> u64 {
-        self.reads.saturating_add(self.updates)
+        self.reads.saturating_add(self.writes())
     }
 
-    /// Rows read and updated.
+    /// Updates, inserts and deletes that ended well.
+    pub(super) fn writes(&self) -> u64 {
+        [self.inserts, self.deletes].into_iter().fold(self.updates, u64::saturating_add)
+    }
+
+    /// Rows that had to be found: read, updated, deleted. Where a new row goes needs no read.
     pub(super) fn rows(&self) -> u64 {
-        self.rows_read.saturating_add(self.rows_updated)
+        [self.rows_updated, self.rows_deleted].into_iter().fold(self.rows_read, u64::saturating_add)
     }
 }

@@ -5,10 +5,12 @@
 //! A check that fails makes the run invalid; one that cannot be made says why. One file per family of checks, thresholds
 //! as named constants with their justification.
 
+mod churn;
 mod client;
 mod commits;
 mod compare;
 mod counters;
+mod draws;
 mod facts;
 mod finding;
 mod physical;
@@ -31,7 +33,7 @@ use finding::Verdict;
 type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
 
 /// Every check, in the order of the record: first whether there is anything to judge, then the counts, then the times.
-const CHECKS: [Check; 33] = [
+const CHECKS: [Check; 38] = [
     ("operations", work::operations),
     ("sessions", window::sessions),
     ("counters_epoch", counters::epoch),
@@ -40,6 +42,7 @@ const CHECKS: [Check; 33] = [
     ("errors", client::errors),
     ("work_unit", work::work_unit),
     ("mix", work::mix),
+    ("hot", draws::hot),
     ("series_sum", work::series_sum),
     ("untimed", work::untimed),
     ("logical_reads", reads::window),
@@ -51,10 +54,14 @@ const CHECKS: [Check; 33] = [
     ("durable_commits", commits::durable),
     ("rows_updated", updates::window),
     ("rows_updated_whole", updates::whole),
+    ("rows_churned", churn::window),
+    ("rows_churned_whole", churn::whole),
+    ("rows_left", churn::left),
     ("update_values", updates::values),
     ("redo_grew", updates::redo_grew),
     ("physical_reads", physical::reads),
     ("littles_law", time::littles_law),
+    ("think_time", draws::think_time),
     ("service_time", time::service_time),
     ("db_time", time::db_time),
     ("active_sessions", time::active_sessions),

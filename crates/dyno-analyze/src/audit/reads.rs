@@ -79,6 +79,7 @@ fn highest(interval: &Interval<'_>) -> u64 {
     let parts = [
         interval.rows_read.saturating_mul(BLOCKS_PER_ROW_READ),
         interval.rows_updated.saturating_mul(BLOCKS_PER_ROW_UPDATED),
+        interval.rows_deleted.saturating_add(interval.rows_inserted).saturating_mul(BLOCKS_PER_ROW_UPDATED),
         interval.operations().saturating_mul(BLOCKS_PER_OPERATION),
         ((interval.seconds.max(0.0) + 1.0) * BLOCKS_OF_OTHERS_PER_S) as u64,
     ];
@@ -122,7 +123,7 @@ fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         let detail = format!("{words}: fewer than the rows, so work was not done or not counted");
         return found(CheckStatus::Fail, expected, observed, detail);
     }
-    let read_only = interval.rows_updated == 0 && interval.errors == 0 && interval.blur == 0.0;
+    let read_only = interval.writes() == 0 && interval.errors == 0 && interval.blur == 0.0;
     if read_only && ratio > HEAP_PER_ROW_READ_MAX {
         let detail = format!(
             "{words}: rows have dead versions or others read these tables; vacuum them or load anew for exact work units"

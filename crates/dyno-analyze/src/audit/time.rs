@@ -47,15 +47,28 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
     if !window.busy_s.is_finite() {
         return skip("the time spent in operations is not known");
     }
+    // With think time Z the law is sessions = throughput × (R + Z): who sleeps because the plan says so is accounted for.
+    let slept_s = window.think.map_or(0.0, |think| think.seconds);
+    if !slept_s.is_finite() {
+        return skip("the time slept is not known");
+    }
     let busy_sessions = window.busy_s / window.work_seconds();
-    let share = busy_sessions / sessions;
-    let words = format!(
+    let asleep_sessions = slept_s / window.work_seconds();
+    let share = (busy_sessions + asleep_sessions) / sessions;
+    let mut words = format!(
         "{} of {} sessions busy on average ({} % of the time)",
         fixed(busy_sessions, 2),
         fixed(sessions, 0),
-        percent(share * 100.0)
+        percent(busy_sessions / sessions * 100.0)
     );
-    let (expected, observed) = (fixed(sessions, 0), fixed(busy_sessions, 2));
+    if window.think.is_some() {
+        words.push_str(&format!(
+            ", {} in think time ({} %)",
+            fixed(asleep_sessions, 2),
+            percent(asleep_sessions / sessions * 100.0)
+        ));
+    }
+    let (expected, observed) = (fixed(sessions, 0), fixed(busy_sessions + asleep_sessions, 2));
     if share > BUSY_SHARE_MAX + unknown_share(window) {
         // A session in a long operation at the edge carries time of before or after the window.
         let late = window.edge_late.0 > 0 || window.edge_late.1 > 0;
@@ -75,7 +88,8 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
 
 /// What eats the time between operations.
 fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
-    let idle_s = (window.work_seconds() * sessions - window.busy_s).max(0.0);
+    let slept_s = window.think.map_or(0.0, |think| think.seconds);
+    let idle_s = (window.work_seconds() * sessions - window.busy_s - slept_s).max(0.0);
     let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
     if reconnects > 0 {
         return format!("lost connections ({}) and the waits before opening them anew", count(reconnects));

@@ -15,6 +15,12 @@ const SIGMAS: f64 = 5.0;
 /// Share of the operations by which a mix may differ besides chance: operations under way at the ends of the window.
 const MIX_SLACK: f64 = 0.005;
 
+/// Operations of a session by which inserts and deletes may differ from their share: its own rows at both ends.
+const TURNED: f64 = 1_000.0;
+
+/// The same as a share of all operations, for runs too short to have had so many.
+const TURNED_SHARE: f64 = 0.25;
+
 /// Expected operations of a class above which seeing none cannot be chance (e⁻³⁰).
 const CERTAIN: f64 = 30.0;
 
@@ -40,13 +46,25 @@ pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Pass, "> 0", count(done), detail)
 }
 
-/// Rows that one operation of `class` must touch.
-fn rows_per_op(facts: &Facts<'_>, class: OpClass) -> Option<u64> {
+/// Rows that one operation of `class` must touch: at least, and at most.
+fn rows_per_op(facts: &Facts<'_>, class: OpClass) -> Option<(u64, u64)> {
+    let same = |rows| Some((rows, rows));
+    let data = || facts.target()?.data.as_ref();
     match class {
-        OpClass::Select | OpClass::Update => Some(u64::from(facts.record.plan.workload.work_unit)),
-        OpClass::Lookup => Some(1),
-        OpClass::Scan => facts.target()?.data.as_ref().map(|data| data.scan_rows),
+        OpClass::Select | OpClass::Update => same(u64::from(facts.record.plan.workload.work_unit)),
+        OpClass::Lookup | OpClass::Insert | OpClass::Delete => same(1),
+        OpClass::Scan => same(data()?.scan_rows),
+        // Where the rows are no multiple of a value's rows, the last values have one less.
+        OpClass::Secondary => data().map(|data| (data.group_rows(data.groups()), data.group_rows(1))),
         OpClass::Commit | OpClass::Slice => None,
+    }
+}
+
+/// Several operations of a class in words.
+fn plural(class: OpClass) -> String {
+    match class {
+        OpClass::Secondary => "lookups by the secondary key".to_owned(),
+        class => format!("{}s", class.name()),
     }
 }
 
@@ -56,12 +74,16 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
     let (mut parts, mut wrong, mut expected_sum, mut observed_sum) = (Vec::new(), Vec::new(), 0u64, 0u64);
     for class in OpClass::ALL {
         let Some(ops) = facts.ops(class).filter(|ops| ops.count > 0 || ops.rows > 0) else { continue };
-        let Some(per_op) = rows_per_op(facts, class) else { continue };
-        let expected = ops.count.saturating_mul(per_op);
+        let Some((least, most)) = rows_per_op(facts, class) else { continue };
+        let (least_sum, most_sum) = (ops.count.saturating_mul(least), ops.count.saturating_mul(most));
+        // A delete of a row whose insert failed finds none.
+        let slack = if class == OpClass::Delete { facts.error_count() } else { 0 };
+        let expected = ops.rows.clamp(least_sum.saturating_sub(slack), most_sum);
+        let per_op = if least == most { count(most) } else { format!("{} to {}", count(least), count(most)) };
         expected_sum = expected_sum.saturating_add(expected);
         observed_sum = observed_sum.saturating_add(ops.rows);
-        let part =
-            format!("{} {}s × {} = {} rows", count(ops.count), class.name(), count(per_op), count(expected));
+        let name = plural(class);
+        let part = format!("{} {name} × {per_op} = {} rows", count(ops.count), count(expected));
         if ops.rows == expected {
             parts.push(part);
         } else {
@@ -85,6 +107,8 @@ struct Share {
     of: u64,
     seen: u64,
     asked_pct: u32,
+    /// Operations more or less that are no matter of chance.
+    slack: f64,
 }
 
 impl Share {
@@ -96,7 +120,7 @@ impl Share {
             (self.asked_pct == 0 && self.seen > 0) || (self.asked_pct >= 100 && self.seen < self.of);
         let all_missing = (self.seen == 0 && expected > CERTAIN)
             || (self.seen == self.of && of - expected > CERTAIN && self.asked_pct < 100);
-        let slack = SIGMAS * (expected * (1.0 - share)).sqrt() + sessions + of * MIX_SLACK;
+        let slack = SIGMAS * (expected * (1.0 - share)).sqrt() + sessions + of * MIX_SLACK + self.slack;
         match (impossible || all_missing, (seen - expected).abs() <= slack) {
             (true, _) => CheckStatus::Fail,
             (false, true) => CheckStatus::Pass,
@@ -115,10 +139,18 @@ pub(super) fn mix(facts: &Facts<'_>) -> Verdict {
     if operations == 0 {
         return skip("no operation ended well");
     }
+    let secondary = facts.ops(OpClass::Secondary).map_or(0, |ops| ops.count);
+    let share = |what, of, seen, asked_pct| Share { what, of, seen, asked_pct, slack: 0.0 };
+    // A session that has no row of its own inserts instead of deleting, and the other way round where it has them all.
+    let turned = (f64::from(facts.sessions()) * TURNED).min(operations as f64 * TURNED_SHARE);
+    let churn = |what, seen| Share { slack: turned, ..share(what, operations, seen, plan.churn_pct()) };
     let shares = [
-        Share { what: "updates", of: operations, seen: interval.updates, asked_pct: plan.update_pct },
-        Share { what: "scans", of: interval.reads, seen: interval.scans, asked_pct: plan.scan_pct },
-        Share { what: "lookups", of: interval.reads, seen: lookups, asked_pct: plan.lookup_pct },
+        share("updates", operations, interval.updates, plan.update_pct),
+        churn("inserts", interval.inserts),
+        churn("deletes", interval.deletes),
+        share("scans", interval.reads, interval.scans, plan.scan_pct),
+        share("lookups", interval.reads, lookups, plan.lookup_pct),
+        share("secondary lookups", interval.reads, secondary, plan.secondary_pct),
     ];
     let sessions = f64::from(facts.sessions());
     let shown: Vec<&Share> = shares

@@ -42,7 +42,7 @@ use Unit::{
 };
 
 /// Every measure, in the order reports show them: throughput, latency, reads and writes, redo, the host.
-pub static MEASURES: [Measure; 51] = [
+pub static MEASURES: [Measure; 55] = [
     measure("ops_per_s", "operations", PerSecond, Higher),
     measure("rows_per_s", "rows", RowsPerSecond, Higher),
     measure("rows_read_per_s", "rows read", RowsPerSecond, Higher),
@@ -50,6 +50,10 @@ pub static MEASURES: [Measure; 51] = [
     measure("commits_per_s", "commits", PerSecond, Higher),
     measure("rollbacks_per_s", "rollbacks", PerSecond, Lower),
     measure("executions_per_s", "executions", PerSecond, Higher),
+    measure("scans_per_s", "scans", PerSecond, Higher),
+    measure("scan_blocks_per_s", "blocks scanned", BlocksPerSecond, Higher),
+    measure("scan_mb_per_s", "scans", MegabytesPerSecond, Higher),
+    measure("think_pct", "time slept by sessions", Percent, Neither),
     measure("service_mean_us", "mean service time", Microseconds, Lower),
     measure("service_p50_us", "median service time", Microseconds, Lower),
     measure("service_p90_us", "p90 of service time", Microseconds, Lower),

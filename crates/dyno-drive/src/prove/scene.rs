@@ -96,8 +96,15 @@ impl Scene {
             false => (Arc::new(MonotonicClock::default()), Arc::new(|_| std::thread::yield_now())),
         };
         let target = Arc::new(ScriptedTarget::new(Arc::clone(&self.script), pass));
-        let spec =
-            DataSpec { schemas: 1, rows: 1_000, scan_rows: 100, block_size: 8192, compressible: 0, seed: 1 };
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 1_000,
+            scan_rows: 100,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary: false,
+        };
         let job = Job {
             run_id: "proof".into(),
             started_at: dyno_record::now_rfc3339(),

@@ -43,6 +43,7 @@ fn closed_loop() -> Result<Vec<Figure>, TargetError> {
         .set("data.scan_scale=100 blocks")
         .script(|_, number, op| {
             Act::Take(match op {
+                Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => 700,
                 Op::Lookup { .. } => 500 + number % 400,
                 Op::Select { .. } => 1_000 + number % 1_000,
                 Op::Scan => 40_000 + number % 3_000,

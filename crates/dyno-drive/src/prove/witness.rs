@@ -11,16 +11,16 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dyno_plan::{Awr, Bytes, DataSpec, Plan};
+use dyno_plan::{Awr, Bytes, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Identity};
 use dyno_target::{
-    Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Holder, Instance, Interrupter,
-    LoadOptions, LoadReport, Lock, Observer, Op, OpError, Progress, Reporter, Request, RowVersion, Sampler,
-    ServerLife, Session, SessionSetup, SliceDone, Target, TargetError,
+    Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Extra, Holder, Instance,
+    Interrupter, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place, Progress, Reporter, Request,
+    RowVersion, Sampler, ServerLife, Session, SessionSetup, SliceDone, Target, TargetError,
 };
 
 /// The first row of an update: its place among all rows of all schemas.
-type Place = usize;
+type Row = usize;
 
 /// What a run's sessions were told by the database.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ pub struct Book {
     short: AtomicU64,
     lost_connections: AtomicU64,
     /// Updates under way, by session.
-    under_way: Mutex<BTreeMap<u32, Arc<Mutex<Vec<Place>>>>>,
+    under_way: Mutex<BTreeMap<u32, Arc<Mutex<Vec<Row>>>>>,
     /// Updates of unknown end.
-    unknown: Mutex<Vec<Place>>,
+    unknown: Mutex<Vec<Row>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -83,13 +83,13 @@ impl Book {
     }
 
     /// Acknowledged updates of the row at `place`.
-    pub(super) fn acknowledged_of(&self, place: Place) -> u64 {
+    pub(super) fn acknowledged_of(&self, place: Row) -> u64 {
         u64::from(self.acknowledged[place].load(Ordering::Acquire))
     }
 
     /// Ends the account when the run has ended: what is still under way has an unknown end, whatever is said later.
     /// Returns the unknown updates by row.
-    pub(super) fn close(&self) -> (u64, BTreeMap<Place, u64>) {
+    pub(super) fn close(&self) -> (u64, BTreeMap<Row, u64>) {
         let mut unknown = lock(&self.unknown);
         for session in lock(&self.under_way).values() {
             unknown.append(&mut lock(session));
@@ -103,11 +103,11 @@ impl Book {
         (unknown.len() as u64, by_row)
     }
 
-    fn place(&self, schema: u32, first: u64) -> Place {
+    fn place(&self, schema: u32, first: u64) -> Row {
         (u64::from(schema - 1) * self.rows_per_schema + first - 1) as usize
     }
 
-    fn acknowledge(&self, first: Place) {
+    fn acknowledge(&self, first: Row) {
         for row in &self.acknowledged[first..first + self.work_unit as usize] {
             row.fetch_add(1, Ordering::AcqRel);
         }
@@ -186,11 +186,21 @@ impl Target for Witness {
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
         self.inner.instance()
     }
+    fn extras(&self, drive: Drive) -> Extra {
+        self.inner.extras(drive)
+    }
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.inner.own_rows(spec)
+    }
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.inner.sweep_up(spec)
+    }
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        let under_way: Arc<Mutex<Vec<Place>>> = Arc::default();
+        let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
         lock(&self.book.under_way).insert(setup.number, Arc::clone(&under_way));
         Ok(Box::new(WitnessedSession {
             inner: self.inner.session(setup)?,
+            home: setup.schema,
             schema: setup.schema,
             book: Arc::clone(&self.book),
             under_way,
@@ -219,9 +229,11 @@ enum End {
 
 struct WitnessedSession {
     inner: Box<dyn Session>,
+    /// The session's own schema, and the one that operations go to now.
+    home: u32,
     schema: u32,
     book: Arc<Book>,
-    under_way: Arc<Mutex<Vec<Place>>>,
+    under_way: Arc<Mutex<Vec<Row>>>,
 }
 
 impl WitnessedSession {
@@ -283,6 +295,11 @@ impl Session for WitnessedSession {
         let outcome = self.inner.execute(op);
         self.answered(outcome.as_ref().copied().map_err(AsRef::as_ref));
         outcome
+    }
+
+    fn turn_to(&mut self, place: Place) {
+        self.schema = if place == Place::First { 1 } else { self.home };
+        self.inner.turn_to(place);
     }
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
-use crate::read::rules::PENDING;
 use crate::read::{PlanSource, read};
 
 fn read_sets(sets: &[String]) -> Result<Plan, crate::PlanErrors> {
@@ -69,9 +68,7 @@ fn a_default_is_allowed_and_is_what_a_plan_shows() {
 fn an_example_is_allowed_and_changes_its_key_only() {
     // Several targets come together: `several_targets_are_read_from_files_and_options`.
     let scan = "data.scan_scale=10".to_owned();
-    let left_out = |path| {
-        matches!(path, "version" | "target.url" | "target.urls" | "target.weights") || PENDING.contains(&path)
-    };
+    let left_out = |path| matches!(path, "version" | "target.url" | "target.urls" | "target.weights");
     for key in all().filter(|key| !left_out(key.path)) {
         // One key is for one engine only.
         let target = if key.path == "workload.commit" { "oracle://u@h/s" } else { "sqlite:dyno.db" };
@@ -101,14 +98,6 @@ fn every_key_is_explained() {
 
 fn key_is_command(path: &str) -> bool {
     matches!(find(path).unwrap().kind, Kind::Command { .. })
-}
-
-#[test]
-fn a_key_that_is_not_done_yet_is_refused_by_name() {
-    for path in PENDING {
-        let error = read_sets(&[format!("{path}={}", find(path).unwrap().example)]).unwrap_err().to_string();
-        assert!(error.contains(&format!("not done yet: {path}")), "{error}");
-    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ struct Rule {
     broken: fn(&Plan) -> Option<(String, &'static str)>,
 }
 
-static RULES: [Rule; 20] = [
+static RULES: [Rule; 19] = [
     Rule { paths: &["target.weights", "target.urls"], broken: weights },
     Rule {
         paths: &["run.sessions_per_schema", "data.schemas", "target.urls", "target.weights"],
@@ -51,7 +51,6 @@ static RULES: [Rule; 20] = [
         ],
         broken: hot_spot,
     },
-    Rule { paths: PENDING, broken: to_come },
     Rule { paths: &["workload.scan_pct", "data.scan_scale"], broken: nothing_to_scan },
     Rule { paths: &["data.scale", "data.block_size"], broken: no_row },
     Rule { paths: &["workload.work_unit", "data.scale", "data.block_size"], broken: work_unit },
@@ -238,35 +237,6 @@ fn hot_spot(plan: &Plan) -> Option<(String, &'static str)> {
         let problem = format!("the hot spot ends at key {end}, but a schema has at most {rows}");
         (problem, "lower workload.hot_spot_offset or hot_spot_size, or raise data.scale")
     })
-}
-
-/// Keys whose values other than their default are not driven yet.
-pub(crate) const PENDING: &[&str] = &[
-    "workload.secondary_pct",
-    "workload.insert_pct",
-    "workload.delete_pct",
-    "workload.keys",
-    "workload.hot_spot_every",
-    "workload.hot_schema_every",
-    "workload.think_every",
-    "hooks.pre",
-    "hooks.post",
-    "hooks.end",
-];
-
-const TO_COME: &str = "leave it out: this version knows the key, and does not do it yet";
-
-fn to_come(plan: &Plan) -> Option<(String, &'static str)> {
-    let keys = PENDING.iter().filter_map(|path| keys::find(path));
-    let given = keys.filter(|key| {
-        let value = (key.get)(plan);
-        match key.default {
-            keys::Fallback::Value(default) => value.as_deref() != Some(default),
-            _ => value.is_some_and(|value| value != "0"),
-        }
-    });
-    let names: Vec<_> = given.map(|key| key.path).collect();
-    (!names.is_empty()).then(|| (format!("not done yet: {}", names.join(", ")), TO_COME))
 }
 
 fn nothing_to_scan(plan: &Plan) -> Option<(String, &'static str)> {

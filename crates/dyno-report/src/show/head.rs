@@ -1,6 +1,6 @@
 //! Which run it is, what it was to do, and what came out.
 
-use dyno_plan::{Arrivals, Commit, Drive, Redo, keys};
+use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
 use dyno_record::{RunRecord, Status};
 
 use super::lists::{more, pairs};
@@ -93,9 +93,19 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         Commit::Nowait => ", commits that do not wait",
         Commit::Plsql => ", commits inside PL/SQL",
     };
+    let mut reads = vec![format!("{} % scans", work.scan_pct), format!("{} % lookups", work.lookup_pct)];
+    if work.secondary_pct > 0 {
+        reads.push(format!("{} % lookups by the secondary key", work.secondary_pct));
+    }
+    let churn = match work.churn_pct() {
+        0 => String::new(),
+        pct => format!(", {pct} % inserts, {pct} % deletes"),
+    };
     let mix = format!(
-        "{} % updates ({redo}{commit}), of the reads {} % scans and {} % lookups; {} rows per operation",
-        work.update_pct, work.scan_pct, work.lookup_pct, work.work_unit
+        "{} % updates ({redo}{commit}){churn}, of the reads {}; {} rows per operation",
+        work.update_pct,
+        reads.join(" and "),
+        work.work_unit
     );
     let arrivals = match work.arrivals {
         Arrivals::Constant => "constant",
@@ -105,6 +115,7 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         Drive::Client => "each operation crosses the wire",
         Drive::Server => "loops run inside the database",
     };
+    let drive = format!("{drive}{}", concentrated(work));
     let loop_words = match work.rate {
         Some(rate) => format!("open loop at {rate}, {arrivals} arrivals; {drive}"),
         None => format!("closed loop; {drive}"),
@@ -127,6 +138,34 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         ("sessions".to_owned(), sessions),
     ];
     pairs(&list, usize::MAX, style)
+}
+
+/// Where load is concentrated, and how sessions sleep; empty where they do not.
+fn concentrated(work: &Workload) -> String {
+    let mut words = String::new();
+    match work.keys {
+        Keys::Uniform => {}
+        Keys::Zipf => words.push_str(&format!("; keys by Zipf's law with exponent {}", work.zipf_exponent)),
+        Keys::Latest => {
+            words.push_str(&format!(
+                "; the latest keys most, by Zipf's law with exponent {}",
+                work.zipf_exponent
+            ));
+        }
+    }
+    if work.hot_spot_every > 0 {
+        let (every, size, offset) = (work.hot_spot_every, work.hot_spot_size, work.hot_spot_offset);
+        words.push_str(&format!("; 1 operation in {every} in a hot spot of {size} after {offset}"));
+    }
+    if work.hot_schema_every > 0 {
+        words.push_str(&format!("; 1 in {} to schema 1", work.hot_schema_every));
+    }
+    if work.think_every > 0 {
+        let how = if work.think_compensated { ", its own time included" } else { "" };
+        let (every, least, most) = (work.think_every, work.think_min, work.think_max);
+        words.push_str(&format!("; a sleep of {least} to {most} after 1 in {every}{how}"));
+    }
+    words
 }
 
 /// The figures, and how the window was measured.

@@ -171,7 +171,15 @@ mod tests {
     use super::*;
 
     fn spec(compressible: u32) -> DataSpec {
-        DataSpec { schemas: 1, rows: 100, scan_rows: 0, block_size: 8192, compressible, seed: 7 }
+        DataSpec {
+            schemas: 1,
+            rows: 100,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible,
+            seed: 7,
+            secondary: false,
+        }
     }
 
     fn row(compressible: u32, key: u64) -> Vec<u8> {

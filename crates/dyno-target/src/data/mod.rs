@@ -12,6 +12,9 @@ pub use filler::{Filler, UpdateValues};
 pub use permutation::Permutation;
 pub use spot::{SPOT_ROWS, row_fault, spot_keys};
 
+/// Rows that one session has at most of those it inserts itself; their keys are above the loaded ones.
+pub const OWN_ROWS: u64 = 1_000;
+
 /// Text columns of a row: `c2` to `c20`.
 pub const TEXT_COLUMNS: usize = 19;
 

@@ -1,6 +1,6 @@
 //! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, DataSpec, Drive, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
@@ -11,7 +11,7 @@ use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Holder, Lock};
 use crate::open::OpenOptions;
-use crate::session::{Session, SessionSetup};
+use crate::session::{Extra, Session, SessionSetup};
 use crate::target::{Capabilities, Instance, Observer, Sampler, Target};
 use crate::witness::{RowVersion, ServerLife};
 
@@ -135,6 +135,19 @@ impl Target for MyTarget {
 
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
         self.ask(identity::instance).map(Some)
+    }
+
+    fn extras(&self, drive: Drive) -> Extra {
+        let client = drive == Drive::Client;
+        Extra { hot_schema: true, churn: client, secondary: client }
+    }
+
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::count(connection, spec))
+    }
+
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::delete(connection, spec))
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -16,13 +16,13 @@ mod vfs;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, DataSpec, Drive, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Holder, Lock};
-use crate::session::{Session, SessionSetup};
+use crate::session::{Extra, Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
 use crate::witness::RowVersion;
 use connect::{Link, Params, Purpose, number};
@@ -218,6 +218,22 @@ impl Target for SqliteTarget {
             Some(link) => layout::versions(&link.conn, spec, visit),
             None => Err(no_data(&self.shared.params, "does not exist")),
         }
+    }
+
+    fn extras(&self, _: Drive) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
+    }
+
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        match self.shared.inspect()? {
+            Some(link) => layout::own_rows::count(&link.conn, spec),
+            None => Ok(0),
+        }
+    }
+
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        let link = self.shared.work(spec, &Arc::default())?;
+        layout::own_rows::delete(&link.conn, spec)
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -43,7 +43,7 @@ fn target_at(url: &str) -> Box<dyn Target> {
 
 /// Data of a server's usual page size.
 fn spec(schemas: u32, rows: u64, scan_rows: u64) -> DataSpec {
-    DataSpec { schemas, rows, scan_rows, block_size: 16_384, compressible: 0, seed: 42 }
+    DataSpec { schemas, rows, scan_rows, block_size: 16_384, compressible: 0, seed: 42, secondary: false }
 }
 
 /// A load over `parallel` connections that replaces nothing.
@@ -66,6 +66,7 @@ fn setup(spec: &DataSpec, number: u32, drive: Drive, redo: Redo) -> SessionSetup
         spec: spec.clone(),
         work_unit: 10,
         redo,
+        extra: Default::default(),
         drive,
         commit: Commit::Wait,
         seed: 7,

@@ -96,7 +96,12 @@ fn a_slice_does_its_operations_in_their_order() {
         let target = loaded(server, &spec);
         let mut session = target.session(&setup(&spec, 0, Drive::Server, Redo::Lite)).unwrap();
         let select = |first| Op::Select { first };
-        let done = |rows_read, rows_updated, commits| SliceDone { rows_read, rows_updated, commits };
+        let done = |[selected, looked_up, scanned]: [u64; 3], rows_updated, commits| SliceDone {
+            rows_read: [selected, looked_up, scanned, 0],
+            rows_updated,
+            churned: (0, 0),
+            commits,
+        };
         assert_eq!(session.slice(&[]).unwrap(), SliceDone::default());
         assert_eq!(session.slice(&[select(1), select(296)]).unwrap(), done([15, 0, 0], 0, 0));
         assert_eq!(

@@ -32,7 +32,7 @@ pub(crate) fn target_at(url: &str) -> Box<dyn Target> {
 
 /// Data of a server's usual block size.
 pub(crate) fn spec(schemas: u32, rows: u64, scan_rows: u64) -> DataSpec {
-    DataSpec { schemas, rows, scan_rows, block_size: 8192, compressible: 0, seed: 42 }
+    DataSpec { schemas, rows, scan_rows, block_size: 8192, compressible: 0, seed: 42, secondary: false }
 }
 
 /// A load over `parallel` connections that replaces nothing.

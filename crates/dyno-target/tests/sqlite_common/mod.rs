@@ -20,7 +20,15 @@ pub(crate) fn folder() -> tempfile::TempDir {
 }
 
 pub(crate) fn spec() -> DataSpec {
-    DataSpec { schemas: 2, rows: 300, scan_rows: 50, block_size: 4096, compressible: 0, seed: 7 }
+    DataSpec {
+        schemas: 2,
+        rows: 300,
+        scan_rows: 50,
+        block_size: 4096,
+        compressible: 0,
+        seed: 7,
+        secondary: false,
+    }
 }
 
 /// The target that `url` names.
@@ -55,6 +63,7 @@ pub(crate) fn setup(spec: &DataSpec, number: u32) -> SessionSetup {
         spec: spec.clone(),
         work_unit: 16,
         redo: Redo::Lite,
+        extra: Default::default(),
         drive: Drive::Client,
         commit: Commit::Wait,
         seed: 3,

@@ -170,6 +170,10 @@ impl<'a> Campaign<'a> {
     pub(super) fn end(&self, done: bool) -> anyhow::Result<Exit> {
         let state = if done { SweepState::Done } else { SweepState::Interrupted };
         self.ready.repository.end_sweep(&self.id, state)?;
+        if let Err(error) = self.ready.after_all(self.talk) {
+            self.talk.error(&error.to_string(), "the runs before it are stored and count");
+            return Ok(if self.worst == Exit::Done { Exit::Failed } else { self.worst });
+        }
         Ok(self.worst)
     }
 

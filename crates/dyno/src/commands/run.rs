@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dyno_drive::{Aim, Job, Watch};
 use dyno_plan::{DataSpec, Drive, Plan};
-use dyno_record::{PartOf, Repository, RepositoryError, RunRecord, StartedRun};
+use dyno_record::{PartOf, Repository, RepositoryError, RunRecord, StartedRun, Status};
 use dyno_target::data::mix;
 use dyno_target::{Cancel, DataState, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work};
 
@@ -12,7 +12,7 @@ use super::load;
 use crate::cli::{Common, Marks, Run};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::hooks::{self, HookRun};
+use crate::hooks::{self, HookRun, Hooked};
 use crate::keeper::{self, Keeper};
 use crate::own_report;
 use crate::progress::RunProgress;
@@ -23,6 +23,14 @@ use crate::targets::{Reached, Targets};
 pub(super) fn run(common: &Common, args: &Run, talk: &Talk) -> anyhow::Result<Exit> {
     let mut ready = Ready::new(common, context::plan(common)?, Work::Run, talk, |_| Ok(()))?;
     ready.marks = args.marks.clone();
+    let exit = run_one(&mut ready, talk);
+    let ended = ready.after_all(talk);
+    let exit = exit?;
+    ended?;
+    Ok(exit)
+}
+
+fn run_one(ready: &mut Ready, talk: &Talk) -> anyhow::Result<Exit> {
     let progress = RunProgress::new(talk);
     let record = ready.measure(None, talk, &progress)?;
     let shown = show(&record, talk)?;
@@ -49,6 +57,8 @@ pub(super) struct Ready {
     work: Work,
     /// Whether targets and data were looked at and no run has been since.
     fresh: bool,
+    /// Runs that have ended with a record, and the status of the last.
+    ended: (u32, Option<Status>),
 }
 
 /// What to do about data that is not there.
@@ -102,7 +112,18 @@ impl Ready {
         let locks = targets.lock(work, talk)?;
         let specs = make_room(&plan, &targets, loading, talk)?;
         let marks = Marks::default();
-        let ready = Self { plan, repository, targets, specs, cancel, marks, locks, work, fresh: true };
+        let ready = Self {
+            plan,
+            repository,
+            targets,
+            specs,
+            cancel,
+            marks,
+            locks,
+            work,
+            fresh: true,
+            ended: (0, None),
+        };
         ready.ready_data(loading, talk)?;
         Ok(ready)
     }
@@ -160,7 +181,7 @@ impl Ready {
             reporters.push(reached.named(reporter)?);
         }
         let begun = self.begin_as(part_of, talk)?;
-        let driven = self.drive(&begun, None, progress, talk);
+        let driven = self.drive_hooked(&begun, talk, progress);
         progress.finish();
         self.fresh = false;
         let mut record = driven?;
@@ -174,7 +195,35 @@ impl Ready {
         }
         dyno_analyze::judge(&mut record);
         store(&self.repository, &record, talk)?;
+        self.ended = (self.ended.0 + 1, Some(record.status));
         Ok(record)
+    }
+
+    /// Does the run, with the commands between its phases.
+    fn drive_hooked(&self, begun: &Begun, talk: &Talk, inner: &dyn Watch) -> anyhow::Result<RunRecord> {
+        let run = HookRun {
+            plan: &self.plan,
+            part: begun.part_of.as_ref(),
+            id: Some(&begun.run_id),
+            status: None,
+            runs: None,
+        };
+        let watch = Hooked { inner, run, cancel: &self.cancel, talk };
+        self.drive(begun, None, &watch, talk)
+    }
+
+    /// Runs the hook after all runs of a command.
+    pub(super) fn after_all(&self, talk: &Talk) -> anyhow::Result<()> {
+        let (runs, status) = self.ended;
+        let run = HookRun {
+            plan: &self.plan,
+            part: None,
+            id: None,
+            status: status.map(Status::name),
+            runs: Some(runs),
+        };
+        // Whoever has stopped the runs wants their end all the same.
+        Ok(hooks::run("end", self.plan.hooks.end.as_deref(), &run, &Cancel::default(), talk)?)
     }
 
     /// Runs the hook, and makes sure that target and data are still what they were.
@@ -185,7 +234,7 @@ impl Ready {
                 // The command may restart the server, and with it goes the lock.
                 self.locks.clear();
             }
-            let run = HookRun { plan: &self.plan, part, ended: None };
+            let run = HookRun { plan: &self.plan, part, id: None, status: None, runs: None };
             hooks::run("before_run", Some(&command), &run, &self.cancel, talk)?;
             if !ephemeral {
                 return self.reach(&Loading::Never, talk);
@@ -195,8 +244,7 @@ impl Ready {
             for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
                 let identity = reached.target.identify().map_err(Into::into);
                 reached.identity = reached.named(identity)?;
-                let data = context::require_data(reached.target.as_ref(), spec).map_err(Into::into);
-                reached.named(data)?;
+                reached.named(require_data(reached, spec, talk))?;
             }
         }
         Ok(())
@@ -205,8 +253,13 @@ impl Ready {
     /// Runs the hook after a run.
     pub(super) fn after_run(&self, record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
         let command = self.plan.hooks.after_run.as_deref();
-        let ended = Some((record.id.as_str(), record.status.name()));
-        let run = HookRun { plan: &self.plan, part: record.part_of.as_ref(), ended };
+        let run = HookRun {
+            plan: &self.plan,
+            part: record.part_of.as_ref(),
+            id: Some(record.id.as_str()),
+            status: Some(record.status.name()),
+            runs: None,
+        };
         Ok(hooks::run("after_run", command, &run, &self.cancel, talk)?)
     }
 
@@ -316,8 +369,22 @@ impl Ready {
                 DataState::Loaded { .. } => {}
             }
         }
-        Ok(context::require_data(target, spec)?)
+        require_data(reached, spec, talk)
     }
+}
+
+/// Makes sure that a target holds the data, after removing what a run that was broken off has inserted.
+fn require_data(reached: &Reached, spec: &DataSpec, talk: &Talk) -> anyhow::Result<()> {
+    let target = reached.target.as_ref();
+    let holds = || -> anyhow::Result<bool> {
+        Ok(matches!(target.survey()?, DataState::Loaded { spec: there, .. } if there == *spec))
+    };
+    // On what takes reads only the others' deletions arrive by themselves.
+    if reached.reads_only.is_none() && holds()? && target.own_rows(spec)? > 0 {
+        let rows = target.sweep_up(spec)?;
+        talk.say(&format!("removed {rows} rows that a run had inserted and left behind"));
+    }
+    Ok(context::require_data(target, spec)?)
 }
 
 /// The data that `plan` needs on each target; see [`make_room_on`].
@@ -380,6 +447,7 @@ fn refuse_impossible(plan: &Plan, targets: &Targets) -> anyhow::Result<()> {
 
 /// What this engine cannot do.
 fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+    refuse_extras(plan, target)?;
     if plan.workload.drive == Drive::Server {
         if !target.capabilities().server_drive {
             return Err(usage(
@@ -391,6 +459,31 @@ fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> 
             return Err(usage(
                 "an open loop (workload.rate) times every operation, and a server drive only slices of them",
                 "--set workload.drive=client, or take workload.rate out",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Operations that this engine has not, or not on this drive.
+fn refuse_extras(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+    let (work, can) = (&plan.workload, target.extras(plan.workload.drive));
+    let wanted = [
+        ("operations that go to schema 1", "hot_schema_every", work.hot_schema_every > 0, can.hot_schema),
+        ("inserts and deletes", "insert_pct", work.churn_pct() > 0, can.churn),
+        ("lookups by a secondary key", "secondary_pct", work.secondary_pct > 0, can.secondary),
+    ];
+    for (what, key, wants, can) in wanted {
+        if wants && !can {
+            let on_client = target.extras(Drive::Client);
+            let drive_helps = work.drive == Drive::Server && on_client != target.extras(Drive::Server);
+            let (drive, way_out) = match drive_helps {
+                true => (" inside the database", "--set workload.drive=client, or "),
+                false => ("", ""),
+            };
+            return Err(usage(
+                format!("{} does no {what}{drive} (workload.{key})", target.engine()),
+                format!("{way_out}take workload.{key} out"),
             ));
         }
     }

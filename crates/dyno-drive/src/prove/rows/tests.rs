@@ -84,7 +84,15 @@ fn seen(spec: &DataSpec) -> Seen<'_> {
 
 #[test]
 fn rows_that_are_missing_twice_there_or_strange_are_counted() {
-    let spec = DataSpec { schemas: 2, rows: 40, scan_rows: 0, block_size: 8192, compressible: 0, seed: 1 };
+    let spec = DataSpec {
+        schemas: 2,
+        rows: 40,
+        scan_rows: 0,
+        block_size: 8192,
+        compressible: 0,
+        seed: 1,
+        secondary: false,
+    };
     let mut seen = seen(&spec);
     for (schema, key) in [(1, 1), (1, 40), (2, 1), (2, 40)] {
         assert!(seen.place(schema, key).is_some());

@@ -18,13 +18,21 @@ pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
     loading.progress.phase("index", tables.iter().map(|table| table.rows).sum());
     loading.each(tables.len(), &|connection, job| {
         let table = tables[job];
-        if let Some(index) = table.index_name() {
-            let name = table.name();
+        let name = table.name();
+        for (index, statements) in table.indexes(loading.spec) {
             let there = connection.simple(&format!("SHOW INDEX FROM {name} WHERE Key_name = '{index}'"))?;
-            if there.is_empty() {
-                connection.simple(&format!("ALTER TABLE {name} ADD INDEX {index} (custid)")).map_err(
-                    |error| explain(error, &format!("index {index} cannot be built"), loading.config),
-                )?;
+            if !there.is_empty() {
+                continue;
+            }
+            let has_column = !connection.simple(&format!("SHOW COLUMNS FROM {name} LIKE 'sec'"))?.is_empty();
+            for sql in statements {
+                // A load that was stopped between the two has the column already.
+                if has_column && sql.contains("ADD COLUMN") {
+                    continue;
+                }
+                connection.simple(&sql).map_err(|error| {
+                    explain(error, &format!("index {index} cannot be built"), loading.config)
+                })?;
             }
         }
         loading.progress.advance(table.rows, 0);

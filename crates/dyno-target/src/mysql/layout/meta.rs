@@ -62,6 +62,7 @@ pub(super) fn describe_sql(spec: &DataSpec, shape: Shape, mark: &str, dyno_versi
         ("block_size", spec.block_size.to_string()),
         ("compressible", spec.compressible.to_string()),
         ("seed", spec.seed.to_string()),
+        (SECONDARY, spec.secondary.to_string()),
         ("column_bytes", shape.column_bytes.to_string()),
         ("pad_bytes", shape.pad_bytes.to_string()),
         ("dyno_version", dyno_version.to_owned()),
@@ -82,6 +83,9 @@ pub(super) struct Found {
     /// Tables and procedures that are there, by kind and name.
     pub(super) objects: HashSet<(String, String)>,
 }
+
+/// The name of what tells whether rows have a secondary key.
+const SECONDARY: &str = "secondary";
 
 fn broken(what: impl std::fmt::Display) -> TargetError {
     let message = format!("Dyno's metadata (dyno_meta and its kin) cannot be used: {what}");
@@ -190,6 +194,8 @@ fn spec(meta: &HashMap<&str, &str>) -> Result<DataSpec, TargetError> {
         block_size,
         compressible: number(meta, "compressible")?,
         seed: number(meta, "seed")?,
+        // Loads of older versions have none, and do not say so.
+        secondary: meta.contains_key(SECONDARY) && number(meta, SECONDARY)?,
     })
 }
 

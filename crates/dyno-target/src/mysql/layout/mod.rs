@@ -18,6 +18,7 @@ mod drop;
 mod fill;
 mod finish;
 mod meta;
+pub(super) mod own_rows;
 mod quote;
 mod row_text;
 mod rows;

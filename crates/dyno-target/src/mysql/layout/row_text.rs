@@ -146,7 +146,15 @@ mod tests {
     }
 
     fn every_key_comes_once(block_size: u64) {
-        let spec = DataSpec { schemas: 1, rows: 9, scan_rows: 0, block_size, compressible: 0, seed: 3 };
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 9,
+            scan_rows: 0,
+            block_size,
+            compressible: 0,
+            seed: 3,
+            secondary: false,
+        };
         let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
         let shape = Shape::of(block_size).unwrap();
         let mut maker = RowMaker::new(&spec, &table, shape);
@@ -178,8 +186,15 @@ mod tests {
 
     #[test]
     fn values_are_escaped() {
-        let spec =
-            DataSpec { schemas: 1, rows: 50, scan_rows: 0, block_size: 16_384, compressible: 0, seed: 3 };
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 50,
+            scan_rows: 0,
+            block_size: 16_384,
+            compressible: 0,
+            seed: 3,
+            secondary: false,
+        };
         let table = Table { kind: TableKind::Scan, schema: 1, rows: 50 };
         let mut maker = RowMaker::new(&spec, &table, Shape::of(16_384).unwrap());
         let mut out = String::new();

@@ -11,7 +11,7 @@ use super::super::wire::{Connection, Row};
 use super::quote::literal;
 use super::row_text::RowMaker;
 use super::tables::{Shape, Table};
-use super::verify::wrong;
+use super::verify::{check_secondary, wrong};
 use crate::data::{TEXT_COLUMNS, TableKind, mix, row_fault, spot_keys};
 use crate::error::TargetError;
 
@@ -26,12 +26,13 @@ pub(in crate::mysql) fn spot_check(
 ) -> Result<(), TargetError> {
     let shape = Shape::of(spec.block_size)?;
     for table in Table::all(spec) {
-        check_facts(connection, &table)?;
+        check_facts(connection, spec, &table)?;
         check_ends(connection, &table, shape)?;
         let mut maker = RowMaker::new(spec, &table, shape);
         let seed = mix(seed ^ mix(u64::from(table.schema)));
         if table.kind == TableKind::Rows {
             check_by_key(connection, &table, &mut maker, seed)?;
+            check_secondary(connection, spec, &table)?;
         }
         check_positions(connection, &table, shape, &mut maker, seed)?;
     }
@@ -39,15 +40,16 @@ pub(in crate::mysql) fn spot_check(
 }
 
 /// Its indexes and triggers.
-fn check_facts(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
+fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<(), TargetError> {
     let name = table.name();
     let rows = connection.simple(&format!("SHOW INDEX FROM {name}"))?;
     // Key_name and Column_name.
     let mut indexes: Vec<(&str, &str)> =
         rows.iter().filter_map(|row| Some((row.get(2)?, row.get(4)?))).collect();
     indexes.sort_unstable();
-    let own = table.index_name();
+    let (own, secondary) = (table.index_name(), table.secondary_index_name(spec));
     let mut wanted: Vec<(&str, &str)> = own.iter().map(|index| (index.as_str(), "custid")).collect();
+    wanted.extend(secondary.iter().map(|index| (index.as_str(), "sec")));
     wanted.insert(0, ("PRIMARY", "id"));
     if let Some((index, column)) = wanted.iter().find(|index| !indexes.contains(index)) {
         return Err(wrong(&name, &format!("has lost its index {index} on {column}")));

@@ -41,9 +41,9 @@ pub(in crate::mysql) struct Shape {
     /// Bytes of the column that makes a row as long as InnoDB keeps whole.
     pub(in crate::mysql) pad_bytes: usize,
     /// Spacers before each row.
-    pub(super) spacers: u64,
+    pub(in crate::mysql) spacers: u64,
     /// Bytes of the text of each; longer than a column, it stands in `pad`.
-    pub(super) spacer_bytes: usize,
+    pub(in crate::mysql) spacer_bytes: usize,
 }
 
 impl Shape {
@@ -64,7 +64,7 @@ impl Shape {
     }
 
     /// Records that a row is with its spacers.
-    pub(super) fn records(self) -> u64 {
+    pub(in crate::mysql) fn records(self) -> u64 {
         1 + self.spacers
     }
 
@@ -72,17 +72,17 @@ impl Shape {
     ///
     /// Spacers go in first: so wherever rows meet that connections load at the same time, a spacer lies between them at every
     /// moment. A row beside a row, whose spacer came later, would take a page for itself and one for the spacer.
-    pub(super) fn id(self, position: u64) -> u64 {
+    pub(in crate::mysql) fn id(self, position: u64) -> u64 {
         (position + 1) * self.records()
     }
 
     /// The surrogate keys of the spacers before the row `id`.
-    pub(super) fn spacer_ids(self, id: u64) -> std::ops::Range<u64> {
+    pub(in crate::mysql) fn spacer_ids(self, id: u64) -> std::ops::Range<u64> {
         id - self.spacers..id
     }
 
     /// Whether a spacer's text stands in `pad`, and not in the last column.
-    pub(super) fn pads_spacers(self) -> bool {
+    pub(in crate::mysql) fn pads_spacers(self) -> bool {
         self.spacer_bytes > self.column_bytes
     }
 }
@@ -126,6 +126,31 @@ impl Table {
     /// The index's name, if the table has one.
     pub(in crate::mysql) fn index_name(&self) -> Option<String> {
         (self.kind == TableKind::Rows).then(|| format!("{}_custid", self.name()))
+    }
+
+    /// The name of the index on the secondary key, if the table has one.
+    pub(in crate::mysql) fn secondary_index_name(&self, spec: &DataSpec) -> Option<String> {
+        (self.kind == TableKind::Rows && spec.secondary).then(|| format!("{}_sec", self.name()))
+    }
+
+    /// Names of all its indexes, and for each the statements that create it.
+    pub(in crate::mysql) fn indexes(&self, spec: &DataSpec) -> Vec<(String, Vec<String>)> {
+        let name = self.name();
+        let main = self.index_name().map(|index| {
+            let sql = format!("ALTER TABLE {name} ADD INDEX {index} (custid)");
+            (index, vec![sql])
+        });
+        // The key follows from `custid`, so it takes no room in the row. Column and index are made one after the other:
+        // together they would copy the table.
+        let secondary = self.secondary_index_name(spec).map(|index| {
+            let key = spec.secondary_sql("MOD");
+            let statements = vec![
+                format!("ALTER TABLE {name} ADD COLUMN sec BIGINT UNSIGNED AS ({key}) VIRTUAL"),
+                format!("ALTER TABLE {name} ADD INDEX {index} (sec)"),
+            ];
+            (index, statements)
+        });
+        main.into_iter().chain(secondary).collect()
     }
 
     /// The statement that creates the table, empty, with `mark` as its comment.

@@ -51,6 +51,7 @@ pub(super) fn measure(
     }
     let mut maker = RowMaker::new(spec, table, shape);
     spot::check_positions(connection, table, shape, &mut maker, spec.seed)?;
+    check_secondary(connection, spec, table)?;
     let rows = connection.simple(&format!(
         "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES
          WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
@@ -65,6 +66,30 @@ pub(super) fn measure(
         blocks: pages.count,
         bytes,
     })
+}
+
+/// Whether some values of the secondary key have the rows that they shall have.
+pub(super) fn check_secondary(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+) -> Result<(), TargetError> {
+    let Some(index) = table.secondary_index_name(spec) else { return Ok(()) };
+    let name = table.name();
+    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
+        let sql = format!("SELECT COUNT(*) FROM {name} FORCE INDEX ({index}) WHERE sec = {value}");
+        let rows = connection.simple(&sql)?;
+        let found: Option<u64> = rows.first().and_then(|row| row.parse(0));
+        let wanted = spec.group_rows(value);
+        if found != Some(wanted) {
+            let found = format!(
+                "has {} rows with secondary key {value}, and {wanted} is right",
+                found.unwrap_or_default()
+            );
+            return Err(wrong(&name, &found));
+        }
+    }
+    Ok(())
 }
 
 /// That something is wrong with a table.

@@ -13,6 +13,7 @@ mod session;
 mod slice;
 mod statements;
 mod template;
+mod templates;
 
 pub use procedures::slice_sql;
 pub use session::MySession;

@@ -9,7 +9,7 @@ use dyno_plan::Drive;
 
 use super::answer::Reply;
 use super::slice::Slices;
-use super::template::{Parameter, Template};
+use super::templates::Templates;
 use super::{settings_sql, statements};
 use crate::data::UpdateValues;
 use crate::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
@@ -18,7 +18,9 @@ use crate::mysql::layout::Shape;
 use crate::mysql::wire::message::command;
 use crate::mysql::wire::{Connection, MyError, WireError};
 use crate::net::Breaker;
-use crate::session::{Done, Duplex, Interrupter, Op, Request, Session, SessionSetup, SliceDone};
+use crate::session::{
+    Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone, unfit,
+};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -37,25 +39,26 @@ pub struct MySession {
     breaker: Arc<Breaker>,
     sessions: Sessions,
     values: UpdateValues,
-    /// The new columns of one update, one after the other.
-    fresh: Vec<u8>,
     column_bytes: usize,
+    /// Records that a row is with its spacers.
+    records: u64,
+    place: Place,
     /// What was sent last, and what has arrived of its answer.
     asked: Request,
     reply: Reply,
-    /// First key and number of the last update that the server acknowledged.
-    last_update: Option<(u64, u64)>,
+    /// Schema, first key and number of the last update that the server acknowledged.
+    last_update: Option<(u32, u64, u64)>,
     overhead_commits: u64,
 }
 
 /// A connection, and the operations that are prepared on it.
 struct Ready {
     connection: Connection,
-    select: Template,
-    lookup: Template,
-    scan: Template,
-    update: Template,
+    templates: Templates,
+    /// Those for schema 1, where operations go there too.
+    first: Option<Box<Templates>>,
     slices: Option<Slices>,
+    slices_first: Option<Slices>,
 }
 
 impl MySession {
@@ -69,8 +72,9 @@ impl MySession {
         sessions: Sessions,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let column_bytes = Shape::of(setup.spec.block_size)?.column_bytes;
-        let SessionSetup { redo, number, seed, run_stamp, .. } = *setup;
+        let shape = Shape::of(setup.spec.block_size)?;
+        let column_bytes = shape.column_bytes;
+        let SessionSetup { number, seed, run_stamp, .. } = *setup;
         let values = UpdateValues::new(seed, run_stamp, number, column_bytes, setup.spec.compressible);
         let ready = prepare(config, setup, column_bytes, &breaker)?;
         note(&sessions, |ids| ids.insert(ready.connection.id()));
@@ -80,8 +84,9 @@ impl MySession {
             breaker,
             sessions,
             values,
-            fresh: vec![0; statements::updated_columns(redo).count() * column_bytes],
             column_bytes,
+            records: shape.records(),
+            place: Place::Own,
             asked: Request::Edge,
             reply: Reply::default(),
             last_update: None,
@@ -90,48 +95,28 @@ impl MySession {
         })
     }
 
-    fn last_key(&self, first: u64) -> u64 {
-        first + u64::from(self.setup.work_unit) - 1
-    }
-
     /// Sends `request` and notes what its answer will mean.
     #[inline]
     fn ask(&mut self, request: Request) -> Result<(), WireError> {
         self.asked = request;
         self.reply = Reply::default();
-        if let Request::Op(Op::Update { first, number }) = request {
-            self.write_update(first, number);
-        }
-        let last = |first| first + u64::from(self.setup.work_unit) - 1;
-        let Ready { connection, select, lookup, scan, update, .. } = &mut self.ready;
+        let Ready { connection, templates, first, .. } = &mut self.ready;
         let bytes = match request {
-            Request::Op(Op::Select { first }) => {
-                select.set_number(0, first);
-                select.set_number(1, last(first));
-                select.bytes()
+            Request::Op(op) => {
+                let templates = match (self.place, first) {
+                    (Place::First, Some(first)) => first.as_mut(),
+                    _ => templates,
+                };
+                templates.fill(op, &mut self.values)
             }
-            Request::Op(Op::Lookup { key }) => {
-                lookup.set_number(0, key);
-                lookup.bytes()
-            }
-            Request::Op(Op::Scan) => scan.bytes(),
-            Request::Op(Op::Update { .. }) => update.bytes(),
             Request::Edge => &PING,
         };
         connection.send_bytes(bytes)
     }
 
-    fn write_update(&mut self, first: u64, number: u64) {
-        let last = self.last_key(first);
-        self.values.fill_columns(number, &mut self.fresh);
-        let update = &mut self.ready.update;
-        let columns = self.fresh.chunks_exact(self.column_bytes);
-        let count = columns.len();
-        for (index, column) in columns.enumerate() {
-            update.set_text(index, column);
-        }
-        update.set_number(count, first);
-        update.set_number(count + 1, last);
+    /// The schema that operations go to.
+    fn schema(&self) -> u32 {
+        if self.place == Place::First { 1 } else { self.setup.schema }
     }
 
     /// What has arrived of the answer; `None` if that is not all of it.
@@ -139,10 +124,12 @@ impl MySession {
     fn heard(&mut self) -> Result<Option<Done>, WireError> {
         let Some(answer) = self.reply.take(&mut self.ready.connection)? else { return Ok(None) };
         let rows = match self.asked {
-            Request::Op(Op::Select { .. } | Op::Scan) => answer.value,
+            Request::Op(Op::Select { .. } | Op::Secondary { .. } | Op::Scan) => answer.value,
             Request::Op(Op::Lookup { .. }) => answer.rows,
+            // A row and its spacers.
+            Request::Op(Op::Insert { .. } | Op::Delete { .. }) => answer.rows / self.records,
             Request::Op(Op::Update { first, number }) => {
-                self.last_update = Some((first, number));
+                self.last_update = Some((self.schema(), first, number));
                 answer.rows
             }
             Request::Edge => 0,
@@ -162,12 +149,12 @@ impl MySession {
         }
     }
 
-    fn read_back(&mut self, first: u64, number: u64) -> Result<(u64, u64), WireError> {
+    fn read_back(&mut self, schema: u32, first: u64, number: u64) -> Result<(u64, u64), WireError> {
         let session = session_prefix(&self.setup);
         let stamp = format!("{session}{number:016x}");
         let run = UpdateValues::run_prefix(self.setup.run_stamp);
-        let last = self.last_key(first);
-        let sql = statements::verify(self.setup.schema, first, last, &stamp, &run, &session);
+        let last = first + u64::from(self.setup.work_unit) - 1;
+        let sql = statements::verify(schema, first, last, &stamp, &run, &session);
         let rows = self.ready.connection.ask(&sql)?;
         self.overhead_commits += 1;
         let number = |index| rows.first().and_then(|row| row.parse(index));
@@ -203,32 +190,29 @@ fn operations(
     setup: &SessionSetup,
     column_bytes: usize,
 ) -> Result<Ready, WireError> {
-    use Parameter::{Number, Text};
     let SessionSetup { schema, redo, .. } = *setup;
-    let (mut select, mut lookup, mut scan, mut update) =
-        (Template::default(), Template::default(), Template::default(), Template::default());
-    let mut slices = None;
+    let also_first = setup.extra.hot_schema && schema != 1;
+    let (mut templates, mut first) = (Templates::default(), None);
+    let (mut slices, mut slices_first) = (None, None);
     match setup.drive {
         Drive::Client => {
-            select = Template::new(connection.prepare(&statements::select(schema))?, &[Number, Number]);
-            lookup = Template::new(connection.prepare(&statements::lookup(schema))?, &[Number]);
-            let columns = statements::updated_columns(redo).map(|_| Text(column_bytes));
-            let parameters: Vec<Parameter> = columns.chain([Number, Number]).collect();
-            update = Template::new(connection.prepare(&statements::update(schema, redo))?, &parameters);
-            if setup.spec.scan_rows > 0 {
-                scan = Template::new(connection.prepare(&statements::scan(schema))?, &[]);
+            templates = Templates::prepare(&mut connection, setup, schema, column_bytes)?;
+            if also_first {
+                first = Some(Box::new(Templates::prepare(&mut connection, setup, 1, column_bytes)?));
             }
         }
         Drive::Server => {
-            let prefix = session_prefix(setup);
-            slices = Some(Slices::prepare(&mut connection, schema, redo, prefix, column_bytes)?);
+            let mut prepare =
+                |schema| Slices::prepare(&mut connection, schema, redo, session_prefix(setup), column_bytes);
+            slices = Some(prepare(schema)?);
+            slices_first = also_first.then(|| prepare(1)).transpose()?;
         }
     }
     if connection.marked && !connection.is_mariadb() {
         // Definitions of columns, told at the preparation, need not be told with every answer.
         connection.ask("SET SESSION resultset_metadata = NONE")?;
     }
-    Ok(Ready { connection, select, lookup, scan, update, slices })
+    Ok(Ready { connection, templates, first, slices, slices_first })
 }
 
 /// Why the statements could not be prepared.
@@ -259,12 +243,23 @@ impl Session for MySession {
         self.ask_and_wait(Request::Op(op)).map_err(WireError::into_op)
     }
 
+    #[inline]
+    fn turn_to(&mut self, place: Place) {
+        self.place = place;
+    }
+
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        let Ready { connection, slices, .. } = &mut self.ready;
+        unfit(ops)?;
+        let schema = self.schema();
+        let Ready { connection, slices, slices_first, .. } = &mut self.ready;
         if ops.is_empty() {
             return Ok(SliceDone::default());
         }
-        let slices = slices.as_mut().ok_or_else(|| {
+        let slices = match (self.place, slices_first) {
+            (Place::First, Some(first)) => Some(first),
+            _ => slices.as_mut(),
+        };
+        let slices = slices.ok_or_else(|| {
             let message = "this session was opened for the client drive and prepared no slices".to_owned();
             Box::new(OpError { class: ErrorClass::Fatal, code: "drive".to_owned(), message })
         })?;
@@ -272,7 +267,7 @@ impl Session for MySession {
             .run(connection, ops, self.setup.work_unit, &mut self.values)
             .map_err(WireError::into_op)?;
         let last = ops.iter().rev().find_map(|op| match *op {
-            Op::Update { first, number } => Some((first, number)),
+            Op::Update { first, number } => Some((schema, first, number)),
             _ => None,
         });
         self.last_update = last.or(self.last_update);
@@ -302,8 +297,8 @@ impl Session for MySession {
     }
 
     fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        let Some((first, number)) = self.last_update else { return Ok(None) };
-        self.read_back(first, number).map(Some).map_err(WireError::into_op)
+        let Some((schema, first, number)) = self.last_update else { return Ok(None) };
+        self.read_back(schema, first, number).map(Some).map_err(WireError::into_op)
     }
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {

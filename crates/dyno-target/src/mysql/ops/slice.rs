@@ -31,6 +31,8 @@ impl Call {
             Op::Lookup { .. } => Self::Lookup,
             Op::Scan => Self::Scan,
             Op::Update { .. } => Self::Update,
+            // Sessions are asked for these on the client drive only: see `extras`.
+            Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => Self::Mixed,
         };
         let mut calls = ops.iter().map(of);
         let first = calls.next().unwrap_or(Self::Select);
@@ -111,7 +113,7 @@ impl Slices {
         }
         connection.send()?;
         let [selected, looked_up, scanned, rows_updated, commits] = answer::read_call(connection)?;
-        Ok(SliceDone { rows_read: [selected, looked_up, scanned], rows_updated, commits })
+        Ok(SliceDone { rows_read: [selected, looked_up, scanned, 0], rows_updated, churned: (0, 0), commits })
     }
 
     /// The operations as the procedure of `call` reads them.
@@ -123,6 +125,9 @@ impl Slices {
                 Op::Lookup { key } => (1, key, 0),
                 Op::Scan => (2, 0, 0),
                 Op::Update { first, number } => (3, first, number),
+                Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
+                    unreachable!("a slice is refused if it holds one of these")
+                }
             };
             // Writing to a String cannot fail.
             let _ = match call {

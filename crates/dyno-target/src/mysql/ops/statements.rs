@@ -6,6 +6,7 @@
 use dyno_plan::Redo;
 
 use crate::data::TEXT_COLUMNS;
+use crate::mysql::layout::Shape;
 
 /// The table of `schema`, to be read by its index on `custid`.
 fn by_index(schema: u32) -> String {
@@ -37,6 +38,30 @@ pub(super) fn updated_columns(redo: Redo) -> impl Iterator<Item = usize> + Clone
 pub(super) fn update(schema: u32, redo: Redo) -> String {
     let set: String = updated_columns(redo).map(|column| format!(", c{column} = ?")).collect();
     format!("UPDATE {} SET ver = ver + 1{set} WHERE custid BETWEEN ? AND ?", by_index(schema))
+}
+
+/// Counts the rows of one value of the secondary key.
+pub(super) fn secondary(schema: u32) -> String {
+    format!("SELECT COUNT(c2) FROM dyno_rows_{schema} FORCE INDEX (dyno_rows_{schema}_sec) WHERE sec = ?")
+}
+
+/// Inserts a row with new values, as long as those that were loaded, behind its spacers: the place of each spacer, then the
+/// row's place, key, columns and pad.
+pub(super) fn insert(schema: u32, shape: Shape) -> String {
+    let columns: String = (2..2 + TEXT_COLUMNS).map(|i| format!(", c{i}")).collect();
+    let values = ", ?".repeat(TEXT_COLUMNS);
+    let nulls = ", NULL".repeat(TEXT_COLUMNS - 1);
+    let text = format!("REPEAT('.', {})", shape.spacer_bytes);
+    let (last, pad) = if shape.pads_spacers() { ("NULL", text.as_str()) } else { (text.as_str(), "NULL") };
+    let spacers = format!("(?, NULL, 0{nulls}, {last}, {pad}), ").repeat(shape.spacers as usize);
+    format!(
+        "INSERT INTO dyno_rows_{schema} (id, custid, ver{columns}, pad) VALUES {spacers}(?, ?, 0{values}, ?)"
+    )
+}
+
+/// Deletes a row and its spacers, by their places.
+pub(super) fn delete(schema: u32) -> String {
+    format!("DELETE FROM dyno_rows_{schema} WHERE id BETWEEN ? AND ?")
 }
 
 /// Reads back the rows `first..=last`: how many there are, and in how many `c2` begins with `stamp`, or with one that

@@ -154,6 +154,7 @@ fn spec(meta: &HashMap<&str, &str>) -> Result<DataSpec, TargetError> {
         block_size: number(meta, "block_size")?,
         compressible: number(meta, "compressible")?,
         seed: number(meta, "seed")?,
+        secondary: false,
     })
 }
 

@@ -145,7 +145,15 @@ mod tests {
 
     #[test]
     fn rows_are_compared_with_what_was_loaded() {
-        let spec = DataSpec { schemas: 1, rows: 9, scan_rows: 0, block_size: 8192, compressible: 0, seed: 3 };
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 9,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 3,
+            secondary: false,
+        };
         let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
         let filler = Filler::new(&spec, 1, TableKind::Rows, CLASSIC_COLUMN_BYTES);
         let mut text = vec![0; filler.row_bytes()];

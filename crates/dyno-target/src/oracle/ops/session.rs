@@ -14,7 +14,7 @@ use crate::net::Breaker;
 use crate::oracle::connect::ConnectConfig;
 use crate::oracle::connection::{Bind, Connection};
 use crate::oracle::error::{OraError, op, target};
-use crate::session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+use crate::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone, unfit};
 
 /// A range of no keys.
 const NO_KEYS: (i64, i64) = (0, -1);
@@ -102,6 +102,9 @@ impl OraSession {
             }
             Op::Scan => count(driver.query(&self.texts.scan, &[])?)?,
             Op::Update { first, number } => return self.update(first, number),
+            Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
+                unreachable!("refused by `execute`")
+            }
         };
         Ok(Done { rows, commit_began_ns: None })
     }
@@ -198,10 +201,15 @@ fn not_prepared(error: &Error, setup: &SessionSetup) -> TargetError {
 
 impl Session for OraSession {
     fn execute(&mut self, wanted: Op) -> Result<Done, Box<OpError>> {
+        unfit(&[wanted])?;
         self.do_op(wanted).map_err(|error| self.tidy(op(&error)))
     }
 
+    // Never asked for: `Target::extras` says that there is none of it here yet.
+    fn turn_to(&mut self, _: Place) {}
+
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
+        unfit(ops)?;
         let driver = self.connection.driver();
         let done = self.slices.run(driver, &self.texts, ops, self.setup.work_unit, &mut self.values);
         let done = done.map_err(|error| self.tidy(op(&error)))?;

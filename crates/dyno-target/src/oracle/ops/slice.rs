@@ -52,6 +52,7 @@ impl Call {
             Op::Lookup { .. } => Self::Lookup,
             Op::Scan => Self::Scan,
             Op::Update { .. } => Self::Update,
+            Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => Self::Mixed,
         };
         let mut calls = ops.iter().map(of);
         let first = calls.next().unwrap_or(Self::Select);
@@ -162,7 +163,7 @@ impl Slices {
                     let binds = [ins.as_slice(), &[number; 5]].concat();
                     let mut result = connection.execute(&texts.slice_mixed, &binds)?;
                     let row = result.out_bind_data();
-                    done.rows_read = [row.get(0)?, row.get(1)?, row.get(2)?];
+                    done.rows_read = [row.get(0)?, row.get(1)?, row.get(2)?, 0];
                     (done.rows_updated, done.commits) = (row.get(3)?, row.get(4)?);
                 }
             }
@@ -179,6 +180,9 @@ impl Slices {
                 Op::Lookup { key } => (1, key, 0),
                 Op::Scan => (2, 0, 0),
                 Op::Update { first, number } => (3, first, number),
+                Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
+                    unreachable!("a slice is refused if it holds one of these")
+                }
             };
             // No two updates of a run have the same; 14 of 16 digits.
             let hash = mix(self.seed ^ mix(number)) >> 8;

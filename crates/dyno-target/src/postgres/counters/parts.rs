@@ -91,7 +91,15 @@ mod tests {
     use super::*;
 
     fn names(version_num: u32) -> Vec<&'static str> {
-        let spec = DataSpec { schemas: 1, rows: 1, scan_rows: 1, block_size: 8192, compressible: 0, seed: 1 };
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 1,
+            scan_rows: 1,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary: false,
+        };
         parts(version_num, &spec).iter().map(|part| part.name).collect()
     }
 

@@ -113,8 +113,15 @@ mod tests {
 
     #[test]
     fn the_data_is_a_block_per_row_and_its_index() {
-        let spec =
-            DataSpec { schemas: 2, rows: 1000, scan_rows: 0, block_size: 8192, compressible: 0, seed: 1 };
+        let spec = DataSpec {
+            schemas: 2,
+            rows: 1000,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary: false,
+        };
         let bytes = data_bytes(&spec);
         assert!((16_384_000..17_000_000).contains(&bytes), "{bytes}");
     }

@@ -75,7 +75,15 @@ mod tests {
 
     #[test]
     fn a_row_has_its_key_and_columns_where_the_format_wants_them() {
-        let spec = DataSpec { schemas: 1, rows: 9, scan_rows: 0, block_size: 8192, compressible: 0, seed: 3 };
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 9,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 3,
+            secondary: false,
+        };
         let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
         let mut maker = RowMaker::new(&spec, &table);
         let mut keys = Vec::new();

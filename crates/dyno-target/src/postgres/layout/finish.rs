@@ -14,19 +14,26 @@ use crate::pool;
 
 /// Builds the indexes that are not there yet, each recorded in the transaction that makes it.
 pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetError> {
-    let missing = |table: &&Table| table.index_name().is_some_and(|index| !found.indexes.contains(&index));
-    let tables: Vec<Table> = loading.tables.iter().filter(missing).copied().collect();
-    loading.progress.phase("index", tables.iter().map(|table| table.rows).sum());
-    pool::run(&Loaders(loading.config), loading.parallel, tables.len(), loading.cancel, &|connection, job| {
-        let table = tables[job];
-        if let (Some(create), Some(name)) = (table.create_index_sql(), table.index_name()) {
+    let of =
+        |table: &Table| table.indexes(loading.spec).into_iter().map(|index| (table.rows, index)).collect();
+    let all: Vec<(u64, (String, String))> =
+        loading.tables.iter().flat_map(|table| -> Vec<_> { of(table) }).collect();
+    let missing: Vec<_> = all.iter().filter(|(_, (name, _))| !found.indexes.contains(name)).collect();
+    loading.progress.phase("index", missing.iter().map(|(rows, _)| rows).sum());
+    pool::run(
+        &Loaders(loading.config),
+        loading.parallel,
+        missing.len(),
+        loading.cancel,
+        &|connection, job| {
+            let (rows, (name, create)) = missing[job];
             connection
-                .simple(&format!("{create}; {}", record_relation_sql("index", &name)))
+                .simple(&format!("{create}; {}", record_relation_sql("index", name)))
                 .map_err(|error| explain(error, &format!("index {name} cannot be built"), loading.config))?;
-        }
-        loading.progress.advance(table.rows, 0);
-        Ok(())
-    })
+            loading.progress.advance(*rows, 0);
+            Ok(())
+        },
+    )
 }
 
 /// Runs `command` (a VACUUM with its options) on every table.

@@ -57,6 +57,7 @@ pub(super) fn describe_sql(spec: &DataSpec, dyno_version: &str) -> String {
         ("block_size", spec.block_size.to_string()),
         ("compressible", spec.compressible.to_string()),
         ("seed", spec.seed.to_string()),
+        (SECONDARY, spec.secondary.to_string()),
         ("column_bytes", COLUMN_BYTES.to_string()),
         ("dyno_version", dyno_version.to_owned()),
     ];
@@ -74,6 +75,9 @@ pub(super) struct Found {
     /// Indexes that are there.
     pub(super) indexes: HashSet<String>,
 }
+
+/// The name of what tells whether rows have a secondary key.
+const SECONDARY: &str = "secondary";
 
 fn broken(what: impl std::fmt::Display) -> TargetError {
     let message = format!("Dyno's metadata in schema {SCHEMA} cannot be used: {what}");
@@ -134,6 +138,8 @@ fn spec(meta: &HashMap<&str, &str>) -> Result<DataSpec, TargetError> {
         block_size: number(meta, "block_size")?,
         compressible: number(meta, "compressible")?,
         seed: number(meta, "seed")?,
+        // Loads of older versions have none, and do not say so.
+        secondary: meta.contains_key(SECONDARY) && number(meta, SECONDARY)?,
     })
 }
 

@@ -11,6 +11,7 @@ mod create;
 mod drop;
 mod finish;
 mod meta;
+pub(super) mod own_rows;
 mod quote;
 mod rows;
 mod session;

@@ -12,7 +12,7 @@ use super::super::wire::{Connection, Row};
 use super::copy_rows::RowMaker;
 use super::quote::literal;
 use super::tables::Table;
-use super::verify::check_keys;
+use super::verify::{check_keys, check_secondary};
 use crate::data::{TEXT_COLUMNS, TableKind, mix, row_fault, spot_keys};
 use crate::error::{TargetError, TargetErrorKind};
 
@@ -31,8 +31,8 @@ pub(in crate::postgres) fn spot_check(
     // Rows are to be found by the index, as a run finds them.
     connection.simple("SET enable_seqscan = off")?;
     for table in Table::all(spec) {
-        let facts = facts(connection, &table)?;
-        check_facts(&table, &facts)?;
+        let facts = facts(connection, spec, &table)?;
+        check_facts(spec, &table, &facts)?;
         if facts.deleted > 0 {
             count_all(connection, &table)?;
         }
@@ -41,6 +41,7 @@ pub(in crate::postgres) fn spot_check(
             TableKind::Rows => {
                 check_ends(connection, &table)?;
                 by_key(connection, spec, &table, seed)?;
+                check_secondary(connection, spec, &table)?;
             }
             TableKind::Scan => by_block(connection, spec, &table, facts.blocks, seed)?,
         }
@@ -57,18 +58,21 @@ struct Facts {
     deleted: u64,
 }
 
-fn facts(connection: &mut Connection, table: &Table) -> Result<Facts, TargetError> {
+fn facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<Facts, TargetError> {
     let index = table.index_name().unwrap_or_default();
+    let secondary = table.secondary_index_name(spec).unwrap_or_default();
     let rows = connection.simple(&format!(
         "SELECT pg_relation_size(c.oid) / current_setting('block_size')::int8,
             (SELECT count(*) FROM pg_index i WHERE i.indrelid = c.oid),
             (SELECT count(*) FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
-             WHERE i.indrelid = c.oid AND x.relname = {} AND i.indisvalid AND i.indisready AND i.indpred IS NULL
-               AND i.indnatts = 1 AND pg_get_indexdef(x.oid, 1, false) = 'custid'),
+             WHERE i.indrelid = c.oid AND i.indisvalid AND i.indisready AND i.indpred IS NULL AND i.indnatts = 1
+               AND (x.relname = {} AND pg_get_indexdef(x.oid, 1, false) = 'custid'
+                 OR x.relname = {} AND i.indexprs IS NOT NULL)),
             (SELECT count(*) FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
             coalesce(pg_stat_get_tuples_deleted(c.oid), 0)
          FROM pg_class c WHERE c.oid = {}::regclass",
         literal(&index),
+        literal(&secondary),
         literal(&table.full_name())
     ))?;
     let number = |i| rows.first().and_then(|row| row.parse(i));
@@ -90,8 +94,8 @@ fn wrong(table: &Table, found: &str) -> TargetError {
         .hint("find out who changed it; `dyno drop` and then `dyno load` make it anew")
 }
 
-fn check_facts(table: &Table, facts: &Facts) -> Result<(), TargetError> {
-    let wanted = u64::from(table.index_name().is_some());
+fn check_facts(spec: &DataSpec, table: &Table, facts: &Facts) -> Result<(), TargetError> {
+    let wanted = table.indexes(spec).len() as u64;
     if facts.blocks < table.rows {
         let found = format!(
             "has {} blocks, and {} rows were loaded, each into a block of its own",
@@ -100,7 +104,11 @@ fn check_facts(table: &Table, facts: &Facts) -> Result<(), TargetError> {
         return Err(wrong(table, &found));
     }
     if facts.good_indexes < wanted {
-        return Err(wrong(table, "has lost its index on custid, or that is not valid"));
+        let found = match wanted {
+            1 => "has lost its index on custid, or that is not valid",
+            _ => "has lost an index, on custid or on the secondary key, or that is not valid",
+        };
+        return Err(wrong(table, found));
     }
     if facts.indexes > wanted {
         let found =

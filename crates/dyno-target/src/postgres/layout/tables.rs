@@ -67,6 +67,22 @@ impl Table {
         )
     }
 
+    /// The name of the index on the secondary key, if the table has one.
+    pub(in crate::postgres) fn secondary_index_name(&self, spec: &DataSpec) -> Option<String> {
+        (self.kind == TableKind::Rows && spec.secondary).then(|| format!("{}_sec", self.name()))
+    }
+
+    /// Names of all its indexes and the statements that create them.
+    pub(in crate::postgres) fn indexes(&self, spec: &DataSpec) -> Vec<(String, String)> {
+        let main = self.index_name().zip(self.create_index_sql());
+        // The key follows from `custid`, so rows are as wide without it, and an update changes nothing of it.
+        let secondary = self.secondary_index_name(spec).map(|index| {
+            let sql = format!("CREATE INDEX {index} ON {} (({}))", self.full_name(), spec.secondary_sql("%"));
+            (index, sql)
+        });
+        main.into_iter().chain(secondary).collect()
+    }
+
     /// The statement that creates the index.
     pub(in crate::postgres) fn create_index_sql(&self) -> Option<String> {
         self.index_name().map(|index| format!("CREATE INDEX {index} ON {} (custid)", self.full_name()))
@@ -79,8 +95,15 @@ mod tests {
 
     #[test]
     fn a_spec_without_scan_rows_has_no_scan_tables() {
-        let mut spec =
-            DataSpec { schemas: 2, rows: 5, scan_rows: 0, block_size: 8192, compressible: 0, seed: 1 };
+        let mut spec = DataSpec {
+            schemas: 2,
+            rows: 5,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary: false,
+        };
         let names = |spec: &DataSpec| Table::all(spec).iter().map(Table::full_name).collect::<Vec<_>>();
         assert_eq!(names(&spec), ["dyno.rows_1", "dyno.rows_2"]);
         spec.scan_rows = 1;

@@ -53,6 +53,7 @@ pub(super) fn measure(
     let relation_blocks = row.parse(0).ok_or_else(unreadable)?;
     let bytes = row.parse(1).ok_or_else(unreadable)?;
     check_contents(connection, spec, table, relation_blocks)?;
+    check_secondary(connection, spec, table)?;
     let facts = SchemaFacts {
         schema: table.schema,
         kind: table.kind.name(),
@@ -62,6 +63,33 @@ pub(super) fn measure(
         bytes,
     };
     Ok((facts, relation_blocks))
+}
+
+/// Whether some values of the secondary key have the rows that they shall have.
+pub(super) fn check_secondary(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+) -> Result<(), TargetError> {
+    if table.secondary_index_name(spec).is_none() {
+        return Ok(());
+    }
+    // Found by the index: all else would read the whole table.
+    connection.simple("SET enable_seqscan = off")?;
+    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
+        let (name, key) = (table.full_name(), spec.secondary_sql("%"));
+        let rows = connection.simple(&format!("SELECT count(*) FROM {name} WHERE ({key}) = {value}"))?;
+        let found: Option<u64> = rows.first().and_then(|row| row.parse(0));
+        let wanted = spec.group_rows(value);
+        if found != Some(wanted) {
+            let found = format!(
+                "has {} rows with secondary key {value}, and {wanted} is right",
+                found.unwrap_or_default()
+            );
+            return Err(wrong(&name, &found));
+        }
+    }
+    Ok(())
 }
 
 fn wrong(table: &str, found: &str) -> TargetError {

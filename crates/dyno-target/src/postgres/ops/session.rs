@@ -12,12 +12,15 @@ use super::settings_sql;
 use super::slice::{self, Call, Tails};
 use super::statements;
 use super::template::{Ending, Template};
+use super::templates::{self, Templates};
 use crate::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use crate::error::{OpError, TargetError, TargetErrorKind};
 use crate::postgres::connect::ConnectConfig;
 use crate::postgres::counters::SHARED_STATISTICS;
 use crate::postgres::wire::{Breaker, Connection, PgError, WireError, message};
-use crate::session::{Done, Duplex, Interrupter, Op, Request, Session, SessionSetup, SliceDone};
+use crate::session::{
+    Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone, unfit,
+};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -32,22 +35,20 @@ pub struct PgSession {
     setup: SessionSetup,
     connection: Connection,
     breaker: Arc<Breaker>,
-    select: Template,
-    lookup: Template,
-    scan: Template,
-    update: Template,
+    templates: Templates,
+    /// Those for schema 1, where operations go there too.
+    first: Option<Box<Templates>>,
+    place: Place,
     edge: Template,
     /// Transactions that the server counts for an edge.
     edge_commits: u64,
     values: UpdateValues,
-    /// The new columns of one update, one after the other.
-    fresh: Vec<u8>,
     tails: Tails,
     /// What was sent last, and what has arrived of its answer.
     asked: Request,
     reply: Reply,
-    /// First key and number of the last update that the server acknowledged.
-    last_update: Option<(u64, u64)>,
+    /// Schema, first key and number of the last update that the server acknowledged.
+    last_update: Option<(u32, u64, u64)>,
     overhead_commits: u64,
     /// Whether it answers as a server on this machine does.
     is_near: bool,
@@ -60,7 +61,7 @@ impl PgSession {
     /// As [`Connection::open`]; [`TargetErrorKind::Data`] if the tables are not there.
     pub fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let SessionSetup { schema, redo, number, .. } = *setup;
+        let SessionSetup { schema, number, .. } = *setup;
         let values = UpdateValues::new(
             setup.seed,
             setup.run_stamp,
@@ -74,14 +75,12 @@ impl PgSession {
             config: config.clone(),
             connection,
             breaker,
-            select: statements::select(schema).template(Ending::Sync),
-            lookup: statements::lookup(schema).template(Ending::Sync),
-            scan: statements::scan(schema).template(Ending::Sync),
-            update: statements::update(schema, redo).template(Ending::FlushSync),
+            templates: Templates::new(setup, schema),
+            first: also_first(setup).then(|| Box::new(Templates::new(setup, 1))),
+            place: Place::Own,
             edge: if flushes { statements::edge().template(Ending::Sync) } else { Template::sync() },
             edge_commits: u64::from(flushes),
             values,
-            fresh: vec![0; statements::updated_columns(redo).count() * CLASSIC_COLUMN_BYTES],
             tails: Tails::new(session_prefix(setup)),
             asked: Request::Edge,
             reply: Reply::default(),
@@ -124,47 +123,34 @@ impl PgSession {
         self.asked = request;
         self.reply = Reply::default();
         let template = match request {
-            Request::Op(Op::Select { first }) => {
-                let last = self.last_key(first);
-                self.select.set_int8(0, first);
-                self.select.set_int8(1, last);
-                &self.select
-            }
-            Request::Op(Op::Lookup { key }) => {
-                self.lookup.set_int8(0, key);
-                &self.lookup
-            }
-            Request::Op(Op::Scan) => &self.scan,
-            Request::Op(Op::Update { first, number }) => {
-                self.write_update(first, number);
-                &self.update
+            Request::Op(op) => {
+                let templates = match (self.place, &mut self.first) {
+                    (Place::First, Some(first)) => first.as_mut(),
+                    _ => &mut self.templates,
+                };
+                templates.fill(op, &mut self.values)
             }
             Request::Edge => &self.edge,
         };
         self.connection.send_bytes(template.bytes())
     }
 
-    fn write_update(&mut self, first: u64, number: u64) {
-        let last = self.last_key(first);
-        self.update.set_int8(0, first);
-        self.update.set_int8(1, last);
-        self.values.fill_columns(number, &mut self.fresh);
-        for (index, column) in self.fresh.chunks_exact(CLASSIC_COLUMN_BYTES).enumerate() {
-            self.update.set_text(index + 2, column);
-        }
+    /// The schema that operations go to.
+    fn schema(&self) -> u32 {
+        if self.place == Place::First { 1 } else { self.setup.schema }
     }
 
     /// What has arrived of the answer; `None` if that is not all of it.
     #[inline]
     fn heard(&mut self) -> Result<Option<Done>, WireError> {
-        let updates = matches!(self.asked, Request::Op(Op::Update { .. }));
-        let clock = updates.then_some(&*self.setup.clock);
+        let writes = matches!(self.asked, Request::Op(op) if op.writes());
+        let clock = writes.then_some(&*self.setup.clock);
         let Some(answer) = self.reply.take(&mut self.connection, clock)? else { return Ok(None) };
         let rows = match self.asked {
-            Request::Op(Op::Select { .. } | Op::Scan) => answer.value,
-            Request::Op(Op::Lookup { .. }) => answer.rows,
+            Request::Op(Op::Select { .. } | Op::Secondary { .. } | Op::Scan) => answer.value,
+            Request::Op(Op::Lookup { .. } | Op::Insert { .. } | Op::Delete { .. }) => answer.rows,
             Request::Op(Op::Update { first, number }) => {
-                self.last_update = Some((first, number));
+                self.last_update = Some((self.schema(), first, number));
                 answer.rows
             }
             Request::Edge => {
@@ -187,7 +173,7 @@ impl PgSession {
         }
     }
 
-    fn read_back(&mut self, first: u64, number: u64) -> Result<(u64, u64), WireError> {
+    fn read_back(&mut self, schema: u32, first: u64, number: u64) -> Result<(u64, u64), WireError> {
         let session = session_prefix(&self.setup);
         let params = [
             first.to_string(),
@@ -196,7 +182,7 @@ impl PgSession {
             UpdateValues::run_prefix(self.setup.run_stamp),
             session,
         ];
-        let sql = statements::verify(self.setup.schema);
+        let sql = statements::verify(schema);
         let rows = self.connection.ask(&sql, &params.each_ref().map(String::as_str))?;
         self.overhead_commits += 1;
         let number = |index| rows.first().and_then(|row| row.parse(index));
@@ -213,6 +199,11 @@ fn session_prefix(setup: &SessionSetup) -> String {
 /// settings, the preparation.
 const OPENING_COMMITS: u64 = 3;
 
+/// Whether operations go to schema 1 from a session that is not at home there.
+fn also_first(setup: &SessionSetup) -> bool {
+    setup.extra.hot_schema && setup.schema != 1
+}
+
 /// A connection on which everything is prepared.
 fn prepare(
     config: &ConnectConfig,
@@ -226,14 +217,18 @@ fn prepare(
     let out = &mut connection.out;
     match setup.drive {
         Drive::Client => {
-            statements::select(setup.schema).parse(out);
-            statements::lookup(setup.schema).parse(out);
-            statements::update(setup.schema, setup.redo).parse(out);
-            if setup.spec.scan_rows > 0 {
-                statements::scan(setup.schema).parse(out);
+            let mut prepared = templates::statements_of(setup, setup.schema);
+            if also_first(setup) {
+                prepared.extend(templates::statements_of(setup, 1));
+            }
+            prepared.iter().for_each(|statement| statement.parse(out));
+        }
+        Drive::Server => {
+            Call::ALL.iter().for_each(|call| call.parse(out, setup.schema, setup.redo, Place::Own));
+            if also_first(setup) {
+                Call::ALL.iter().for_each(|call| call.parse(out, 1, setup.redo, Place::First));
             }
         }
-        Drive::Server => Call::ALL.iter().for_each(|call| call.parse(out, setup.schema, setup.redo)),
     }
     if flush {
         statements::edge().parse(out);
@@ -281,15 +276,23 @@ impl Session for PgSession {
         self.ask_and_wait(Request::Op(op)).map_err(WireError::into_op)
     }
 
+    #[inline]
+    fn turn_to(&mut self, place: Place) {
+        self.place = place;
+    }
+
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
+        unfit(ops)?;
         if ops.is_empty() {
             return Ok(SliceDone::default());
         }
         let work_unit = self.setup.work_unit;
-        let done = slice::run(&mut self.connection, ops, work_unit, &mut self.values, &mut self.tails)
+        let place = if self.first.is_some() { self.place } else { Place::Own };
+        let done = slice::run(&mut self.connection, ops, work_unit, place, &mut self.values, &mut self.tails)
             .map_err(WireError::into_op)?;
+        let schema = self.schema();
         let last = ops.iter().rev().find_map(|op| match *op {
-            Op::Update { first, number } => Some((first, number)),
+            Op::Update { first, number } => Some((schema, first, number)),
             _ => None,
         });
         self.last_update = last.or(self.last_update);
@@ -333,8 +336,8 @@ impl Session for PgSession {
     }
 
     fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        let Some((first, number)) = self.last_update else { return Ok(None) };
-        self.read_back(first, number).map(Some).map_err(WireError::into_op)
+        let Some((schema, first, number)) = self.last_update else { return Ok(None) };
+        self.read_back(schema, first, number).map(Some).map_err(WireError::into_op)
     }
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {

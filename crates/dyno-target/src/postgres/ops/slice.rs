@@ -6,7 +6,7 @@ use super::answer;
 use super::encode::{array, int8, oid, put_int2, put_int8};
 use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, UpdateValues};
 use crate::postgres::wire::{Connection, Fields, PgError, WireError, message};
-use crate::session::{Op, SliceDone};
+use crate::session::{Op, Place, SliceDone};
 
 /// Columns that a procedure returns, each an `int8`.
 const RESULTS: usize = 5;
@@ -32,6 +32,8 @@ impl Call {
             Op::Lookup { .. } => Self::Lookup,
             Op::Scan => Self::Scan,
             Op::Update { .. } => Self::Update,
+            // Sessions are asked for these on the client drive only: see `extras`.
+            Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => Self::Mixed,
         };
         let mut calls = ops.iter().map(of);
         let first = calls.next().unwrap_or(Self::Select);
@@ -48,6 +50,18 @@ impl Call {
         }
     }
 
+    /// The prepared statement that calls it.
+    fn statement(self, place: Place) -> &'static str {
+        match (place, self) {
+            (Place::Own, call) => call.name(),
+            (Place::First, Self::Select) => "slice_select_first",
+            (Place::First, Self::Lookup) => "slice_lookup_first",
+            (Place::First, Self::Scan) => "slice_scan_first",
+            (Place::First, Self::Update) => "slice_update_first",
+            (Place::First, Self::Mixed) => "slice_mixed_first",
+        }
+    }
+
     fn types(self) -> &'static [u32] {
         use oid::{INT2_ARRAY, INT8, INT8_ARRAY, TEXT, TEXT_ARRAY};
         match self {
@@ -60,7 +74,7 @@ impl Call {
     }
 
     /// Appends the message that prepares the call.
-    pub(super) fn parse(self, out: &mut Vec<u8>, schema: u32, redo: Redo) {
+    pub(super) fn parse(self, out: &mut Vec<u8>, schema: u32, redo: Redo, place: Place) {
         let redo = match (self, redo) {
             (Self::Update | Self::Mixed, Redo::Lite) => "_lite",
             (Self::Update | Self::Mixed, Redo::Heavy) => "_heavy",
@@ -68,7 +82,7 @@ impl Call {
         };
         let params: String = (1..=self.types().len()).map(|i| format!("${i}, ")).collect();
         let sql = format!("CALL dyno.{}{redo}_{schema}({params}0, 0, 0, 0, 0)", self.name());
-        message::parse(out, self.name(), &sql, self.types());
+        message::parse(out, self.statement(place), &sql, self.types());
     }
 }
 
@@ -112,6 +126,9 @@ fn parts(op: Op) -> (u16, u64, u64) {
         Op::Lookup { key } => (1, key, 0),
         Op::Scan => (2, 0, 0),
         Op::Update { first, number } => (3, first, number),
+        Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
+            unreachable!("a slice is refused if it holds one of these")
+        }
     }
 }
 
@@ -120,6 +137,7 @@ pub(super) fn run(
     connection: &mut Connection,
     ops: &[Op],
     work_unit: u32,
+    place: Place,
     values: &mut UpdateValues,
     tails: &mut Tails,
 ) -> Result<SliceDone, WireError> {
@@ -130,7 +148,7 @@ pub(super) fn run(
     let out = &mut connection.out;
     message::message(out, b'B', |out| {
         out.push(0);
-        message::text(out, call.name());
+        message::text(out, call.statement(place));
         message::count(out, 1);
         message::count(out, 1);
         message::count(out, call.types().len());
@@ -193,7 +211,7 @@ fn results(body: &[u8]) -> Result<SliceDone, WireError> {
     };
     read().ok_or_else(|| WireError::protocol("a slice's result of another shape"))?;
     let [selected, looked_up, scanned, rows_updated, commits] = numbers;
-    Ok(SliceDone { rows_read: [selected, looked_up, scanned], rows_updated, commits })
+    Ok(SliceDone { rows_read: [selected, looked_up, scanned, 0], rows_updated, churned: (0, 0), commits })
 }
 
 #[cfg(test)]

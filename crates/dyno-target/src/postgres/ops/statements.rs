@@ -5,31 +5,37 @@ use super::encode::oid;
 use super::template::{Ending, Template};
 use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
 use crate::postgres::wire::message;
-use dyno_plan::Redo;
+use dyno_plan::{DataSpec, Redo};
 
 /// One prepared statement: its name on the connection, its text, and its parameters.
 #[derive(Debug)]
 pub(super) struct Statement {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) sql: String,
     types: Vec<u32>,
 }
 
 impl Statement {
-    fn new(name: &'static str, sql: String, types: &[u32]) -> Self {
-        Self { name, sql, types: types.to_vec() }
+    fn new(name: &str, sql: String, types: &[u32]) -> Self {
+        Self { name: name.to_owned(), sql, types: types.to_vec() }
+    }
+
+    /// The same under another name, for a session that has prepared its own already.
+    pub(super) fn elsewhere(mut self) -> Self {
+        self.name.push_str("_first");
+        self
     }
 
     /// Appends the message that prepares it.
     pub(super) fn parse(&self, out: &mut Vec<u8>) {
-        message::parse(out, self.name, &self.sql, &self.types);
+        message::parse(out, &self.name, &self.sql, &self.types);
     }
 
     /// Its template.
     pub(super) fn template(&self, ending: Ending) -> Template {
         let width = |&oid: &u32| if oid == oid::INT8 { 8 } else { CLASSIC_COLUMN_BYTES };
         let widths: Vec<usize> = self.types.iter().map(width).collect();
-        Template::new(self.name, &widths, ending)
+        Template::new(&self.name, &widths, ending)
     }
 }
 
@@ -43,6 +49,13 @@ pub(super) fn select(schema: u32) -> Statement {
 pub(super) fn lookup(schema: u32) -> Statement {
     let sql = format!("SELECT c2 FROM dyno.rows_{schema} WHERE custid = $1");
     Statement::new("lookup", sql, &[oid::INT8])
+}
+
+/// Counts the rows of one value of the secondary key.
+pub(super) fn secondary(spec: &DataSpec, schema: u32) -> Statement {
+    let key = spec.secondary_sql("%");
+    let sql = format!("SELECT COUNT(c2) FROM dyno.rows_{schema} WHERE ({key}) = $1");
+    Statement::new("secondary", sql, &[oid::INT8])
 }
 
 /// Counts the rows of the table without an index.
@@ -64,6 +77,22 @@ pub(super) fn update(schema: u32, redo: Redo) -> Statement {
     let mut types = vec![oid::INT8; 2];
     types.extend(updated_columns(redo).map(|_| oid::TEXT));
     Statement::new("update", sql, &types)
+}
+
+/// Inserts a row with new values.
+pub(super) fn insert(schema: u32) -> Statement {
+    let columns: String = (2..2 + TEXT_COLUMNS).map(|column| format!(", c{column}")).collect();
+    let values: String = (0..TEXT_COLUMNS).map(|i| format!(", ${}", i + 2)).collect();
+    let mut types = vec![oid::INT8];
+    types.extend([oid::TEXT; TEXT_COLUMNS]);
+    let sql = format!("INSERT INTO dyno.rows_{schema} (custid{columns}) VALUES ($1{values})");
+    Statement::new("insert", sql, &types)
+}
+
+/// Deletes the row of a key.
+pub(super) fn delete(schema: u32) -> Statement {
+    let sql = format!("DELETE FROM dyno.rows_{schema} WHERE custid = $1");
+    Statement::new("delete", sql, &[oid::INT8])
 }
 
 /// Makes all statistics of this session visible at the end of the statement; from version 15 on.

@@ -204,16 +204,17 @@ impl Loader<'_> {
         for &(table, loaded) in &missing {
             self.fill(table, loaded)?;
         }
-        let indexed = || tables(self.spec).into_iter().filter_map(|table| Some((table, table.index()?)));
-        self.progress.phase("index", indexed().map(|(table, _)| table.rows).sum());
-        for (table, index) in indexed() {
-            self.index(table, &index)?;
-            self.progress.advance(table.rows, 0);
+        let of = |table: Table| table.indexes(self.spec).into_iter().map(move |index| (table.rows, index));
+        let indexes: Vec<_> = tables(self.spec).into_iter().flat_map(of).collect();
+        self.progress.phase("index", indexes.iter().map(|(rows, _)| rows).sum());
+        for (rows, (index, ddl)) in &indexes {
+            self.index(index, ddl)?;
+            self.progress.advance(*rows, 0);
         }
         self.progress.phase("verify", self.spec.total_rows());
         let mut measured = Vec::new();
         for table in tables(self.spec) {
-            let facts = guard::cancellable(conn, self.cancel, || verify::measure(conn, table));
+            let facts = guard::cancellable(conn, self.cancel, || verify::measure(conn, self.spec, table));
             measured.push(facts.map_err(|error| self.stopped(error))?);
             self.progress.advance(table.rows, 0);
         }
@@ -287,15 +288,15 @@ impl Loader<'_> {
         Ok(reached)
     }
 
-    /// Builds the index of `table`, unless that was done before.
-    fn index(&self, table: Table, index: &str) -> Result<(), TargetError> {
+    /// Builds an index, unless that was done before.
+    fn index(&self, index: &str, ddl: &str) -> Result<(), TargetError> {
         let conn = &self.link.conn;
         let build = || -> Result<(), Fault> {
             if meta::recorded(conn, index)? {
                 return Ok(());
             }
             let transaction = conn.unchecked_transaction()?;
-            conn.execute(&table.index_ddl(index), [])?;
+            conn.execute(ddl, [])?;
             meta::record(conn, index, "index")?;
             Ok(transaction.commit()?)
         };

@@ -15,6 +15,8 @@ use crate::sqlite::fault::{Doing, Fault};
 
 /// The version of the tables below; a file of another version is refused.
 const FORMAT_VERSION: i64 = 1;
+/// The same where rows have a secondary key, which older versions do not know.
+const FORMAT_SECONDARY: i64 = 2;
 
 const META: &str = "dyno_meta";
 const OBJECTS: &str = "dyno_objects";
@@ -88,7 +90,8 @@ pub(in crate::sqlite) fn read(conn: &Connection) -> Result<Option<Meta>, TargetE
     let version: Option<i64> = conn
         .query_row("SELECT format_version FROM dyno_meta WHERE id = 1", [], |row| row.get(0))
         .map_err(|_| strange())?;
-    if version != Some(FORMAT_VERSION) || !exists(conn, OBJECTS).doing(doing)? {
+    let known = version.filter(|version| [FORMAT_VERSION, FORMAT_SECONDARY].contains(version));
+    if known.is_none() || !exists(conn, OBJECTS).doing(doing)? {
         return Err(strange());
     }
     let sql =
@@ -104,6 +107,7 @@ pub(in crate::sqlite) fn read(conn: &Connection) -> Result<Option<Meta>, TargetE
                 block_size: row.get(3)?,
                 compressible: row.get(4)?,
                 seed: seed.parse().map_err(|_| rusqlite::Error::IntegralValueOutOfRange(5, 0))?,
+                secondary: known == Some(FORMAT_SECONDARY),
             };
             Ok(Meta { spec, file_created: row.get(6)?, started_at: row.get(7)?, finished_at: row.get(8)? })
         })
@@ -162,7 +166,10 @@ pub(super) fn begin(
 ) -> Result<(), TargetError> {
     let wanted = tables(spec);
     let taken = names_in_file(conn).doing("look for tables")?;
-    let ours = wanted.iter().flat_map(|table| [Some(table.name()), table.index()]).flatten();
+    let ours = wanted.iter().flat_map(|table| {
+        let indexes = table.indexes(spec).into_iter().map(|(index, _)| index);
+        std::iter::once(table.name()).chain(indexes)
+    });
     let mut ours = [META.to_owned(), OBJECTS.to_owned()].into_iter().chain(ours);
     if let Some(name) = ours.find(|name| taken.iter().any(|other| other.eq_ignore_ascii_case(name))) {
         return Err(data_error(
@@ -170,10 +177,11 @@ pub(super) fn begin(
             "load into another file, or rename it",
         ));
     }
+    let version = if spec.secondary { FORMAT_SECONDARY } else { FORMAT_VERSION };
     let sql = format!(
         "INSERT INTO dyno_meta(id, format_version, schemas, rows_per_schema, scan_rows_per_schema, block_size,
             compressible, seed, column_bytes, file_created, load_settings, dyno_version, started_at)
-         VALUES(1, {FORMAT_VERSION}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, {NOW})"
+         VALUES(1, {version}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, {NOW})"
     );
     let make = || -> Result<(), Fault> {
         let transaction = conn.unchecked_transaction()?;

@@ -4,6 +4,7 @@ mod guard;
 mod load;
 mod meta;
 mod names;
+pub(super) mod own_rows;
 mod remove;
 mod spot;
 mod verify;

@@ -38,6 +38,22 @@ impl Table {
         format!("CREATE INDEX {index} ON {}(custid)", self.name())
     }
 
+    /// `dyno_rows_1_sec`, where the table has an index on the secondary key.
+    pub(in crate::sqlite) fn secondary_index(self, spec: &DataSpec) -> Option<String> {
+        (self.kind == TableKind::Rows && spec.secondary).then(|| format!("{}_sec", self.name()))
+    }
+
+    /// All its indexes: names, and the statements that make them. The secondary key follows from `custid`, so rows are as
+    /// wide without it, and an update changes nothing of it.
+    pub(super) fn indexes(self, spec: &DataSpec) -> Vec<(String, String)> {
+        let main = self.index().map(|index| (self.index_ddl(&index), index));
+        let secondary = self.secondary_index(spec).map(|index| {
+            let ddl = format!("CREATE INDEX {index} ON {}({})", self.name(), spec.secondary_sql("%"));
+            (ddl, index)
+        });
+        main.into_iter().chain(secondary).map(|(ddl, index)| (index, ddl)).collect()
+    }
+
     /// The statement that makes it. `c2` may be NULL as far as SQLite knows, so that `COUNT(c2)` has to look at it.
     pub(super) fn ddl(self) -> String {
         let mut ddl = format!("CREATE TABLE {}(custid INTEGER, ver INTEGER NOT NULL DEFAULT 0", self.name());
@@ -48,7 +64,7 @@ impl Table {
     }
 
     /// The statement that fills it: the texts are parameters 1–19, the key is parameter 20.
-    pub(super) fn insert(self) -> String {
+    pub(in crate::sqlite) fn insert(self) -> String {
         let mut sql = format!("INSERT INTO {}(custid, ver", self.name());
         for column in columns() {
             write!(sql, ", {column}").expect("writing to a string cannot fail");
@@ -124,7 +140,15 @@ mod tests {
 
     #[test]
     fn a_spec_without_scan_rows_has_no_scan_table() {
-        let spec = DataSpec { schemas: 2, rows: 5, scan_rows: 0, block_size: 4096, compressible: 0, seed: 1 };
+        let spec = DataSpec {
+            schemas: 2,
+            rows: 5,
+            scan_rows: 0,
+            block_size: 4096,
+            compressible: 0,
+            seed: 1,
+            secondary: false,
+        };
         let names: Vec<String> = tables(&spec).into_iter().map(Table::name).collect();
         assert_eq!(names, ["dyno_rows_1", "dyno_rows_2"]);
         let with_scan = tables(&DataSpec { scan_rows: 1, ..spec });

@@ -8,6 +8,7 @@ use dyno_plan::DataSpec;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::names::{Table, column_bytes, columns, tables};
+use super::verify::secondary_fault;
 use crate::data::{Filler, TableKind, mix, row_fault, spot_keys};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::sqlite::fault::{Doing, Fault};
@@ -27,8 +28,9 @@ pub(in crate::sqlite) fn spot_check(
     seed: u64,
 ) -> Result<(), TargetError> {
     for table in tables(spec) {
-        check_schema(conn, table)?;
+        check_schema(conn, spec, table)?;
         check_ends(conn, table)?;
+        check_secondary(conn, spec, table)?;
         let seed = mix(seed ^ mix(u64::from(table.schema)));
         check_rows(conn, spec, table, seed)?;
     }
@@ -45,7 +47,7 @@ fn wrong(table: Table, found: &str) -> TargetError {
 }
 
 /// Whether table and index are there, and nothing else hangs on the table.
-fn check_schema(conn: &Connection, table: Table) -> Result<(), TargetError> {
+fn check_schema(conn: &Connection, spec: &DataSpec, table: Table) -> Result<(), TargetError> {
     let name = table.name();
     let sql_of = |name: &str| -> Result<Option<String>, Fault> {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
@@ -59,10 +61,15 @@ fn check_schema(conn: &Connection, table: Table) -> Result<(), TargetError> {
     {
         return Err(wrong(table, "has lost its index on custid"));
     }
+    for (index, ddl) in table.indexes(spec).into_iter().skip(1) {
+        if sql_of(&index).doing(DOING)?.as_deref() != Some(&ddl) {
+            return Err(wrong(table, "has lost its index on the secondary key"));
+        }
+    }
     let sql = "SELECT name FROM sqlite_schema WHERE tbl_name = ?1 AND type IN ('index', 'trigger')
-        AND name IS NOT ?2 LIMIT 1";
-    let other: Option<String> =
-        conn.query_row(sql, (&name, table.index()), |row| row.get(0)).optional().doing(DOING)?;
+        AND name IS NOT ?2 AND name IS NOT ?3 LIMIT 1";
+    let own = (&name, table.index(), table.secondary_index(spec));
+    let other: Option<String> = conn.query_row(sql, own, |row| row.get(0)).optional().doing(DOING)?;
     match other {
         Some(other) => Err(wrong(table, &format!("carries {other}, which every update would have to serve"))),
         None => Ok(()),
@@ -101,6 +108,15 @@ fn check_ends(conn: &Connection, table: Table) -> Result<(), TargetError> {
         return Ok(());
     }
     Err(wrong(table, &format!("has {count} rows, and {} were loaded", table.rows)))
+}
+
+/// Whether some values of the secondary key have their rows.
+fn check_secondary(conn: &Connection, spec: &DataSpec, table: Table) -> Result<(), TargetError> {
+    let Some(index) = table.secondary_index(spec) else { return Ok(()) };
+    match secondary_fault(conn, spec, table, &index).doing(DOING)? {
+        Some(found) => Err(wrong(table, &format!("has other rows: {found}"))),
+        None => Ok(()),
+    }
 }
 
 /// Whether a sample of rows, by key where there is an index and by place where there is none, is what was loaded.

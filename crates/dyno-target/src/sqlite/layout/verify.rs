@@ -3,6 +3,7 @@
 //! The virtual table `dbstat` visits every page of a table and tells how many rows it holds. That is the measurement the
 //! method asks for: rows per block is not what the layout intends but what the file shows.
 
+use dyno_plan::DataSpec;
 use rusqlite::Connection;
 
 use super::names::Table;
@@ -44,6 +45,25 @@ fn keys(conn: &Connection, table: &str, index: &str) -> Result<Keys, Fault> {
     Ok(conn.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?)
 }
 
+/// What is wrong with the rows of some values of the secondary key, by its index.
+pub(super) fn secondary_fault(
+    conn: &Connection,
+    spec: &DataSpec,
+    table: Table,
+    index: &str,
+) -> Result<Option<String>, Fault> {
+    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
+        let (name, key) = (table.name(), spec.secondary_sql("%"));
+        let sql = format!("SELECT COUNT(*) FROM {name} INDEXED BY {index} WHERE ({key}) = ?1");
+        let found: u64 = conn.query_row(&sql, [value], |row| row.get(0))?;
+        let wanted = spec.group_rows(value);
+        if found != wanted {
+            return Ok(Some(format!("{found} rows have secondary key {value}, and {wanted} is right")));
+        }
+    }
+    Ok(None)
+}
+
 fn miss(table: &str, what: &str) -> TargetError {
     TargetError::new(TargetErrorKind::Data, format!("the load of {table} missed its aim: {what}"))
         .hint("drop the data and load again; if it happens again, this is a fault of dyno")
@@ -53,7 +73,7 @@ fn miss(table: &str, what: &str) -> TargetError {
 ///
 /// # Errors
 /// Rows are missing, a block holds more than one row, a row spills over its block, or the index lacks a key.
-pub(super) fn measure(conn: &Connection, table: Table) -> Result<SchemaFacts, TargetError> {
+pub(super) fn measure(conn: &Connection, spec: &DataSpec, table: Table) -> Result<SchemaFacts, TargetError> {
     let name = table.name();
     let counted = pages(conn, &name).doing("count pages")?;
     let mut bytes = counted.bytes;
@@ -75,6 +95,12 @@ pub(super) fn measure(conn: &Connection, table: Table) -> Result<SchemaFacts, Ta
             let (count, distinct, least, greatest) = found;
             let found =
                 format!("{index} has {count} keys, {distinct} of them different, from {least} to {greatest}");
+            return Err(miss(&name, &found));
+        }
+    }
+    if let Some(index) = table.secondary_index(spec) {
+        bytes += pages(conn, &index).doing("count pages")?.bytes;
+        if let Some(found) = secondary_fault(conn, spec, table, &index).doing("count keys")? {
             return Err(miss(&name, &found));
         }
     }

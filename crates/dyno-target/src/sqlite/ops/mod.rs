@@ -15,10 +15,10 @@ use super::connect::Link;
 use super::counters::{Counts, Publisher};
 use super::fault::Fault;
 use super::layout::{Table, column_bytes};
-use super::raw;
-use crate::data::{TableKind, UpdateValues};
+use super::raw::{self, Statement};
+use crate::data::{TEXT_COLUMNS, TableKind, UpdateValues};
 use crate::error::{ErrorClass, OpError, TargetError};
-use crate::session::{Done, Interrupter, Op, Session, SessionSetup, SliceDone};
+use crate::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone};
 use hooks::Hooks;
 use interrupt::Break;
 use pulse::Pulse;
@@ -27,6 +27,8 @@ use statements::Statements;
 /// A connection with its statements; declared in the order in which they must go.
 struct Connected {
     statements: Statements,
+    /// Those for schema 1, where operations go there too.
+    first: Option<Box<Statements>>,
     link: Link,
     /// Rows changed on this connection that have been published.
     changes_published: u64,
@@ -41,14 +43,19 @@ pub(super) struct SqliteSession {
     pulse: Pulse,
     values: UpdateValues,
     interrupter: Arc<Break>,
-    /// The first key of the last acknowledged update.
-    last_update: Option<u64>,
+    place: Place,
+    /// Schema and first key of the last acknowledged update.
+    last_update: Option<(u32, u64)>,
     setup: SessionSetup,
     shared: Arc<Shared>,
 }
 
 fn fatal(code: &str, message: &str) -> Box<OpError> {
     Box::new(OpError { class: ErrorClass::Fatal, code: code.to_owned(), message: message.to_owned() })
+}
+
+fn no_rows_of_its_own() -> Box<OpError> {
+    fatal("no rows of its own", "this session was opened for neither inserts nor deletes")
 }
 
 fn interrupted() -> Box<OpError> {
@@ -62,9 +69,23 @@ impl Connected {
         stop: &Arc<std::sync::atomic::AtomicBool>,
     ) -> Result<Self, TargetError> {
         let link = shared.work(&setup.spec, stop)?;
-        let statements = Statements::prepare(&link.conn, setup)
-            .map_err(|fault| fault.into_target("prepare the session's statements"))?;
-        Ok(Self { statements, link, changes_published: 0 })
+        let prepare = |schema| {
+            Statements::prepare(&link.conn, setup, schema)
+                .map_err(|fault| fault.into_target("prepare the session's statements"))
+        };
+        let statements = prepare(setup.schema)?;
+        let also_first = setup.extra.hot_schema && setup.schema != 1;
+        let first = also_first.then(|| prepare(1).map(Box::new)).transpose()?;
+        Ok(Self { statements, first, link, changes_published: 0 })
+    }
+
+    /// The statements for operations that go to `place`.
+    #[inline]
+    fn at(&mut self, place: Place) -> &mut Statements {
+        match (place, &mut self.first) {
+            (Place::First, Some(first)) => first,
+            _ => &mut self.statements,
+        }
     }
 
     /// What this connection has counted since this was last asked.
@@ -81,7 +102,7 @@ impl Connected {
             spills: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_SPILL),
             commits,
             rollbacks,
-            runs: self.statements.take_runs(),
+            runs: self.statements.take_runs() + self.first.as_mut().map_or(0, |first| first.take_runs()),
             changes,
         }
     }
@@ -110,6 +131,7 @@ impl SqliteSession {
             pulse: Pulse::default(),
             values,
             interrupter,
+            place: Place::Own,
             last_update: None,
             setup: setup.clone(),
             shared,
@@ -135,25 +157,53 @@ impl SqliteSession {
         [first as i64, (first + u64::from(self.setup.work_unit)) as i64 - 1]
     }
 
-    fn update(&mut self, first: u64, number: u64) -> Result<Done, Box<OpError>> {
-        let range = self.range(first);
-        let Self { connected, values, setup, .. } = self;
-        let Some(Connected { statements, link, .. }) = connected else { return Err(interrupted()) };
+    /// The schema that operations go to.
+    fn schema(&self) -> u32 {
+        if self.place == Place::First { 1 } else { self.setup.schema }
+    }
+
+    /// Does an operation that changes rows, and commits.
+    fn write(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        let range = if let Op::Update { first, .. } = op { self.range(first) } else { [0; 2] };
+        let Self { connected, values, setup, place, .. } = self;
+        let Some(connected) = connected else { return Err(interrupted()) };
+        let statements = match (*place, &mut connected.first) {
+            (Place::First, Some(first)) => first.as_mut(),
+            _ => &mut connected.statements,
+        };
+        let conn = &connected.link.conn;
         // The values are made before the lock is taken: others wait for it.
-        values.fill_columns(number, statements.update.texts());
+        let (statement, parameter, numbers): (&mut Statement, usize, &[i64]) = match op {
+            Op::Update { number, .. } => {
+                values.fill_columns(number, statements.update.texts());
+                (&mut statements.update, statements.update_columns + 1, &range)
+            }
+            Op::Insert { key, number } => {
+                let insert = &mut statements.churn.as_mut().ok_or_else(no_rows_of_its_own)?.insert;
+                values.fill_columns(number, insert.texts());
+                (insert, TEXT_COLUMNS + 1, &[key as i64])
+            }
+            Op::Delete { key } => {
+                (&mut statements.churn.as_mut().ok_or_else(no_rows_of_its_own)?.delete, 1, &[key as i64])
+            }
+            Op::Select { .. } | Op::Lookup { .. } | Op::Secondary { .. } | Op::Scan => {
+                return Err(fatal("read", "a read is no write"));
+            }
+        };
         statements.begin.run(1, &[]).map_err(|fault| fault.into_op())?;
-        let parameter = statements.update_columns + 1;
-        let updated = statements.update.run(parameter, &range).map(|_| raw::changes(&link.conn));
+        let changed = statement.run(parameter, numbers).map(|_| raw::changes(conn));
         let commit_began_ns = setup.clock.now_ns();
-        let committed = updated.and_then(|rows| statements.commit.run(1, &[]).map(|_| rows));
+        let committed = changed.and_then(|rows| statements.commit.run(1, &[]).map(|_| rows));
         match committed {
             Ok(rows) => {
-                self.last_update = Some(first);
+                if let Op::Update { first, .. } = op {
+                    self.last_update = Some((self.schema(), first));
+                }
                 Ok(Done { rows, commit_began_ns: Some(commit_began_ns) })
             }
             Err(fault) => {
                 // Some errors have rolled back already; a second failure would hide the first.
-                if !link.conn.is_autocommit() {
+                if !conn.is_autocommit() {
                     let _ = statements.rollback.run(1, &[]);
                 }
                 Err(fault.into_op())
@@ -164,11 +214,12 @@ impl SqliteSession {
     /// Does one operation.
     fn attempt(&mut self, op: Op) -> Result<Done, Box<OpError>> {
         let read = |rows| Done { rows, commit_began_ns: None };
+        let place = self.place;
         match op {
             Op::Lookup { key } => {
                 let found = self
                     .connected()?
-                    .statements
+                    .at(place)
                     .lookup
                     .fetch_text(key as i64)
                     .map_err(|fault| fault.into_op())?;
@@ -177,11 +228,11 @@ impl SqliteSession {
             Op::Select { first } => {
                 let range = self.range(first);
                 let outcome =
-                    self.connected()?.statements.select.run(1, &range).map_err(|fault| fault.into_op())?;
+                    self.connected()?.at(place).select.run(1, &range).map_err(|fault| fault.into_op())?;
                 Ok(read(outcome.value.unsigned_abs()))
             }
             Op::Scan => {
-                let Some(scan) = &mut self.connected()?.statements.scan else {
+                let Some(scan) = &mut self.connected()?.at(place).scan else {
                     return Err(fatal(
                         "no scan table",
                         "the data has no table for scans: set data.scan_scale",
@@ -189,7 +240,14 @@ impl SqliteSession {
                 };
                 Ok(read(scan.run(1, &[]).map_err(|fault| fault.into_op())?.value.unsigned_abs()))
             }
-            Op::Update { first, number } => self.update(first, number),
+            Op::Secondary { value } => {
+                let Some(secondary) = &mut self.connected()?.at(place).secondary else {
+                    return Err(fatal("no secondary key", "this session was opened without it"));
+                };
+                let outcome = secondary.run(1, &[value as i64]).map_err(|fault| fault.into_op())?;
+                Ok(read(outcome.value.unsigned_abs()))
+            }
+            Op::Update { .. } | Op::Insert { .. } | Op::Delete { .. } => self.write(op),
         }
     }
 }
@@ -211,6 +269,11 @@ impl Session for SqliteSession {
             self.publish();
         }
         Ok(done)
+    }
+
+    #[inline]
+    fn turn_to(&mut self, place: Place) {
+        self.place = place;
     }
 
     fn slice(&mut self, _: &[Op]) -> Result<SliceDone, Box<OpError>> {
@@ -235,10 +298,10 @@ impl Session for SqliteSession {
     }
 
     fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        let Some(first) = self.last_update else { return Ok(None) };
+        let Some((schema, first)) = self.last_update else { return Ok(None) };
         let range = self.range(first);
         let prefix = UpdateValues::run_prefix(self.setup.run_stamp);
-        let table = Table { schema: self.setup.schema, kind: TableKind::Rows, rows: 0 }.name();
+        let table = Table { schema, kind: TableKind::Rows, rows: 0 }.name();
         let sql = format!(
             "SELECT COUNT(*), COALESCE(SUM(substr(c2, 1, {}) = ?1), 0) FROM {table} WHERE custid BETWEEN ?2 AND ?3",
             prefix.len()

@@ -15,14 +15,24 @@ use crate::sqlite::raw::Statement;
 pub(super) struct Statements {
     pub(super) select: Statement,
     pub(super) lookup: Statement,
+    /// Absent where the session does not look up by the secondary key.
+    pub(super) secondary: Option<Statement>,
     /// Absent where the data has no table for scans.
     pub(super) scan: Option<Statement>,
     pub(super) begin: Statement,
     pub(super) update: Statement,
+    /// Absent where the session has no rows of its own.
+    pub(super) churn: Option<Churn>,
     pub(super) commit: Statement,
     pub(super) rollback: Statement,
     /// Text columns that an update sets.
     pub(super) update_columns: usize,
+}
+
+/// What inserts and deletes a session's own rows.
+pub(super) struct Churn {
+    pub(super) insert: Statement,
+    pub(super) delete: Statement,
 }
 
 /// `SELECT COUNT(c2)` over a range of keys: `c2` is not in the index, so every row's page is visited.
@@ -56,14 +66,31 @@ fn update_sql(table: &str, columns: &[String]) -> String {
 }
 
 impl Statements {
-    pub(super) fn prepare(conn: &Connection, setup: &SessionSetup) -> Result<Self, Box<Fault>> {
-        let table = |kind| Table { schema: setup.schema, kind, rows: 0 }.name();
-        let rows = table(TableKind::Rows);
+    /// The statements for `schema`.
+    pub(super) fn prepare(conn: &Connection, setup: &SessionSetup, schema: u32) -> Result<Self, Box<Fault>> {
+        let table = |kind| Table { schema, kind, rows: 0 };
+        let rows = table(TableKind::Rows).name();
         let columns = updated(setup.redo);
         let width = column_bytes(setup.spec.block_size);
-        let scan_sql = format!("SELECT COUNT(c2) FROM {}", table(TableKind::Scan));
+        let scan_sql = format!("SELECT COUNT(c2) FROM {}", table(TableKind::Scan).name());
         let scan = has(&setup.spec, TableKind::Scan).then(|| Statement::prepare(conn, &scan_sql));
+        let churn = setup.extra.churn.then(|| -> Result<Churn, Box<Fault>> {
+            let insert = table(TableKind::Rows).insert();
+            let delete = format!("DELETE FROM {rows} WHERE custid = ?1");
+            Ok(Churn {
+                insert: Statement::with_texts(conn, &insert, TEXT_COLUMNS, width)?,
+                delete: Statement::prepare(conn, &delete)?,
+            })
+        });
+        let secondary = setup.extra.secondary.then(|| {
+            let index = table(TableKind::Rows).secondary_index(&setup.spec).unwrap_or_default();
+            let key = setup.spec.secondary_sql("%");
+            let sql = format!("SELECT COUNT(c2) FROM {rows} INDEXED BY {index} WHERE ({key}) = ?1");
+            Statement::prepare(conn, &sql)
+        });
         Ok(Self {
+            secondary: secondary.transpose()?,
+            churn: churn.transpose()?,
             select: Statement::prepare(conn, &select_sql(&rows))?,
             lookup: Statement::prepare(conn, &lookup_sql(&rows))?,
             scan: scan.transpose()?,
@@ -77,9 +104,16 @@ impl Statements {
 
     /// Runs of all statements since this was last asked.
     pub(super) fn take_runs(&mut self) -> u64 {
-        let Self { select, lookup, scan, begin, update, commit, rollback, .. } = self;
+        let Self { select, lookup, secondary, scan, begin, update, churn, commit, rollback, .. } = self;
         let fixed = [select, lookup, begin, update, commit, rollback];
-        fixed.into_iter().chain(scan.as_mut()).map(Statement::take_runs).sum()
+        let churn = churn.iter_mut().flat_map(|Churn { insert, delete }| [insert, delete]);
+        fixed
+            .into_iter()
+            .chain(scan.as_mut())
+            .chain(secondary.as_mut())
+            .chain(churn)
+            .map(Statement::take_runs)
+            .sum()
     }
 }
 

@@ -9,8 +9,8 @@ use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
 use dyno_record::{Advice, Counter, Counters, Reading, Severity, Snapshot};
 use dyno_target::data::mix;
 use dyno_target::{
-    Cancel, DataState, LoadOptions, MonotonicClock, Op, Session, SessionSetup, Silent, Target, TargetError,
-    TargetErrorKind,
+    Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Session, SessionSetup, Silent, Target,
+    TargetError, TargetErrorKind,
 };
 
 use super::advice;
@@ -58,6 +58,7 @@ pub(super) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, Tar
         block_size: target.block_size(plan.data.block_size)?.0,
         compressible: 0,
         seed: 42,
+        secondary: target.extras(Drive::Client).secondary,
     };
     let mut findings = Vec::new();
     let mut run = || -> Result<(), TargetError> {
@@ -140,6 +141,7 @@ fn session(
         spec: spec.clone(),
         work_unit: WORK_UNIT,
         redo,
+        extra: Extra::default(),
         drive,
         commit,
         seed: 3,
@@ -247,7 +249,8 @@ fn server_drive(
     let mut wrong = None;
     for (slice, wanted) in slices.iter().zip(wanted) {
         let done = session.slice(slice).map_err(|error| failed(&error))?;
-        let found = (done.rows_read, done.rows_updated, done.commits);
+        let [selected, looked_up, scanned, _] = done.rows_read;
+        let found = ([selected, looked_up, scanned], done.rows_updated, done.commits);
         if found != wanted {
             wrong =
                 Some(format!("a slice did {found:?} (rows read, rows updated, commits) and not {wanted:?}"));

@@ -1,0 +1,78 @@
+//! Inserts and deletes: rows counted on both sides, and the tables' own count afterwards.
+
+use dyno_record::CheckStatus;
+
+use super::compare::Tolerance;
+use super::facts::{Engine, Facts, Interval};
+use super::finding::{Verdict, found, skip};
+use crate::number::count;
+
+/// Rows inserted and deleted in the window.
+pub(super) fn window(facts: &Facts<'_>) -> Verdict {
+    check(facts, &facts.window_interval()?)
+}
+
+/// Rows inserted and deleted in the sessions' whole life.
+pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
+    check(facts, &facts.whole_interval()?)
+}
+
+fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+    if interval.inserts == 0 && interval.deletes == 0 {
+        return skip("nothing was inserted or deleted");
+    }
+    let native = |name| (facts.engine == Engine::Postgres).then(|| interval.native(name)).flatten();
+    let (Some(inserted), Some(deleted)) = (native("dyno.rows.n_tup_ins"), native("dyno.rows.n_tup_del"))
+    else {
+        return skip(
+            "the engine does not count them apart for these tables; rows_updated compares all rows written",
+        );
+    };
+    let mut status = CheckStatus::Pass;
+    let mut words = Vec::new();
+    for (what, client, database) in
+        [("inserted", interval.rows_inserted, inserted), ("deleted", interval.rows_deleted, deleted)]
+    {
+        let difference = Tolerance::of(interval, client, 1).compare(client, database);
+        status = status.max(difference.status);
+        words.push(format!("{} {what}, database counted {}", count(client), count(database)));
+    }
+    let both = |a: u64, b: u64| format!("{} + {}", count(a), count(b));
+    let detail = match status {
+        CheckStatus::Pass => words.join("; "),
+        _ => format!("{}: they are not the same rows, or others write into these tables", words.join("; ")),
+    };
+    found(status, both(interval.rows_inserted, interval.rows_deleted), both(inserted, deleted), detail)
+}
+
+/// Rows that the tables hold beyond the loaded ones against those inserted and not deleted.
+pub(super) fn left(facts: &Facts<'_>) -> Verdict {
+    let interval = facts.whole_interval()?;
+    if interval.inserts == 0 && interval.deletes == 0 {
+        return skip("nothing was inserted or deleted");
+    }
+    let Some(counted) = facts.record.whole.as_ref().and_then(|whole| whole.rows_left) else {
+        return skip("nobody counted the rows that were left");
+    };
+    let (inserted, deleted) = (interval.rows_inserted, interval.rows_deleted);
+    let client = inserted.saturating_sub(deleted);
+    let difference = Tolerance::of(&interval, client, 1).compare(client, counted);
+    let words = format!(
+        "{} inserted − {} deleted = {} rows, the tables held {} beyond the loaded ones",
+        count(inserted),
+        count(deleted),
+        count(client),
+        count(counted)
+    );
+    // To the row: nothing but these sessions knows these keys.
+    let status = match (difference.by, difference.status) {
+        (0, _) | (_, CheckStatus::Pass) => CheckStatus::Pass,
+        _ => CheckStatus::Fail,
+    };
+    let detail = match (status, difference.by) {
+        (CheckStatus::Pass, 0) => words,
+        (CheckStatus::Pass, _) => format!("{words}; {}", interval.uncertainty()),
+        _ => format!("{words}: an acknowledged change is missing, or was done twice"),
+    };
+    found(status, count(client), count(counted), detail)
+}

@@ -1,0 +1,80 @@
+//! Which row is inserted or deleted next.
+//!
+//! Every session has keys of its own above the loaded ones, so no range that others read or update ever gains or loses a
+//! row, and no two sessions meet at a key. A session deletes its oldest row. It has at most [`ROWS_MAX`] rows at a time:
+//! where it has none, a delete becomes an insert, and where it has them all, an insert becomes a delete; so tables keep
+//! their size within sessions × [`ROWS_MAX`] rows.
+
+use dyno_target::Op;
+use dyno_target::data::OWN_ROWS as ROWS_MAX;
+
+/// One session's own rows.
+#[derive(Debug, Clone)]
+pub(super) struct Churn {
+    /// The last key that is not this session's.
+    base: u64,
+    inserted: u64,
+    deleted: u64,
+}
+
+impl Churn {
+    /// The rows of the session with this place (from 0) among those of its schema, behind `rows` loaded ones.
+    pub(super) fn new(rows: u64, place: u32) -> Self {
+        Self { base: rows + u64::from(place) * ROWS_MAX, inserted: 0, deleted: 0 }
+    }
+
+    /// The next operation, an insert if `insert` and if that can be; `number` makes its values unique.
+    #[inline]
+    pub(super) fn next(&mut self, insert: bool, number: u64) -> Op {
+        let live = self.inserted - self.deleted;
+        let insert = (insert || live == 0) && live < ROWS_MAX;
+        let turn = if insert { &mut self.inserted } else { &mut self.deleted };
+        // The keys are used in turn: a key is free again long before it comes round.
+        let key = self.base + *turn % ROWS_MAX + 1;
+        *turn += 1;
+        if insert { Op::Insert { key, number } } else { Op::Delete { key } }
+    }
+
+    /// Takes the last operation back: it has not been done.
+    pub(super) fn undo(&mut self, op: Op) {
+        match op {
+            Op::Insert { .. } => self.inserted -= 1,
+            Op::Delete { .. } => self.deleted -= 1,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn keys_are_unique_among_rows_that_are_there_and_the_oldest_goes_first(
+            draws in prop::collection::vec((any::<bool>(), 0u8..20), 0..5_000), place in 0u32..1_000,
+        ) {
+            let mut churn = Churn::new(100, place);
+            let mut there = VecDeque::new();
+            let own = 101 + u64::from(place) * ROWS_MAX..=100 + (u64::from(place) + 1) * ROWS_MAX;
+            for (number, (insert, fate)) in draws.into_iter().enumerate() {
+                let op = churn.next(insert, number as u64);
+                if fate == 0 {
+                    churn.undo(op);
+                    continue;
+                }
+                match op {
+                    Op::Insert { key, .. } => {
+                        prop_assert!(own.contains(&key) && !there.contains(&key));
+                        there.push_back(key);
+                    }
+                    Op::Delete { key } => prop_assert_eq!(there.pop_front(), Some(key)),
+                    other => prop_assert!(false, "{other:?}"),
+                }
+                prop_assert!(there.len() as u64 <= ROWS_MAX);
+            }
+        }
+    }
+}

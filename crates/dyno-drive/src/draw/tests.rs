@@ -1,0 +1,138 @@
+//! That draws have the shares, ranges and laws that a plan asks for.
+
+use super::*;
+use crate::testing;
+use dyno_plan::{Blocks, Keys, Size};
+use proptest::prelude::*;
+
+/// What operations are counted as.
+fn class(op: Op) -> usize {
+    match op {
+        Op::Select { .. } => 0,
+        Op::Lookup { .. } => 1,
+        Op::Scan => 2,
+        Op::Update { .. } => 3,
+        Op::Secondary { .. } => 4,
+        Op::Insert { .. } => 5,
+        Op::Delete { .. } => 6,
+    }
+}
+
+proptest! {
+    #[test]
+    fn shares_and_ranges_hold(
+        update in 0u32..=60, churn in 0u32..=20, scan in 0u32..=40, lookup in 0u32..=30, secondary in 0u32..=30,
+        work_unit in 1u32..64, seed: u64, law in 0usize..3,
+    ) {
+        let mut work = testing::plan().workload;
+        (work.update_pct, work.insert_pct, work.scan_pct) = (update, Some(churn), scan);
+        (work.lookup_pct, work.secondary_pct, work.work_unit, work.seed) = (lookup, secondary, work_unit, seed);
+        work.keys = [Keys::Uniform, Keys::Zipf, Keys::Latest][law];
+        let spec = testing::spec(100);
+        let mut draw = Draw::new(&work, &spec, 3, 3);
+        let mut counts = [0u32; 7];
+        for _ in 0..4_000 {
+            let op = draw.next_op();
+            counts[class(op)] += 1;
+            match op {
+                Op::Select { first } | Op::Update { first, .. } => {
+                    prop_assert!(first >= 1 && first + u64::from(work_unit) <= 101);
+                }
+                Op::Lookup { key } => prop_assert!((1..=100).contains(&key)),
+                Op::Secondary { value } => prop_assert!((1..=4).contains(&value)),
+                Op::Insert { key, .. } | Op::Delete { key } => prop_assert!((3_101..=4_100).contains(&key)),
+                Op::Scan => {}
+            }
+        }
+        // What turns from deletes to inserts for want of rows is what is left in the end.
+        let left = counts[5] - counts[6];
+        prop_assert!(left <= 1_000);
+        let reads = f64::from(100 - update - 2 * churn) / 100.0;
+        let expected = [
+            reads * f64::from(100 - scan - lookup - secondary) / 100.0,
+            reads * f64::from(lookup) / 100.0,
+            reads * f64::from(scan) / 100.0,
+            f64::from(update) / 100.0,
+            reads * f64::from(secondary) / 100.0,
+            f64::from(churn) / 100.0,
+            f64::from(churn) / 100.0,
+        ];
+        for (class, (count, share)) in counts.iter().zip(expected).enumerate() {
+            // Five standard deviations of a binomial of 4,000; a share of 0 or 100 % is exact.
+            let turned = if class > 4 { f64::from(left) } else { 0.0 };
+            let tolerance = 5.0 * (4_000.0 * share * (1.0 - share)).sqrt() + turned;
+            prop_assert!((f64::from(*count) - 4_000.0 * share).abs() <= tolerance + 1e-6, "{counts:?} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn every_nth_operation_starts_in_the_hot_spot_or_goes_to_schema_1(
+        spot in 1u32..20, schema in 0u32..20, before in 0u64..50, size in 1u64..40, number in 0u32..9, seed: u64,
+    ) {
+        let mut work = testing::plan().workload;
+        (work.hot_spot_every, work.hot_schema_every, work.seed) = (spot, schema, seed);
+        (work.hot_spot_offset, work.hot_spot_size) = (Size::Blocks(Blocks(before)), Size::Blocks(Blocks(size)));
+        let mut draw = Draw::new(&work, &testing::spec(100), number, number);
+        let (mut hot, mut moved) = (0, 0);
+        for i in 1..=1_000u32 {
+            let task = draw.next_task();
+            let Op::Select { first } = task.op else { panic!("selects only") };
+            if task.hot {
+                prop_assert!((before + 1..=before + size).contains(&first));
+                hot += 1;
+            }
+            moved += u32::from(task.place == Place::First);
+            prop_assert!(u32::abs_diff(hot, i / spot) <= 1);
+            prop_assert!(schema == 0 && moved == 0 || schema > 0 && u32::abs_diff(moved, i / schema) <= 1);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_draws_the_same_and_sessions_differ() {
+    let (plan, spec) = (testing::plan(), testing::spec(1_000_000));
+    let ops = |session| {
+        let mut draw = Draw::new(&plan.workload, &spec, session, session);
+        (0..100).map(|_| draw.next_op()).collect::<Vec<_>>()
+    };
+    assert_eq!(ops(0), ops(0));
+    assert_ne!(ops(0), ops(1));
+}
+
+#[test]
+fn concentration_changes_where_operations_go_and_not_which_they_are() {
+    let classes = |change: fn(&mut Workload)| {
+        let mut work = testing::plan().workload;
+        (work.update_pct, work.lookup_pct) = (30, 40);
+        change(&mut work);
+        let mut draw = Draw::new(&work, &testing::spec(1_000), 0, 0);
+        (0..50).map(|_| class(draw.next_op())).collect::<Vec<_>>()
+    };
+    let plain = classes(|_| ());
+    assert_eq!(plain, classes(|work| work.hot_schema_every = 3));
+    assert_eq!(plain, classes(|work| work.think_every = 2));
+}
+
+#[test]
+fn popular_keys_have_their_share_lie_anywhere_and_are_the_same_for_all_sessions() {
+    let popular = |keys, session| {
+        let mut work = testing::plan().workload;
+        (work.lookup_pct, work.keys, work.zipf_exponent) = (100, keys, 1.0);
+        let mut draw = Draw::new(&work, &testing::spec(1_000), session, 0);
+        let mut counts = vec![0u32; 1_001];
+        for _ in 0..200_000 {
+            let Op::Lookup { key } = draw.next_op() else { panic!("lookups only") };
+            counts[key as usize] += 1;
+        }
+        let mut keys: Vec<usize> = (1..=1_000).collect();
+        keys.sort_by_key(|&key| std::cmp::Reverse(counts[key]));
+        (keys[..8].to_vec(), f64::from(counts[keys[0]]) / 200_000.0)
+    };
+    let (first, share) = popular(Keys::Zipf, 0);
+    // The harmonic number of 1,000 is 7.4855.
+    assert!((share - 1.0 / 7.4855).abs() < 0.005, "{share}");
+    assert_eq!(first, popular(Keys::Zipf, 5).0);
+    assert!(first.windows(2).any(|pair| pair[0].abs_diff(pair[1]) > 100), "{first:?}");
+    let (latest, _) = popular(Keys::Latest, 0);
+    assert_eq!(latest, (993..=1_000).rev().collect::<Vec<_>>());
+}

@@ -1,0 +1,106 @@
+//! Think time: sleeps of a session between two of its operations.
+//!
+//! Drawn by a generator of its own, so that the same operations are drawn whether or not there is think time.
+
+use dyno_plan::Workload;
+use dyno_target::data::mix;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// One session's sleeps.
+#[derive(Debug, Clone)]
+pub(crate) struct Think {
+    rng: Xoshiro256PlusPlus,
+    /// One operation in so many is followed by a sleep; 0 is none.
+    every: u64,
+    min_ns: u64,
+    /// The longest sleep beyond the shortest, and one more.
+    span_ns: u64,
+    /// Whether the time that the operation took is part of the sleep.
+    compensated: bool,
+}
+
+impl Think {
+    /// The sleeps of session `number`.
+    pub(crate) fn new(workload: &Workload, number: u32) -> Self {
+        let (min_ns, max_ns) =
+            (workload.think_min.0.as_nanos() as u64, workload.think_max.0.as_nanos() as u64);
+        Self {
+            rng: Xoshiro256PlusPlus::seed_from_u64(mix(mix(workload.seed ^ 0x7468_696e) ^ u64::from(number))),
+            every: u64::from(workload.think_every),
+            min_ns,
+            span_ns: max_ns.saturating_sub(min_ns) + 1,
+            compensated: workload.think_compensated,
+        }
+    }
+
+    /// Whether there are any.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.every > 0
+    }
+
+    /// Draws whether the operation that is about to begin is followed by a sleep, and how long it is, ns.
+    #[inline]
+    pub(crate) fn draw(&mut self) -> Option<u64> {
+        if self.every == 0 || self.below(self.every) != 0 {
+            return None;
+        }
+        Some(self.min_ns + self.below(self.span_ns))
+    }
+
+    /// When a sleep of `length_ns` after an operation ends.
+    #[inline]
+    pub(crate) fn until_ns(&self, length_ns: u64, began_ns: u64, ended_ns: u64) -> u64 {
+        length_ns + if self.compensated { began_ns } else { ended_ns }
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.rng.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_plan::Span;
+    use std::time::Duration;
+
+    fn think(every: u32, compensated: bool) -> Think {
+        let workload = Workload {
+            think_every: every,
+            think_min: Span(Duration::from_millis(10)),
+            think_max: Span(Duration::from_millis(30)),
+            think_compensated: compensated,
+            ..Workload::default()
+        };
+        Think::new(&workload, 3)
+    }
+
+    #[test]
+    fn one_operation_in_so_many_is_followed_by_a_sleep_of_the_length_asked_for() {
+        let mut think = think(5, false);
+        let lengths: Vec<u64> = (0..50_000).filter_map(|_| think.draw()).collect();
+        let share = lengths.len() as f64 / 50_000.0;
+        // Five standard deviations of a binomial.
+        assert!((share - 0.2).abs() < 5.0 * (0.2 * 0.8 / 50_000.0f64).sqrt(), "{share}");
+        assert!(lengths.iter().all(|ns| (10_000_000..=30_000_000).contains(ns)));
+        let mean_ms = lengths.iter().sum::<u64>() as f64 / lengths.len() as f64 / 1e6;
+        assert!(
+            (mean_ms - 20.0).abs() < 5.0 * 20.0 / 12f64.sqrt() / (lengths.len() as f64).sqrt(),
+            "{mean_ms}"
+        );
+    }
+
+    #[test]
+    fn a_compensated_sleep_counts_from_the_begin() {
+        assert_eq!(think(1, false).until_ns(100, 1_000, 1_070), 1_170);
+        assert_eq!(think(1, true).until_ns(100, 1_000, 1_070), 1_100);
+    }
+
+    #[test]
+    fn without_think_time_nothing_is_drawn() {
+        let mut off = think(0, false);
+        assert!(!off.is_on() && (0..100).all(|_| off.draw().is_none()));
+    }
+}

@@ -1,0 +1,36 @@
+//! Rows that sessions have inserted themselves: those above the loaded keys that hold a value of a run.
+
+use dyno_plan::DataSpec;
+
+use super::super::wire::Connection;
+use super::tables::Table;
+use crate::data::TableKind;
+use crate::error::TargetError;
+
+/// Which rows these are.
+fn condition(table: &Table) -> String {
+    format!("FROM {} WHERE custid > {} AND c2 LIKE 'u%'", table.full_name(), table.rows)
+}
+
+/// How many there are in all schemas.
+pub(in crate::postgres) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
+    // Found by the index, whatever the planner knows of keys that were not there when it last looked.
+    connection.simple("SET enable_seqscan = off")?;
+    let mut sum = 0;
+    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+        let rows = connection.simple(&format!("SELECT count(*) {}", condition(table)))?;
+        sum += rows.first().and_then(|row| row.parse::<u64>(0)).unwrap_or(0);
+    }
+    Ok(sum)
+}
+
+/// Deletes them; returns how many they were.
+pub(in crate::postgres) fn delete(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
+    connection.simple("SET enable_seqscan = off")?;
+    let mut sum = 0;
+    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+        connection.simple(&format!("DELETE {}", condition(table)))?;
+        sum += connection.rows_affected();
+    }
+    Ok(sum)
+}

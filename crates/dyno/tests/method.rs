@@ -1,0 +1,321 @@
+//! Hot spots, hot schemas, think time, key distributions, inserts and deletes, on every engine that is here.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, assert_fits_schema, check};
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+const DATA: [&str; 6] =
+    ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks", "--set", "data.schemas=2"];
+
+const RUN: [&str; 10] = [
+    "--set",
+    "run.sessions_per_schema=2",
+    "--set",
+    "workload.work_unit=8",
+    "--set",
+    "run.warmup=200ms",
+    "--set",
+    "run.time=1s",
+    "--set",
+    "observe.interval=500ms",
+];
+
+/// A real database of every engine and version that is here, one after the other.
+fn on_each(test: impl Fn(&str, &Desk, &str)) {
+    let desk = Desk::new();
+    test("sqlite", &desk, "sqlite:dyno.db");
+    for version in Postgres::available() {
+        let server = Postgres::start(&version, &[]);
+        test("postgres", &Desk::new(), &server.url());
+    }
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        test("mysql", &Desk::new(), &server.url());
+    }
+}
+
+fn load(desk: &Desk, url: &str) {
+    let load = desk.dyno(&[&["load", "--target", url], &DATA[..]].concat());
+    assert_eq!(load.code, 0, "{load:#?}");
+}
+
+/// The record of a valid run with these settings.
+fn run(desk: &Desk, url: &str, settings: &[&str]) -> Value {
+    let by_ops = settings.iter().any(|setting| setting.starts_with("run.ops_per_session"));
+    // A plan has one length.
+    let length = if by_ops { &RUN[..6] } else { &RUN };
+    let sets: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+    let args = [&["run", "--target", url], &DATA[..], length, &sets].concat();
+    let mut outcome = desk.json(&args);
+    // Where the machine has no time for the sessions, their edges and the snapshots drift apart: that is another test's subject.
+    let starved = |record: &Value| {
+        ["stalls", "edges", "window_length"].iter().any(|name| check(record, name)["status"] != "pass")
+    };
+    for _ in 0..4 {
+        if !starved(&outcome.1) {
+            break;
+        }
+        outcome = desk.json(&args);
+    }
+    let (code, record) = outcome;
+    assert_eq!(code, 0, "{url} {settings:?}: {} {:#}", record["reasons"], record["audit"]);
+    assert_fits_schema(&record);
+    record
+}
+
+fn assert_passes(record: &Value, names: &[&str]) {
+    for name in names {
+        assert_eq!(check(record, name)["status"], "pass", "{:#}", check(record, name));
+    }
+}
+
+/// Nothing speaks against it; a machine that is short of time wakes late, which is a warning.
+fn assert_holds(record: &Value, names: &[&str]) {
+    for name in names {
+        let status = &check(record, name)["status"];
+        assert!(status == "pass" || status == "warn", "{:#}", check(record, name));
+    }
+}
+
+fn number(record: &Value, path: &str) -> f64 {
+    record.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}: {record:#}"))
+}
+
+#[test]
+fn load_is_concentrated_as_the_plan_says() {
+    on_each(|engine, desk, url| {
+        load(desk, url);
+        let hot = [
+            "workload.keys=zipf",
+            "workload.hot_spot_every=3",
+            "workload.hot_spot_offset=100",
+            "workload.hot_spot_size=20",
+            "workload.hot_schema_every=4",
+            "workload.update_pct=10",
+            "workload.lookup_pct=40",
+        ];
+        let record = run(desk, url, &hot);
+        assert_passes(&record, &["hot", "work_unit", "rows_updated_whole", "commits_whole", "update_values"]);
+        let hot_ops = &record["window"]["hot"];
+        assert!(
+            hot_ops["spot"].as_u64().unwrap() > 10 && hot_ops["schema"].as_u64().unwrap() > 10,
+            "{hot_ops}"
+        );
+        if engine != "sqlite" {
+            let server = run(desk, url, &[&hot[..], &["workload.drive=server"]].concat());
+            assert_passes(
+                &server,
+                &["hot", "work_unit", "rows_updated_whole", "commits_whole", "update_values"],
+            );
+            assert!(server["window"]["hot"]["schema"].as_u64().unwrap() > 10);
+        }
+    });
+}
+
+#[test]
+fn sessions_sleep_as_the_plan_says_and_are_accounted_for() {
+    on_each(|engine, desk, url| {
+        load(desk, url);
+        let think: &[&str] = &[
+            "workload.think_every=2",
+            "workload.think_min=5ms",
+            "workload.think_max=15ms",
+            "workload.lookup_pct=100",
+        ];
+        let record = run(desk, url, think);
+        assert_holds(&record, &["think_time", "littles_law"]);
+        assert!(number(&record, "/metrics/think_pct/value") > 30.0, "{:#}", record["metrics"]["think_pct"]);
+        // With one thread for all sessions, one that sleeps holds no other up.
+        if engine != "sqlite" {
+            let one = run(desk, url, &[think, &["run.threads=1"]].concat());
+            assert_holds(&one, &["think_time", "littles_law"]);
+            let (many, one) = (number(&record, "/ops/all/rate_per_s"), number(&one, "/ops/all/rate_per_s"));
+            // Four sessions that waited for each other's sleeps would do a quarter.
+            assert!(one > many * 0.4, "{one} operations/s on one thread, {many} on several");
+            let server = run(desk, url, &[think, &["workload.drive=server"]].concat());
+            assert_holds(&server, &["think_time"]);
+        }
+        let paced = run(desk, url, &[think, &["workload.think_compensated=true"]].concat());
+        assert_holds(&paced, &["think_time"]);
+    });
+}
+
+#[test]
+fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
+    on_each(|engine, desk, url| {
+        load(desk, url);
+        let churn = ["workload.insert_pct=20", "workload.update_pct=10", "workload.lookup_pct=30"];
+        let record = run(desk, url, &churn);
+        let exact = [
+            "rows_left",
+            "rows_updated_whole",
+            "commits_whole",
+            "commits",
+            "work_unit",
+            "mix",
+            "update_values",
+        ];
+        assert_passes(&record, &exact);
+        if engine == "postgres" {
+            assert_passes(&record, &["rows_churned", "rows_churned_whole"]);
+        }
+        assert!(number(&record, "/ops/insert/count") > 20.0 && number(&record, "/ops/delete/count") > 0.0);
+        assert_eq!(record["ops"]["insert"]["count"], record["ops"]["insert"]["rows"]);
+        let whole = &record["whole"];
+        let left = whole["rows_inserted"].as_u64().unwrap() - whole["rows_deleted"].as_u64().unwrap();
+        assert_eq!(whole["rows_left"].as_u64(), Some(left));
+        // The data is recognised, which a row too many or too few would prevent.
+        let again = run(desk, url, &churn);
+        assert_passes(&again, &["rows_left"]);
+        let reads = run(desk, url, &[]);
+        assert_passes(&reads, &["work_unit"]);
+        let proved = desk.dyno(
+            &[&["prove", "updates", "--target", url], &DATA[..], &RUN, &["--set", "workload.update_pct=50"]]
+                .concat(),
+        );
+        assert_eq!(proved.code, 0, "{proved:#?}");
+    });
+}
+
+#[test]
+fn the_secondary_key_finds_its_25_rows() {
+    on_each(|engine, desk, url| {
+        load(desk, url);
+        let sets = [
+            "workload.secondary_pct=50",
+            "workload.update_pct=10",
+            "workload.insert_pct=5",
+            "workload.hot_schema_every=3",
+        ];
+        let record = run(desk, url, &sets);
+        assert_passes(&record, &["work_unit", "mix", "logical_reads", "rows_left", "commits_whole"]);
+        let (lookups, rows) =
+            (number(&record, "/ops/secondary/count"), number(&record, "/ops/secondary/rows"));
+        assert!(lookups > 10.0 && rows == 25.0 * lookups, "{rows} rows in {lookups} lookups");
+        if engine != "sqlite" {
+            let url = ["--target", url, "--set", "workload.drive=server", "--set", sets[0]];
+            let said = desk.dyno(&[&["run"], &url[..], &DATA, &RUN].concat());
+            assert!(said.code == 2 && said.err.contains("workload.drive=client"), "{said:#?}");
+        }
+    });
+}
+
+#[test]
+fn data_of_a_version_without_a_secondary_key_is_good_for_what_needs_none() {
+    for version in Postgres::available().into_iter().take(1) {
+        let server = Postgres::start(&version, &[]);
+        let (desk, url) = (Desk::new(), server.url());
+        load(&desk, &url);
+        server.psql(
+            "DROP INDEX dyno.rows_1_sec; DROP INDEX dyno.rows_2_sec;
+             DELETE FROM dyno.objects WHERE name LIKE '%_sec'; DELETE FROM dyno.meta WHERE key = 'secondary'",
+        );
+        run(&desk, &url, &["workload.insert_pct=5"]);
+        let needs = [
+            "run",
+            "--target",
+            &url,
+            "--set",
+            "workload.secondary_pct=5",
+            "--set",
+            "run.sessions_per_schema=2",
+        ];
+        let said = desk.dyno(&[&needs[..], &DATA].concat());
+        assert!(said.code != 0 && said.err.contains("secondary keys 0 instead of 1"), "{said:#?}");
+        assert!(said.err.contains("dyno load --replace"), "{said:#?}");
+    }
+}
+
+#[test]
+fn scans_have_figures_of_their_own() {
+    on_each(|_, desk, url| {
+        load(desk, url);
+        let record = run(desk, url, &["workload.scan_pct=30"]);
+        let (scans, blocks) = (
+            number(&record, "/metrics/scans_per_s/value"),
+            number(&record, "/metrics/scan_blocks_per_s/value"),
+        );
+        assert!((blocks / scans - 50.0).abs() < 1e-6, "{blocks} blocks/s in {scans} scans/s");
+        let block_size = number(&record, "/targets/0/data/block_size");
+        let megabytes = number(&record, "/metrics/scan_mb_per_s/value");
+        assert!((megabytes * 1e6 / blocks - block_size).abs() < 1e-3, "{megabytes} MB/s");
+    });
+}
+
+#[test]
+fn a_number_of_operations_is_done_with_all_of_it() {
+    on_each(|_, desk, url| {
+        load(desk, url);
+        let record = run(
+            desk,
+            url,
+            &[
+                "run.ops_per_session=400",
+                "workload.insert_pct=10",
+                "workload.update_pct=10",
+                "workload.keys=latest",
+                "workload.think_every=20",
+                "workload.think_min=1ms",
+                "workload.think_max=2ms",
+            ],
+        );
+        assert_passes(&record, &["rows_left", "work_unit"]);
+        assert_holds(&record, &["think_time"]);
+        assert!(number(&record, "/ops/all/count") >= 4.0 * 400.0);
+    });
+}
+
+#[test]
+fn commands_run_between_the_phases_of_a_run() {
+    let desk = Desk::new();
+    load(&desk, "sqlite:dyno.db");
+    desk.write(
+        "dyno.toml",
+        "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\n\
+         pre = \"echo pre $DYNO_RUN $DYNO_STATUS >> said.txt\"\n\
+         post = \"echo post $DYNO_RUN $DYNO_STATUS >> said.txt\"\n\
+         after_run = \"echo after $DYNO_RUN $DYNO_STATUS >> said.txt\"\n\
+         end = \"echo end of $DYNO_RUNS $DYNO_STATUS >> said.txt\"\n\
+         [sweep]\nsessions = [2, 4]\norder = \"up\"\n",
+    );
+    let sweep = desk.dyno(&[&["sweep"], &DATA[..], &RUN[2..]].concat());
+    assert_eq!(sweep.code, 0, "{sweep:#?}");
+    let said = std::fs::read_to_string(desk.file("said.txt")).unwrap();
+    let words: Vec<&str> = said.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(words, ["pre", "post", "after", "pre", "post", "after", "end"], "{said}");
+    let runs: Vec<&str> = said.lines().map(|line| line.split(' ').nth(1).unwrap()).collect();
+    assert!(runs[0].len() > 8 && runs[..3].iter().all(|run| *run == runs[0]) && runs[3] != runs[0], "{said}");
+    assert!(said.ends_with("end of 2 valid\n"), "{said}");
+
+    desk.write(
+        "dyno.toml",
+        "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\npre = \"echo too early >&2; exit 3\"\nend = \"touch ended\"\n",
+    );
+    let failed = desk.dyno(&[&["run"], &DATA[..], &RUN].concat());
+    assert_eq!(failed.code, 3, "{failed:#?}");
+    assert!(failed.out.contains("hooks.pre") && failed.out.contains("too early"), "{failed:#?}");
+    assert!(desk.file("ended").exists());
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_before_anything_begins() {
+    let desk = Desk::new();
+    let refused = |sets: &[&str], words: &[&str]| {
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let said = desk.dyno(&[&["run", "--target", "sqlite:dyno.db"], &sets[..]].concat());
+        assert_eq!(said.code, 2, "{said:#?}");
+        assert!(words.iter().all(|word| said.err.contains(word)), "{words:?}: {said:#?}");
+    };
+    refused(&["workload.insert_pct=5", "workload.delete_pct=4"], &["would not keep the tables' size"]);
+    refused(&["workload.insert_pct=40", "workload.update_pct=30"], &["add up to 110 %"]);
+    refused(&["workload.think_every=2", "workload.rate=100/s"], &["think"]);
+    refused(&["workload.think_min=2s", "workload.think_max=1s"], &["longer than the longest"]);
+    refused(
+        &["workload.hot_spot_every=2", "workload.hot_spot_offset=9990", "workload.hot_spot_size=20"],
+        &["ends at key 10,010"],
+    );
+}
