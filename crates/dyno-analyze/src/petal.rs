@@ -74,7 +74,9 @@ fn reads_storage(points: &Points<'_>) -> bool {
 /// The measures for latency against IOPS: reads from storage where storage takes part, else operations.
 pub fn iops(points: &Points<'_>) -> Measures {
     let reads = ["physical_read_requests_per_s", "physical_reads_per_s"];
-    match reads.into_iter().find(|measure| known(points, measure)).filter(|_| reads_storage(points)) {
+    // Figures from elsewhere may know no operations.
+    let may = reads_storage(points) || !known(points, "ops_per_s");
+    match reads.into_iter().find(|measure| known(points, measure)).filter(|_| may) {
         Some(throughput) => Measures { throughput, latency: read_latency(points) },
         None => Measures { throughput: "ops_per_s", latency: "service_mean_us" },
     }

@@ -69,6 +69,14 @@ pub fn read_file(path: &Path) -> Result<Vec<Result<Report, AwrError>>, AwrError>
     Ok((1..).zip(&parts).map(read).collect())
 }
 
+/// Whether a file holds a report, by the title near its start.
+pub fn is_report(path: &Path) -> bool {
+    let Ok(bytes) = input::start(path) else { return false };
+    let Ok(text) = input::decode(&bytes) else { return false };
+    let lines = text.split(['\n', '\r', '>']);
+    lines.map(|line| line.trim_start_matches('\u{c}')).any(table::is_report_title)
+}
+
 /// Reads one report. `file` is the name that the report goes by, `first_line` the line that its text begins on.
 ///
 /// # Errors

@@ -53,6 +53,8 @@ pub struct Point {
     pub snaps: Option<(u64, u64)>,
     /// When it begins.
     pub begin: Option<DateTime>,
+    /// Its length.
+    pub minutes: Option<f64>,
     /// When the instance was started, as printed.
     pub startup: Option<String>,
     /// Values of [`MEASURES`].
@@ -86,6 +88,7 @@ impl Point {
             html: report.form == Form::Html,
             snaps: snap("begin_snap").zip(snap("end_snap")),
             begin: begin(report),
+            minutes: report.value("elapsed_min"),
             startup: text("startup_time"),
             values: MEASURES.iter().map(|(name, _)| value(name)).collect(),
             top_event: text("top_event"),
@@ -263,6 +266,7 @@ mod tests {
             html: true,
             snaps: Some((begin, end)),
             begin: None,
+            minutes: None,
             startup: Some("x".into()),
             values,
             top_event: None,

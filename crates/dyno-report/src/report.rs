@@ -7,7 +7,7 @@ use dyno_record::{RunRecord, Status};
 
 use crate::audit::audit_summary;
 use crate::chart::Chart;
-use crate::figures::{self, OPS, Ramp, anchor, best, ramps, typical, words};
+use crate::figures::{self, OPS, READS, Ramp, anchor, best, ramps, typical, words};
 use crate::grid::{Cell, Grid, Head};
 use crate::result::{Figures, has_result};
 
@@ -60,10 +60,12 @@ const COLUMNS: [(&str, &str, &str); 16] = [
     ("service_p50_us", "service p50", ""),
     ("service_p95_us", "service p95", ""),
     ("service_p99_us", "service p99", ""),
+    ("database_active_sessions", "active sessions", "sessions"),
     ("cpu_busy_pct", "CPU busy", "%"),
     ("cpu_iowait_pct", "CPU iowait", "%"),
     ("logical_reads_per_s", "logical reads", "/s"),
     ("physical_reads_per_s", "physical reads", "/s"),
+    ("physical_read_requests_per_s", "read requests", "/s"),
     ("physical_read_mb_per_s", "read", "MB/s"),
     ("physical_read_latency_us", "read latency", ""),
     ("redo_mb_per_s", "redo", "MB/s"),
@@ -128,6 +130,15 @@ impl<'r> Report<'r> {
     }
 
     fn most(&self, point: &Point<'_>) -> String {
+        if let (None, Some(reads)) = (point.get("ops_per_s"), point.get(READS)) {
+            let latency = point.get("physical_read_latency_us");
+            let latency = latency.map_or_else(String::new, |us| format!(" of {}", time_us(us)));
+            return format!(
+                "At most {} reads/s from storage{latency}, with {}.",
+                figure(reads),
+                self.place(point)
+            );
+        }
         let mut line =
             format!("At most {} operations/s, with {}", optional(point.get("ops_per_s")), self.place(point));
         if let Some(p99) = point.get("service_p99_us") {
@@ -145,6 +156,17 @@ impl<'r> Report<'r> {
 
     fn single(&self, record: &RunRecord) -> String {
         let figures = Figures::of(record);
+        let of = |measure: &str| dyno_analyze::points::figure(record, measure).map(|(value, _)| value);
+        if let (None, Some(reads)) = (figures.ops_per_s, of(READS)) {
+            let active = of("database_active_sessions")
+                .map(|sessions| format!(", {} sessions active", figure(sessions)));
+            let active = active.unwrap_or_default();
+            return format!(
+                "{} reads/s from storage{active} over {}.",
+                figure(reads),
+                span_s(figures.seconds)
+            );
+        }
         let sessions = number::sessions(f64::from(record.sessions()));
         let mut line = format!(
             "{} operations/s with {sessions}{}",

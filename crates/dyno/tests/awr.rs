@@ -137,3 +137,111 @@ fn columns_of_old_readers() {
     let said = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-parser"]);
     assert_eq!(said.out.lines().next().unwrap().split(',').count(), 162);
 }
+
+/// A file on the desk; one in a folder has it made.
+fn read(desk: &Desk, name: &str) -> String {
+    std::fs::read_to_string(desk.file(name)).unwrap()
+}
+
+/// Writes a file into a folder of the desk.
+fn write_in(desk: &Desk, folder: &str, name: &str, text: &str) {
+    std::fs::create_dir_all(desk.file(folder)).unwrap();
+    std::fs::write(desk.file(folder).join(name), text).unwrap();
+}
+
+/// A report whose sessions wait `ms` for each of `iops` reads.
+fn step(snap: u32, iops: f64, ms: f64) -> String {
+    let waits = iops * 1_800.0;
+    report(snap, "64,000.5")
+        .replace("       5,400,000        3,000.0", &format!("{waits:>16}{iops:>15.1}"))
+        .replace(
+            "      5,000,000          2,500  500.00us",
+            &format!("{waits:>15}{:>15.0}{ms:>8.2}ms", waits * ms / 1e3),
+        )
+}
+
+#[test]
+fn a_ramp_of_reports_becomes_a_petal() {
+    let desk = Desk::new();
+    let steps =
+        [(1, 2_000.0, 0.5), (2, 3_900.0, 0.52), (4, 7_000.0, 0.6), (8, 9_000.0, 0.9), (16, 8_000.0, 2.1)];
+    for (i, (sessions, iops, ms)) in (0..).zip(steps) {
+        write_in(&desk, "ramp", &format!("awr.txt.{sessions}"), &step(700 + i, iops, ms));
+    }
+    let said = desk.dyno(&["awr", "ramp", "--import", "--ramp", "--variant", "nfs"]);
+    assert!(said.code == 0 && said.err.contains("5 records stored"), "{said:#?}");
+    let (_, records) = desk.json(&["show", "variant:nfs"]);
+    let mut sessions: Vec<_> =
+        records.as_array().unwrap().iter().map(|r| r["gate"]["sessions"].as_u64().unwrap()).collect();
+    sessions.sort_unstable();
+    assert_eq!(sessions, [1, 2, 4, 8, 16]);
+    let said = desk.dyno(&["report", "variant:nfs", "-o", "petal.html"]);
+    assert!(said.err.contains("At most 9,000 reads/s from storage of 900 µs, with 8 sessions"), "{said:#?}");
+    let page = read(&desk, "petal.html");
+    assert!(
+        page.contains("Read latency by IOPS") && !page.contains("0 ×"),
+        "the petal, and no facts of nobody"
+    );
+    assert!(!page.contains("secret_table") && !page.contains("SHOPOWNER"), "statements and objects stay out");
+    let list = desk.dyno(&["list"]).out;
+    assert!(list.contains("imported:///SHOP.shop2") && !list.contains(" 0 "), "no plan is made up: {list}");
+}
+
+#[test]
+fn imported_reports_are_compared_like_runs() {
+    let desk = Desk::new();
+    for snap in 0..3 {
+        write_in(&desk, "before", &format!("r{snap}.txt"), &step(700 + snap, 3_000.0 + f64::from(snap), 0.5));
+        write_in(&desk, "after", &format!("r{snap}.txt"), &step(800 + snap, 6_000.0 + f64::from(snap), 0.5));
+    }
+    for side in ["before", "after"] {
+        assert_eq!(desk.dyno(&["awr", side, "--import", "--variant", side, "--tag", "night"]).code, 0);
+    }
+    let (_, compared) = desk.json(&["compare", "variant:before", "variant:after"]);
+    assert!(compared.to_string().contains("physical_read_requests_per_s"), "{compared}");
+    let said = desk.dyno(&["compare", "variant:before", "variant:after"]);
+    assert!(said.out.contains("3,001") && said.out.contains("6,001"), "{said:#?}");
+    let trend = desk.dyno(&["trend", "tag:night", "--metric", "physical_read_requests_per_s"]);
+    assert!(trend.code == 0, "{trend:#?}");
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(shown.contains("the source does not tell") && !shown.contains("closed loop"), "{shown}");
+}
+
+#[test]
+fn import_takes_reports_too() {
+    let desk = Desk::new();
+    desk.write("a.txt", TEXT);
+    let said = desk.dyno(&["import", "a.txt", "--tag", "x"]);
+    assert!(said.code == 0 && said.err.contains("1 records stored"), "{said:#?}");
+    let (_, records) = desk.json(&["show", "tag:x"]);
+    assert_eq!(records["imported"]["format"], "awr");
+    assert_eq!(desk.dyno(&["import", "a.txt", "--map", "x=ops"]).code, 2);
+}
+
+#[test]
+fn a_line_of_time_is_drawn() {
+    let desk = Desk::new();
+    for i in 0..12u32 {
+        let reads = if i == 9 { "640,000.5" } else { "64,000.5" };
+        let at = |half: u32| format!("05-Mar-24 {:02}:{:02}:00", half / 2, half % 2 * 30);
+        let text = report(700 + i, reads);
+        let text = text.replace("05-Mar-24 10:00:00", "BEGIN").replace("05-Mar-24 10:30:00", "END");
+        let text = text.replace("BEGIN", &at(i)).replace("END", &at(i + 1));
+        let text = text.replace("db file sequential read  ", "<script>alert(7)</script>");
+        if i != 5 {
+            write_in(&desk, "day", &format!("r{i}.txt"), &text);
+        }
+    }
+    let said = desk.dyno(&["awr", "timeline", "day", "-o", "day.html"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(said.out.contains("hours since 2024-03-05 00:00"), "{}", said.out);
+    let page = read(&desk, "day.html");
+    assert!(page.contains("anomaly: 2024-03-05 04:30") && page.contains("gap before 2024-03-05 03:00"));
+    assert!(
+        !page.contains("<script>alert") && page.contains("&lt;script&gt;alert(7)"),
+        "names are no markup"
+    );
+    assert_eq!(desk.dyno(&["awr", "timeline", "day", "-o", "day.svg"]).code, 0);
+    assert!(read(&desk, "day.svg").starts_with("<svg"));
+    assert_eq!(desk.dyno(&["awr", "timeline", "day", "-o", "day.doc"]).code, 2);
+}

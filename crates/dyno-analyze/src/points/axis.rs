@@ -150,6 +150,9 @@ pub(crate) fn sessions(record: &RunRecord) -> u32 {
     }
 }
 
+/// Labels of imported records that say when, and set no group apart: instances of one cluster share them.
+const MOMENTS: [&str; 5] = ["begin_snap", "end_snap", "begin_time", "end_time", "startup_time"];
+
 /// The labels of imported records that put them into groups. One that is different in every record names it, and would
 /// make each a curve of its own.
 fn labels(records: &[&RunRecord]) -> Vec<Candidate> {
@@ -158,6 +161,7 @@ fn labels(records: &[&RunRecord]) -> Vec<Candidate> {
         imported().flat_map(|source| source.labels.keys().map(String::as_str)).collect();
     names
         .into_iter()
+        .filter(|name| !MOMENTS.contains(name))
         .filter(|name| {
             let values: Vec<_> = imported().filter_map(|source| source.labels.get(*name)).collect();
             values.iter().collect::<BTreeSet<_>>().len() < values.len()

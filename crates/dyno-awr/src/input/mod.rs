@@ -58,6 +58,22 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
     if bytes.starts_with(&GZIP_MAGIC) { unpack(&bytes) } else { Ok(bytes) }
 }
 
+/// Bytes at a file's start in which its title stands.
+const START: u64 = 65_536;
+
+/// The bytes at the start of a file, unpacked if they are packed.
+pub(crate) fn start(path: &Path) -> Result<Vec<u8>, InputError> {
+    let mut packed = Vec::new();
+    File::open(path)?.take(START).read_to_end(&mut packed)?;
+    if !packed.starts_with(&GZIP_MAGIC) {
+        return Ok(packed);
+    }
+    let mut bytes = Vec::new();
+    // What is cut off in the middle ends with an error; what came before it is the start.
+    let _ = MultiGzDecoder::new(packed.as_slice()).take(START).read_to_end(&mut bytes);
+    Ok(bytes)
+}
+
 /// Least limit of unpacked bytes: short files may well shrink a hundredfold.
 const UNPACKED_MIN: u64 = 4 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 //! A chart as text: lines in dots, points in letters, both axes with their units.
 
-use super::model::{Chart, Kind, Point};
+use super::model::{Chart, Kind, Point, Series};
 use super::scale::Scale;
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width};
@@ -118,8 +118,15 @@ pub fn text_chart(chart: &Chart, glyphs: Glyphs, style: &Style) -> String {
         out.push('\n');
     }
     out.push_str(&foot(&x, &ascii(&label(&chart.x.label, x.unit.name), glyphs), margin, columns, glyphs));
-    if drawn.len() > 1 {
-        out.push_str(&legend(&drawn, margin, columns, glyphs));
+    // A line with gaps is several series of one name.
+    let mut named: Vec<&Series> = Vec::new();
+    for series in drawn {
+        if !named.iter().any(|known| (&known.name, known.style) == (&series.name, series.style)) {
+            named.push(series);
+        }
+    }
+    if named.len() > 1 {
+        out.push_str(&legend(&named, margin, columns, glyphs));
     }
     out
 }

@@ -7,6 +7,7 @@
 mod closely;
 mod grid;
 mod page;
+mod pages;
 mod platform;
 
 use base64::Engine as _;
@@ -16,6 +17,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::chart::palette::{DARK, LIGHT, page_rules, variables};
 use crate::report::Report;
+
+pub use pages::{Section, pages};
 
 const SCRIPT: &str = include_str!("script.js");
 const STYLE: &str = include_str!("style.css");

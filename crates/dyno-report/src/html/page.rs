@@ -104,7 +104,7 @@ fn made(report: &Report<'_>, made_at: &str) -> String {
     format!("measured {} to {} UTC; report made {}", day(first), day(last), day(made_at))
 }
 
-fn charts(charts: &[Chart]) -> Markup {
+pub(super) fn charts(charts: &[Chart]) -> Markup {
     html! {
         div class="charts" {
             @for chart in charts {

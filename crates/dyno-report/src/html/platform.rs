@@ -60,10 +60,8 @@ pub(super) fn platform(report: &Report<'_>) -> Markup {
     let (plan, settings, host, mounts) = (group("plan "), group("setting "), group("host "), group("mount "));
     html! {
         (pairs(&head(record)))
-        h3 { "Plan" }
-        (pairs(&plan))
-        h3 { "Mounts" }
-        (pairs(&mounts))
+        @if !plan.is_empty() { h3 { "Plan" } (pairs(&plan)) }
+        @if !mounts.is_empty() { h3 { "Mounts" } (pairs(&mounts)) }
         details { summary { "Settings of the database (" (settings.len()) ")" } (pairs(&settings)) }
         details { summary { "Facts of the host (" (host.len()) ")" } (pairs(&host)) }
     }
@@ -92,15 +90,21 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
         }
     }
     let host = &record.host;
-    add("host", format!("{} ({})", host.name, host.role));
+    add("host", format!("{} ({})", host.name, host.role).trim_start().to_owned());
+    // Of a host from elsewhere little may be known.
     if host.cpus > 0 {
-        add("processor", format!("{} × {}", host.cpus, host.cpu_model));
+        add(
+            "processor",
+            format!("{} × {}", host.cpus, host.cpu_model).trim_end_matches([' ', '×']).to_owned(),
+        );
     }
     if host.memory_bytes > 0 {
         add("memory", bytes(host.memory_bytes));
     }
-    let system = [&host.os, &host.kernel].into_iter().filter(|part| !part.is_empty());
-    add("system", system.cloned().collect::<Vec<_>>().join(", "));
+    let system = format!("{}, {}", host.os, host.kernel);
+    if system.len() > 2 {
+        add("system", system.trim_end_matches(", ").to_owned());
+    }
     add("dyno", record.dyno_version.clone());
     list
 }

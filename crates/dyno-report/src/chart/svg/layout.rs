@@ -1,7 +1,7 @@
 //! Where everything is: margins by the widths of labels, and a legend that is given its rows before the picture its height.
 
 use crate::chart::measure::{fitted, text_width};
-use crate::chart::model::{Chart, Kind, MarkAt, ScaleKind};
+use crate::chart::model::{Chart, Kind, MarkAt, ScaleKind, Series};
 use crate::chart::scale::{Scale, Tick};
 
 use super::{LABEL_SIZE, WIDTH, num};
@@ -148,14 +148,16 @@ fn with_room(scale: &Scale, length: f64, size: impl Fn(&Tick) -> f64) -> Vec<Tic
 /// The names beneath the plot in rows, and the height of the whole picture.
 fn legend(chart: &Chart, above: f64) -> (Vec<Entry>, f64) {
     let mut names: Vec<(String, Sample, Option<usize>)> = Vec::new();
-    if chart.series.len() > 1 || chart.series.iter().any(|s| s.kind == Kind::Fit) {
-        names.extend(
-            chart
-                .series
-                .iter()
-                .enumerate()
-                .map(|(i, s)| (s.name.clone(), Sample::Series(s.style, s.kind), Some(i))),
-        );
+    // A line with gaps is several series of one name.
+    let is_first = |(i, s): &(usize, &Series)| {
+        !chart.series[..*i]
+            .iter()
+            .any(|known| (&known.name, known.style, known.kind) == (&s.name, s.style, s.kind))
+    };
+    let series: Vec<_> = chart.series.iter().enumerate().filter(is_first).collect();
+    if series.len() > 1 || chart.series.iter().any(|s| s.kind == Kind::Fit) {
+        let named = |(i, s): (usize, &Series)| (s.name.clone(), Sample::Series(s.style, s.kind), Some(i));
+        names.extend(series.into_iter().map(named));
     }
     names.extend(chart.marks.iter().map(|mark| {
         let sample = if matches!(mark.at, MarkAt::Point(..)) { Sample::Ring } else { Sample::Across };

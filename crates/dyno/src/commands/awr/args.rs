@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::cli::Marks;
+
 /// `dyno awr`: files to read, or one of its own commands.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -25,7 +27,7 @@ pub(crate) enum AwrCommand {
     #[command(
         after_long_help = "Reports are put in order by database, instance and snapshot. What stands out does so by more than 3.5 robust \
             standard deviations (from the median absolute deviation) from the median of at least 8 reports.\n\n\
-            Examples:\n  dyno awr timeline reports/\n  dyno awr timeline reports/ --json"
+            Examples:\n  dyno awr timeline reports/\n  dyno awr timeline reports/ -o day.html\n  dyno awr timeline reports/ --json"
     )]
     Timeline(TimelineArgs),
 }
@@ -42,6 +44,9 @@ pub(crate) struct Diff {
 /// Reports of a stretch of time.
 #[derive(Debug, Args)]
 pub(crate) struct TimelineArgs {
+    /// Also write charts and flags to this file: a page (.html) or a picture (.svg).
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// Reports, or directories of them.
     #[arg(required = true, value_name = "FILE|DIR")]
     pub(crate) files: Vec<PathBuf>,
@@ -68,6 +73,12 @@ pub(crate) struct Read {
     /// Store each report as a run record, for `list`, `compare`, `trend` and the rest.
     #[arg(long)]
     pub(crate) import: bool,
+    /// With --import: the reports are steps of a load that rises. Sessions are the number that a file's name ends with
+    /// (awr.txt.32, ramp_32.html), else those connected when the interval began.
+    #[arg(long, requires = "import")]
+    pub(crate) ramp: bool,
+    #[command(flatten)]
+    pub(crate) marks: Marks,
     #[command(flatten)]
     pub(crate) show: Shown,
 }

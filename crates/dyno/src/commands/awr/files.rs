@@ -71,7 +71,12 @@ fn walk(folder: &Path, depth: u32, files: &mut Vec<Wanted>) -> anyhow::Result<()
 fn is_report_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && ENDINGS.contains(&ending))
+    let is_known = |name: &str| {
+        name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && ENDINGS.contains(&ending))
+    };
+    // Steps of a ramp are numbered by their sessions: awr.txt.32.
+    let numbered = name.rsplit_once('.').filter(|(_, ending)| ending.bytes().all(|b| b.is_ascii_digit()));
+    is_known(name) || numbered.is_some_and(|(stem, _)| is_known(stem))
 }
 
 /// How reading went: what the exit code says.

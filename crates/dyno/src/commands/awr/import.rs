@@ -6,17 +6,20 @@ use dyno_awr::{Kind, Report, moment};
 use dyno_plan::{PlanSource, TargetUrl};
 use dyno_record::{
     AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, RunRecord,
-    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, now_rfc3339, rfc3339,
+    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, rfc3339,
 };
+use dyno_target::data::mix;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+
+use crate::cli::Marks;
 
 /// Bytes in the report's megabyte, and in a record's.
 const MIB: f64 = 1_048_576.0;
 const MB: f64 = 1_000_000.0;
 
 /// Figures of a report as metrics: the metric's name, its unit, the figure, and what it is multiplied by.
-const METRICS: [(&str, Unit, &str, f64); 23] = [
+const METRICS: [(&str, Unit, &str, f64); 25] = [
     ("logical_reads_per_s", Unit::BlocksPerSecond, "derived.logical_reads_per_s", 1.0),
     ("physical_reads_per_s", Unit::BlocksPerSecond, "load_profile_per_s.physical_reads", 1.0),
     ("physical_writes_per_s", Unit::BlocksPerSecond, "load_profile_per_s.physical_writes", 1.0),
@@ -37,13 +40,23 @@ const METRICS: [(&str, Unit, &str, f64); 23] = [
     ("database_active_sessions", Unit::Sessions, "derived.avg_active_sessions", 1.0),
     ("database_sessions", Unit::Sessions, "end_sessions", 1.0),
     ("cpu_busy_pct", Unit::Percent, "derived.cpu_busy_pct", 1.0),
+    ("buffer_hit_pct", Unit::Percent, "efficiency_pct.buffer_hit", 1.0),
+    // What latency is drawn against IOPS: reads of one block, which are one request each.
+    ("physical_read_latency_us", Unit::Microseconds, "derived.single_block_read_ms", 1e3),
     ("single_block_read_us", Unit::Microseconds, "derived.single_block_read_ms", 1e3),
     ("log_file_sync_us", Unit::Microseconds, "derived.log_file_sync_ms", 1e3),
     ("log_file_parallel_write_us", Unit::Microseconds, "derived.log_file_parallel_write_ms", 1e3),
 ];
 
+/// What the command line says of all records.
+pub(crate) struct Marked<'m> {
+    pub(crate) marks: &'m Marks,
+    /// Whether the reports are steps of a load that rises.
+    pub(crate) ramp: bool,
+}
+
 /// The record of a report; the same report gets the same name each time, so that none is imported twice.
-pub(super) fn record(report: &Report) -> anyhow::Result<RunRecord> {
+pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<RunRecord> {
     let source = PlanSource {
         file: None,
         sets: Vec::new(),
@@ -56,11 +69,11 @@ pub(super) fn record(report: &Report) -> anyhow::Result<RunRecord> {
         if report.kind == Kind::AwrRacGlobal { "*" } else { report.word("instance").unwrap_or("") };
     let database = report.word("db_name").unwrap_or("");
     plan.target.url = TargetUrl {
-        scheme: "oracle".into(),
+        scheme: "imported".into(),
         user: None,
         host: None,
         port: None,
-        path: format!("{database}/{instance}"),
+        path: format!("{database}.{instance}").trim_matches('.').to_owned(),
         params: Vec::new(),
     };
     let seconds = report.value("elapsed_min").map(|min| min * 60.0);
@@ -69,14 +82,14 @@ pub(super) fn record(report: &Report) -> anyhow::Result<RunRecord> {
     let url = plan.target.url.to_string();
     Ok(RunRecord {
         schema_version: SCHEMA_VERSION,
-        id: new_run_id(begin, salt(report)),
+        id: name(begin, report),
         started_at: rfc3339(begin),
-        ended_at: now_rfc3339(),
+        ended_at: rfc3339(end.unwrap_or(begin)),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
         status: Status::Valid,
         reasons: Vec::new(),
-        variant: None,
-        tags: Vec::new(),
+        variant: marked.marks.variant.clone(),
+        tags: marked.marks.tag.clone(),
         part_of: None,
         one_target_of: None,
         imported: Some(imported(report)),
@@ -88,8 +101,8 @@ pub(super) fn record(report: &Report) -> anyhow::Result<RunRecord> {
             data: None,
             own: None,
         }],
-        host: HostFacts { role: "not told: imported".into(), ..HostFacts::default() },
-        gate: Gate::default(),
+        host: host(report),
+        gate: Gate { sessions: sessions(report, marked.ramp), ..Gate::default() },
         window: seconds.map(|seconds| Window {
             seconds,
             begin: rfc3339(begin),
@@ -124,14 +137,54 @@ fn begin(report: &Report) -> Timestamp {
     at.map_or(Timestamp::UNIX_EPOCH, |at| at.timestamp())
 }
 
-/// Sixteen bits out of what makes an interval of an instance one of its kind.
-fn salt(report: &Report) -> u16 {
+/// The record's name: the moment, as all records have it, and 48 bits out of what makes an interval of an instance one of its
+/// kind. A report in text and the same one in HTML get one name.
+fn name(begin: Timestamp, report: &Report) -> String {
     let number = |name: &str| report.value(name).unwrap_or(0.0) as u64;
-    let names = ["dbid", "inst_num", "begin_snap", "end_snap"].map(number);
-    let kind =
-        report.kind.name().bytes().fold(0u64, |sum, byte| dyno_target::data::mix(sum ^ u64::from(byte)));
-    let mixed = names.into_iter().fold(kind, |all, next| dyno_target::data::mix(all ^ next));
-    mixed as u16
+    let words =
+        [report.kind.name(), report.word("db_name").unwrap_or(""), report.word("instance").unwrap_or("")];
+    let bytes = words.into_iter().flat_map(|word| word.bytes().chain([0]));
+    let named = bytes.fold(0u64, |sum, byte| mix(sum ^ u64::from(byte)));
+    let numbers = ["dbid", "inst_num", "begin_snap", "end_snap"].map(number);
+    let mixed = numbers.into_iter().fold(named, |all, next| mix(all ^ next));
+    format!("{}-{:012x}", begin.strftime("%Y%m%d-%H%M%S"), mixed & ((1 << 48) - 1))
+}
+
+/// Sessions that worked, where the reports are steps of a ramp: the number that the file's name ends with (`awr.txt.32`,
+/// `ramp_32.html`), else those connected when the interval began. A report itself does not tell which of its sessions worked, so
+/// nothing is said of others.
+fn sessions(report: &Report, ramp: bool) -> u32 {
+    let stem = |name: &str| name.trim_end_matches(".gz").to_owned();
+    let digits_at_end = |text: &str| {
+        let start = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        text[start..].parse::<u32>().ok().filter(|sessions| *sessions > 0)
+    };
+    let file = stem(&report.file);
+    let of_ending =
+        file.rsplit_once('.').and_then(|(_, ending)| digits_at_end(ending).filter(|_| is_number(ending)));
+    let of_stem = || file.rsplit_once('.').and_then(|(stem, _)| digits_at_end(stem));
+    let connected = || report.value("begin_sessions").map(|sessions| sessions as u32);
+    match ramp {
+        true => of_ending.or_else(of_stem).or_else(connected).unwrap_or(0),
+        false => of_ending.unwrap_or(0),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// The host of the database, as far as the report tells.
+fn host(report: &Report) -> HostFacts {
+    let gib = report.value("memory_gb").unwrap_or(0.0);
+    HostFacts {
+        name: report.word("host").unwrap_or("").to_owned(),
+        role: "the database's, from its report".into(),
+        os: report.word("platform").unwrap_or("").to_owned(),
+        cpus: report.value("cpus").unwrap_or(0.0) as u32,
+        memory_bytes: (gib * 1_073_741_824.0) as u64,
+        ..HostFacts::default()
+    }
 }
 
 fn imported(report: &Report) -> Imported {
@@ -140,9 +193,6 @@ fn imported(report: &Report) -> Imported {
     labels.insert("report_type".into(), report.kind.name().into());
     for name in ["dbid", "inst_num", "begin_snap", "end_snap", "cpus", "cores", "sockets", "memory_gb"] {
         labels.extend(report.value(name).map(|value| (name.to_owned(), value.to_string())));
-    }
-    if let Some(event) = report.top_events.first() {
-        labels.insert("top_event".into(), event.name.clone());
     }
     let part = (report.part > 0).then(|| u64::from(report.part));
     Imported { format: "awr".into(), file: report.file.clone(), line: part, known: Vec::new(), labels }

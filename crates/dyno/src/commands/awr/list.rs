@@ -23,7 +23,7 @@ pub(super) fn run(common: &Common, args: &Read, talk: &Talk) -> anyhow::Result<E
     let columns = columns(args)?;
     let files = files::wanted(&args.files)?;
     if args.import {
-        return store(common, &files, talk);
+        return store(common, &files, &import::Marked { marks: &args.marks, ramp: args.ramp }, talk);
     }
     if let Some(layout) = args.compat {
         return compat(&files, layout, talk);
@@ -69,13 +69,23 @@ fn values(report: &dyno_awr::Report, columns: &[String]) -> Vec<Vec<Value>> {
 }
 
 /// Reports as records in the repository; what is there already stays as it is.
-fn store(common: &Common, files: &[files::Wanted], talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn store(
+    common: &Common,
+    files: &[files::Wanted],
+    marked: &import::Marked<'_>,
+    talk: &Talk,
+) -> anyhow::Result<Exit> {
     let repository = context::repository(common)?;
     let mut stored = Vec::new();
     let mut known = 0;
-    let of_report = |report: dyno_awr::Report| import::record(&report);
+    let of_report = |report: dyno_awr::Report| import::record(&report, marked);
     let outcome = files::read(files, talk, of_report, |record| {
         let record = record?;
+        // The same report may come again, under another file's name or with other marks: the first stays.
+        if repository.load(&record.id).is_ok() {
+            known += 1;
+            return Ok(());
+        }
         match repository.finish(&record) {
             Ok(()) => stored.push(record),
             Err(RepositoryError::Exists { .. }) => known += 1,

@@ -1,6 +1,7 @@
 //! `dyno awr`: Oracle's own reports, read.
 
 mod args;
+mod charts;
 mod diff;
 mod files;
 mod import;
@@ -9,9 +10,11 @@ mod timeline;
 
 pub(crate) use args::Awr;
 
+use std::path::Path;
+
 use args::AwrCommand;
 
-use crate::cli::Common;
+use crate::cli::{Common, Marks};
 use crate::exit::Exit;
 use crate::talk::Talk;
 
@@ -21,4 +24,10 @@ pub(super) fn run(common: &Common, args: &Awr, talk: &Talk) -> anyhow::Result<Ex
         Some(AwrCommand::Diff(args)) => diff::run(args, talk),
         Some(AwrCommand::Timeline(args)) => timeline::run(args, talk),
     }
+}
+
+/// Stores the reports of one file as records, for `dyno import`.
+pub(super) fn store(common: &Common, file: &Path, marks: &Marks, talk: &Talk) -> anyhow::Result<Exit> {
+    let files = files::wanted(&[file.to_owned()])?;
+    list::store(common, &files, &import::Marked { marks, ramp: false }, talk)
 }

@@ -20,12 +20,30 @@ use crate::talk::Talk;
 use map::{MapError, Mapping};
 
 pub(super) fn run(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
+    // Oracle's own reports have a reader of their own, which knows their encodings and packings.
+    if dyno_awr::is_report(&args.file) {
+        return from_awr(common, args, talk);
+    }
     let text = read(&args.file)?;
     if page::is_page(&text) {
         from_page(&text, common, args, talk)
     } else {
         from_table(&text, common, args, talk)
     }
+}
+
+/// AWR and STATSPACK reports.
+fn from_awr(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
+    let file = args.file.display();
+    if !args.map.is_empty() || args.product.is_some() || args.dry_run || !common.set.is_empty() {
+        return Err(usage(
+            format!(
+                "{file} is an AWR or STATSPACK report, and --map, --product, --set and --dry-run are for tables"
+            ),
+            format!("leave them out; `dyno awr {file}` shows what it says"),
+        ));
+    }
+    super::awr::store(common, &args.file, &args.marks, talk)
 }
 
 /// Whole records out of a report.

@@ -1,0 +1,62 @@
+//! A page of charts and tables that are not about runs: as self-contained and as harmless as a report.
+
+use maud::{DOCTYPE, PreEscaped, html};
+
+use crate::chart::Chart;
+use crate::grid::Grid;
+use crate::text::clean;
+
+use super::{SCRIPT, grid, page, policy, style};
+
+/// One part of a page.
+#[derive(Debug, Clone, Default)]
+pub struct Section {
+    /// Its title.
+    pub title: String,
+    /// What is said before the charts.
+    pub lines: Vec<String>,
+    /// Its charts.
+    pub charts: Vec<Chart>,
+    /// Its table.
+    pub grid: Option<Grid>,
+}
+
+/// The page.
+pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
+    let style = style();
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(&style));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="Dyno";
+                title { (clean(title)) }
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                header {
+                    p class="brand" { "Dyno" }
+                    h1 { (clean(title)) }
+                    p class="dim" { (clean(about)) }
+                    button id="theme" type="button" hidden { "light / dark" }
+                }
+                main {
+                    @for section in sections {
+                        section {
+                            h2 { (clean(&section.title)) }
+                            @for line in &section.lines { p { (clean(line)) } }
+                            (page::charts(&section.charts))
+                            @if let Some(grid) = &section.grid { (grid::table(grid, &clean(&section.title))) }
+                        }
+                    }
+                }
+                div id="tip" role="status" hidden {}
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    markup.into_string()
+}
