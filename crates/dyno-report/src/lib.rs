@@ -28,6 +28,7 @@ pub mod soak;
 pub mod style;
 pub mod sweep;
 pub mod table;
+pub mod targets;
 pub mod text;
 pub mod trend_table;
 
@@ -48,6 +49,7 @@ pub use show::show;
 pub use soak::minute_table;
 pub use style::Style;
 pub use sweep::{RunningTable, SweepRow, point_table, sweep_list};
+pub use targets::targets_table;
 pub use trend_table::trend_text;
 
 #[cfg(test)]

@@ -88,6 +88,31 @@ fn two_versions_are_driven_together_and_told_apart() {
 }
 
 #[test]
+fn results_have_a_row_for_each_target() {
+    let desk = Desk::new();
+    let urls = ["sqlite:a.db".to_owned(), "sqlite:b.db".to_owned()];
+    assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
+    for variant in ["v1", "v2"] {
+        let run = desk.dyno(&args("run", &urls, &["--variant", variant]));
+        assert_eq!(run.code, 0, "{run:#?}");
+        let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with(['t', '1', '2'])).collect();
+        assert!(rows.iter().any(|row| row.starts_with("total ")), "{}", run.out);
+        assert!(urls.iter().all(|url| run.out.contains(url.as_str())), "{}", run.out);
+        assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{}", run.out);
+    }
+    let csv = desk.dyno(&["report", "last", "--format", "csv"]).out;
+    let targets: Vec<&str> = csv.lines().skip(1).map(|line| line.split(',').nth(4).unwrap()).collect();
+    assert_eq!(targets, ["sqlite:a.db sqlite:b.db", "sqlite:a.db", "sqlite:b.db"], "{csv}");
+    for format in ["md", "html"] {
+        let page = desk.dyno(&["report", "last", "--format", format, "--output", "-"]).out;
+        assert!(page.contains("Targets") && page.matches("sqlite:b.db").count() > 1, "{format}: {page}");
+    }
+    let (_, compared) = desk.json(&["compare", "variant:v1", "variant:v2"]);
+    assert_eq!(compared[0]["targets"].as_array().unwrap().len(), 2, "{compared:#}");
+    assert_eq!(desk.dyno(&["show", "last"]).code, 0);
+}
+
+#[test]
 fn what_is_wrong_with_one_target_names_it() {
     let Some((mut old, new)) = two_versions() else { return };
     let (desk, urls) = (Desk::new(), [old.url(), new.url()]);

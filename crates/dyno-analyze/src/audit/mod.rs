@@ -129,7 +129,7 @@ pub fn judge(record: &mut RunRecord) {
     let failed = record.audit.iter().filter(|check| check.status == CheckStatus::Fail);
     // A target's check has the target and what failed there in its detail.
     let reason = |check: &AuditCheck| match targets::is_summary(&check.check) {
-        true => check.detail.clone(),
+        true => format!("{}, {}", check.check.replace('_', " "), check.detail),
         false => format!("{}: {}", check.check, check.detail),
     };
     let reasons: Vec<String> = failed.map(reason).collect();

@@ -59,8 +59,8 @@ fn summary(record: &RunRecord, at: usize, own: &[AuditCheck]) -> AuditCheck {
     let url = &record.targets[at].url;
     let passed = format!("{} of its checks passed", count(CheckStatus::Pass));
     let detail = match told.as_slice() {
-        [] => format!("target {} ({url}): {passed}", at + 1),
-        told => format!("target {} ({url}): {}", at + 1, told.join("; ")),
+        [] => format!("{url}: {passed}"),
+        told => format!("{url}: {}", told.join("; ")),
     };
     AuditCheck {
         check: format!("{SUMMARY}{}", at + 1),

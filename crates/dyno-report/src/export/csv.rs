@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use dyno_analyze::points::{MEASURES, Points, SESSIONS, points_of};
+use dyno_record::RunRecord;
 
 use super::{ExportError, Exporter, Request};
 use crate::report::Report;
@@ -37,35 +38,45 @@ impl Exporter for Csv {
         }
         out.push_str("\r\n");
         for record in report.records {
-            // One run is one point, whose figures are the run's own.
-            let own: Points<'_> = points_of([record]);
-            let target = record.targets.first().map_or("", |target| target.url.as_str());
-            let head = [
-                record.id.as_str(),
-                &record.started_at,
-                record.status.name(),
-                &record.reasons.join("; "),
-                target,
-            ]
-            .map(field);
-            let _ = write!(out, "{},{}", head.join(","), record.sessions());
-            for (place, _) in &axes {
-                let _ = write!(out, ",{}", field(&place_value(report, record, *place)));
+            out.push_str(&line(report, record, record, &axes, &measures));
+            // Behind a total, each target's own line.
+            for part in record.parts() {
+                out.push_str(&line(report, record, &part, &axes, &measures));
             }
-            for name in &measures {
-                out.push(',');
-                if let Some(value) = own.points.first().and_then(|point| point.get(name)) {
-                    let _ = write!(out, "{value}");
-                }
-            }
-            out.push_str("\r\n");
         }
         Ok(out.into_bytes())
     }
 }
 
-fn place_value(report: &Report<'_>, record: &dyno_record::RunRecord, place: usize) -> String {
-    let is = |other: &&dyno_record::RunRecord| std::ptr::eq(*other, record);
+/// The line of `record`, which is `whole` or one target's part of it.
+fn line(
+    report: &Report<'_>,
+    whole: &RunRecord,
+    record: &RunRecord,
+    axes: &[(usize, &str)],
+    measures: &[&str],
+) -> String {
+    // One run is one point, whose figures are the run's own.
+    let own: Points<'_> = points_of([record]);
+    let target = record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
+    let reasons = record.reasons.join("; ");
+    let head = [record.id.as_str(), &record.started_at, record.status.name(), &reasons, &target].map(field);
+    let mut out = format!("{},{}", head.join(","), record.sessions());
+    for (place, _) in axes {
+        let _ = write!(out, ",{}", field(&place_value(report, whole, *place)));
+    }
+    for name in measures {
+        out.push(',');
+        if let Some(value) = own.points.first().and_then(|point| point.get(name)) {
+            let _ = write!(out, "{value}");
+        }
+    }
+    out.push_str("\r\n");
+    out
+}
+
+fn place_value(report: &Report<'_>, record: &RunRecord, place: usize) -> String {
+    let is = |other: &&RunRecord| std::ptr::eq(*other, record);
     let of_point =
         report.points.points.iter().find(|point| point.runs.iter().any(is)).map(|point| &point.values);
     let values =

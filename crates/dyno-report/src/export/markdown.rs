@@ -7,6 +7,7 @@ use crate::audit::{audit_summary, spoken};
 use crate::facts::differences;
 use crate::grid::Grid;
 use crate::report::Report;
+use crate::targets::targets_grid;
 use crate::text::clean;
 
 #[derive(Debug)]
@@ -25,6 +26,9 @@ impl Exporter for Markdown {
         }
         if !report.points.points.is_empty() {
             let _ = write!(out, "## Results\n\n{}\n", table(&report.grid()));
+        }
+        if let Some(grid) = report.close.and_then(targets_grid) {
+            let _ = write!(out, "## Targets\n\n{}\n", table(&grid));
         }
         for curve in &report.curves {
             let _ = writeln!(

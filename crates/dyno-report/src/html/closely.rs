@@ -109,6 +109,14 @@ pub(super) fn audit(report: &Report<'_>) -> Markup {
         @if let Some(record) = whole {
             p { "Run " a href={"#" (anchor(record))} { (clean(&record.id)) } ": " (audit_summary(&record.audit)) "." }
             (table(&checks(&record.audit.iter().collect::<Vec<_>>()), "audit"))
+            @for (at, target) in record.targets.iter().enumerate() {
+                @if let Some(own) = &target.own {
+                    details {
+                        summary { "Target " (at + 1) ", " (clean(&target.url)) ": " (audit_summary(&own.audit)) }
+                        (table(&checks(&own.audit.iter().collect::<Vec<_>>()), "audit of one target"))
+                    }
+                }
+            }
         }
         @if !others.is_empty() {
             h3 { "Failed checks and warnings of other runs" }

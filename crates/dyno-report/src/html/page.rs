@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::chart::Chart;
 use crate::chart::svg::{Look, svg};
 use crate::report::Report;
+use crate::targets::targets_grid;
 use crate::text::clean;
 
 use super::{SCRIPT, closely, grid, platform, policy, style};
@@ -82,10 +83,11 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
 
 fn title(report: &Report<'_>) -> String {
     let Some(first) = report.records.first() else { return "no runs".into() };
-    let database = first.targets.first().map_or_else(
-        || first.plan.target.url.to_string(),
-        |target| format!("{} {}", target.identity.product, target.identity.version),
-    );
+    let names = first.targets.iter().map(|t| format!("{} {}", t.identity.product, t.identity.version));
+    let database = match names.collect::<Vec<_>>() {
+        names if names.is_empty() => first.plan.target.url.to_string(),
+        names => names.join(" and "),
+    };
     // What was imported may not tell.
     let on = match database.trim() {
         "" => String::new(),
@@ -123,6 +125,11 @@ fn results(report: &Report<'_>) -> Markup {
         @if !report.points.points.is_empty() {
             p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' histograms added together." }
             (grid::table(&report.grid(), "results"))
+            @if let Some(targets) = report.close.and_then(targets_grid) {
+                h3 { "Targets" }
+                p class="dim" { "Each target's own figures, and their total." }
+                (grid::table(&targets, "targets"))
+            }
             @if !report.curves.is_empty() {
                 h3 { "Knee and scalability" }
                 @for curve in &report.curves {

@@ -58,11 +58,13 @@ pub(super) fn platform(report: &Report<'_>) -> Markup {
         taken.into_iter().map(|(name, value)| (name[prefix.len()..].to_owned(), value)).collect()
     };
     let (plan, settings, host, mounts) = (group("plan "), group("setting "), group("host "), group("mount "));
+    let targets = group("target ");
     html! {
         (pairs(&head(record)))
         @if !plan.is_empty() { h3 { "Plan" } (pairs(&plan)) }
         @if !mounts.is_empty() { h3 { "Mounts" } (pairs(&mounts)) }
         details { summary { "Settings of the database (" (settings.len()) ")" } (pairs(&settings)) }
+        @if !targets.is_empty() { details { summary { "Settings of each database (" (targets.len()) ")" } (pairs(&targets)) } }
         details { summary { "Facts of the host (" (host.len()) ")" } (pairs(&host)) }
     }
 }

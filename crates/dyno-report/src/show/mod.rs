@@ -15,7 +15,7 @@ use dyno_record::RunRecord;
 
 use crate::audit::audit_full;
 use crate::style::{Paint, Style};
-use crate::text::indent;
+use crate::text::{clean, indent};
 
 /// The whole record as text.
 pub fn show(record: &RunRecord, style: &Style) -> String {
@@ -25,6 +25,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("", head::head(record, style)),
         ("plan", head::plan(record, inner)),
         ("result", head::result(record, inner)),
+        ("targets", crate::targets::targets_table(record, inner)),
         ("operations", ops::classes(record, inner)),
         ("service time", ops::distribution(record, inner)),
         ("second by second", series::series(record, inner)),
@@ -48,5 +49,12 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
     }
     out.push('\n');
     out.push_str(&audit_full(&record.audit, style));
+    for (at, part) in record.parts().iter().enumerate() {
+        let title = format!("target {}: {}", at + 1, clean(&part.targets[0].url));
+        out.push_str(&format!("\n{}\n", style.paint(Paint::Head, &title)));
+        let sections = [ops::classes(part, inner), waits::waits(part, inner), platform::errors(part, inner)];
+        sections.iter().for_each(|section| out.push_str(&indent(section)));
+        out.push_str(&audit_full(&part.audit, style));
+    }
     out
 }

@@ -16,6 +16,9 @@ pub(super) struct Answer {
     #[serde(flatten)]
     comparison: Comparison,
     gates: Vec<GateResult>,
+    /// Each target's own comparison, where both sides have as many of several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<Comparison>,
 }
 
 pub(super) fn run(common: &Common, args: &cli::Compare, talk: &Talk) -> anyhow::Result<Exit> {
@@ -50,16 +53,40 @@ impl Judge {
         let answer = |i| {
             let comparison = compare(&side(0), &side(i), &self.rules);
             let gates = self.gates.iter().map(|gate| gate.check(&comparison)).collect();
-            Answer { comparison, gates }
+            let targets = self.of_targets(&sides[0], &sides[i]);
+            Answer { comparison, gates, targets }
         };
         (1..sides.len()).map(answer).collect()
+    }
+
+    /// Holds each target's own parts of two sets against each other, if both have as many.
+    fn of_targets(&self, a: &(String, Vec<RunRecord>), b: &(String, Vec<RunRecord>)) -> Vec<Comparison> {
+        let (of_a, of_b) = (parts(&a.1), parts(&b.1));
+        if of_a.len() != of_b.len() {
+            return Vec::new();
+        }
+        let one = |((at, a_own), b_own): ((usize, &Vec<RunRecord>), &Vec<RunRecord>)| {
+            let side = |name: &str, records: &[RunRecord]| {
+                let url = records.first().map_or("", |record| record.targets[0].url.as_str());
+                format!("{name}, target {} ({url})", at + 1)
+            };
+            let (name_a, name_b) = (side(&a.0, a_own), side(&b.0, b_own));
+            let a_side = Side { name: name_a, records: a_own.iter().collect() };
+            let b_side = Side { name: name_b, records: b_own.iter().collect() };
+            compare(&a_side, &b_side, &self.rules)
+        };
+        of_a.iter().enumerate().zip(&of_b).map(one).collect()
     }
 
     /// Shows answers, and says whether a gate is broken.
     pub(super) fn show(&self, answers: &[Answer], talk: &Talk) -> anyhow::Result<Exit> {
         let texts: Vec<String> = answers
             .iter()
-            .map(|answer| dyno_report::compare_text(&answer.comparison, &answer.gates, &talk.style()))
+            .flat_map(|answer| {
+                let whole = dyno_report::compare_text(&answer.comparison, &answer.gates, &talk.style());
+                let own = answer.targets.iter().map(|own| dyno_report::compare_text(own, &[], &talk.style()));
+                std::iter::once(whole).chain(own).collect::<Vec<_>>()
+            })
             .collect();
         talk.show(&texts.join("\n"))?;
         let broken = answers.iter().flat_map(|answer| &answer.gates).filter(|gate| !gate.holds).count();
@@ -69,6 +96,17 @@ impl Judge {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The parts of records over several targets: for each target, its part of every record. Empty unless all have as many.
+fn parts(records: &[RunRecord]) -> Vec<Vec<RunRecord>> {
+    let each: Vec<Vec<RunRecord>> = records.iter().map(RunRecord::parts).collect();
+    let targets = each.first().map_or(0, Vec::len);
+    if each.iter().any(|parts| parts.len() != targets) {
+        return Vec::new();
+    }
+    let of = |at: usize| each.iter().map(|parts| parts[at].clone()).collect();
+    (0..targets).map(of).collect()
 }
 
 fn gates(texts: &[String]) -> anyhow::Result<Vec<Gate>> {
