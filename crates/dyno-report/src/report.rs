@@ -51,7 +51,7 @@ pub struct Answer {
 }
 
 /// Measures of the table of points, in their order, with short heads.
-const COLUMNS: [(&str, &str, &str); 16] = [
+const COLUMNS: [(&str, &str, &str); 18] = [
     ("ops_per_s", "operations", "/s"),
     ("rows_per_s", "rows", "/s"),
     ("scan_blocks_per_s", "scanned blocks", "/s"),
