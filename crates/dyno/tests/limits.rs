@@ -84,8 +84,9 @@ fn reads_of_a_throttled_device_reach_its_limit_and_no_more() {
         for (sessions, reads) in points(&said, "device_reads_per_s") {
             assert!(reads >= limit * (1.0 - SLACK), "{sessions} sessions: {reads} reads/s of the device");
         }
-        // A single session saturates it, and all that the others bring is waiting.
-        assert_eq!(knee(&said), 1.0, "{:#}", said["findings"]);
+        // A single session saturates it, and all that the others bring is waiting. Lookups find a few percent more or less of
+        // their reads in the cache from point to point, which may make the second one the first near the maximum.
+        assert!(knee(&said) <= 2.0, "{:#}", said["findings"]);
         let latency = points(&said, "service_mean_us");
         let factor = latency[3].1 / latency[0].1;
         assert!((6.0..=10.0).contains(&factor), "8 sessions wait 8 times as long: {latency:?}");
