@@ -158,6 +158,35 @@ fn spoiled_counts_are_found() {
 }
 
 #[test]
+fn rows_that_updates_have_moved_together_are_no_missing_work() {
+    // A thousand updates a second of one row leave its block no room, and then rows share blocks: fewer are read.
+    let moved = |fetched: f64| {
+        postgres(move |r| {
+            let hit = r.counters.native["dyno.rows.heap_blks_hit"];
+            r.counters.native.insert("dyno.rows.heap_blks_hit".into(), hit / 2.0);
+            r.counters.native.insert("dyno.rows.idx_tup_fetch".into(), fetched * hit);
+            r.counters.native.insert("dyno.rows.bitmap_tup_fetch".into(), hit);
+        })
+    };
+    let record = moved(0.2);
+    let check = find(&record, "heap_reads");
+    assert_eq!(
+        (check.status, check.detail.contains("yet all rows fetched")),
+        (Warn, true),
+        "{}",
+        check.detail
+    );
+    let record = moved(-0.5);
+    let check = find(&record, "heap_reads");
+    assert_eq!(
+        (check.status, check.detail.contains("fewer than the rows")),
+        (Fail, true),
+        "{}",
+        check.detail
+    );
+}
+
+#[test]
 fn dead_row_versions_show_in_read_only_runs() {
     let record = postgres(|r| {
         r.ops.remove("update");
