@@ -43,6 +43,16 @@ impl Postgres {
         bins::available()
     }
 
+    /// The oldest and the newest version of this machine: what lies between them differs in nothing that a whole run through
+    /// everything would show, and such runs take long.
+    pub fn oldest_and_newest() -> Vec<Version> {
+        let mut versions = Self::available();
+        if versions.len() > 2 {
+            versions.drain(1..versions.len() - 1);
+        }
+        versions
+    }
+
     /// Starts a server with `settings` and waits until it accepts connections.
     ///
     /// # Panics

@@ -43,7 +43,7 @@ fn load_that_waits(desk: &Desk, url: &str, doing: &str, end_it: &dyn Fn()) {
 
 #[test]
 fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_it() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), Desk::new());
         let url = server.url();
         // The index is built, and its transaction stays open until `hold` is empty.
@@ -71,7 +71,7 @@ fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_
 
 #[test]
 fn killed_while_the_server_vacuums_the_next_load_waits_for_it_and_goes_on() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         // A vacuum that takes ten minutes for 40 MB.
         let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
         let (server, desk) = (Postgres::start(&version, &slow), Desk::new());

@@ -66,7 +66,7 @@ fn two_dynos_on_one_sqlite_file_are_kept_apart() {
 
 #[test]
 fn two_dynos_on_one_postgres_database_are_kept_apart() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let server = Postgres::start(&version, &[]);
         let desk = Desk::new();
         one_at_a_time(&desk, &server.url());

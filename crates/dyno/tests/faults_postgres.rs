@@ -66,7 +66,7 @@ fn until_true(server: &Postgres, sql: &str) {
 
 #[test]
 fn killed_during_a_load_the_load_resumes() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let (mut server, desk) = (Postgres::start(&version, &[]), Desk::new());
         let url = server.url();
         let big = ["load", "--target", &url, "--set", "data.scale=400M", "--set", "data.load_parallel=1"];
@@ -91,7 +91,7 @@ fn killed_during_a_load_the_load_resumes() {
 
 #[test]
 fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let (mut server, desk) = loaded(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &[&SHORT[..], &["--set", "run.warmup=1s"]].concat()));
@@ -109,7 +109,7 @@ fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
 
 #[test]
 fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let (mut server, desk) = loaded(&version, &[]);
         let proxy = Proxy::start(server.port());
         let url = proxy.url();
@@ -132,7 +132,7 @@ fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
 
 #[test]
 fn restarted_while_sessions_reconnect_the_run_is_no_result() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let (mut server, desk) = loaded(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
@@ -152,7 +152,7 @@ fn restarted_while_sessions_reconnect_the_run_is_no_result() {
 
 #[test]
 fn statistics_reset_inside_the_window_make_the_run_invalid() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let (server, desk) = loaded(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &SHORT));
@@ -169,7 +169,7 @@ fn statistics_reset_inside_the_window_make_the_run_invalid() {
 
 #[test]
 fn sessions_that_are_cut_reconnect_and_are_counted() {
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let (server, desk) = loaded(&version, &[]);
         let url = server.url();
         let four =

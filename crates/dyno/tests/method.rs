@@ -28,7 +28,7 @@ const RUN: [&str; 10] = [
 fn on_each(test: impl Fn(&str, &Desk, &str)) {
     let desk = Desk::new();
     test("sqlite", &desk, "sqlite:dyno.db");
-    for version in Postgres::available() {
+    for version in Postgres::oldest_and_newest() {
         let server = Postgres::start(&version, &[]);
         test("postgres", &Desk::new(), &server.url());
     }
