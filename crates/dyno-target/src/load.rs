@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dyno_plan::DataSpec;
+use dyno_plan::{DataSpec, Workload};
 
 /// A request to stop, shared by all threads of a command.
 #[derive(Debug, Clone, Default)]
@@ -118,6 +118,16 @@ pub enum DataState {
         /// What was measured then.
         tables: Vec<SchemaFacts>,
     },
+}
+
+impl DataState {
+    /// The data that a plan of `wanted` would run on: what is loaded where that serves it, else what it asks for.
+    pub(crate) fn serving(&self, wanted: DataSpec, workload: &Workload) -> DataSpec {
+        match self {
+            Self::Loaded { spec: there, .. } if there.serves(&wanted, workload) => there.clone(),
+            _ => wanted,
+        }
+    }
 }
 
 /// One object that a drop would remove.

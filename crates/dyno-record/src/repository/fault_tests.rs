@@ -74,7 +74,9 @@ fn a_newer_repository_is_refused_and_left_as_it_is() {
     drop(newer);
     let before = std::fs::read(&path).unwrap();
     let error = Repository::open(&path).unwrap_err();
-    assert!(matches!(error, RepositoryError::Newer { found: 44, known: VERSION, .. }), "{error:?}");
+    let is_newer =
+        matches!(error, RepositoryError::Newer { found, known: VERSION, .. } if found == VERSION + 41);
+    assert!(is_newer, "{error:?}");
     assert!(matches!(Repository::open_read_only(&path), Err(RepositoryError::Newer { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }

@@ -266,7 +266,10 @@ fn a_repository_without_marks_is_read_and_brought_up_to_date() {
     let path = repository.path().to_path_buf();
     let old = RunRecord { variant: None, tags: vec![], ..record(1) };
     repository.finish(&old).unwrap();
-    repository.connection.execute_batch("DROP TABLE mark; PRAGMA user_version = 2").unwrap();
+    repository
+        .connection
+        .execute_batch("DROP TABLE progress; DROP TABLE draft; DROP TABLE mark; PRAGMA user_version = 2")
+        .unwrap();
     drop(repository);
 
     let read_only = Repository::open_read_only(&path).unwrap();

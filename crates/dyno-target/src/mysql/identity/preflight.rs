@@ -20,7 +20,11 @@ pub(in crate::mysql) fn preflight(
 
 /// The findings in the order in which they are shown.
 pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
-    let spec = DataSpec::resolve(&plan.data, Bytes(facts.block_size));
+    let wanted = DataSpec::resolve(&plan.data, Bytes(facts.block_size));
+    let spec = match &facts.data {
+        Ok(there) => there.serving(wanted, &plan.workload),
+        Err(_) => wanted,
+    };
     vec![
         checks::reach(facts),
         checks::version(facts),

@@ -20,7 +20,8 @@ pub(in crate::oracle) fn preflight(
 
 /// The findings in the order in which they are shown.
 pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
-    let spec = DataSpec::resolve(&plan.data, Bytes(facts.place.block_size));
+    // Nothing is looked up by a secondary key here yet, and none is loaded.
+    let spec = DataSpec { secondary: false, ..DataSpec::resolve(&plan.data, Bytes(facts.place.block_size)) };
     vec![
         checks::reach(facts),
         checks::version(facts),
