@@ -2,16 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::path::{Path, PathBuf};
+mod real;
+
+use std::path::Path;
 
 use serde_json::Value;
-
-/// Where the reports are: a folder beside the repository, or the one that `DYNO_AWR_REPORTS` names.
-fn folder() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/awr");
-    let named = std::env::var_os("DYNO_AWR_REPORTS").map(PathBuf::from);
-    named.into_iter().chain([beside]).find(|folder| folder.is_dir())
-}
 
 /// What of `expected` is not in `read`, each with its place.
 fn differences(place: &str, expected: &Value, read: &Value, found: &mut Vec<String>) {
@@ -37,10 +32,7 @@ fn differences(place: &str, expected: &Value, read: &Value, found: &mut Vec<Stri
 
 #[test]
 fn every_expected_key_is_read() {
-    let Some(folder) = folder() else {
-        eprintln!("skipped: no folder of real reports (DYNO_AWR_REPORTS names one)");
-        return;
-    };
+    let Some(folder) = real::folder("what is expected of real reports") else { return };
     let mut found = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
@@ -82,10 +74,7 @@ fn reports(folder: &Path) -> Vec<dyno_awr::Report> {
 /// A text report and an HTML report of one interval of one instance say the same, as far as their digits go.
 #[test]
 fn text_and_html_of_one_interval_agree() {
-    let Some(folder) = folder() else {
-        eprintln!("skipped: no folder of real reports (DYNO_AWR_REPORTS names one)");
-        return;
-    };
+    let Some(folder) = real::folder("text and HTML of one interval") else { return };
     let reports = reports(&folder);
     let key = |report: &dyno_awr::Report| {
         let value = |name| report.value(name).map(|value| value as u64);

@@ -3,26 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod facts;
+mod real;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dyno_awr::{Form, Report, read_file, read_report};
 use facts::{differences, facts, inventions};
-
-/// Where the reports are: a folder beside the repository, or the one that `DYNO_AWR_REPORTS` names.
-#[allow(clippy::print_stderr, reason = "who runs the tests is to know that this one did nothing")]
-fn folder() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/awr");
-    let named = std::env::var_os("DYNO_AWR_REPORTS").map(PathBuf::from);
-    let found = named.into_iter().chain([beside]).find(|folder| folder.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: no folder of real reports (DYNO_AWR_REPORTS names one)");
-    }
-    found
-}
 
 /// One real report: its name, its text and what is read of it.
 struct Real {
@@ -39,7 +28,7 @@ fn text_of(bytes: Vec<u8>) -> String {
 
 /// Looks at every real report, two at a time, and gathers what is wrong.
 fn each(look: impl Fn(&Real, &mut Vec<String>) + Sync) {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real::folder("real reports, and all that happens to them") else { return };
     let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let is_report = |path: &PathBuf| path.extension().is_some_and(|e| e == "txt" || e == "html");
     let mut paths: Vec<PathBuf> = entries.filter(is_report).collect();

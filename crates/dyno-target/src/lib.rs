@@ -11,6 +11,7 @@
 //!
 //! One folder per engine with the same rooms in each; [`open`] is the one place where URL schemes are resolved.
 
+mod chunks;
 pub mod clock;
 pub mod data;
 mod disk;

@@ -186,6 +186,8 @@ impl Targets {
                 if Instant::now() >= until || cancel.is_cancelled() || error.kind != TargetErrorKind::Data {
                     return reached.named(Err(error.into()));
                 }
+                // A replica applies what it is sent in its own time, and no engine tells from outside when it has: so it is
+                // asked again, for a bounded time.
                 std::thread::sleep(LOOK_EVERY);
             }
         }

@@ -1,9 +1,9 @@
 //! The two ways to write rows: `LOAD DATA LOCAL`, and `INSERT` of several rows where the server does not take files.
 
 use super::super::wire::{Connection, WireError};
-use super::chunks::Chunk;
 use super::row_text::{ESCAPE, RowMaker};
 use super::rows::Loading;
+use crate::chunks::Chunk;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::mysql::wire::FILE_PACKET_BYTES;
 use crate::pool::cancelled;

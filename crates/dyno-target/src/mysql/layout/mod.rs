@@ -12,7 +12,6 @@
 //! Rows go in in chunks that each commit with a note of themselves, so a killed load resumes exactly; then index,
 //! statistics, and a measurement of what is really there.
 
-mod chunks;
 mod create;
 mod drop;
 mod fill;

@@ -7,15 +7,19 @@ use dyno_plan::DataSpec;
 
 use super::super::connect::ConnectConfig;
 use super::super::wire::Connection;
-use super::chunks::{self, Chunk};
 use super::fill::Way;
 use super::meta::Found;
 use super::row_text::RowMaker;
 use super::session::{Loaders, explain};
 use super::tables::{Shape, Table};
+use crate::chunks::{Chunk, whole_tables};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, LoadOptions, Progress};
 use crate::pool;
+
+/// Rows of one chunk: 64 MiB of pages of 16 KiB and some 33 MB on the wire. Long enough that its commit does not count,
+/// short enough that taking it back after a crash is a matter of seconds.
+const CHUNK_ROWS: u64 = 4096;
 
 /// What a filling wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,7 +62,7 @@ impl Loading<'_> {
 
 /// Writes the rows that are not there yet.
 pub(super) fn fill(loading: &Loading<'_>, done: &HashSet<(usize, u64)>) -> Result<Written, TargetError> {
-    let chunks = chunks::all(loading.tables, done);
+    let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, done);
     loading.progress.phase("rows", chunks.iter().map(|chunk| chunk.rows).sum());
     let written = Mutex::new(Written::default());
     loading.each(chunks.len(), &|connection, job| {

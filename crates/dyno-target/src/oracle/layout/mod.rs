@@ -7,7 +7,6 @@
 //! Rows go in by array inserts in chunks that each commit with a note of themselves, so a killed load resumes exactly; then the
 //! index, the optimizer's statistics, and the measurement.
 
-mod chunks;
 mod create;
 mod drop;
 mod finish;

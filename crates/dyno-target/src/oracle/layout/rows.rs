@@ -9,10 +9,10 @@ use oracledb::ToDbValue;
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::sql;
-use super::chunks::{self, Chunk};
 use super::meta::Found;
 use super::session::{Loaders, explain};
 use super::tables::{Table, names_and_binds};
+use crate::chunks::{Chunk, whole_tables};
 use crate::data::{CLASSIC_COLUMN_BYTES, Filler, Permutation, TEXT_COLUMNS, table_seed};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, LoadOptions, Progress};
@@ -20,6 +20,10 @@ use crate::pool::{self, cancelled};
 
 /// Rows of one array: 640 KB on the wire, and one round trip.
 const ARRAY_ROWS: u64 = 256;
+
+/// Rows of one chunk: 32 MiB of blocks of 8 KiB and some 10 MB on the wire. Long enough that its commit does not count,
+/// short enough that taking it back after a crash is a matter of seconds.
+const CHUNK_ROWS: u64 = 4096;
 
 /// What a filling wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,7 +64,7 @@ impl Loading<'_> {
 
 /// Writes the rows that are not there yet.
 pub(super) fn fill(loading: &Loading<'_>, done: &HashSet<(usize, u64)>) -> Result<Written, TargetError> {
-    let chunks = chunks::all(loading.tables, done);
+    let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, done);
     loading.progress.phase("rows", chunks.iter().map(|chunk| chunk.rows).sum());
     let written = Mutex::new(Written::default());
     loading.each(chunks.len(), &|connection, job| {

@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use super::tables::Table;
+use crate::chunks::{Chunk, cut, in_turns};
 
 /// Rows of one chunk: 128 MiB of blocks and some 40 MB on the wire. Long enough that neither its commit nor its share of
 /// the tail counts, short enough that a crash loses less than a second's work.
@@ -16,44 +17,20 @@ const CHUNK_ROWS: u64 = 16_384;
 /// Rows of the tail for each chunk of the body: as many as a COPY can leave empty blocks.
 const TAIL_ROWS_PER_CHUNK: u64 = 64;
 
-/// A run of insert positions of one table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chunk {
-    /// The table, as its place in the list of all tables.
-    pub(super) table: usize,
-    /// The first insert position, from 0.
-    pub(super) first: u64,
-    /// How many.
-    pub(super) rows: u64,
-}
-
 /// Where the tail of a table begins.
 fn tail_begins(rows: u64) -> u64 {
     rows.saturating_sub(rows.div_ceil(CHUNK_ROWS) * TAIL_ROWS_PER_CHUNK)
 }
 
-fn cut(table: usize, positions: std::ops::Range<u64>) -> impl Iterator<Item = Chunk> {
-    let end = positions.end;
-    let first = positions.step_by(CHUNK_ROWS as usize);
-    first.map(move |first| Chunk { table, first, rows: CHUNK_ROWS.min(end - first) })
-}
-
-/// The chunks of the bodies of `tables` that are not in `done` (table, first position), so ordered that neighbours in the
-/// list belong to different tables: connections that load at the same time then seldom extend the same file.
+/// The chunks of the bodies of `tables` that are not in `done` (table, first position), as [`in_turns`].
 pub(super) fn bodies(tables: &[Table], done: &HashSet<(usize, u64)>) -> Vec<Chunk> {
-    let mut chunks: Vec<Chunk> = tables
-        .iter()
-        .enumerate()
-        .flat_map(|(i, table)| cut(i, 0..tail_begins(table.rows)))
-        .filter(|chunk| !done.contains(&(chunk.table, chunk.first)))
-        .collect();
-    chunks.sort_by_key(|chunk| (chunk.first, chunk.table));
-    chunks
+    let body = |(i, table): (usize, &Table)| cut(i, 0..tail_begins(table.rows), CHUNK_ROWS);
+    in_turns(tables.iter().enumerate().flat_map(body), done)
 }
 
 /// The chunks of the tail of table number `i` that are not in `done`.
 pub(super) fn tail(i: usize, table: &Table, done: &HashSet<(usize, u64)>) -> Vec<Chunk> {
-    cut(i, tail_begins(table.rows)..table.rows).filter(|chunk| !done.contains(&(i, chunk.first))).collect()
+    in_turns(cut(i, tail_begins(table.rows)..table.rows, CHUNK_ROWS), done)
 }
 
 #[cfg(test)]

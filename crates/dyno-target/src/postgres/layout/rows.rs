@@ -7,12 +7,13 @@ use dyno_plan::DataSpec;
 
 use super::super::connect::ConnectConfig;
 use super::super::wire::Connection;
-use super::chunks::{Chunk, bodies, tail};
+use super::chunks::{bodies, tail};
 use super::copy_rows::{HEADER, ROW_BYTES, RowMaker, TRAILER};
 use super::finish;
 use super::meta::Found;
 use super::session::{Loaders, explain};
 use super::tables::Table;
+use crate::chunks::Chunk;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, Progress};
 use crate::pool::{self, cancelled};
