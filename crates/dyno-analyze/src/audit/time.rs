@@ -4,7 +4,7 @@ use dyno_record::{CheckStatus, Counter, OpStats, Waits, Window};
 
 use super::facts::{Facts, unknown_share};
 use super::finding::{Verdict, found, skip};
-use crate::number::{count, figure, fixed, percent, time_us};
+use crate::number::{self, count, figure, fixed, percent, time_us};
 
 /// Share of the time that sessions of a closed loop should spend in operations; what is less, the client spent itself.
 const BUSY_SHARE_MIN: f64 = 0.90;
@@ -56,9 +56,9 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
     let asleep_sessions = slept_s / window.work_seconds();
     let share = (busy_sessions + asleep_sessions) / sessions;
     let mut words = format!(
-        "{} of {} sessions busy on average ({} % of the time)",
+        "{} of {} busy on average ({} % of the time)",
         fixed(busy_sessions, 2),
-        fixed(sessions, 0),
+        number::sessions(sessions),
         percent(busy_sessions / sessions * 100.0)
     );
     if window.think.is_some() {

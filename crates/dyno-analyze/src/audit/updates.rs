@@ -61,7 +61,12 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         }
         _ => format!("; {gap} are missing: acknowledged, but not counted"),
     };
-    let detail = format!("{} acknowledged, database counted {}{verdict}", count(updated), count(database));
+    let with_others = if native.is_none() && churned > 0 { " with those inserted and deleted" } else { "" };
+    let detail = format!(
+        "{} acknowledged{with_others}, database counted {}{verdict}",
+        count(updated),
+        count(database)
+    );
     found(difference.status, count(updated), count(database), detail)
 }
 

@@ -51,7 +51,7 @@ fn say(imported: &Imported, output: Option<&Path>, talk: &Talk) {
     }
     let wrote = output.map_or_else(|| "a plan".to_owned(), |path| format!("wrote {}", path.display()));
     talk.say(&format!(
-        "{wrote}, made from {}: {} parameters say the same, {} differ by design, {} have no counterpart; each has its comment",
+        "{wrote}, made from {}; parameters that say the same: {}, that differ by design: {}, without counterpart: {}; each has its comment",
         imported.kit.name(),
         count(Fate::Maps),
         count(Fate::Differs),

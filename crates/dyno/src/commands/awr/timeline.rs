@@ -53,9 +53,12 @@ pub(super) fn run(args: &TimelineArgs, talk: &Talk) -> anyhow::Result<Exit> {
         std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
         talk.say(&format!("written: {}", path.display()));
     }
-    for timeline in timelines.iter().filter(|timeline| timeline.points.len() < POINTS_MIN) {
-        let name = &timeline.series.instance;
-        talk.say(&format!("{name}: fewer than {POINTS_MIN} reports; too few to say what stands out"));
+    let short = timelines.iter().filter(|timeline| timeline.points.len() < POINTS_MIN).count();
+    if short > 0 {
+        talk.say(&format!(
+            "what stands out is told of {POINTS_MIN} reports or more; {short} of {} lines of time have fewer",
+            timelines.len()
+        ));
     }
     Ok(outcome.exit())
 }
@@ -83,7 +86,11 @@ fn title(timeline: &Timeline) -> String {
     let first = timeline.points.first().map(|(point, _)| point);
     let database = first.and_then(|point| point.db_name.as_deref()).unwrap_or(ABSENT);
     let kind = timeline.series.kind.name();
-    format!("{database} / {} ({kind}, {} reports)", timeline.series.instance, timeline.points.len())
+    let reports = match timeline.points.len() {
+        1 => "1 report".to_owned(),
+        reports => format!("{reports} reports"),
+    };
+    format!("{database} / {} ({kind}, {reports})", timeline.series.instance)
 }
 
 /// All lines of time as a page.
