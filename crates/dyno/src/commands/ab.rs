@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};
 use super::compare::Judge;
-use super::run::{Loading, Ready};
+use super::ready::{Loading, Ready};
 use crate::cli::{Ab, Common, DEFAULT_PLAN};
 use crate::context;
 use crate::exit::{Exit, usage};

@@ -12,7 +12,7 @@ use dyno_record::{
 use dyno_target::data::mix;
 use dyno_target::{TargetError, TargetErrorKind};
 
-use super::run::{Loading, Ready};
+use super::ready::{Loading, Ready};
 use crate::exit::Exit;
 use crate::hooks::HookError;
 use crate::progress::RunProgress;

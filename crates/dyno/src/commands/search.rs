@@ -12,7 +12,7 @@ use dyno_target::Work;
 use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};
-use super::run::{Loading, Ready};
+use super::ready::{Loading, Ready};
 use crate::cli::{Common, Over, Search};
 use crate::context;
 use crate::exit::{Exit, usage};

@@ -14,7 +14,7 @@ use dyno_target::Work;
 use serde_json::json;
 
 use super::campaign::{self, Campaign, Ended, Part};
-use super::run::{Loading, Ready};
+use super::ready::{Loading, Ready};
 use crate::cli::{Common, Marks, Sweep};
 use crate::context;
 use crate::exit::{Exit, usage};

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::account;
 use super::kill::{self, KILL_WITHIN, Killed, Killer, Signal, Tell};
 use crate::cli::{Common, ProveDurability};
-use crate::commands::run::{self, Begun, Ready};
+use crate::commands::ready::{Begun, Ready, store};
 use crate::exit::{Exit, usage};
 use crate::progress::RunProgress;
 use crate::talk::Talk;
@@ -31,7 +31,7 @@ pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyho
         record.status = Status::Interrupted;
         record.reasons = vec!["the server was killed on purpose, to prove durability".to_owned()];
     }
-    run::store(&ready.repository, &record, talk)?;
+    store(&ready.repository, &record, talk)?;
     if killed? == Killed::Never {
         return Ok(told_early_end(&record, talk));
     }

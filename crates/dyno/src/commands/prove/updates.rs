@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::account;
 use crate::cli::Common;
-use crate::commands::run::{self, Ready};
+use crate::commands::ready::{Ready, store};
 use crate::exit::Exit;
 use crate::progress::RunProgress;
 use crate::talk::Talk;
@@ -28,7 +28,7 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     progress.finish();
     let mut record = driven?;
     dyno_analyze::judge(&mut record);
-    run::store(&ready.repository, &record, talk)?;
+    store(&ready.repository, &record, talk)?;
     talk.say(&format!("stored as {}; reading every row again", record.id));
     let account = start.compare(ready.target().as_ref(), &book, begun.run_stamp)?;
     conclude(&record, &account, talk)

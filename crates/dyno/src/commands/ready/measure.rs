@@ -1,0 +1,245 @@
+//! A run, from the hook before it to its stored record.
+
+use std::sync::Arc;
+
+use dyno_drive::{Aim, Job, Watch};
+use dyno_plan::Plan;
+use dyno_record::{PartOf, Repository, RepositoryError, RunRecord, StartedRun, Status};
+use dyno_target::data::mix;
+use dyno_target::{Cancel, MonotonicClock, Target};
+
+use super::{Loading, Ready, require_data};
+use crate::hooks::{self, HookRun, Hooked};
+use crate::keeper::{self, Keeper};
+use crate::own_report;
+use crate::progress::RunProgress;
+use crate::talk::Talk;
+use crate::targets::Targets;
+
+/// A run that the repository knows of.
+pub(in crate::commands) struct Begun {
+    pub(in crate::commands) run_id: String,
+    started_at: String,
+    /// Part of every value that the run writes.
+    pub(in crate::commands) run_stamp: u64,
+    part_of: Option<PartOf>,
+}
+
+impl Ready {
+    /// One run of the plan, from the hook before it to the stored record.
+    pub(in crate::commands) fn measure(
+        &mut self,
+        part_of: Option<PartOf>,
+        talk: &Talk,
+        progress: &RunProgress<'_>,
+    ) -> anyhow::Result<RunRecord> {
+        self.before_run(part_of.as_ref(), talk)?;
+        let mut reporters = Vec::new();
+        for reached in &self.targets.all {
+            let reporter = reached.target.reporter(self.plan.observe.awr).map_err(Into::into);
+            reporters.push(reached.named(reporter)?);
+        }
+        let begun = self.begin_as(part_of, talk)?;
+        let driven = self.drive_hooked(&begun, talk, progress);
+        progress.finish();
+        self.fresh = false;
+        let mut record = driven?;
+        for (at, reporter) in reporters.into_iter().enumerate() {
+            let Some(reporter) = reporter else { continue };
+            let name = match self.targets.is_several() {
+                true => format!("{}-{}", record.id, at + 1),
+                false => record.id.clone(),
+            };
+            own_report::keep(reporter, &name, self.repository.path(), talk);
+        }
+        dyno_analyze::judge(&mut record);
+        store(&self.repository, &record, talk)?;
+        self.ended = (self.ended.0 + 1, Some(record.status));
+        Ok(record)
+    }
+
+    /// Does the run, with the commands between its phases.
+    fn drive_hooked(&self, begun: &Begun, talk: &Talk, inner: &dyn Watch) -> anyhow::Result<RunRecord> {
+        let run = HookRun {
+            plan: &self.plan,
+            part: begun.part_of.as_ref(),
+            id: Some(&begun.run_id),
+            status: None,
+            runs: None,
+        };
+        let watch = Hooked { inner, run, cancel: &self.cancel, talk };
+        self.drive(begun, None, &watch, talk)
+    }
+
+    /// Runs the hook after all runs of a command.
+    pub(in crate::commands) fn after_all(&self, talk: &Talk) -> anyhow::Result<()> {
+        let (runs, status) = self.ended;
+        let run = HookRun {
+            plan: &self.plan,
+            part: None,
+            id: None,
+            status: status.map(Status::name),
+            runs: Some(runs),
+        };
+        // Whoever has stopped the runs wants their end all the same.
+        Ok(hooks::run("end", self.plan.hooks.end.as_deref(), &run, &Cancel::default(), talk)?)
+    }
+
+    /// Runs the hook, and makes sure that target and data are still what they were.
+    fn before_run(&mut self, part: Option<&PartOf>, talk: &Talk) -> anyhow::Result<()> {
+        if let Some(command) = self.plan.hooks.before_run.clone() {
+            let ephemeral = self.targets.all.iter().all(|one| one.target.capabilities().ephemeral);
+            if !ephemeral {
+                // The command may restart the server, and with it goes the lock.
+                self.locks.clear();
+            }
+            let run = HookRun { plan: &self.plan, part, id: None, status: None, runs: None };
+            hooks::run("before_run", Some(&command), &run, &self.cancel, talk)?;
+            if !ephemeral {
+                return self.reach(&Loading::Never, talk);
+            }
+        }
+        if !self.fresh {
+            for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
+                let identity = reached.target.identify().map_err(Into::into);
+                reached.identity = reached.named(identity)?;
+                reached.named(require_data(reached, spec, talk))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the hook after a run.
+    pub(in crate::commands) fn after_run(&self, record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
+        let command = self.plan.hooks.after_run.as_deref();
+        let run = HookRun {
+            plan: &self.plan,
+            part: record.part_of.as_ref(),
+            id: Some(record.id.as_str()),
+            status: Some(record.status.name()),
+            runs: None,
+        };
+        Ok(hooks::run("after_run", command, &run, &self.cancel, talk)?)
+    }
+
+    /// Names the run and notes it in the repository.
+    pub(in crate::commands) fn begin(&self, talk: &Talk) -> anyhow::Result<Begun> {
+        self.begin_as(None, talk)
+    }
+
+    fn begin_as(&self, part_of: Option<PartOf>, talk: &Talk) -> anyhow::Result<Begun> {
+        let (run_id, started_at) = begin(&self.repository, &self.plan, part_of.as_ref(), &self.targets)?;
+        let words = format!("run {run_id} on {}", self.targets.words());
+        if part_of.is_some() {
+            talk.detail(&words);
+        } else {
+            talk.say(&words);
+        }
+        Ok(Begun { run_stamp: mix(hash(&run_id)), run_id, started_at, part_of })
+    }
+
+    /// Does the run, with `before` standing before the first target; the record is neither judged nor stored.
+    pub(in crate::commands) fn drive(
+        &self,
+        begun: &Begun,
+        before: Option<Arc<dyn Target>>,
+        watch: &dyn Watch,
+        talk: &Talk,
+    ) -> anyhow::Result<RunRecord> {
+        let aims = self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(spec));
+        let mut targets: Vec<Aim> = aims.collect();
+        if let (Some(first), Some(before)) = (targets.first_mut(), before) {
+            first.target = before;
+        }
+        let job = Job {
+            run_stamp: begun.run_stamp,
+            run_id: begun.run_id.clone(),
+            started_at: begun.started_at.clone(),
+            plan: &self.plan,
+            targets,
+            clock: Arc::new(MonotonicClock::default()),
+            cancel: self.cancel.clone(),
+            dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let marked = |record| RunRecord {
+            part_of: begun.part_of.clone(),
+            variant: self.marks.variant.clone(),
+            tags: self.marks.tag.clone(),
+            ..record
+        };
+        let keeper = keeper::is_long(&self.plan).then(|| {
+            Keeper::start(marked(dyno_drive::draft(&job)), self.repository.path().to_path_buf(), watch)
+        });
+        let driven = match &keeper {
+            Some(keeper) => dyno_drive::run(&job, keeper),
+            None => dyno_drive::run(&job, watch),
+        };
+        if let Some(why) = keeper.and_then(Keeper::finish) {
+            talk.detail(&format!("what was measured could not be kept while the run lasted: {why}"));
+        }
+        match driven {
+            Ok(record) => Ok(marked(record)),
+            Err(error) => {
+                // Nothing was started, so there is nothing to keep.
+                self.repository.delete(&begun.run_id)?;
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// Draws names until one is free; a second holds 65,536.
+fn begin(
+    repository: &Repository,
+    plan: &Plan,
+    part_of: Option<&PartOf>,
+    targets: &Targets,
+) -> anyhow::Result<(String, String)> {
+    let mut salt = u64::from(std::process::id());
+    loop {
+        let now = jiff::Timestamp::now();
+        salt = mix(salt ^ now.as_nanosecond() as u64);
+        let run_id = dyno_record::new_run_id(now, salt as u16);
+        let started_at = dyno_record::rfc3339(now);
+        let mut started = StartedRun::by_this_process(
+            run_id.clone(),
+            started_at.clone(),
+            targets.engines(),
+            targets.urls(),
+            plan.clone(),
+        );
+        started.part_of = part_of.cloned();
+        match repository.begin(&started) {
+            Ok(()) => return Ok((run_id, started_at)),
+            Err(RepositoryError::Exists { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)))
+}
+
+/// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
+pub(in crate::commands) fn store(
+    repository: &Repository,
+    record: &RunRecord,
+    talk: &Talk,
+) -> anyhow::Result<()> {
+    let Err(error) = repository.finish(record) else {
+        return Ok(());
+    };
+    let name = format!("dyno-{}.json", record.id);
+    for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
+        let path = dir.join(&name);
+        if std::fs::write(&path, record.to_json()?).is_ok() {
+            talk.error(
+                &format!("the record could not be stored in the repository: {error}"),
+                &format!("it was written to {} instead", path.display()),
+            );
+            break;
+        }
+    }
+    Err(error.into())
+}

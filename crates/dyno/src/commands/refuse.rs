@@ -1,0 +1,60 @@
+//! Refusing, before anything is begun, what a plan asks for and its targets cannot do.
+
+use dyno_plan::{Drive, Plan};
+use dyno_target::Target;
+
+use crate::exit::usage;
+use crate::targets::Targets;
+
+/// What these targets cannot do.
+pub(super) fn refuse_impossible(plan: &Plan, targets: &Targets) -> anyhow::Result<()> {
+    for reached in &targets.all {
+        reached.named(refuse_impossible_on(plan, reached.target.as_ref()))?;
+    }
+    targets.refuse_writes(plan)
+}
+
+/// What this engine cannot do.
+fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+    refuse_extras(plan, target)?;
+    if plan.workload.drive == Drive::Server {
+        if !target.capabilities().server_drive {
+            return Err(usage(
+                format!("{} has no loops inside the database (workload.drive = \"server\")", target.engine()),
+                "--set workload.drive=client",
+            ));
+        }
+        if plan.workload.rate.is_some() {
+            return Err(usage(
+                "an open loop (workload.rate) times every operation, and a server drive only slices of them",
+                "--set workload.drive=client, or take workload.rate out",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Operations that this engine has not, or not on this drive.
+fn refuse_extras(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+    let (work, can) = (&plan.workload, target.extras(plan.workload.drive));
+    let wanted = [
+        ("operations that go to schema 1", "hot_schema_every", work.hot_schema_every > 0, can.hot_schema),
+        ("inserts and deletes", "insert_pct", work.churn_pct() > 0, can.churn),
+        ("lookups by a secondary key", "secondary_pct", work.secondary_pct > 0, can.secondary),
+    ];
+    for (what, key, wants, can) in wanted {
+        if wants && !can {
+            let on_client = target.extras(Drive::Client);
+            let drive_helps = work.drive == Drive::Server && on_client != target.extras(Drive::Server);
+            let (drive, way_out) = match drive_helps {
+                true => (" inside the database", "--set workload.drive=client, or "),
+                false => ("", ""),
+            };
+            return Err(usage(
+                format!("{} does no {what}{drive} (workload.{key})", target.engine()),
+                format!("{way_out}take workload.{key} out"),
+            ));
+        }
+    }
+    Ok(())
+}
