@@ -1,0 +1,57 @@
+//! What `dyno prove` takes.
+
+use clap::{Args, Subcommand};
+use dyno_plan::Span;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Prove {
+    /// That what is measured is what was done: runs on a scripted database whose every figure is known. Needs no database.
+    #[command(
+        after_long_help = "Five short runs drive a database in memory that keeps its own account of every operation. Each recorded figure \
+            (counts, rows, errors, counters, percentiles, every bucket of every histogram) must equal the scripted one.\n\n\
+            Examples:\n  dyno prove window\n  dyno prove window --all\n  dyno prove window --json > proof.json"
+    )]
+    Window(ProveWindow),
+    /// That a run's updates are in the table: nothing lost, nothing done twice. Needs loaded data.
+    #[command(
+        after_long_help = "Does a run of the plan (with updates only, where the plan has none), reads the version of every row before and \
+            after it, and holds what each row has grown by against the commits that the database acknowledged. The run \
+            is stored as any other. Reading all rows warms caches, so it is no measurement of a cold one.\n\n\
+            Examples:\n  dyno prove updates\n  dyno prove updates --target postgres://dyno@db1/bench --set run.sessions_per_schema=16\n  \
+            dyno prove updates --set workload.drive=server --set run.time=10s"
+    )]
+    Updates,
+    /// That acknowledged commits outlive a server that is killed. PostgreSQL, with loaded data.
+    #[command(
+        after_long_help = "Updates run; after a while your command kills the server, hard; when it is back, every commit that it had \
+            acknowledged must be there. Operations under way at that moment have an unknown end and are never counted as \
+            lost. Kill the machine, not only the server, to prove what fsync = off and write caches do.\n\
+            Commands run through sh; one that leaves a server behind must redirect its output (pg_ctl -l FILE).\n\n\
+            Examples:\n  dyno prove durability --kill-command 'ssh db1 pkill -9 postgres' --restart-command 'ssh db1 systemctl start postgresql'\n  \
+            dyno prove durability --kill-command 'virsh reset db1' --restart-wait 5m --after 1m"
+    )]
+    Durability(ProveDurability),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProveDurability {
+    /// Kills the server the hard way; run through `sh -c`.
+    #[arg(long, value_name = "CMD")]
+    pub(crate) kill_command: String,
+    /// Starts the server again; run through `sh -c`. Without it the server is expected to come back by itself.
+    #[arg(long, value_name = "CMD")]
+    pub(crate) restart_command: Option<String>,
+    /// How long updates run before the server is killed.
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    pub(crate) after: Span,
+    /// The longest wait for the server to come back, recovery included.
+    #[arg(long, value_name = "DURATION", default_value = "60s")]
+    pub(crate) restart_wait: Span,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProveWindow {
+    /// Every figure, not only one line for each scene and the figures that differ.
+    #[arg(long)]
+    pub(crate) all: bool,
+}

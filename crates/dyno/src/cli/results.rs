@@ -1,0 +1,129 @@
+//! What commands that read results take: list, show, compare, trend, import, report; and whose plans become ours.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Marks;
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// At most so many runs.
+    #[arg(long, short = 'n', default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Only runs that came to this: valid, invalid, interrupted, failed, running.
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+    /// Sweeps, searches, soaks and A/B comparisons instead of runs.
+    #[arg(long, conflicts_with_all = ["status", "sweep"])]
+    pub(crate) sweeps: bool,
+    /// Only runs of this sweep, search, soak or A/B comparison: its name, the beginning of it, or `last`.
+    #[arg(long, value_name = "SWEEP")]
+    pub(crate) sweep: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// Which runs.
+    #[arg(default_value = "last")]
+    pub(crate) runs: Vec<String>,
+    /// Only the table of results and the audit's findings.
+    #[arg(long)]
+    pub(crate) table: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The sets, the first of which is what the others are held against.
+    #[arg(required = true, num_args = 2.., value_name = "RUNS")]
+    pub(crate) sides: Vec<String>,
+    #[command(flatten)]
+    pub(crate) rules: CompareRules,
+}
+
+/// How runs are compared.
+#[derive(Debug, Args)]
+pub(crate) struct CompareRules {
+    /// Measures to compare, the most important first [default: load, latency, reads, redo and CPU].
+    #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Differences up to this many percent are no matter.
+    #[arg(long, value_name = "PERCENT", default_value_t = dyno_analyze::compare::MARGIN_PCT)]
+    pub(crate) margin: f64,
+    /// A limit that the difference has to hold, such as "ops_per_s >= -3%"; can be given many times.
+    #[arg(long, value_name = "LIMIT")]
+    pub(crate) gate: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trend {
+    /// The runs, as for compare [default: all of the plan and target of --like].
+    #[arg(value_name = "RUNS")]
+    pub(crate) runs: Option<String>,
+    /// The run whose plan and target are followed.
+    #[arg(long, value_name = "RUN", default_value = "last", conflicts_with = "runs")]
+    pub(crate) like: String,
+    /// The measure.
+    #[arg(long, value_name = "MEASURE", default_value = "ops_per_s")]
+    pub(crate) metric: String,
+    /// At most so many runs, the latest.
+    #[arg(long, short = 'n', default_value_t = 300)]
+    pub(crate) limit: usize,
+    /// Largest chance at which a change still counts as one.
+    #[arg(long, value_name = "P", default_value_t = 0.02)]
+    pub(crate) significance: f64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file; `#` begins a comment line, the first other line names the columns.
+    pub(crate) file: PathBuf,
+    /// What a column is, `COLUMN=FIELD[:UNIT][@TARGET]`; can be given many times.
+    #[arg(long, value_name = "COLUMN=FIELD")]
+    pub(crate) map: Vec<String>,
+    #[command(flatten)]
+    pub(crate) marks: Marks,
+    /// The product that the figures are of: `Oracle`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) product: Option<String>,
+    /// Only show what would be stored.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportSlob {
+    /// The slob.conf or pgio.conf.
+    pub(crate) file: PathBuf,
+    /// The plan to write [default: stdout].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite a plan that is there.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Schemas: the argument of runit.sh, or its -s [default: 1, for pgio what the file says].
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) schemas: Option<u32>,
+    /// Sessions on each schema: -t of runit.sh [default: what the file says].
+    #[arg(long, short = 't', visible_alias = "threads", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) sessions: Option<u32>,
+    /// Whose file it is [default: told by its parameters].
+    #[arg(long, value_name = "slob|pgio")]
+    pub(crate) kit: Option<dyno_plan::conf::Kit>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Which runs and sweeps.
+    #[arg(default_value = "last", value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// The file to write, `-` for stdout [default: report.html for HTML, else stdout].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The format [default: by the ending of the file, else html].
+    #[arg(long, value_name = "html|md|csv|json|svg|png")]
+    pub(crate) format: Option<String>,
+    /// Only this chart, for svg and png: throughput, petal, cpu, histogram, ...
+    #[arg(long, value_name = "NAME")]
+    pub(crate) chart: Option<String>,
+}
