@@ -56,12 +56,15 @@ impl DataSpec {
     /// The secondary key as a SQL expression of `custid`, where `modulo` is the engine's word for it: rows of one value lie
     /// all over the keys, and rows that were not loaded have none of these values.
     pub fn secondary_sql(&self, modulo: &str) -> String {
+        self.secondary_sql_by(|key, groups| format!("({key}) {modulo} {groups}"))
+    }
+
+    /// The same where `modulo` writes the remainder of a term divided by a number in the engine's own way.
+    pub fn secondary_sql_by(&self, modulo: impl Fn(&str, u64) -> String) -> String {
         let (rows, groups) = (self.rows, self.groups());
         // No subtraction: what it gives depends on a mode of the session in MariaDB, which refuses it in a column's definition.
-        format!(
-            "CASE WHEN custid <= {rows} THEN (custid + {}) {modulo} {groups} + 1 ELSE custid END",
-            groups - 1
-        )
+        let remainder = modulo(&format!("custid + {}", groups - 1), groups);
+        format!("CASE WHEN custid <= {rows} THEN {remainder} + 1 ELSE custid END")
     }
 
     /// Whether data of this spec serves a plan that asks for `wanted`: an older one without a secondary key does, where the

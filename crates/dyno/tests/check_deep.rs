@@ -25,7 +25,8 @@ fn assert_well(findings: &[(String, String)], checks: &[&str]) {
     assert!(!findings.iter().any(|(_, severity)| severity == "fail"), "{findings:?}");
 }
 
-const EVERYWHERE: [&str; 6] = ["load", "recognise", "client wait", "commits", "logical_reads", "drop"];
+const EVERYWHERE: [&str; 7] =
+    ["load", "recognise", "client wait", "left", "commits", "logical_reads", "drop"];
 const ON_SERVERS: [&str; 4] = ["server wait", "redo_bytes", "versions", "waits"];
 
 #[test]

@@ -8,10 +8,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use dyno_plan::{Commit, Redo};
+use dyno_plan::{Commit, DataSpec, Redo};
 
 use super::counters::Surroundings;
-use super::layout::{Table, column_definitions, names_and_binds, text_expression};
+use super::layout::{Table, names_and_binds, text_expression};
 use super::ops::Texts;
 use super::sql;
 use crate::data::TableKind;
@@ -84,7 +84,10 @@ const GIVEN: [(sql::Statement, &[&str]); 52] = [
 ];
 
 /// The same for those that look at the data, by version or by key.
-const GIVEN_TOO: [(sql::Statement, &[&str]); 10] = [
+const GIVEN_TOO: [(sql::Statement, &[&str]); 13] = [
+    (sql::COUNT_SECONDARY, &["value"]),
+    (sql::OWN_ROWS, &["last_key"]),
+    (sql::SWEEP_UP, &["last_key", "most"]),
     (sql::SPOT_BLOCKS, &[]),
     (sql::SPOT_INDEXES, &["table_name"]),
     (sql::SPOT_KEY, &["key"]),
@@ -97,15 +100,24 @@ const GIVEN_TOO: [(sql::Statement, &[&str]); 10] = [
     (sql::WHO, &[]),
 ];
 
+/// Data with or without a table to scan and a secondary key.
+fn spec(scan_rows: u64, secondary: bool) -> DataSpec {
+    DataSpec { schemas: 12, rows: 500, scan_rows, block_size: 8192, compressible: 0, seed: 1, secondary }
+}
+
 /// Everything that the engine can send, in every variant whose words differ.
 fn everything() -> Vec<Sent> {
     let (names, binds) = names_and_binds();
-    let (columns, text) = (column_definitions(), text_expression());
-    let table = Table { kind: TableKind::Rows, schema: 12, rows: 9 }.name();
+    let rows_table = Table { kind: TableKind::Rows, schema: 12, rows: 500 };
+    let (table, text) = (rows_table.name(), text_expression());
+    let columns = rows_table.column_definitions(&spec(0, true));
+    let [index, secondary_index] = rows_table.indexes(&spec(0, true)).try_into().unwrap();
     let fill = |statement: sql::Statement| {
         statement.with(&[
             ("table", &table),
             ("columns", &columns),
+            ("index", &index.name),
+            ("column", index.column),
             ("names", &names),
             ("binds", &binds),
             ("text", &text),
@@ -126,27 +138,49 @@ fn everything() -> Vec<Sent> {
     let mut insert = vec!["custid".to_owned()];
     insert.extend(text_columns.clone());
     all.push(Sent { name: "insert_rows".into(), sql: fill(sql::INSERT_ROWS), binds: insert });
+    let older = rows_table.column_definitions(&spec(0, false));
+    all.push(sent(
+        "create_table",
+        sql::CREATE_TABLE.with(&[("table", &table), ("columns", &older), ("tablespace", "")]),
+        &[],
+    ));
+    let on_secondary = sql::CREATE_INDEX.with(&[
+        ("index", &secondary_index.name),
+        ("table", &table),
+        ("column", secondary_index.column),
+        ("tablespace", ""),
+        ("logging", "LOGGING"),
+    ]);
+    all.push(sent("create_index", on_secondary, &[]));
     for surroundings in [Surroundings { rac: false, con_id: 0 }, Surroundings { rac: true, con_id: 3 }] {
         for source in surroundings.sources() {
             let binds: &[&str] = if source.by_container { &["con_id"] } else { &[] };
             all.push(sent(source.statement.name, source.sql(), binds));
         }
     }
-    for (redo, commit, has_scan) in [
-        (Redo::Lite, Commit::Wait, true),
-        (Redo::Heavy, Commit::Nowait, false),
-        (Redo::Heavy, Commit::Plsql, true),
+    for (redo, commit, spec) in [
+        (Redo::Lite, Commit::Wait, spec(500, true)),
+        (Redo::Heavy, Commit::Nowait, spec(0, false)),
+        (Redo::Heavy, Commit::Plsql, spec(500, true)),
     ] {
-        let texts = Texts::new(12, redo, commit, has_scan);
+        let texts = Texts::new(12, redo, commit, &spec);
         let updated =
             if redo == Redo::Heavy { text_columns.clone() } else { vec!["c2".into(), "c20".into()] };
         let mut update = [updated, vec!["first_key".into(), "last_key".into()]].concat();
+        let mut insert = [vec!["key".to_owned()], text_columns.clone()].concat();
+        let mut delete = vec!["key".to_owned()];
         if commit == Commit::Plsql {
-            update.push("updated".into());
+            for binds in [&mut update, &mut insert, &mut delete] {
+                binds.push("changed".into());
+            }
         }
         let slice = ["list", "work_unit", "prefix", "tail", "tails", "width"];
-        let outs = ["selected", "looked_up", "scanned", "updated", "commits"];
+        let outs =
+            ["selected", "looked_up", "scanned", "by_secondary", "updated", "inserted", "deleted", "commits"];
         all.push(Sent { name: format!("update {commit:?}"), sql: texts.update, binds: update });
+        all.push(Sent { name: format!("insert {commit:?}"), sql: texts.insert, binds: insert });
+        all.push(Sent { name: format!("delete {commit:?}"), sql: texts.delete, binds: delete });
+        all.push(sent("secondary", texts.secondary, &["value"]));
         all.push(sent("select", texts.select, &["first_key", "last_key"]));
         all.push(sent("lookup", texts.lookup, &["key"]));
         all.push(sent("scan", texts.scan, &[]));
@@ -158,7 +192,12 @@ fn everything() -> Vec<Sent> {
         all.push(sent("slice_select", texts.slice_select, &["list", "work_unit", "selected"]));
         all.push(sent("slice_lookup", texts.slice_lookup, &["list", "looked_up"]));
         all.push(sent("slice_scan", texts.slice_scan, &["times", "scanned"]));
-        all.push(sent("slice_update", texts.slice_update, &[slice.as_slice(), &outs[3..]].concat()));
+        all.push(sent("slice_secondary", texts.slice_secondary, &["list", "by_secondary"]));
+        all.push(sent(
+            "slice_update",
+            texts.slice_update,
+            &[slice.as_slice(), &["updated", "commits"]].concat(),
+        ));
         all.push(sent("slice_mixed", texts.slice_mixed, &[slice.as_slice(), &outs].concat()));
     }
     let mut seen = BTreeSet::new();
@@ -198,8 +237,8 @@ fn every_statement_is_among_those_that_are_checked() {
         .map(|statement| statement.name.split(' ').next().unwrap_or_default().to_owned())
         .collect();
     for statement in sql::ALL {
-        // The block that commits itself is a variant of the update.
-        let name = if statement.name == "update_plsql" { "update" } else { statement.name };
+        // The block that commits itself is a variant of the statement alone.
+        let name = statement.name.strip_suffix("_plsql").unwrap_or(statement.name);
         assert!(checked.contains(name), "{name}");
     }
 }
@@ -222,6 +261,7 @@ fn binds_that_the_code_names_are_in_the_statements() {
     for source in [
         include_str!("layout/create.rs"),
         include_str!("layout/finish.rs"),
+        include_str!("layout/own_rows.rs"),
         include_str!("layout/rows.rs"),
         include_str!("layout/spot.rs"),
         include_str!("layout/tablespace.rs"),

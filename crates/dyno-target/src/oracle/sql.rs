@@ -33,6 +33,7 @@ statements! {
     CLEAR_TABLES = "clear_tables";
     COMMENT = "comment";
     COUNT_FEW = "count_few";
+    COUNT_SECONDARY = "count_secondary";
     COUNTERS_EVENTS = "counters_events";
     COUNTERS_FILES = "counters_files";
     COUNTERS_HISTOGRAM = "counters_histogram";
@@ -46,11 +47,15 @@ statements! {
     CREATE_TABLE = "create_table";
     CREATE_TABLES = "create_tables";
     DATABASE = "database";
+    DELETE = "delete";
+    DELETE_PLSQL = "delete_plsql";
     DROP_TABLE = "drop_table";
     FORGET_OBJECT = "forget_object";
     FREE_SPACE = "free_space";
     GATHER_STATISTICS = "gather_statistics";
     INDEX_THERE = "index_there";
+    INSERT = "insert";
+    INSERT_PLSQL = "insert_plsql";
     INSERT_ROWS = "insert_rows";
     INSTANCE = "instance";
     INSTANCES = "instances";
@@ -67,6 +72,7 @@ statements! {
     NOTE_OBJECT = "note_object";
     NOTE_TABLE = "note_table";
     OTHERS = "others";
+    OWN_ROWS = "own_rows";
     PRIVILEGES = "privileges";
     PROBE_ROW = "probe_row";
     QUOTA = "quota";
@@ -77,6 +83,7 @@ statements! {
     REDO_LOGS = "redo_logs";
     SAMPLE_WAITS = "sample_waits";
     SCAN = "scan";
+    SECONDARY = "secondary";
     SELECT = "select";
     SESSION_COUNTS = "session_counts";
     SESSION_NOWAIT = "session_nowait";
@@ -86,6 +93,7 @@ statements! {
     SLICE_LOOKUP = "slice_lookup";
     SLICE_MIXED = "slice_mixed";
     SLICE_SCAN = "slice_scan";
+    SLICE_SECONDARY = "slice_secondary";
     SLICE_SELECT = "slice_select";
     SLICE_UPDATE = "slice_update";
     SPOT_BLOCKS = "spot_blocks";
@@ -96,6 +104,7 @@ statements! {
     SPOT_TRIGGERS = "spot_triggers";
     STATSPACK_SNAPSHOT = "statspack_snapshot";
     STATSPACK_THERE = "statspack_there";
+    SWEEP_UP = "sweep_up";
     TABLES_THERE = "tables_there";
     TABLESPACE = "tablespace";
     TRUNCATE = "truncate";

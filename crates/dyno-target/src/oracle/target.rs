@@ -1,6 +1,6 @@
 //! Oracle as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, DataSpec, Drive, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
@@ -12,7 +12,7 @@ use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress
 use crate::lock::{Holder, Lock};
 use crate::open::OpenOptions;
 use crate::report::Reporter;
-use crate::session::{Session, SessionSetup};
+use crate::session::{Extra, Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
 use crate::witness::{RowVersion, ServerLife};
 
@@ -124,6 +124,18 @@ impl Target for OraTarget {
 
     fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
         report::open(&self.config, awr)
+    }
+
+    fn extras(&self, _: Drive) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
+    }
+
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::count(connection, spec))
+    }
+
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::delete(connection, spec))
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

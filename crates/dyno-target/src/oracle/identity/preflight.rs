@@ -20,8 +20,12 @@ pub(in crate::oracle) fn preflight(
 
 /// The findings in the order in which they are shown.
 pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
-    // Nothing is looked up by a secondary key here yet, and none is loaded.
-    let spec = DataSpec { secondary: false, ..DataSpec::resolve(&plan.data, Bytes(facts.place.block_size)) };
+    let wanted = DataSpec::resolve(&plan.data, Bytes(facts.place.block_size));
+    // Older data may serve the plan, too.
+    let spec = match &facts.data {
+        Ok(there) => there.serving(wanted, &plan.workload),
+        Err(_) => wanted,
+    };
     vec![
         checks::reach(facts),
         checks::version(facts),
@@ -40,7 +44,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         room::file_io(facts),
         room::cache(facts, &spec),
         room::data(facts, &spec),
-        room::space(facts, &spec),
+        room::space(facts, &spec, plan),
     ]
 }
 

@@ -1,10 +1,11 @@
 //! Checks of caches, storage and room.
 
-use dyno_plan::DataSpec;
+use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
 use super::preflight::{advice, ok};
+use crate::data::OWN_ROWS;
 use crate::disk::human;
 use crate::load::DataState;
 
@@ -17,7 +18,8 @@ const OVERHEAD_SHARE: u64 = 50;
 /// Bytes that the data of `spec` takes.
 fn data_bytes(spec: &DataSpec) -> u64 {
     let tables = spec.total_rows().saturating_mul(spec.block_size);
-    let indexes = u64::from(spec.schemas).saturating_mul(spec.rows).saturating_mul(INDEX_BYTES_PER_ROW);
+    let entries = spec.rows.saturating_mul(1 + u64::from(spec.secondary));
+    let indexes = u64::from(spec.schemas).saturating_mul(entries).saturating_mul(INDEX_BYTES_PER_ROW);
     tables.saturating_add(indexes).saturating_add(tables / OVERHEAD_SHARE)
 }
 
@@ -124,16 +126,43 @@ pub(super) fn data(facts: &Facts, spec: &DataSpec) -> Advice {
     }
 }
 
-/// Whether a load has room.
-pub(super) fn space(facts: &Facts, spec: &DataSpec) -> Advice {
+/// Bytes that the rows which sessions of `plan` insert take at most, each in a block of its own.
+fn inserted_bytes(plan: &Plan, block_size: u64) -> u64 {
+    if plan.workload.churn_pct() == 0 {
+        return 0;
+    }
+    u64::from(plan.sessions()).saturating_mul(OWN_ROWS).saturating_mul(block_size)
+}
+
+/// Whether rows that are inserted into loaded tables have room; `quota_left` is what the quota leaves, if there is one.
+fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Advice {
+    let loaded = format!("the data is loaded already ({})", human(loaded));
+    match quota_left.filter(|left| *left < inserted) {
+        Some(left) => advice(
+            "space",
+            Severity::Note,
+            format!(
+                "{loaded}; inserts take up to {}, and the quota leaves {} beside what earlier runs have taken",
+                human(inserted),
+                human(left)
+            ),
+            "raise the quota, or use fewer sessions; a session has at most 1,000 rows of its own",
+        ),
+        None => ok("space", loaded),
+    }
+}
+
+/// Whether a load, and what a run inserts, has room.
+pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
+    let inserted = inserted_bytes(plan, spec.block_size);
     let there = match &facts.data {
         Ok(DataState::Loaded { spec: there, .. }) if there == spec => {
-            return ok("space", format!("the data is loaded already ({})", human(data_bytes(spec))));
+            return space_when_loaded(data_bytes(spec), inserted, facts.quota_left);
         }
         Ok(DataState::Partial { spec: there, rows, .. }) if there == spec => rows * spec.block_size,
         _ => 0,
     };
-    let needed = data_bytes(spec).saturating_sub(there);
+    let needed = data_bytes(spec).saturating_add(inserted).saturating_sub(there);
     let name = &facts.place.name;
     if let Some(left) = facts.quota_left.filter(|left| *left < needed) {
         return advice(
@@ -157,5 +186,42 @@ pub(super) fn space(facts: &Facts, spec: &DataSpec) -> Advice {
             ),
             "a DBA sees in DBA_DATA_FILES whether they may grow (AUTOEXTENSIBLE, MAXBYTES)",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_plan::read::{PlanSource, read};
+
+    use super::*;
+
+    #[test]
+    fn a_secondary_key_takes_room_in_an_index_only() {
+        let spec = |secondary| DataSpec {
+            schemas: 2,
+            rows: 1_000,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary,
+        };
+        assert_eq!(data_bytes(&spec(true)) - data_bytes(&spec(false)), 2 * 1_000 * INDEX_BYTES_PER_ROW);
+    }
+
+    #[test]
+    fn inserts_have_room_or_it_is_said() {
+        let plan = |sets: &[&str]| {
+            let sets = sets.iter().map(|&set| set.to_owned()).collect();
+            let target = Some("oracle://u@h/s".to_owned());
+            read(&PlanSource { file: None, sets, target, ..PlanSource::default() }).unwrap()
+        };
+        assert_eq!(inserted_bytes(&plan(&["run.sessions_per_schema=4"]), 8192), 0);
+        let inserts = plan(&["run.sessions_per_schema=4", "workload.insert_pct=10"]);
+        assert_eq!(inserted_bytes(&inserts, 8192), 4 * 1_000 * 8192);
+        assert_eq!(space_when_loaded(1 << 30, 8 << 20, None).severity, Severity::Ok);
+        assert_eq!(space_when_loaded(1 << 30, 8 << 20, Some(8 << 20)).severity, Severity::Ok);
+        let short = space_when_loaded(1 << 30, 8 << 20, Some(1 << 20));
+        assert!(short.severity == Severity::Note && short.found.contains("inserts take up to"), "{short:?}");
     }
 }

@@ -6,10 +6,10 @@ use dyno_plan::DataSpec;
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::sql::{self, Statement};
-use super::meta::{FORMAT, Found, MARK};
+use super::meta::{FORMAT, Found, MARK, SECONDARY};
 use super::rows::Loading;
 use super::session::explain;
-use super::tables::{Table, column_definitions};
+use super::tables::Table;
 use crate::data::mix;
 use crate::error::TargetError;
 
@@ -62,6 +62,7 @@ fn describe(
         ("block_size", spec.block_size.to_string()),
         ("compressible", spec.compressible.to_string()),
         ("seed", spec.seed.to_string()),
+        (SECONDARY, spec.secondary.to_string()),
         ("dyno_version", dyno_version.to_owned()),
     ];
     for (name, value) in &pairs {
@@ -103,7 +104,7 @@ pub(super) fn tables(
         if found.unfinished.contains(&table.dictionary_name()) {
             connection.run(&sql::DROP_TABLE.with(&[("table", &table.name())]), &[])?;
         }
-        create(connection, table, loading.config, &found.mark).map_err(|error| {
+        create(connection, table, loading, &found.mark).map_err(|error| {
             explain(error, &format!("table {} cannot be created", table.name()), loading.config)
         })?;
     }
@@ -113,11 +114,11 @@ pub(super) fn tables(
 fn create(
     connection: &Connection,
     table: &Table,
-    config: &ConnectConfig,
+    loading: &Loading<'_>,
     mark: &str,
 ) -> Result<(), TargetError> {
     let name = table.name();
-    let (columns, clause) = (column_definitions(), config.tablespace_clause());
+    let (columns, clause) = (table.column_definitions(loading.spec), loading.config.tablespace_clause());
     let own = |statement: Statement| statement.with(&[("table", &name)]);
     record(connection, &name, mark)?;
     connection.run(

@@ -8,29 +8,33 @@ use super::super::connection::Connection;
 use super::super::sql;
 use super::rows::Loading;
 use super::session::explain;
-use super::tables::Table;
+use super::tables::{Index, Table};
 use super::verify::measure;
 use crate::error::TargetError;
 use crate::load::SchemaFacts;
 
 /// Builds the indexes that are not there yet.
 pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
-    let tables: Vec<Table> =
-        loading.tables.iter().filter(|table| table.index_name().is_some()).copied().collect();
-    loading.progress.phase("index", tables.iter().map(|table| table.rows).sum());
+    let of = |table: &Table| table.indexes(loading.spec).into_iter().map(|index| (*table, index)).collect();
+    let all: Vec<(Table, Index)> = loading.tables.iter().flat_map(|table| -> Vec<_> { of(table) }).collect();
+    loading.progress.phase("index", all.iter().map(|(table, _)| table.rows).sum());
     let logging = if loading.config.index_nologging { "NOLOGGING" } else { "LOGGING" };
     let clause = loading.config.tablespace_clause();
-    loading.each(tables.len(), &|connection, job| {
-        let table = tables[job];
-        let index = table.index_name().unwrap_or_default();
-        let there = connection.rows(&sql::INDEX_THERE.text(), &[("index_name", &index)])?;
+    loading.each(all.len(), &|connection, job| {
+        let (table, index) = &all[job];
+        let name = index.dictionary_name();
+        let there = connection.rows(&sql::INDEX_THERE.text(), &[("index_name", &name)])?;
         if there.is_empty() {
-            let name = table.name();
-            let create =
-                sql::CREATE_INDEX.with(&[("table", &name), ("tablespace", &clause), ("logging", logging)]);
+            let create = sql::CREATE_INDEX.with(&[
+                ("index", &index.name),
+                ("table", &table.name()),
+                ("column", index.column),
+                ("tablespace", &clause),
+                ("logging", logging),
+            ]);
             connection
                 .run(&create, &[])
-                .map_err(|error| explain(error, &format!("index {index} cannot be built"), loading.config))?;
+                .map_err(|error| explain(error, &format!("index {name} cannot be built"), loading.config))?;
         }
         loading.progress.advance(table.rows, 0);
         Ok(())
@@ -57,7 +61,7 @@ pub(super) fn verify(control: &Connection, loading: &Loading<'_>) -> Result<Vec<
     let measured = Mutex::new(Vec::new());
     loading.each(loading.tables.len(), &|connection, job| {
         let table = loading.tables[job];
-        let facts = measure(connection, &table)?;
+        let facts = measure(connection, loading.spec, &table)?;
         loading.progress.advance(facts.rows, 0);
         measured.lock().unwrap_or_else(PoisonError::into_inner).push((table, facts));
         Ok(())

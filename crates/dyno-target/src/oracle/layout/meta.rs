@@ -19,6 +19,9 @@ use crate::load::{DataState, DropItem, SchemaFacts};
 /// Version of this layout; another one is neither run nor resumed, only dropped.
 pub(super) const FORMAT: &str = "1";
 
+/// The name of what tells whether rows have a secondary key.
+pub(super) const SECONDARY: &str = "secondary";
+
 /// What every mark begins with.
 pub(super) const MARK: &str = "dyno load ";
 
@@ -154,7 +157,8 @@ fn spec(meta: &HashMap<&str, &str>) -> Result<DataSpec, TargetError> {
         block_size: number(meta, "block_size")?,
         compressible: number(meta, "compressible")?,
         seed: number(meta, "seed")?,
-        secondary: false,
+        // Loads of older versions have none, and do not say so.
+        secondary: meta.contains_key(SECONDARY) && number(meta, SECONDARY)?,
     })
 }
 

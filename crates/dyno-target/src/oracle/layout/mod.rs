@@ -11,6 +11,7 @@ mod create;
 mod drop;
 mod finish;
 mod meta;
+pub(super) mod own_rows;
 mod rows;
 mod session;
 mod spot;
@@ -32,11 +33,11 @@ use crate::witness::RowVersion;
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;
-pub(super) use tables::{Table, check_block_bytes};
+pub(super) use tables::{Table, check_block_bytes, names_and_binds};
 pub(super) use tablespace::{Place, tablespace};
 
 #[cfg(test)]
-pub(super) use tables::{column_definitions, names_and_binds, text_expression};
+pub(super) use tables::text_expression;
 
 use meta::Found;
 use rows::{Loading, Written};
@@ -124,8 +125,9 @@ fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
 }
 
 fn words(spec: &DataSpec) -> String {
+    let secondary = if spec.secondary { "" } else { ", no secondary key" };
     format!(
-        "{} schemas of {} rows and {} scan rows in blocks of {} bytes, {} % compressible, seed {}",
+        "{} schemas of {} rows and {} scan rows in blocks of {} bytes, {} % compressible, seed {}{secondary}",
         spec.schemas, spec.rows, spec.scan_rows, spec.block_size, spec.compressible, spec.seed
     )
 }

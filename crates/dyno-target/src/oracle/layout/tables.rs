@@ -8,6 +8,9 @@ use crate::error::{TargetError, TargetErrorKind};
 /// Block sizes that can be loaded: a row of 2.5 KB has to fit into a block.
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 4096..=32_768;
 
+/// The column of the secondary key.
+pub(super) const VIRTUAL: &str = "sec";
+
 /// One test table of a spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::oracle) struct Table {
@@ -39,23 +42,52 @@ impl Table {
         self.name().to_uppercase()
     }
 
-    /// The index's name in the dictionary, if the table has one.
-    pub(in crate::oracle) fn index_name(&self) -> Option<String> {
-        (self.kind == TableKind::Rows).then(|| format!("{}_CUSTID", self.dictionary_name()))
+    /// Whether rows have a secondary key.
+    pub(in crate::oracle) fn has_secondary(&self, spec: &DataSpec) -> bool {
+        self.kind == TableKind::Rows && spec.secondary
+    }
+
+    /// Its indexes.
+    pub(in crate::oracle) fn indexes(&self, spec: &DataSpec) -> Vec<Index> {
+        let index = |column: &'static str| Index { name: format!("{}_{column}", self.name()), column };
+        let main = (self.kind == TableKind::Rows).then(|| index("custid"));
+        main.into_iter().chain(self.has_secondary(spec).then(|| index(VIRTUAL))).collect()
+    }
+
+    /// Definitions of the columns behind `custid` and `ver`.
+    ///
+    /// The secondary key follows from `custid`, so it takes no room in the row and an update changes nothing of it. A column
+    /// of its own and not only an index on the expression: where the instance puts binds in the place of literals
+    /// (CURSOR_SHARING = FORCE), an expression in a query is no longer that of an index.
+    pub(in crate::oracle) fn column_definitions(&self, spec: &DataSpec) -> String {
+        let texts = columns().map(|name| format!("{name} VARCHAR2({CLASSIC_COLUMN_BYTES} BYTE)"));
+        let secondary = self.has_secondary(spec).then(|| {
+            let key = spec.secondary_sql_by(|term, groups| format!("MOD({term}, {groups})"));
+            format!("{VIRTUAL} NUMBER GENERATED ALWAYS AS ({key}) VIRTUAL")
+        });
+        texts.chain(secondary).collect::<Vec<_>>().join(",\n  ")
+    }
+}
+
+/// One index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::oracle) struct Index {
+    /// The name as statements have it: `dyno_rows_1_sec`.
+    pub(in crate::oracle) name: String,
+    /// Its only column.
+    pub(in crate::oracle) column: &'static str,
+}
+
+impl Index {
+    /// The name as the dictionary has it.
+    pub(in crate::oracle) fn dictionary_name(&self) -> String {
+        self.name.to_uppercase()
     }
 }
 
 /// Names of the text columns.
 fn columns() -> impl Iterator<Item = String> {
     (2..2 + TEXT_COLUMNS).map(|number| format!("c{number}"))
-}
-
-/// The text columns' definitions. Bytes, whatever the database counts by default.
-pub(in crate::oracle) fn column_definitions() -> String {
-    columns()
-        .map(|name| format!("{name} VARCHAR2({CLASSIC_COLUMN_BYTES} BYTE)"))
-        .collect::<Vec<_>>()
-        .join(",\n  ")
 }
 
 /// The text columns' names, and their binds.
@@ -101,8 +133,41 @@ mod tests {
 
     #[test]
     fn every_text_column_is_named_once() {
-        assert_eq!(column_definitions().matches("VARCHAR2(128 BYTE)").count(), 19);
+        let table = Table { kind: TableKind::Rows, schema: 1, rows: 500 };
+        assert_eq!(table.column_definitions(&spec(false)).matches("VARCHAR2(128 BYTE)").count(), 19);
         let (names, binds) = names_and_binds();
         assert!(names.starts_with("c2, c3") && binds.ends_with(":c20"));
+    }
+
+    fn spec(secondary: bool) -> DataSpec {
+        DataSpec {
+            schemas: 1,
+            rows: 500,
+            scan_rows: 500,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary,
+        }
+    }
+
+    #[test]
+    fn the_secondary_key_is_a_column_without_room_in_the_tables_of_rows() {
+        let [rows, scan] =
+            [TableKind::Rows, TableKind::Scan].map(|kind| Table { kind, schema: 3, rows: 500 });
+        let sec = "sec NUMBER GENERATED ALWAYS AS \
+                   (CASE WHEN custid <= 500 THEN MOD(custid + 19, 20) + 1 ELSE custid END) VIRTUAL";
+        assert!(rows.column_definitions(&spec(true)).ends_with(sec));
+        for definitions in [rows.column_definitions(&spec(false)), scan.column_definitions(&spec(true))] {
+            assert!(definitions.ends_with("c20 VARCHAR2(128 BYTE)"), "{definitions}");
+        }
+        let names = |table: Table, secondary| -> Vec<(String, &str)> {
+            let indexes = table.indexes(&spec(secondary));
+            indexes.iter().map(|index| (index.dictionary_name(), index.column)).collect()
+        };
+        let main = ("DYNO_ROWS_3_CUSTID".to_owned(), "custid");
+        assert_eq!(names(rows, false), std::slice::from_ref(&main), "data of older versions");
+        assert_eq!(names(rows, true), [main, ("DYNO_ROWS_3_SEC".to_owned(), "sec")]);
+        assert!(names(scan, true).is_empty());
     }
 }

@@ -1,5 +1,7 @@
 //! Whether a table is what it shall be, measured from the database itself.
 
+use dyno_plan::DataSpec;
+
 use super::super::connection::Connection;
 use super::super::sql;
 use super::tables::Table;
@@ -10,7 +12,11 @@ use crate::load::SchemaFacts;
 ///
 /// # Errors
 /// `Data` if rows, keys or rows per block are not what was asked for.
-pub(super) fn measure(connection: &Connection, table: &Table) -> Result<SchemaFacts, TargetError> {
+pub(super) fn measure(
+    connection: &Connection,
+    spec: &DataSpec,
+    table: &Table,
+) -> Result<SchemaFacts, TargetError> {
     let name = table.dictionary_name();
     let found = connection.rows(&sql::MEASURE_ROWS.with(&[("table", &table.name())]), &[])?;
     let number = |i| found.first().and_then(|row| row.parse::<u128>(i)).unwrap_or(0);
@@ -28,6 +34,7 @@ pub(super) fn measure(connection: &Connection, table: &Table) -> Result<SchemaFa
         );
         return Err(wrong(&name, &found));
     }
+    check_secondary(connection, spec, table)?;
     Ok(SchemaFacts {
         schema: table.schema,
         kind: table.kind.name(),
@@ -37,6 +44,28 @@ pub(super) fn measure(connection: &Connection, table: &Table) -> Result<SchemaFa
         rows: table.rows,
         bytes: told(4),
     })
+}
+
+/// Whether some values of the secondary key have the rows that they shall have.
+pub(super) fn check_secondary(
+    connection: &Connection,
+    spec: &DataSpec,
+    table: &Table,
+) -> Result<(), TargetError> {
+    if !table.has_secondary(spec) {
+        return Ok(());
+    }
+    let sql = sql::COUNT_SECONDARY.with(&[("table", &table.name())]);
+    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
+        let rows = connection.rows(&sql, &[("value", &value)])?;
+        let found: u64 = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
+        let wanted = spec.group_rows(value);
+        if found != wanted {
+            let found = format!("has {found} rows with secondary key {value}, and {wanted} is right");
+            return Err(wrong(&table.dictionary_name(), &found));
+        }
+    }
+    Ok(())
 }
 
 /// Whether rows, smallest, largest and sum of keys, and rows that stand first in their block are what they shall be. The

@@ -3,18 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dyno_plan::{Commit, Drive};
-use oracledb::{DB_TYPE_NUMBER, Error, ToDbValue};
+use dyno_plan::Drive;
+use oracledb::{Error, ToDbValue};
 
+use super::changes::{Changes, change};
 use super::slice::Slices;
-use super::statements::{Texts, updated_columns};
+use super::statements::Places;
 use crate::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use crate::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 use crate::net::Breaker;
 use crate::oracle::connect::ConnectConfig;
 use crate::oracle::connection::{Bind, Connection};
 use crate::oracle::error::{OraError, op, target};
-use crate::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone, unfit};
+use crate::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone};
 
 /// A range of no keys.
 const NO_KEYS: (i64, i64) = (0, -1);
@@ -23,15 +24,13 @@ const NO_KEYS: (i64, i64) = (0, -1);
 pub(in crate::oracle) struct OraSession {
     config: ConnectConfig,
     setup: SessionSetup,
-    texts: Texts,
+    texts: Places,
     connection: Connection,
     breaker: Arc<Breaker>,
-    values: UpdateValues,
-    /// The new columns of one update, one after the other.
-    fresh: Vec<u8>,
+    changes: Changes,
     slices: Slices,
-    /// First key and number of the last update whose commit was acknowledged.
-    last_update: Option<(u64, u64)>,
+    /// Where, first key and number of the last update whose commit was acknowledged.
+    last_update: Option<(Place, u64, u64)>,
 }
 
 impl OraSession {
@@ -40,19 +39,15 @@ impl OraSession {
     /// # Errors
     /// As [`Connection::open`]; [`TargetErrorKind::Data`] if the tables are not there.
     pub(in crate::oracle) fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
-        let SessionSetup { schema, redo, commit, number, seed, run_stamp, .. } = *setup;
+        let SessionSetup { number, seed, run_stamp, .. } = *setup;
         let breaker = Arc::new(Breaker::default());
-        let texts = Texts::new(schema, redo, commit, setup.spec.scan_rows > 0);
         let connection = connect(config, setup, &breaker)?;
-        let values =
-            UpdateValues::new(seed, run_stamp, number, CLASSIC_COLUMN_BYTES, setup.spec.compressible);
         let mut session = Self {
             config: config.clone(),
-            texts,
+            texts: Places::new(setup),
             connection,
             breaker,
-            values,
-            fresh: vec![0; updated_columns(redo).count() * CLASSIC_COLUMN_BYTES],
+            changes: Changes::new(setup),
             slices: Slices::new(
                 session_prefix(setup),
                 CLASSIC_COLUMN_BYTES,
@@ -67,19 +62,25 @@ impl OraSession {
 
     /// Makes the session's settings, and lets the database parse what will be executed, on no keys.
     fn prepare(&mut self) -> Result<(), TargetError> {
-        if let Some(setting) = &self.texts.setting {
+        if let Some(setting) = &self.texts.here().setting {
             self.connection.run(setting, &[])?;
         }
         let driver = self.connection.driver();
         let (first, last) = NO_KEYS;
-        let prepared = match self.setup.drive {
-            Drive::Client => driver
-                .query(&self.texts.select, &[&first, &last])
-                .and_then(|_| driver.query(&self.texts.lookup, &[&first]))
-                .map(|_| ()),
-            Drive::Server => self.slices.prepare(driver, &self.texts, self.setup.spec.scan_rows > 0),
-        };
-        prepared.map_err(|error| not_prepared(&error, &self.setup))
+        for texts in self.texts.all() {
+            let prepared = match self.setup.drive {
+                Drive::Client => driver
+                    .query(&texts.select, &[&first, &last])
+                    .and_then(|_| driver.query(&texts.lookup, &[&first]))
+                    .and_then(|_| match self.setup.extra.secondary {
+                        true => driver.query(&texts.secondary, &[&first]).map(|_| ()),
+                        false => Ok(()),
+                    }),
+                Drive::Server => self.slices.prepare(driver, texts, &self.setup),
+            };
+            prepared.map_err(|error| not_prepared(&error, &self.setup))?;
+        }
+        Ok(())
     }
 
     fn last_key(&self, first: u64) -> u64 {
@@ -87,50 +88,48 @@ impl OraSession {
     }
 
     fn do_op(&mut self, op: Op) -> Result<Done, Error> {
-        let driver = self.connection.driver();
+        let (driver, texts) = (self.connection.driver(), self.texts.here());
         let rows = match op {
-            Op::Select { first } => {
-                count(driver.query(&self.texts.select, &[&first, &self.last_key(first)])?)?
-            }
+            Op::Select { first } => count(driver.query(&texts.select, &[&first, &self.last_key(first)])?)?,
             Op::Lookup { key } => {
                 let mut rows = 0;
-                for row in driver.query(&self.texts.lookup, &[&key])? {
+                for row in driver.query(&texts.lookup, &[&key])? {
                     row?;
                     rows += 1;
                 }
                 rows
             }
-            Op::Scan => count(driver.query(&self.texts.scan, &[])?)?,
-            Op::Update { first, number } => return self.update(first, number),
-            Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
-                unreachable!("refused by `execute`")
-            }
+            Op::Scan => count(driver.query(&texts.scan, &[])?)?,
+            Op::Secondary { value } => count(driver.query(&texts.secondary, &[&value])?)?,
+            Op::Update { .. } | Op::Insert { .. } | Op::Delete { .. } => return self.write(op),
         };
         Ok(Done { rows, commit_began_ns: None })
     }
 
-    fn update(&mut self, first: u64, number: u64) -> Result<Done, Error> {
-        let last = self.last_key(first);
-        self.values.fill_columns(number, &mut self.fresh);
-        let text = std::str::from_utf8(&self.fresh).expect("update values are ASCII");
-        let columns: Vec<&str> = (0..text.len())
-            .step_by(CLASSIC_COLUMN_BYTES)
-            .map(|at| &text[at..at + CLASSIC_COLUMN_BYTES])
-            .collect();
-        let mut binds: Vec<&dyn ToDbValue> = columns.iter().map(|column| column as &dyn ToDbValue).collect();
-        binds.extend([&first as &dyn ToDbValue, &last]);
-        let driver = self.connection.driver();
-        let done = if self.setup.commit == Commit::Plsql {
-            binds.push(&DB_TYPE_NUMBER);
-            let mut result = driver.execute(&self.texts.update, &binds)?;
-            Done { rows: result.out_bind_data().get(0)?, commit_began_ns: None }
-        } else {
-            let rows = driver.execute(&self.texts.update, &binds)?.rows_affected();
-            let commit_began_ns = Some(self.setup.clock.now_ns());
-            driver.commit()?;
-            Done { rows, commit_began_ns }
+    fn write(&mut self, op: Op) -> Result<Done, Error> {
+        let last = match op {
+            Op::Update { first, .. } => self.last_key(first),
+            _ => 0,
         };
-        self.last_update = Some((first, number));
+        let (texts, changes) = (self.texts.here(), &mut self.changes);
+        let (sql, key, columns) = match &op {
+            Op::Update { first, number } => (&texts.update, first, changes.update(*number)),
+            Op::Insert { key, number } => (&texts.insert, key, changes.insert(*number)),
+            Op::Delete { key } => (&texts.delete, key, Vec::new()),
+            Op::Select { .. } | Op::Lookup { .. } | Op::Scan | Op::Secondary { .. } => {
+                unreachable!("a read is no write")
+            }
+        };
+        let columns = columns.iter().map(|column| column as &dyn ToDbValue);
+        // In the order in which the statement names them.
+        let binds: Vec<&dyn ToDbValue> = match op {
+            Op::Update { .. } => columns.chain([key as &dyn ToDbValue, &last]).collect(),
+            _ => std::iter::once(key as &dyn ToDbValue).chain(columns).collect(),
+        };
+        let done = change(&self.connection, self.setup.commit, self.setup.clock.as_ref(), sql, binds)?;
+        if let Op::Update { first, number } = op {
+            self.last_update = Some((self.texts.place, first, number));
+        }
         Ok(done)
     }
 
@@ -142,7 +141,7 @@ impl OraSession {
         error
     }
 
-    fn read_back(&self, first: u64, number: u64) -> Result<(u64, u64), TargetError> {
+    fn read_back(&self, place: Place, first: u64, number: u64) -> Result<(u64, u64), TargetError> {
         let session = session_prefix(&self.setup);
         let stamp = format!("{session}{number:016x}");
         let run = UpdateValues::run_prefix(self.setup.run_stamp);
@@ -154,7 +153,7 @@ impl OraSession {
             ("first_key", &first),
             ("last_key", &last),
         ];
-        let rows = self.connection.rows(&self.texts.verify_update, &binds)?;
+        let rows = self.connection.rows(&self.texts.at(place).verify_update, &binds)?;
         let number = |index| rows.first().and_then(|row| row.parse(index));
         number(0).zip(number(1)).ok_or_else(|| {
             TargetError::new(TargetErrorKind::Database, "the database gave no row for a count")
@@ -201,20 +200,20 @@ fn not_prepared(error: &Error, setup: &SessionSetup) -> TargetError {
 
 impl Session for OraSession {
     fn execute(&mut self, wanted: Op) -> Result<Done, Box<OpError>> {
-        unfit(&[wanted])?;
         self.do_op(wanted).map_err(|error| self.tidy(op(&error)))
     }
 
-    // Never asked for: `Target::extras` says that there is none of it here yet.
-    fn turn_to(&mut self, _: Place) {}
+    fn turn_to(&mut self, place: Place) {
+        self.texts.place = place;
+    }
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        unfit(ops)?;
-        let driver = self.connection.driver();
-        let done = self.slices.run(driver, &self.texts, ops, self.setup.work_unit, &mut self.values);
+        let (driver, texts, values) = (self.connection.driver(), self.texts.here(), &mut self.changes.values);
+        let done = self.slices.run(driver, texts, ops, self.setup.work_unit, values);
         let done = done.map_err(|error| self.tidy(op(&error)))?;
+        let place = self.texts.place;
         let last = ops.iter().rev().find_map(|op| match *op {
-            Op::Update { first, number } => Some((first, number)),
+            Op::Update { first, number } => Some((place, first, number)),
             _ => None,
         });
         self.last_update = last.or(self.last_update);
@@ -234,8 +233,8 @@ impl Session for OraSession {
     }
 
     fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        let Some((first, number)) = self.last_update else { return Ok(None) };
-        self.read_back(first, number).map(Some).map_err(|error| {
+        let Some((place, first, number)) = self.last_update else { return Ok(None) };
+        self.read_back(place, first, number).map(Some).map_err(|error| {
             let code = OraError::of(&error).map_or("driver".to_owned(), |e| format!("ORA-{:05}", e.number));
             let class = OraError::of(&error).map_or(ErrorClass::Connection, OraError::class);
             Box::new(OpError { class, code, message: error.message })

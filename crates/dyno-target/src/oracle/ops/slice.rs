@@ -8,7 +8,7 @@ use oracledb::{Connection, DB_TYPE_NUMBER, Error, ToDbValue};
 
 use super::statements::Texts;
 use crate::data::{TEXT_COLUMNS, UpdateValues, mix};
-use crate::session::{Op, SliceDone};
+use crate::session::{Op, SessionSetup, SliceDone};
 
 /// Letters of a text that PL/SQL takes as a bind.
 const LIST_LETTERS_MAX: usize = 32_767;
@@ -40,6 +40,7 @@ enum Call {
     Select,
     Lookup,
     Scan,
+    Secondary,
     Update,
     Mixed,
 }
@@ -51,8 +52,10 @@ impl Call {
             Op::Select { .. } => Self::Select,
             Op::Lookup { .. } => Self::Lookup,
             Op::Scan => Self::Scan,
+            Op::Secondary { .. } => Self::Secondary,
             Op::Update { .. } => Self::Update,
-            Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => Self::Mixed,
+            // They come together: each session keeps as many rows as it has.
+            Op::Insert { .. } | Op::Delete { .. } => Self::Mixed,
         };
         let mut calls = ops.iter().map(of);
         let first = calls.next().unwrap_or(Self::Select);
@@ -84,13 +87,16 @@ impl Slices {
         &mut self,
         connection: &Connection,
         texts: &Texts,
-        has_scan: bool,
+        setup: &SessionSetup,
     ) -> Result<(), Error> {
         let number: &dyn ToDbValue = &DB_TYPE_NUMBER;
         connection.execute(&texts.slice_select, &[&NOTHING, &1, number])?;
         connection.execute(&texts.slice_lookup, &[&NOTHING, number])?;
-        if has_scan {
+        if setup.spec.scan_rows > 0 {
             connection.execute(&texts.slice_scan, &[&0, number])?;
+        }
+        if setup.extra.secondary {
+            connection.execute(&texts.slice_secondary, &[&NOTHING, number])?;
         }
         Ok(())
     }
@@ -111,6 +117,8 @@ impl Slices {
                 *sum += rows;
             }
             all.rows_updated += done.rows_updated;
+            all.churned.0 += done.churned.0;
+            all.churned.1 += done.churned.1;
             all.commits += done.commits;
         }
         Ok(all)
@@ -142,6 +150,10 @@ impl Slices {
                 let mut result = connection.execute(&texts.slice_scan, &[&ops.len(), number])?;
                 done.rows_read[2] = result.out_bind_data().get(0)?;
             }
+            Call::Secondary => {
+                let mut result = connection.execute(&texts.slice_secondary, &[list, number])?;
+                done.rows_read[3] = result.out_bind_data().get(0)?;
+            }
             Call::Update | Call::Mixed => {
                 values.fill_columns(0, &mut self.columns);
                 let (first, others) = self.columns.split_at(self.column_bytes);
@@ -160,11 +172,13 @@ impl Slices {
                     let row = result.out_bind_data();
                     (done.rows_updated, done.commits) = (row.get(0)?, row.get(1)?);
                 } else {
-                    let binds = [ins.as_slice(), &[number; 5]].concat();
+                    let binds = [ins.as_slice(), &[number; 8]].concat();
                     let mut result = connection.execute(&texts.slice_mixed, &binds)?;
                     let row = result.out_bind_data();
-                    done.rows_read = [row.get(0)?, row.get(1)?, row.get(2)?, 0];
-                    (done.rows_updated, done.commits) = (row.get(3)?, row.get(4)?);
+                    done.rows_read = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+                    done.rows_updated = row.get(4)?;
+                    done.churned = (row.get(5)?, row.get(6)?);
+                    done.commits = row.get(7)?;
                 }
             }
         }
@@ -180,15 +194,15 @@ impl Slices {
                 Op::Lookup { key } => (1, key, 0),
                 Op::Scan => (2, 0, 0),
                 Op::Update { first, number } => (3, first, number),
-                Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
-                    unreachable!("a slice is refused if it holds one of these")
-                }
+                Op::Secondary { value } => (4, value, 0),
+                Op::Insert { key, number } => (5, key, number),
+                Op::Delete { key } => (6, key, 0),
             };
-            // No two updates of a run have the same; 14 of 16 digits.
+            // No two writes of a run have the same; 14 of 16 digits.
             let hash = mix(self.seed ^ mix(number)) >> 8;
             // Writing to a String cannot fail.
             let _ = match call {
-                Call::Select | Call::Lookup => write!(self.list, "{first:012}"),
+                Call::Select | Call::Lookup | Call::Secondary => write!(self.list, "{first:012}"),
                 Call::Scan => Ok(()),
                 Call::Update => write!(self.list, "{first:012}{number:016x}{hash:014x}"),
                 Call::Mixed => write!(self.list, "{kind}{first:012}{number:016x}{hash:014x}"),
@@ -213,6 +227,10 @@ mod tests {
         assert_eq!(Call::for_ops(&[update]), Call::Update);
         assert_eq!(Call::for_ops(&[select, update]), Call::Mixed);
         assert_eq!(Call::for_ops(&[Op::Scan, Op::Lookup { key: 1 }]), Call::Mixed);
+        let secondary = Op::Secondary { value: 1 };
+        assert_eq!(Call::for_ops(&[secondary, secondary]), Call::Secondary);
+        assert_eq!(Call::for_ops(&[secondary, select]), Call::Mixed);
+        assert_eq!(Call::for_ops(&[Op::Insert { key: 9, number: 1 }]), Call::Mixed);
     }
 
     #[test]
@@ -225,6 +243,7 @@ mod tests {
                 vec![Op::Select { first: 1 }, Op::Select { first: 999_999_999_999 }],
                 Letters::KEY,
             ),
+            (Call::Secondary, vec![Op::Secondary { value: 20 }], Letters::KEY),
             (Call::Update, vec![largest], Letters::ALL - Letters::KIND),
             (Call::Mixed, vec![Op::Scan, largest], Letters::ALL),
         ] {
@@ -233,6 +252,25 @@ mod tests {
         }
         slices.fill_list(Call::Mixed, &vec![largest; OPS_MAX]);
         assert!(slices.list.len() <= LIST_LETTERS_MAX);
+    }
+
+    #[test]
+    fn the_kinds_are_those_that_the_block_knows() {
+        let ops = [
+            Op::Select { first: 1 },
+            Op::Lookup { key: 1 },
+            Op::Scan,
+            Op::Update { first: 1, number: 1 },
+            Op::Secondary { value: 1 },
+            Op::Insert { key: 501, number: 2 },
+            Op::Delete { key: 501 },
+        ];
+        let mut slices = slices();
+        slices.fill_list(Call::Mixed, &ops);
+        let kinds: String = slices.list.chars().step_by(Letters::ALL).collect();
+        assert_eq!(kinds, "0123456");
+        let insert = &slices.list[5 * Letters::ALL..][..Letters::KIND + Letters::KEY + Letters::NUMBER];
+        assert_eq!(insert, "50000000005010000000000000002");
     }
 
     #[test]

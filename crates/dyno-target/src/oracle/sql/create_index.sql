@@ -1,3 +1,3 @@
--- The index by which ranges are read: not unique, as the method has it.
+-- An index by which rows are found, not unique, as the method has it: on custid, or on the secondary key.
 -- Needs: the table, own; quota on the tablespace.
-CREATE INDEX {table}_custid ON {table} (custid) NOPARALLEL {tablespace} {logging}
+CREATE INDEX {index} ON {table} ({column}) NOPARALLEL {tablespace} {logging}

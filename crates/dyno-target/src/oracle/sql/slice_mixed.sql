@@ -1,7 +1,8 @@
--- Does operations of several classes in their order, updates as in slice_update. :list holds for each operation its kind (0
--- select, 1 lookup, 2 scan, 3 update), its first key, its number and a hash: 1, 12, 16 and 14 digits.
--- Needs: the tables of schema {n}, own; dyno_scan_{n} is named by {scan} only where the data has one.
--- Returns: rows and commits, in :selected, :looked_up, :scanned, :updated and :commits.
+-- Does operations of several classes in their order, updates as in slice_update; a row that is inserted has new values in all
+-- columns ({values}). :list holds for each operation its kind (0 select, 1 lookup, 2 scan, 3 update, 4 lookup by the secondary
+-- key, 5 insert, 6 delete), its first key or value of the secondary key, its number and a hash: 1, 12, 16 and 14 digits.
+-- Needs: the tables of schema {n}, own; dyno_scan_{n} is named by {scan}, and sec by {secondary}, only where the data has them.
+-- Returns: rows and commits, in :selected, :looked_up, :scanned, :by_secondary, :updated, :inserted, :deleted and :commits.
 DECLARE
   list      VARCHAR2(32767) := :list;
   work_unit PLS_INTEGER := :work_unit;
@@ -20,7 +21,10 @@ DECLARE
   selected  NUMBER := 0;
   looked_up NUMBER := 0;
   scanned   NUMBER := 0;
+  by_secondary NUMBER := 0;
   updated   NUMBER := 0;
+  inserted  NUMBER := 0;
+  deleted   NUMBER := 0;
   commits   NUMBER := 0;
 BEGIN
   WHILE place < LENGTH(list) LOOP
@@ -43,13 +47,25 @@ BEGIN
     ELSIF kind = '2' THEN
       {scan}
       scanned := scanned + found_rows;
+    ELSIF kind = '4' THEN
+      {secondary}
+      by_secondary := by_secondary + found_rows;
     ELSE
       stamp := prefix || SUBSTR(list, place + 13, 16);
       hash := SUBSTR(list, place + 29, 14);
-      UPDATE /*+ INDEX(t dyno_rows_{n}_custid) */ dyno_rows_{n} t
-         SET ver = ver + 1, {set}
-       WHERE custid BETWEEN first_key AND first_key + work_unit - 1;
-      updated := updated + SQL%ROWCOUNT;
+      IF kind = '3' THEN
+        UPDATE /*+ INDEX(t dyno_rows_{n}_custid) */ dyno_rows_{n} t
+           SET ver = ver + 1, {set}
+         WHERE custid BETWEEN first_key AND first_key + work_unit - 1;
+        updated := updated + SQL%ROWCOUNT;
+      ELSIF kind = '5' THEN
+        INSERT INTO dyno_rows_{n} (custid, ver, {names})
+        VALUES (first_key, 0, {values});
+        inserted := inserted + SQL%ROWCOUNT;
+      ELSE
+        DELETE /*+ INDEX(t dyno_rows_{n}_custid) */ FROM dyno_rows_{n} t WHERE custid = first_key;
+        deleted := deleted + SQL%ROWCOUNT;
+      END IF;
       {commit};
       commits := commits + 1;
       turn := turn + 1;
@@ -59,6 +75,9 @@ BEGIN
   :selected := selected;
   :looked_up := looked_up;
   :scanned := scanned;
+  :by_secondary := by_secondary;
   :updated := updated;
+  :inserted := inserted;
+  :deleted := deleted;
   :commits := commits;
 END;

@@ -9,8 +9,8 @@ use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
 use dyno_record::{Advice, Counter, Counters, Reading, Severity, Snapshot};
 use dyno_target::data::mix;
 use dyno_target::{
-    Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Session, SessionSetup, Silent, Target,
-    TargetError, TargetErrorKind,
+    Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Session, SessionSetup, Silent,
+    SliceDone, Target, TargetError, TargetErrorKind,
 };
 
 use super::advice;
@@ -70,6 +70,7 @@ pub(super) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, Tar
             findings.push(client_drive(target, &spec, commit, &mut work)?);
             findings.extend(server_drive(target, &spec, commit, &mut work)?);
         }
+        findings.extend(left(target, &spec, &mut work)?);
         findings.extend(counted(target, &spec, &before, work)?);
         findings.extend(versions(target, &spec, work));
         findings.push(waits(target));
@@ -141,7 +142,7 @@ fn session(
         spec: spec.clone(),
         work_unit: WORK_UNIT,
         redo,
-        extra: Extra::default(),
+        extra: target.extras(drive),
         drive,
         commit,
         seed: 3,
@@ -158,18 +159,27 @@ fn first_key(number: u64) -> u64 {
     1 + mix(number) % (ROWS - u64::from(WORK_UNIT))
 }
 
-/// What each operation of a class must read or update.
-fn ops() -> Vec<(Op, u64)> {
+/// What each operation of a class must read, update, insert or delete.
+fn ops(extra: Extra, spec: &DataSpec) -> Vec<(Op, u64)> {
     let unit = u64::from(WORK_UNIT);
     (0..OPS)
         .flat_map(|number| {
             let first = first_key(number);
-            [
+            let value = 1 + number % spec.groups();
+            let key = ROWS + 1 + number;
+            let common = [
                 (Op::Select { first }, unit),
                 (Op::Lookup { key: first }, 1),
                 (Op::Scan, ROWS),
                 (Op::Update { first, number }, unit),
-            ]
+            ];
+            let secondary = extra.secondary.then(|| (Op::Secondary { value }, spec.group_rows(value)));
+            let churn = [(Op::Insert { key, number }, 1), (Op::Delete { key }, 1)];
+            common
+                .into_iter()
+                .chain(secondary)
+                .chain(churn.into_iter().filter(move |_| extra.churn))
+                .collect::<Vec<_>>()
         })
         .collect()
 }
@@ -178,7 +188,7 @@ fn failed(error: &dyno_target::OpError) -> TargetError {
     TargetError::new(TargetErrorKind::Database, error.to_string())
 }
 
-/// Every operation, one at a time, light and heavy.
+/// Every operation, one at a time, light and heavy; reads and updates in schema 1 too, where sessions go there.
 fn client_drive(
     target: &dyn Target,
     spec: &DataSpec,
@@ -186,16 +196,24 @@ fn client_drive(
     work: &mut Work,
 ) -> Result<Advice, TargetError> {
     let name = format!("client {}", commit.name());
-    let (mut wrong, mut timed) = (Vec::new(), 0);
+    let extra = target.extras(Drive::Client);
+    let (mut wrong, mut timed, mut count) = (Vec::new(), 0, 0);
+    let places = if extra.hot_schema { &[Place::First, Place::Own][..] } else { &[Place::Own] };
     for redo in [Redo::Lite, Redo::Heavy] {
         let mut session = session(target, spec, Drive::Client, commit, redo)?;
-        for (op, rows) in ops() {
-            let done = session.execute(op).map_err(|error| failed(&error))?;
-            if done.rows != rows {
-                wrong.push(format!("{op:?} did {} rows and not {rows}", done.rows));
+        for &place in places {
+            session.turn_to(place);
+            // Rows of their own are in the sessions' own schema.
+            let extra = Extra { churn: extra.churn && place == Place::Own, ..extra };
+            for (op, rows) in ops(extra, spec) {
+                let done = session.execute(op).map_err(|error| failed(&error))?;
+                if done.rows != rows {
+                    wrong.push(format!("{op:?} did {} rows and not {rows}", done.rows));
+                }
+                timed += u64::from(done.commit_began_ns.is_some());
+                count += 1;
+                work.note(op, done.rows);
             }
-            timed += u64::from(done.commit_began_ns.is_some());
-            note(work, op, done.rows);
         }
         session.edge().map_err(|error| failed(&error))?;
         let read_back = session.verify_last_update().map_err(|error| failed(&error))?;
@@ -208,18 +226,39 @@ fn client_drive(
         Some(first) => bad(&name, format!("{} operations went wrong: {first}", wrong.len())),
         None => good(
             &name,
-            format!("{} operations did what they should; {timed} commits have a time of their own", 8 * OPS),
+            format!("{count} operations did what they should; {timed} commits have a time of their own"),
         ),
     })
 }
 
-fn note(work: &mut Work, op: Op, rows: u64) {
-    if let Op::Update { .. } = op {
-        work.rows_updated += rows;
-        work.commits += 1;
-    } else {
-        work.rows_read += rows;
+impl Work {
+    fn note(&mut self, op: Op, rows: u64) {
+        match op {
+            Op::Update { .. } => self.rows_updated += rows,
+            Op::Insert { .. } => {}
+            // A row that is deleted, like one that is read, has to be found.
+            _ => self.rows_read += rows,
+        }
+        self.commits += u64::from(op.writes());
     }
+}
+
+/// What a slice of `ops` must have done.
+fn whole(ops: &[(Op, u64)]) -> SliceDone {
+    let mut all = SliceDone::default();
+    for (op, rows) in ops {
+        *match op {
+            Op::Select { .. } => &mut all.rows_read[0],
+            Op::Lookup { .. } => &mut all.rows_read[1],
+            Op::Scan => &mut all.rows_read[2],
+            Op::Secondary { .. } => &mut all.rows_read[3],
+            Op::Update { .. } => &mut all.rows_updated,
+            Op::Insert { .. } => &mut all.churned.0,
+            Op::Delete { .. } => &mut all.churned.1,
+        } += rows;
+        all.commits += u64::from(op.writes());
+    }
+    all
 }
 
 /// The same operations in slices, each class alone and all together.
@@ -234,31 +273,24 @@ fn server_drive(
     }
     let name = format!("server {}", commit.name());
     let mut session = session(target, spec, Drive::Server, commit, Redo::Heavy)?;
-    let all = ops();
-    let of = |kind: usize| all.iter().skip(kind).step_by(4).map(|(op, _)| *op).collect::<Vec<_>>();
-    let slices = [of(0), of(1), of(2), of(3), all.iter().map(|(op, _)| *op).collect()];
-    let unit = u64::from(WORK_UNIT);
-    let (selected, looked_up, scanned, updated) = (OPS * unit, OPS, OPS * ROWS, OPS * unit);
-    let wanted = [
-        ([selected, 0, 0], 0, 0),
-        ([0, looked_up, 0], 0, 0),
-        ([0, 0, scanned], 0, 0),
-        ([0, 0, 0], updated, OPS),
-        ([selected, looked_up, scanned], updated, OPS),
-    ];
+    let all = ops(target.extras(Drive::Server), spec);
+    let classes = all.len() / OPS as usize;
+    // What is inserted in one slice is deleted in the next.
+    let mut slices: Vec<Vec<(Op, u64)>> =
+        (0..classes).map(|class| all.iter().skip(class).step_by(classes).copied().collect()).collect();
+    slices.push(all);
     let mut wrong = None;
-    for (slice, wanted) in slices.iter().zip(wanted) {
-        let done = session.slice(slice).map_err(|error| failed(&error))?;
-        let [selected, looked_up, scanned, _] = done.rows_read;
-        let found = ([selected, looked_up, scanned], done.rows_updated, done.commits);
-        if found != wanted {
-            wrong =
-                Some(format!("a slice did {found:?} (rows read, rows updated, commits) and not {wanted:?}"));
+    for slice in &slices {
+        let ops: Vec<Op> = slice.iter().map(|(op, _)| *op).collect();
+        let (done, wanted) = (session.slice(&ops).map_err(|error| failed(&error))?, whole(slice));
+        if done != wanted {
+            wrong = Some(format!("a slice did {done:?} and not {wanted:?}"));
         }
-        work.rows_read += done.rows_read.iter().sum::<u64>();
+        work.rows_read += done.rows_read.iter().sum::<u64>() + done.churned.1;
         work.rows_updated += done.rows_updated;
         work.commits += done.commits;
     }
+    let (unit, count) = (u64::from(WORK_UNIT), 2 * classes as u64 * OPS);
     let read_back = session.verify_last_update().map_err(|error| failed(&error))?;
     if read_back != Some((unit, unit)) {
         wrong = Some(format!("the last update reads back as {read_back:?}"));
@@ -266,7 +298,32 @@ fn server_drive(
     session.close();
     Ok(Some(match wrong {
         Some(wrong) => bad(&name, wrong),
-        None => good(&name, format!("{} operations in five slices did what they should", 8 * OPS)),
+        None => good(&name, format!("{count} operations in {} slices did what they should", slices.len())),
+    }))
+}
+
+/// Whether rows that a session leaves behind are counted, and removed so that the data is what was loaded.
+fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Option<Advice>, TargetError> {
+    if !target.extras(Drive::Client).churn {
+        return Ok(None);
+    }
+    let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;
+    for number in 0..OPS {
+        let op = Op::Insert { key: ROWS + 1 + number, number: OPS + number };
+        let done = session.execute(op).map_err(|error| failed(&error))?;
+        work.note(op, done.rows);
+    }
+    session.close();
+    let counted = target.own_rows(spec)?;
+    let removed = target.sweep_up(spec)?;
+    let after = target.own_rows(spec)?;
+    target.spot_check(spec, 11)?;
+    let words =
+        format!("of {OPS} rows left behind {counted} were counted, {removed} removed, {after} stayed");
+    Ok(Some(if (counted, removed, after) == (OPS, OPS, 0) {
+        good("left", words)
+    } else {
+        bad("left", words)
     }))
 }
 
