@@ -204,6 +204,12 @@ impl Window {
     pub fn work_seconds(&self) -> f64 {
         self.work_s.filter(|seconds| seconds.is_finite() && *seconds > 0.0).unwrap_or(self.seconds)
     }
+
+    /// Sessions in an operation on average, as the client sees it (Little's law from the times themselves); absent where no
+    /// time was measured.
+    pub fn busy_sessions(&self) -> Option<f64> {
+        Some(self.busy_s / self.work_seconds()).filter(|busy| busy.is_finite() && *busy >= 0.0)
+    }
 }
 
 /// One class of operations.

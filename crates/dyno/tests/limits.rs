@@ -147,7 +147,10 @@ fn one_processor_is_found_to_be_the_limit() {
     if !pin(&server.pid().unwrap().to_string()) {
         return dyno_testbed::cannot("a server on one processor", "taskset cannot pin it");
     }
-    let args = sweep(&url, "workload.lookup_pct=0");
+    // Three runs of each point, by turns: other users of the machine slow one point, and not the same one each time.
+    let turns = ["sweep.repeats=3", "sweep.order=up-down", "run.time=2s", "observe.waits=50/s"];
+    let mut args = sweep(&url, "workload.lookup_pct=0");
+    args.extend(turns.iter().flat_map(|set| ["--set", set]));
     let program = desk.command(&args);
     let mut pinned = std::process::Command::new("taskset");
     pinned.args(["-c", "0"]).arg(program.get_program()).args(program.get_args()).env_clear();
@@ -155,12 +158,27 @@ fn one_processor_is_found_to_be_the_limit() {
     let output = pinned.output().unwrap();
     let said: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
-    assert_eq!(knee(&said), 1.0, "one processor is saturated by one session: {:#}", said["findings"]);
+    // A processor is not throttled to a figure as a device is: what it does in a second depends on who else uses the machine,
+    // so the knee may be any point of a plateau that is not level. More sessions get no more out of it, though.
+    let ops = points(&said, "ops_per_s");
+    let gain = ops.iter().map(|(_, ops)| ops).fold(0.0, |most: f64, ops| most.max(*ops)) / ops[0].1;
+    assert!(gain <= 1.6, "one processor is saturated by one session: {ops:?}");
+    let latency = points(&said, "service_mean_us");
+    let factor = latency[3].1 / latency[0].1;
+    assert!((5.0..=16.0).contains(&factor), "8 sessions wait 8 times as long or longer: {latency:?}");
     let (_, last) = desk.json(&["show", "last"]);
     assert_eq!(last["host"]["cpus_allowed"], 1);
-    // Eight sessions and one processor: nobody waits for anything but it.
+    // Nobody waits for anything but the processor. The database sees little of that, since to it a session is idle until its
+    // process runs; where samples saw any at all, it was this.
     let events = last["waits"]["events"].as_array().unwrap();
-    let first =
-        events.first().unwrap_or_else(|| panic!("no sample in the whole window: {:#}", last["waits"]));
-    assert!(first["event"].as_str().unwrap().contains("CPU"), "{events:#?}");
+    if let Some(first) = events.first() {
+        assert!(first["event"].as_str().unwrap().contains("CPU"), "{events:#?}");
+    }
+    let detail = check(&last, "active_sessions")["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("until their server process has a processor"), "{detail}");
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(
+        shown.contains("the client saw") && shown.contains("busy: samples see less than half"),
+        "{shown}"
+    );
 }

@@ -28,6 +28,7 @@ use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
 
 use facts::Facts;
 use finding::Verdict;
+pub use time::{SEEN_LITTLE, seen_little};
 
 /// One check: its stable name and its function.
 type Check = (&'static str, fn(&Facts<'_>) -> Verdict);

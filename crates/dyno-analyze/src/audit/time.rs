@@ -31,6 +31,10 @@ const SAMPLES_MIN: u64 = 30;
 /// Share of the samples asked for below which the sampler was held up.
 const SAMPLES_SHARE_MIN: f64 = 0.5;
 
+/// Share of the sessions' waiting that samples should see to speak for it. On a saturated processor they see less than a
+/// tenth: to the database a session is idle until its server process runs and takes up the call.
+const SEEN_SHARE_MIN: f64 = 0.5;
+
 /// The operations whose times were taken: slices where the loop runs inside the database.
 fn timed<'a>(facts: &Facts<'a>) -> Option<&'a OpStats> {
     let name = if facts.server_drive() { "slice" } else { "all" };
@@ -158,6 +162,14 @@ pub(super) fn db_time(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Pass, expected, observed, detail)
 }
 
+/// What [`seen_little`] means to a reader.
+pub const SEEN_LITTLE: &str = "samples see less than half of it; the rest lies before and behind the database: the network, and calls that wait until their server process has a processor";
+
+/// Whether samples of the database, which found `active` sessions, tell little of the time that `busy` sessions waited.
+pub fn seen_little(active: f64, busy: f64) -> bool {
+    active < busy * SEEN_SHARE_MIN
+}
+
 /// Sampled active sessions against sessions and the time they were busy.
 pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
@@ -168,7 +180,7 @@ pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
         }
     };
     let sessions = f64::from(facts.sessions());
-    let busy = window.busy_s / window.work_seconds();
+    let busy = window.busy_sessions().unwrap_or(0.0);
     let words = format!(
         "{} active in {} samples, {} busy as seen by the client",
         figure(active),
@@ -191,5 +203,6 @@ pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
         );
         return found(CheckStatus::Warn, expected, observed, detail);
     }
-    found(CheckStatus::Pass, expected, observed, words)
+    let detail = if seen_little(active, busy) { format!("{words}: {SEEN_LITTLE}") } else { words };
+    found(CheckStatus::Pass, expected, observed, detail)
 }

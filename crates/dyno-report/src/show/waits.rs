@@ -1,6 +1,7 @@
 //! What sessions waited for, largest first.
 
-use dyno_record::{RunRecord, Waits};
+use dyno_analyze::audit::{SEEN_LITTLE, seen_little};
+use dyno_record::{RunRecord, Waits, Window};
 
 use super::lists::more;
 use crate::bars::bar;
@@ -30,6 +31,13 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
     };
     let head = format!("{} sessions active on average over {} samples", figure(active), count(samples));
     let mut out = format!("{}\n", style.paint(Paint::Dim, &head));
+    let busy = record.window.as_ref().and_then(Window::busy_sessions);
+    if let Some(busy) = busy.filter(|busy| seen_little(active, *busy)) {
+        let words = format!("the client saw {} busy: {SEEN_LITTLE}", figure(busy));
+        for line in wrap(&words, style.columns(), 2) {
+            out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
+        }
+    }
     for event in events.iter().take(EVENTS_MAX) {
         let name = if event.class == event.event {
             clean(&event.event)

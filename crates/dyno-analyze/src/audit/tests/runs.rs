@@ -99,6 +99,16 @@ fn spoiled_times_are_found() {
         ),
         (
             "active_sessions",
+            Pass,
+            "until their server process has a processor",
+            postgres(|r| {
+                if let Waits::Sampled { average_active_sessions, .. } = &mut r.waits {
+                    *average_active_sessions = 0.1;
+                }
+            }),
+        ),
+        (
+            "active_sessions",
             Warn,
             "too slowly",
             postgres(|r| {
