@@ -67,7 +67,7 @@ pub fn plan(url: &str) -> Plan {
             commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Constant,
-            seed: 1,
+            seed: Some(1),
             ..Workload::default()
         },
         run: Run {

@@ -188,7 +188,7 @@ fn setup(job: &Job<'_>, aim: &Aim, number: u32) -> SessionSetup {
         extra: extra(plan),
         drive: plan.workload.drive,
         commit: plan.workload.commit,
-        seed: plan.workload.seed,
+        seed: plan.workload.seed(),
         run_stamp: job.run_stamp,
         clock: Arc::clone(&job.clock),
     }

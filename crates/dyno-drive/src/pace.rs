@@ -35,7 +35,8 @@ impl Pace {
         };
         let gap_ns = 1e9 * f64::from(sessions) / rate.0;
         let poisson = workload.arrivals == Arrivals::Poisson;
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(mix(workload.seed ^ 0x7061_6365) ^ u64::from(number));
+        let mut rng =
+            Xoshiro256PlusPlus::seed_from_u64(mix(workload.seed() ^ 0x7061_6365) ^ u64::from(number));
         // Evenly spaced sessions take turns; a Poisson process has no memory, so its first gap is like any other.
         let next_after_ns = match poisson {
             true => exponential(&mut rng) * gap_ns,

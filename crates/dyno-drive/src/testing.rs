@@ -38,7 +38,7 @@ pub(crate) fn plan() -> Plan {
             commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Constant,
-            seed: 1,
+            seed: Some(1),
             ..Workload::default()
         },
         run: Run {

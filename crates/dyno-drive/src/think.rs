@@ -26,7 +26,9 @@ impl Think {
         let (min_ns, max_ns) =
             (workload.think_min.0.as_nanos() as u64, workload.think_max.0.as_nanos() as u64);
         Self {
-            rng: Xoshiro256PlusPlus::seed_from_u64(mix(mix(workload.seed ^ 0x7468_696e) ^ u64::from(number))),
+            rng: Xoshiro256PlusPlus::seed_from_u64(mix(
+                mix(workload.seed() ^ 0x7468_696e) ^ u64::from(number)
+            )),
             every: u64::from(workload.think_every),
             min_ns,
             span_ns: max_ns.saturating_sub(min_ns) + 1,

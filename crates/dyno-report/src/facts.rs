@@ -118,7 +118,7 @@ mod tests {
         other.host.kernel = "Linux 9".into();
         other.host.facts.insert("sysctl.x".into(), "1".into());
         other.host.facts.insert("boot_id".into(), "another".into());
-        other.plan.workload.seed += 1;
+        other.plan.workload.seed = Some(99);
         let records = [fixture::postgres(), other];
         let names: Vec<String> =
             differences(&records, &points(&records)).into_iter().map(|d| d.name).collect();

@@ -47,7 +47,7 @@ fn plan(url: &str) -> Plan {
             commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Constant,
-            seed: 1,
+            seed: Some(1),
             ..Workload::default()
         },
         run: Run {

@@ -180,3 +180,24 @@ fn several_runs_make_one_table() {
     let (_, both) = desk.json(&["show", "last~1", "last"]);
     assert_eq!(both.as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn every_run_draws_operations_of_its_own_unless_the_plan_names_a_seed() {
+    let desk = loaded();
+    let seeds = |args: &[&str]| {
+        let seed = || {
+            assert_eq!(desk.dyno(&run(args)).code, 0);
+            let (_, record) = desk.json(&["show", "last"]);
+            record["plan"]["workload"]["seed"].as_u64().unwrap()
+        };
+        (seed(), seed())
+    };
+    let (one, other) = seeds(&[]);
+    assert_ne!(one, other, "a second run would find what the first one has read in every cache");
+    assert_eq!(seeds(&["--set", "workload.seed=7"]), (7, 7));
+    // That runs draw differently does not make them different: they are repeats of one point.
+    let said = desk.dyno(&["compare", "last~3", "last~2", "--json"]);
+    let said: serde_json::Value =
+        serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:#?}"));
+    assert_eq!(said["differs"].as_array().map(Vec::len), Some(0), "{said:#}");
+}

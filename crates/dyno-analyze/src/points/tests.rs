@@ -13,7 +13,7 @@ fn run(n: u32, sessions: u32, update_pct: u32, ops_per_s: f64) -> RunRecord {
     record.started_at = format!("2026-03-21T14:25:{n:02}Z");
     record.plan.run.sessions_per_schema = sessions;
     record.plan.workload.update_pct = update_pct;
-    record.plan.workload.seed = u64::from(n);
+    record.plan.workload.seed = Some(u64::from(n));
     record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops_per_s, unit: Unit::PerSecond });
     record
 }

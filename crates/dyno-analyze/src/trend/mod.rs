@@ -285,7 +285,7 @@ mod tests {
     fn histories_have_the_same_plan_and_target() {
         let a = fixture::postgres();
         let mut b = a.clone();
-        b.plan.workload.seed = 99;
+        b.plan.workload.seed = Some(99);
         assert_eq!(history_of(&a), history_of(&b));
         b.plan.workload.work_unit = 1;
         assert_ne!(history_of(&a), history_of(&b));

@@ -95,16 +95,16 @@ impl Draw {
         let lookup_below = scan_below + of_reads(workload.lookup_pct);
         let starts = spec.rows - u64::from(workload.work_unit).min(spec.rows) + 1;
         Self {
-            rng: Xoshiro256PlusPlus::seed_from_u64(mix(mix(workload.seed) ^ u64::from(number))),
+            rng: Xoshiro256PlusPlus::seed_from_u64(mix(mix(workload.seed()) ^ u64::from(number))),
             update_below,
             insert_below,
             delete_below,
             scan_below,
             lookup_below,
             secondary_below: lookup_below + of_reads(workload.secondary_pct),
-            starts: Space::new(starts, workload),
-            rows: Space::new(spec.rows, workload),
-            groups: Space::new(spec.groups(), workload),
+            starts: Space::new(starts, workload, spec.seed),
+            rows: Space::new(spec.rows, workload, spec.seed),
+            groups: Space::new(spec.groups(), workload, spec.seed),
             hot_spot: workload.hot_spot(Bytes(spec.block_size)).unwrap_or_default(),
             hot_spot_turn: Turn::new(workload.hot_spot_every, number),
             hot_schema_turn: Turn::new(workload.hot_schema_every, number),

@@ -27,12 +27,13 @@ enum Law {
 const POPULARITY: u64 = 0x706f_7075;
 
 impl Space {
-    /// The numbers `1..=n`, drawn as `workload` says. All sessions find the same numbers popular.
-    pub(super) fn new(n: u64, workload: &Workload) -> Self {
+    /// The numbers `1..=n`, drawn as `workload` says. Which ones are popular belongs to the data: all sessions find the same
+    /// ones, and so does the next run.
+    pub(super) fn new(n: u64, workload: &Workload, data_seed: u64) -> Self {
         let zipf = || Zipf::new(n, workload.zipf_exponent);
         let law = match workload.keys {
             Keys::Uniform => Law::Uniform,
-            Keys::Zipf => Law::Scrambled(zipf(), Permutation::new(n, mix(workload.seed ^ POPULARITY))),
+            Keys::Zipf => Law::Scrambled(zipf(), Permutation::new(n, mix(data_seed ^ POPULARITY))),
             Keys::Latest => Law::Latest(zipf()),
         };
         Self { n, law }

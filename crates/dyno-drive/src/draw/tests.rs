@@ -26,7 +26,7 @@ proptest! {
     ) {
         let mut work = testing::plan().workload;
         (work.update_pct, work.insert_pct, work.scan_pct) = (update, Some(churn), scan);
-        (work.lookup_pct, work.secondary_pct, work.work_unit, work.seed) = (lookup, secondary, work_unit, seed);
+        (work.lookup_pct, work.secondary_pct, work.work_unit, work.seed) = (lookup, secondary, work_unit, Some(seed));
         work.keys = [Keys::Uniform, Keys::Zipf, Keys::Latest][law];
         let spec = testing::spec(100);
         let mut draw = Draw::new(&work, &spec, 3, 3);
@@ -70,7 +70,7 @@ proptest! {
         spot in 1u32..20, schema in 0u32..20, before in 0u64..50, size in 1u64..40, number in 0u32..9, seed: u64,
     ) {
         let mut work = testing::plan().workload;
-        (work.hot_spot_every, work.hot_schema_every, work.seed) = (spot, schema, seed);
+        (work.hot_spot_every, work.hot_schema_every, work.seed) = (spot, schema, Some(seed));
         (work.hot_spot_offset, work.hot_spot_size) = (Size::Blocks(Blocks(before)), Size::Blocks(Blocks(size)));
         let mut draw = Draw::new(&work, &testing::spec(100), number, number);
         let (mut hot, mut moved) = (0, 0);

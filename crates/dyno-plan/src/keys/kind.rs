@@ -73,6 +73,11 @@ pub enum Kind {
         /// Puts it into the plan; `None` is `off`.
         set: fn(&mut Plan, Option<Rate>),
     },
+    /// The seed of a generator, or `fresh`.
+    Seed {
+        /// Puts it into the plan; `None` is `fresh`.
+        set: fn(&mut Plan, Option<u64>),
+    },
     /// One of some words.
     Word(&'static [Word]),
     /// A URL of a known engine.
@@ -160,6 +165,8 @@ impl Kind {
                 set(plan, None);
             }
             Self::Rate { range, set } => set(plan, Some(within(raw.quantity("a rate", "/s")?, *range)?)),
+            Self::Seed { set } if matches!(raw, Raw::Text(text) if text.trim() == "fresh") => set(plan, None),
+            Self::Seed { set } => set(plan, Some(raw.number((0, u64::MAX))?)),
             Self::Word(words) => (read_word(raw, words)?.set)(plan),
             Self::Url { set } => set(plan, read_url(raw)?),
             Self::Urls { set } => set(plan, read_urls(raw)?),
@@ -174,7 +181,7 @@ impl Kind {
     /// What type of value it is: `whole number`.
     pub fn type_words(&self) -> &'static str {
         match self {
-            Self::Count { .. } | Self::Number { .. } => "whole number",
+            Self::Count { .. } | Self::Number { .. } | Self::Seed { .. } => "whole number",
             Self::Decimal { .. } => "number",
             Self::Flag { .. } => "yes or no",
             Self::Size { .. } => "size",
@@ -213,6 +220,7 @@ impl Kind {
             Self::BlockSize { .. } => "`4K`, `8K`, `16K`, `32K` or `64K`".into(),
             Self::Span { range: (least, most), .. } => format!("{least} to {most}"),
             Self::Rate { range: (least, most), .. } => format!("{least} to {most}, or `off`"),
+            Self::Seed { .. } => "0 to 2^64 − 1, or `fresh`".into(),
             Self::Word(words) => {
                 let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.word)).collect();
                 words.join(" or ")
@@ -233,7 +241,7 @@ impl Kind {
     /// How a value of this type is written, where its limits alone do not show it.
     pub fn spelling(&self) -> Option<&'static str> {
         match self {
-            Self::Count { .. } | Self::Number { .. } => Some("a whole number"),
+            Self::Count { .. } | Self::Number { .. } | Self::Seed { .. } => Some("a whole number"),
             Self::Decimal { .. } => Some("a number (`1`, `0.99`)"),
             Self::Size { .. } => Some("blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"),
             Self::Span { .. } => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),
@@ -262,6 +270,7 @@ impl Kind {
             Self::Count { .. } | Self::Number { .. } | Self::Decimal { .. } | Self::Flag { .. } => {
                 text.to_owned()
             }
+            Self::Seed { .. } if text.bytes().all(|byte| byte.is_ascii_digit()) => text.to_owned(),
             Self::Counts { .. } => format!("[{text}]"),
             Self::Urls { .. } => {
                 let one = |url: &str| Self::Url { set: |_, _| () }.toml(url);

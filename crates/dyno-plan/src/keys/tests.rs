@@ -137,6 +137,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("workload.drive", "client server", "both"),
         ("workload.commit", "wait nowait plsql", "batch"),
         ("workload.rate", "0.001/s 100000000/s off", "0/s 100000001/s 0.0009/s nan/s inf/s 5000 OFF"),
+        ("workload.seed", "fresh 0 18446744073709551615", "Fresh 18446744073709551616 -1"),
         ("workload.arrivals", "poisson constant", "random"),
         ("run.sessions_per_schema", "1 100000", "0 100001"),
         ("run.threads", "1 1024", "0 1025"),

@@ -342,14 +342,15 @@ pub(super) const SECTION: Section = Section {
         },
         Key {
             path: "workload.seed",
-            kind: Kind::Number { range: (0, u64::MAX), set: |plan, value| plan.workload.seed = value },
+            kind: Kind::Seed { set: |plan, seed| plan.workload.seed = seed },
             unit: "",
-            default: Fallback::Value("1"),
-            doc: "Seed of the operations' random draws: the same seed draws the same operations.",
-            more: "",
+            default: Fallback::Value("fresh"),
+            doc: "Seed of the operations' random draws.",
+            more: "`fresh`: every run draws operations of its own, and its record names the seed. A number draws the same \
+                   operations each time: a run again finds in every cache what the run before it has read.",
             example: "2",
             shown: Shown::Commented,
-            get: |plan| Some(plan.workload.seed.to_string()),
+            get: |plan| Some(plan.workload.seed.map_or_else(|| "fresh".into(), |seed| seed.to_string())),
         },
     ],
 };

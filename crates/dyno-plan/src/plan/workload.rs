@@ -67,8 +67,9 @@ pub struct Workload {
     pub rate: Option<Rate>,
     /// How arrivals of an open loop are spaced.
     pub arrivals: Arrivals,
-    /// Seed of the operations' random draws.
-    pub seed: u64,
+    /// Seed of the operations' random draws; absent is one of its own for each run, which the run's record then names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
 }
 
 /// How keys are drawn.
@@ -174,12 +175,17 @@ impl Default for Workload {
             commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Poisson,
-            seed: 1,
+            seed: None,
         }
     }
 }
 
 impl Workload {
+    /// The seed of the operations' draws; 0 where none was chosen yet.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
+
     /// Share of operations that are inserts, and of those that are deletes: both alike, so that tables keep their size.
     pub fn churn_pct(&self) -> u32 {
         self.insert_pct.or(self.delete_pct).unwrap_or(0)

@@ -16,7 +16,7 @@ prop_compose! {
         compressible in 0u32..=100,
         sessions in 1u32..=1_000,
         load_parallel in 1u32..=256,
-        seeds: (u64, u64),
+        seeds: (u64, Option<u64>),
     ) -> Vec<String> {
         vec![
             format!("data.schemas={schemas}"),
@@ -28,7 +28,7 @@ prop_compose! {
             format!("run.sessions_per_schema={sessions}"),
             format!("data.load_parallel={load_parallel}"),
             format!("data.seed={}", seeds.0),
-            format!("workload.seed={}", seeds.1),
+            format!("workload.seed={}", seeds.1.map_or("fresh".into(), |seed| seed.to_string())),
         ]
     }
 }

@@ -22,6 +22,8 @@ pub(in crate::commands) struct Begun {
     started_at: String,
     /// Part of every value that the run writes.
     pub(in crate::commands) run_stamp: u64,
+    /// The plan with the seed that this run draws by.
+    plan: Plan,
     part_of: Option<PartOf>,
 }
 
@@ -128,14 +130,16 @@ impl Ready {
     }
 
     fn begin_as(&self, part_of: Option<PartOf>, talk: &Talk) -> anyhow::Result<Begun> {
-        let (run_id, started_at) = begin(&self.repository, &self.plan, part_of.as_ref(), &self.targets)?;
+        let started = begin(&self.repository, &self.plan, part_of.as_ref(), &self.targets)?;
+        let StartedRun { id, started_at, plan, .. } = started;
+        let run_id = id.to_string();
         let words = format!("run {run_id} on {}", self.targets.words());
         if part_of.is_some() {
             talk.detail(&words);
         } else {
             talk.say(&words);
         }
-        Ok(Begun { run_stamp: mix(hash(&run_id)), run_id, started_at, part_of })
+        Ok(Begun { run_stamp: run_stamp(&run_id), run_id, started_at, plan, part_of })
     }
 
     /// Does the run, with `before` standing before the first target; the record is neither judged nor stored.
@@ -155,7 +159,7 @@ impl Ready {
             run_stamp: begun.run_stamp,
             run_id: begun.run_id.clone(),
             started_at: begun.started_at.clone(),
-            plan: &self.plan,
+            plan: &begun.plan,
             targets,
             clock: Arc::new(MonotonicClock::default()),
             cancel: self.cancel.clone(),
@@ -194,7 +198,7 @@ fn begin(
     plan: &Plan,
     part_of: Option<&PartOf>,
     targets: &Targets,
-) -> anyhow::Result<(String, String)> {
+) -> anyhow::Result<StartedRun> {
     let mut salt = u64::from(std::process::id());
     loop {
         let now = jiff::Timestamp::now();
@@ -203,22 +207,31 @@ fn begin(
         let started_at = dyno_record::rfc3339(now);
         let mut started = StartedRun::by_this_process(
             run_id.clone(),
-            started_at.clone(),
+            started_at,
             targets.engines(),
             targets.urls(),
-            plan.clone(),
+            settled(plan, run_stamp(&run_id)),
         );
         started.part_of = part_of.cloned();
         match repository.begin(&started) {
-            Ok(()) => return Ok((run_id, started_at)),
+            Ok(()) => return Ok(started),
             Err(RepositoryError::Exists { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)))
+/// A number of this run alone.
+fn run_stamp(run_id: &str) -> u64 {
+    mix(run_id.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte))))
+}
+
+/// The plan with a seed of this run's own, unless it names one. 32 bits are enough to tell runs apart, and short to write
+/// down.
+fn settled(plan: &Plan, run_stamp: u64) -> Plan {
+    let mut plan = plan.clone();
+    plan.workload.seed.get_or_insert(mix(run_stamp) >> 32);
+    plan
 }
 
 /// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
