@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dyno_plan::{Drive, Length, Plan};
+use dyno_record::OpClass;
 use dyno_target::{Extra, Interrupter, SessionSetup, Target};
 
 use crate::collector::Collector;
@@ -77,6 +78,7 @@ impl Crew {
                 pace: Pace::new(&plan.workload, number, sessions),
                 think: Think::new(&plan.workload, number),
                 place: dyno_target::Place::Own,
+                doing: OpClass::Select,
                 ops_wanted: match plan.run.length() {
                     Length::Ops(ops) => Some(ops),
                     Length::Time(_) => None,

@@ -13,6 +13,7 @@ pub mod draw;
 mod metrics;
 mod observe;
 pub mod pace;
+mod panics;
 mod part;
 mod poll;
 pub mod prove;

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use dyno_host::{HostObserver, HostSnapshot};
 use dyno_record::{Snapshot, WaitTime, Waits};
-use dyno_target::{Clock, Observer, Sampler, TargetError, WaitSample};
+use dyno_target::{Clock, Observer, Sampler, TargetError, TargetErrorKind, WaitSample};
+
+use crate::panics::caught;
 
 /// Transactions of observer and sampler, beside the native counters.
 pub const OWN_COMMITS: &str = "dyno.own_commits";
@@ -58,12 +60,15 @@ impl ObserverThread {
                 // Before the database is asked: what is noted has been booked by then, so a sample that is still under way can
                 // only be one of the database's that is not noted, and never one that the database seems to miss.
                 let of_sampler = sampler_commits.load(Ordering::Acquire);
-                let outcome = observer.snapshot().map(|mut database| {
+                let read = || {
+                    let mut database = observer.snapshot()?;
                     let own = observer.own_commits() + of_sampler;
                     database.native.insert(OWN_COMMITS.to_owned(), own as f64);
                     let ended_ns = clock.now_ns();
-                    Taken { database, host: host.snapshot(), began_ns, ended_ns }
-                });
+                    Ok(Taken { database, host: host.snapshot(), began_ns, ended_ns })
+                };
+                let outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
+                // A failed observer is asked no more.
                 if answer.send(outcome).is_err() {
                     return;
                 }
@@ -87,6 +92,11 @@ impl ObserverThread {
             Err(RecvTimeoutError::Disconnected) => Answer::Failed("the observer's thread has ended".into()),
         }
     }
+}
+
+/// A panic as an error.
+fn panicked(reason: String) -> TargetError {
+    TargetError::new(TargetErrorKind::Database, reason)
 }
 
 /// What came of asking for a snapshot.
@@ -196,7 +206,8 @@ fn sample_loop(
         switches.sampling.store(true, Ordering::SeqCst);
         let outcome = switches.on.load(Ordering::SeqCst).then(|| {
             seen.clear();
-            let outcome = sampler.sample(&mut seen);
+            let outcome = caught(|| sampler.sample(&mut seen));
+            let outcome = outcome.unwrap_or_else(|reason| Err(panicked(reason)));
             commits.store(sampler.own_commits(), Ordering::Release);
             outcome
         });

@@ -5,15 +5,18 @@
 
 mod ledger;
 
+use std::io::{Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_plan::{Bytes, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Counter, Identity, OpClass, Snapshot};
 use dyno_target::{
-    Cancel, Capabilities, Clock, DataState, Done, DropItem, Extra, Interrupter, LoadOptions, LoadReport,
-    Observer, Op, OpError, Place, Progress, Sampler, Session, SessionSetup, SliceDone, Target, TargetError,
-    TargetErrorKind,
+    Cancel, Capabilities, Clock, DataState, Done, DropItem, Duplex, Extra, Interrupter, LoadOptions,
+    LoadReport, Observer, Op, OpError, Place, Progress, Request, Sampler, Session, SessionSetup, SliceDone,
+    Target, TargetError, TargetErrorKind,
 };
 
 pub use ledger::{Account, ClassAccount, Ledger};
@@ -57,6 +60,8 @@ pub enum Act {
     Fail(OpError),
     /// Never, until it is broken off.
     Hang,
+    /// With a panic of the engine.
+    Panic,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -74,6 +79,10 @@ pub struct ScriptedTarget {
     pass: Arc<Pass>,
     /// What goes on while a snapshot is read.
     reading: Arc<dyn Fn() + Send + Sync>,
+    /// Whether sessions come in two halves.
+    duplex: bool,
+    /// The session that panics when it is opened, and the one that does when it is closed.
+    panics: [Option<u32>; 2],
     books: Arc<Mutex<Books>>,
     ledger: Arc<Mutex<Ledger>>,
 }
@@ -84,7 +93,29 @@ pub const REDO_BYTES_PER_ROW: u64 = 300;
 impl ScriptedTarget {
     /// A database whose operations do what `script` says; `pass` lets an operation's time go by.
     pub fn new(script: Arc<Script>, pass: Arc<Pass>) -> Self {
-        Self { script, pass, reading: Arc::new(|| ()), books: Arc::default(), ledger: Arc::default() }
+        Self {
+            script,
+            pass,
+            reading: Arc::new(|| ()),
+            duplex: false,
+            panics: [None; 2],
+            books: Arc::default(),
+            ledger: Arc::default(),
+        }
+    }
+
+    /// The same with sessions of which one thread can lead several. None of them can hang.
+    #[must_use]
+    pub fn duplex(mut self) -> Self {
+        self.duplex = true;
+        self
+    }
+
+    /// The same, where one session panics when it is `opened`, and one when it is `closed`.
+    #[must_use]
+    pub fn panicking(mut self, opened: Option<u32>, closed: Option<u32>) -> Self {
+        self.panics = [opened, closed];
+        self
     }
 
     /// The same, calling `reading` before each look at the counters.
@@ -114,7 +145,7 @@ impl Target for ScriptedTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { server_drive: true, duplex: false, ephemeral: true, load_parallel_max: 1 }
+        Capabilities { server_drive: true, duplex: self.duplex, ephemeral: true, load_parallel_max: 1 }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
@@ -158,8 +189,15 @@ impl Target for ScriptedTarget {
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        let [panics_opened, panics_closed] = self.panics.map(|number| number == Some(setup.number));
+        assert!(!panics_opened, "{PANIC}");
+        let wire = self.duplex.then(UnixStream::pair).transpose();
+        let wire = wire.map_err(|error| TargetError::new(TargetErrorKind::Unreachable, error.to_string()))?;
         Ok(Box::new(ScriptedSession {
             number: setup.number,
+            panics_closed,
+            wire,
+            answer: None,
             work_unit: u64::from(setup.work_unit),
             spec: setup.spec.clone(),
             ops: 0,
@@ -233,8 +271,15 @@ impl Broken {
     }
 }
 
+/// What a scripted panic says.
+const PANIC: &str = "as scripted";
+
 struct ScriptedSession {
     number: u32,
+    panics_closed: bool,
+    /// Both ends of what tells that an answer has come, and the answer.
+    wire: Option<(UnixStream, UnixStream)>,
+    answer: Option<Result<Done, Box<OpError>>>,
     work_unit: u64,
     spec: DataSpec,
     ops: u64,
@@ -270,6 +315,7 @@ impl Session for ScriptedSession {
                 self.page.failed(class_of(op), error.class, &error.code);
                 return Err(Box::new(error));
             }
+            Act::Panic => panic!("{PANIC}"),
             Act::Hang => {
                 self.broken.wait();
                 return Err(Box::new(OpError {
@@ -343,7 +389,40 @@ impl Session for ScriptedSession {
         Arc::clone(&self.broken) as Arc<dyn Interrupter>
     }
 
+    fn duplex(&mut self) -> Option<&mut dyn Duplex> {
+        self.wire.is_some().then_some(self as &mut dyn Duplex)
+    }
+
     fn close(mut self: Box<Self>) {
+        assert!(!self.panics_closed, "{PANIC}");
         self.publish();
+    }
+}
+
+impl ScriptedSession {
+    fn wire(&mut self) -> &mut (UnixStream, UnixStream) {
+        self.wire.as_mut().expect("a session in two halves has a wire")
+    }
+}
+
+/// What was asked is done at once; the answer waits until it is taken.
+impl Duplex for ScriptedSession {
+    fn socket(&mut self) -> BorrowedFd<'_> {
+        self.wire().0.as_fd()
+    }
+
+    fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
+        self.answer = Some(match request {
+            Request::Op(op) => self.execute(op),
+            Request::Edge => self.edge().map(|()| Done::default()),
+        });
+        self.wire().1.write_all(&[0]).expect("one byte has room in an empty socket");
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
+        let Some(answer) = self.answer.take() else { return Ok(None) };
+        self.wire().0.read_exact(&mut [0]).expect("the byte was sent with the answer");
+        answer.map(Some)
     }
 }

@@ -18,6 +18,7 @@ use dyno_target::{Clock, ErrorClass, OpError};
 use crate::crew::STACK_BYTES;
 use crate::deal::{Hand, Place};
 use crate::pace::Pace;
+use crate::panics::caught;
 use crate::poll::{Bell, Poll};
 use crate::seat::{Next, Seat};
 use crate::shared::{Phase, Shared, Sleeper};
@@ -45,6 +46,8 @@ pub(crate) struct Team {
     seats: Vec<Option<Box<Seat>>>,
     /// Sessions that have not left.
     left: usize,
+    /// The session that has the thread.
+    turn: usize,
     paced: bool,
     /// When sessions that do nothing are due.
     due: BinaryHeap<Reverse<(u64, usize)>>,
@@ -89,6 +92,7 @@ fn run(workers: Vec<Worker>, place: &Place, bell: Arc<Bell>, poll: Poll) {
     let seats: Vec<_> = seats.into_iter().map(Some).collect();
     let mut team = Team {
         left: seats.len(),
+        turn: 0,
         due: BinaryHeap::with_capacity(2 * seats.len()),
         to_cross: VecDeque::with_capacity(seats.len()),
         crossing: 0,
@@ -103,11 +107,15 @@ fn run(workers: Vec<Worker>, place: &Place, bell: Arc<Bell>, poll: Poll) {
         leavers,
     };
     let ended = match gate {
-        Some(opens_ns) => team.lead(opens_ns),
-        None => Ok(()),
+        Some(opens_ns) => caught(|| team.lead(opens_ns)),
+        None => Ok(Ok(())),
     };
-    if let Err(error) = ended {
-        team.shared.fail(format!("the sessions' sockets cannot be waited for: {error}"));
+    match ended {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            team.shared.fail(format!("the sessions' sockets cannot be waited for: {error}"));
+        }
+        Err(reason) => team.panicked(&reason),
     }
     for index in 0..team.seats.len() {
         team.leave(index, Ok(()));
@@ -176,6 +184,7 @@ impl Team {
         }
         for index in 0..self.seats.len() {
             let Some(seat) = &mut self.seats[index] else { continue };
+            self.turn = index;
             seat.opens(opens_ns);
             if !seat.is_ready() {
                 continue;
@@ -218,6 +227,7 @@ impl Team {
         let phase = self.shared.phase();
         let crowded = self.is_crowded(phase);
         let Some(seat) = &mut self.seats[index] else { return };
+        self.turn = index;
         let next = if !seat.owes_edge(phase) {
             seat.go_on(phase)
         } else if crowded {
@@ -260,6 +270,7 @@ impl Team {
     #[inline]
     fn heard(&mut self, index: usize) {
         let Some(seat) = &mut self.seats[index] else { return };
+        self.turn = index;
         let (idle, edge) = (seat.is_idle(), seat.at_edge());
         match seat.heard() {
             Ok(true) => {
@@ -303,7 +314,8 @@ impl Team {
         let search = move || {
             let shared = Arc::clone(&seat.worker.shared);
             shared.enlist(Sleeper::Thread(std::thread::current()));
-            let found = seat.worker.reconnect(seat.session.as_mut(), &lost);
+            let found = caught(|| seat.worker.reconnect(seat.session.as_mut(), &lost));
+            let found = found.unwrap_or_else(|reason| Err(Ended::Failed(reason)));
             shared.discharge();
             // The team is there until every session has come back.
             let _ = home.send((index, seat, found));
@@ -347,6 +359,17 @@ impl Team {
                 self.go_on(index);
             }
         }
+    }
+
+    /// The session that had the thread has panicked: the run is over for all of them.
+    #[cold]
+    fn panicked(&mut self, reason: &str) {
+        let Some(mut seat) = self.seats[self.turn].take() else {
+            return self.shared.fail(reason.to_owned());
+        };
+        let doing = seat.class();
+        seat.worker.panicked(doing, reason);
+        seat.worker.abandon(seat.session);
     }
 
     /// A session's work is over.

@@ -9,6 +9,7 @@ use dyno_target::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Sess
 
 use crate::draw::{Draw, Task};
 use crate::pace::Pace;
+use crate::panics::{as_error, caught};
 use crate::recorder::{Recorder, Timing};
 use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
@@ -42,6 +43,8 @@ pub(crate) struct Worker {
     pub(crate) think: Think,
     /// Where the session sends operations now.
     pub(crate) place: Place,
+    /// The class of what it does, or did last.
+    pub(crate) doing: OpClass,
     pub(crate) ops_wanted: Option<u64>,
     pub(crate) recorder: Box<Recorder>,
     pub(crate) shared: Arc<Shared>,
@@ -84,10 +87,30 @@ impl Worker {
     pub(crate) fn run(mut self) {
         let Some(mut session) = self.connect() else { return self.report() };
         if let Some(opens_ns) = self.shared.wait_gate() {
-            let ended = self.work(session.as_mut(), opens_ns);
-            self.note_end(ended);
+            match caught(|| self.work(session.as_mut(), opens_ns)) {
+                Ok(ended) => self.note_end(ended),
+                Err(reason) => {
+                    self.panicked(self.doing, &reason);
+                    return self.abandon(session);
+                }
+            }
         }
         self.finish(session);
+    }
+
+    /// The session has panicked, and does no more.
+    #[cold]
+    pub(crate) fn panicked(&mut self, doing: OpClass, reason: &str) {
+        self.recorder.failed(doing, &as_error(reason), self.clock.now_ns());
+        self.note_end(Err(Ended::Failed(reason.to_owned())));
+    }
+
+    /// Hands in what was measured, and lets go of a session that has panicked: it is asked nothing more.
+    #[cold]
+    pub(crate) fn abandon(self, session: Box<dyn Session>) {
+        self.report();
+        // Whatever this does, nobody waits for it.
+        let _ = caught(|| drop(session));
     }
 
     /// The session does no more operations.
@@ -107,16 +130,22 @@ impl Worker {
     /// Opens the session, when it is its turn; `None` if that failed or the run has ended.
     pub(crate) fn connect(&mut self) -> Option<Box<dyn Session>> {
         let session = match self.shared.begin_connect() {
-            true => Some(self.target.session(&self.setup)),
+            true => Some(caught(|| self.target.session(&self.setup))),
             false => None,
         };
         match session {
-            Some(Ok(session)) => {
+            Some(Ok(Ok(session))) => {
                 self.announce(session.as_ref());
                 self.shared.end_connect(true);
                 Some(session)
             }
-            Some(Err(error)) => {
+            Some(Err(reason)) => {
+                self.shared
+                    .fail(format!("{}session {} cannot start: {reason}", self.label, self.setup.number));
+                self.shared.end_connect(false);
+                None
+            }
+            Some(Ok(Err(error))) => {
                 let hint =
                     if error.hint.is_empty() { String::new() } else { format!(" (hint: {})", error.hint) };
                 self.shared
@@ -175,6 +204,7 @@ impl Worker {
             match &mut slices {
                 None => self.one_op(session, due_ns)?,
                 Some(slices) => {
+                    self.doing = OpClass::Slice;
                     let Self { draw, think, recorder, clock, .. } = self;
                     if let Err(failed) = slices.one(session, draw, think, recorder, clock.as_ref()) {
                         self.recover(session, OpClass::Slice, &failed)?;
@@ -201,6 +231,7 @@ impl Worker {
     #[inline]
     fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
         let task = self.draw.next_task();
+        self.doing = class_of(task.op);
         self.turn(session, task.place);
         let began_ns = self.clock.now_ns();
         let outcome = session.execute(task.op);
@@ -345,6 +376,18 @@ impl Worker {
 
     /// Reads back the last update, ends the connection in order, and reports.
     pub(crate) fn finish(mut self, mut session: Box<dyn Session>) {
+        if let Err(reason) = caught(|| self.look_back(session.as_mut())) {
+            self.panicked(OpClass::Lookup, &reason);
+            return self.abandon(session);
+        }
+        if let Err(reason) = caught(|| session.close()) {
+            self.panicked(self.doing, &reason);
+        }
+        self.report();
+    }
+
+    /// Reads back the last update, and notes what the session has done beside operations.
+    fn look_back(&mut self, session: &mut dyn Session) {
         if self.recorder.life.rows_updated > 0 && self.shared.failure().is_none() {
             match session.verify_last_update() {
                 Ok(Some((rows, new))) => self.recorder.life.verified = (rows, new),
@@ -353,7 +396,5 @@ impl Worker {
             }
         }
         self.recorder.life.overhead_commits = session.overhead_commits();
-        session.close();
-        self.report();
     }
 }

@@ -20,6 +20,9 @@ struct Scene {
     pass: Arc<dyn Fn(u64) + Send + Sync>,
     cancel: Cancel,
     reading: Arc<dyn Fn() + Send + Sync>,
+    duplex: bool,
+    /// The session that panics when it is opened, and the one that does when it is closed.
+    panics: (Option<u32>, Option<u32>),
 }
 
 impl Scene {
@@ -44,7 +47,21 @@ impl Scene {
             pass: Arc::new(|_| std::thread::yield_now()),
             cancel: Cancel::default(),
             reading: Arc::new(|| ()),
+            duplex: false,
+            panics: (None, None),
         }
+    }
+
+    /// Sessions share a thread.
+    fn duplex(mut self) -> Self {
+        self.duplex = true;
+        self.plan.run.threads = Some(1);
+        self
+    }
+
+    fn panics(mut self, opened: Option<u32>, closed: Option<u32>) -> Self {
+        self.panics = (opened, closed);
+        self
     }
 
     fn sessions(mut self, sessions: u32) -> Self {
@@ -81,7 +98,9 @@ impl Scene {
 
     fn run_watched(&self, watch: &dyn Watch) -> RunRecord {
         let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass))
-            .reading(Arc::clone(&self.reading));
+            .reading(Arc::clone(&self.reading))
+            .panicking(self.panics.0, self.panics.1);
+        let target = if self.duplex { target.duplex() } else { target };
         let job = Job {
             run_id: "test".into(),
             started_at: "2026-01-01T00:00:00Z".into(),
@@ -291,6 +310,73 @@ fn a_session_that_hangs_is_broken_off_and_the_run_is_invalid() {
     assert_eq!(record.status, Status::Invalid);
     assert!(record.reasons[0].contains("broken off: 1"), "{:?}", record.reasons);
     assert!(record.ops["all"].count > 0);
+}
+
+/// A run of three sessions for a minute, of which the second panics in an operation of the window.
+fn panicking(scene: Scene) -> (RunRecord, f64) {
+    let began = std::time::Instant::now();
+    let measuring = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&measuring);
+    let record = scene
+        .sessions(3)
+        .updates(100)
+        .plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))))
+        .script(move |session, _, _| match session {
+            1 if seen.load(Ordering::SeqCst) => Act::Panic,
+            _ => Act::Take(0),
+        })
+        .run_watched(&Interval(measuring));
+    (record, began.elapsed().as_secs_f64())
+}
+
+#[test]
+fn a_panic_of_the_engine_ends_the_run_and_keeps_what_was_measured() {
+    let server = Scene::new().plan(|plan| plan.workload.drive = Drive::Server);
+    for (scene, class) in [(Scene::new(), "update"), (Scene::new().duplex(), "update"), (server, "slice")] {
+        let (record, seconds) = panicking(scene);
+        assert!(seconds < 20.0, "{class}: it ended after {seconds} s");
+        assert_eq!(record.status, Status::Failed);
+        let reason = &record.reasons[0];
+        assert!(reason.contains("session 1: ") && reason.contains("as scripted"), "{reason}");
+        let told = record.errors.iter().find(|tally| tally.code == "panic").unwrap();
+        assert_eq!((told.class.as_str(), told.count), ("fatal", 1));
+        let all = &record.ops["all"];
+        assert!(all.count > 0 && record.window.as_ref().unwrap().seconds > 0.0);
+        assert_eq!(record.ops[class].errors, 1, "{class}");
+        assert_eq!(record.series.points.iter().map(|p| p.ops).sum::<u64>(), all.count);
+        assert_eq!(record.gate.sessions, 3, "all have handed in what they measured");
+        assert!(!record.reasons.iter().any(|reason| reason.contains("broken off")), "{:?}", record.reasons);
+    }
+}
+
+#[test]
+fn a_panic_while_a_session_is_opened_ends_the_run_before_it_begins() {
+    for scene in [Scene::new(), Scene::new().duplex()] {
+        let record = scene.sessions(2).panics(Some(1), None).run();
+        assert_eq!(record.status, Status::Failed);
+        let reason = &record.reasons[0];
+        assert!(reason.contains("session 1 cannot start") && reason.contains("as scripted"), "{reason}");
+        assert!(record.window.is_none());
+    }
+}
+
+#[test]
+fn a_panic_while_a_session_ends_is_told_with_the_result() {
+    for scene in [Scene::new(), Scene::new().duplex()] {
+        let record = scene.sessions(2).panics(None, Some(1)).run();
+        assert_eq!(record.status, Status::Failed);
+        let reason = &record.reasons[0];
+        assert!(reason.contains("session 1: ") && reason.contains("as scripted"), "{reason}");
+        assert!(record.ops["all"].count > 0 && record.gate.sessions == 2);
+    }
+}
+
+#[test]
+fn a_panic_of_the_observer_ends_the_run() {
+    let scene = Scene { reading: Arc::new(|| panic!("as scripted")), ..Scene::new() };
+    let record = scene.run();
+    assert_eq!(record.status, Status::Failed);
+    assert!(record.reasons[0].contains("as scripted"), "{:?}", record.reasons);
 }
 
 /// Cancels a run as soon as it has reached an event.
