@@ -236,7 +236,10 @@ fn start_teams(workers: Vec<Worker>, teams: usize, shared: &Arc<Shared>) -> std:
 
 fn start_threads(workers: Vec<Worker>, shared: &Arc<Shared>) -> std::io::Result<()> {
     for worker in workers {
-        let handle = start(format!("dyno-{}", worker.setup.number), move || worker.run())?;
+        let name = format!("dyno-{}", worker.setup.number);
+        let (target, mut worker) = (Arc::clone(&worker.target), Some(worker));
+        let body = move || target.within(&mut || worker.take().into_iter().for_each(Worker::run));
+        let handle = start(name, body)?;
         shared.enlist(Sleeper::Thread(handle.thread().clone()));
     }
     Ok(())

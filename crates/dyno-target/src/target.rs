@@ -184,6 +184,11 @@ pub trait Target: Send + Sync {
         Ok(0)
     }
 
+    /// Runs `body`, which is all that a thread of one session does, in surroundings that the engine needs for it.
+    fn within(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+
     /// Opens and prepares one session.
     ///
     /// # Errors

@@ -206,6 +206,9 @@ impl Target for Witness {
             under_way,
         }))
     }
+    fn within(&self, body: &mut dyn FnMut()) {
+        self.inner.within(body);
+    }
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
         self.inner.observer(spec)
     }

@@ -44,9 +44,7 @@ pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Res
         Err(error) => return Err(error),
     }
     let words: String = holder.encode().chars().take(CLIENT_INFO_LETTERS).collect();
-    // It travels with the next call.
-    let told = connection.driver().set_client_info(&words).and_then(|()| connection.driver().ping());
-    told.map_err(|error| super::error::target(&error))?;
+    connection.introduce(&words)?;
     Ok(Lock::held(Guard(Some(connection))))
 }
 

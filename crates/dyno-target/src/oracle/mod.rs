@@ -20,6 +20,7 @@ mod lock;
 mod ops;
 mod report;
 mod sampler;
+mod shelter;
 mod socket;
 mod sql;
 mod target;

@@ -6,7 +6,7 @@ use dyno_record::{Advice, Identity};
 use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::ops::OraSession;
-use super::{counters, identity, layout, lock, report, sampler};
+use super::{counters, identity, layout, lock, report, sampler, shelter};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Holder, Lock};
@@ -140,6 +140,10 @@ impl Target for OraTarget {
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         Ok(Box::new(OraSession::open(&self.config, setup)?))
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        shelter::shelter(body);
     }
 
     fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {

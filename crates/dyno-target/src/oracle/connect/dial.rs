@@ -12,6 +12,7 @@ use oracledb::{Config, Connection};
 use super::config::ConnectConfig;
 use super::explain;
 use crate::error::{TargetError, TargetErrorKind};
+use crate::oracle::shelter::caught;
 
 /// The name of the threads that open connections.
 const THREAD: &str = "dyno-oracle-dial";
@@ -25,8 +26,10 @@ pub(in crate::oracle) fn dial(config: &ConnectConfig, action: &str) -> Result<Co
     prepare_process();
     let (send, answer) = channel();
     let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
-        // Where nobody waits any more, the connection is closed again.
-        let _ = send.send(oracledb::connect(driver));
+        if let Ok(outcome) = caught(|| oracledb::connect(driver)) {
+            // Where nobody waits any more, the connection is closed again.
+            let _ = send.send(outcome);
+        }
     });
     thread.map_err(|error| {
         TargetError::new(
@@ -70,18 +73,11 @@ fn driver_config(config: &ConnectConfig) -> Result<Config, TargetError> {
     driver.set_connect_string(&config.connect_string()).map_err(|error| explain::refused(&error, config))
 }
 
-/// What the driver needs of the process, once: a provider for TLS, of which this program has two to choose from; and silence
-/// about panics on the threads above, which are told as errors.
+/// What the driver needs of the process, once: a provider for TLS, of which this program has two to choose from.
 fn prepare_process() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // Someone who has chosen one already has chosen well.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let others = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if std::thread::current().name() != Some(THREAD) {
-                others(info);
-            }
-        }));
     });
 }

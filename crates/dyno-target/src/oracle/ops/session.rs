@@ -15,6 +15,7 @@ use crate::net::Breaker;
 use crate::oracle::connect::ConnectConfig;
 use crate::oracle::connection::{Bind, Connection};
 use crate::oracle::error::{OraError, op, target};
+use crate::oracle::shelter::caught;
 use crate::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone};
 
 /// A range of no keys.
@@ -42,7 +43,7 @@ impl OraSession {
         let SessionSetup { number, seed, run_stamp, .. } = *setup;
         let breaker = Arc::new(Breaker::default());
         let connection = connect(config, setup, &breaker)?;
-        let mut session = Self {
+        let session = Self {
             config: config.clone(),
             texts: Places::new(setup),
             connection,
@@ -61,24 +62,32 @@ impl OraSession {
     }
 
     /// Makes the session's settings, and lets the database parse what will be executed, on no keys.
-    fn prepare(&mut self) -> Result<(), TargetError> {
+    fn prepare(&self) -> Result<(), TargetError> {
         if let Some(setting) = &self.texts.here().setting {
             self.connection.run(setting, &[])?;
         }
+        match caught(|| self.parse()) {
+            Ok(parsed) => parsed.map_err(|error| not_prepared(&error, &self.setup)),
+            Err(reason) => {
+                self.connection.spoil();
+                Err(TargetError::new(TargetErrorKind::Database, reason))
+            }
+        }
+    }
+
+    fn parse(&self) -> Result<(), Error> {
         let driver = self.connection.driver();
         let (first, last) = NO_KEYS;
         for texts in self.texts.all() {
-            let prepared = match self.setup.drive {
-                Drive::Client => driver
-                    .query(&texts.select, &[&first, &last])
-                    .and_then(|_| driver.query(&texts.lookup, &[&first]))
-                    .and_then(|_| match self.setup.extra.secondary {
-                        true => driver.query(&texts.secondary, &[&first]).map(|_| ()),
-                        false => Ok(()),
-                    }),
-                Drive::Server => self.slices.prepare(driver, texts, &self.setup),
-            };
-            prepared.map_err(|error| not_prepared(&error, &self.setup))?;
+            if self.setup.drive == Drive::Server {
+                self.slices.prepare(driver, texts, &self.setup)?;
+                continue;
+            }
+            driver.query(&texts.select, &[&first, &last])?;
+            driver.query(&texts.lookup, &[&first])?;
+            if self.setup.extra.secondary {
+                driver.query(&texts.secondary, &[&first])?;
+            }
         }
         Ok(())
     }
@@ -141,6 +150,14 @@ impl OraSession {
         error
     }
 
+    /// The driver has panicked: the session is over, and the database is told so at once.
+    #[cold]
+    fn panicked(&self, reason: String) -> Box<OpError> {
+        self.connection.spoil();
+        self.breaker.interrupt();
+        Box::new(OpError { class: ErrorClass::Fatal, code: "panic".to_owned(), message: reason })
+    }
+
     fn read_back(&self, place: Place, first: u64, number: u64) -> Result<(u64, u64), TargetError> {
         let session = session_prefix(&self.setup);
         let stamp = format!("{session}{number:016x}");
@@ -200,7 +217,10 @@ fn not_prepared(error: &Error, setup: &SessionSetup) -> TargetError {
 
 impl Session for OraSession {
     fn execute(&mut self, wanted: Op) -> Result<Done, Box<OpError>> {
-        self.do_op(wanted).map_err(|error| self.tidy(op(&error)))
+        match caught(|| self.do_op(wanted)) {
+            Ok(done) => done.map_err(|error| self.tidy(op(&error))),
+            Err(reason) => Err(self.panicked(reason)),
+        }
     }
 
     fn turn_to(&mut self, place: Place) {
@@ -209,8 +229,11 @@ impl Session for OraSession {
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
         let (driver, texts, values) = (self.connection.driver(), self.texts.here(), &mut self.changes.values);
-        let done = self.slices.run(driver, texts, ops, self.setup.work_unit, values);
-        let done = done.map_err(|error| self.tidy(op(&error)))?;
+        let (slices, work_unit) = (&mut self.slices, self.setup.work_unit);
+        let done = match caught(|| slices.run(driver, texts, ops, work_unit, values)) {
+            Ok(done) => done.map_err(|error| self.tidy(op(&error)))?,
+            Err(reason) => return Err(self.panicked(reason)),
+        };
         let place = self.texts.place;
         let last = ops.iter().rev().find_map(|op| match *op {
             Op::Update { first, number } => Some((place, first, number)),

@@ -84,7 +84,7 @@ impl Slices {
 
     /// Lets the database compile the blocks, and does nothing.
     pub(super) fn prepare(
-        &mut self,
+        &self,
         connection: &Connection,
         texts: &Texts,
         setup: &SessionSetup,
