@@ -87,7 +87,7 @@ fn shared_by(job: &Job<'_>, counter: Option<Counter>) -> Option<(usize, usize)> 
         let Some(own) = own else { continue };
         let same = |other: &Option<&dyno_target::Instance>| {
             other.is_some_and(|other| {
-                other.server == own.server && counter.is_none_or(|counter| own.server_wide.contains(&counter))
+                other.shares_server(own) && counter.is_none_or(|counter| own.server_wide.contains(&counter))
             })
         };
         if let Some(first) = instances[..second].iter().position(same) {

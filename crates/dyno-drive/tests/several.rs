@@ -119,7 +119,7 @@ fn a_counter_of_one_server_is_not_counted_twice() {
     let both = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
     let instance = |scope: &str| {
         let scope = scope.to_owned();
-        Some(Instance { server: "one".into(), scope, server_wide: &[Counter::RedoBytes] })
+        Some(Instance { servers: vec!["one".into()], scope, server_wide: &[Counter::RedoBytes] })
     };
     let mut aims: Vec<Aim> = both.iter().map(aim).collect();
     aims[0].instance = instance("a");

@@ -26,12 +26,19 @@ pub struct Capabilities {
 /// What a target's counters are the counters of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
-    /// The server, in words that no other has.
-    pub server: String,
+    /// The servers whose counters these are, each in words that no other has: one, or those that are added up.
+    pub servers: Vec<String>,
     /// The part of it whose counters are its own, such as a database; empty where counters are the server's.
     pub scope: String,
     /// Counters that are the server's all the same.
     pub server_wide: &'static [Counter],
+}
+
+impl Instance {
+    /// Whether some of the counters may be those of `other`.
+    pub fn shares_server(&self, other: &Self) -> bool {
+        self.servers.iter().any(|server| other.servers.contains(server))
+    }
 }
 
 /// One database endpoint. Cheap to make: connections are opened by its methods.

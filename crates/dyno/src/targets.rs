@@ -199,7 +199,7 @@ impl Targets {
 fn refuse_overlap(known: &[Reached], own: &Reached) -> anyhow::Result<()> {
     let Some(instance) = &own.instance else { return Ok(()) };
     let same = |other: &Reached| {
-        other.instance.as_ref().is_some_and(|o| o.server == instance.server && o.scope == instance.scope)
+        other.instance.as_ref().is_some_and(|o| o.shares_server(instance) && o.scope == instance.scope)
     };
     match known.iter().find(|other| same(other)) {
         None => Ok(()),

@@ -84,9 +84,10 @@ const GIVEN: [(sql::Statement, &[&str]); 52] = [
 ];
 
 /// The same for those that look at the data, by version or by key.
-const GIVEN_TOO: [(sql::Statement, &[&str]); 13] = [
+const GIVEN_TOO: [(sql::Statement, &[&str]); 14] = [
     (sql::COUNT_SECONDARY, &["value"]),
     (sql::OWN_ROWS, &["last_key"]),
+    (sql::PDB_MODE, &[]),
     (sql::SWEEP_UP, &["last_key", "most"]),
     (sql::SPOT_BLOCKS, &[]),
     (sql::SPOT_INDEXES, &["table_name"]),

@@ -28,6 +28,10 @@ pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Res
         Ok(outcome) if TAKEN.contains(&outcome) => {}
         Ok(1) => {
             let (found, hint) = who(&connection);
+            if found.is_some() && found == as_told(holder) {
+                // Another target of this run is another way to the same schema, and has taken it.
+                return Ok(Lock::needless());
+            }
             return Err(busy(target, found.as_ref(), hint));
         }
         Ok(outcome) => {
@@ -43,9 +47,18 @@ pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Res
         }
         Err(error) => return Err(error),
     }
-    let words: String = holder.encode().chars().take(CLIENT_INFO_LETTERS).collect();
-    connection.introduce(&words)?;
+    connection.introduce(&words(holder))?;
     Ok(Lock::held(Guard(Some(connection))))
+}
+
+/// What a session's client info has of a holder.
+fn words(holder: &Holder) -> String {
+    holder.encode().chars().take(CLIENT_INFO_LETTERS).collect()
+}
+
+/// The holder as others read it there.
+fn as_told(holder: &Holder) -> Option<Holder> {
+    Holder::decode(&words(holder))
 }
 
 /// The connection whose end is the lock's.
@@ -88,6 +101,21 @@ fn who(connection: &Connection) -> (Option<Holder>, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lock::Work;
+
+    #[test]
+    fn the_same_run_is_known_by_what_it_has_told() {
+        let own = Holder { host: "h".repeat(80), ..Holder::this_process(Work::Run) };
+        let read = Holder::decode(&words(&own));
+        assert!(read.is_some() && read == as_told(&own));
+        for other in [
+            Holder { pid: own.pid + 1, ..own.clone() },
+            Holder { since: "2026-01-01T00:00:00Z".to_owned(), ..own.clone() },
+            Holder { host: "other".to_owned(), ..own },
+        ] {
+            assert_ne!(read, as_told(&other));
+        }
+    }
 
     #[test]
     fn ids_are_in_range_and_differ_by_user() {

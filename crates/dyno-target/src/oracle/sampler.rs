@@ -1,8 +1,8 @@
-//! What Dyno's sessions wait for, looked at through V$SESSION, on RAC on all instances.
+//! What Dyno's sessions wait for, looked at through V$SESSION, on RAC on all instances that may work for the target.
 
 use super::connect::ConnectConfig;
 use super::connection::Connection;
-use super::counters::is_rac;
+use super::counters::Surroundings;
 use super::sql;
 use crate::error::TargetError;
 use crate::target::{Sampler, WaitSample};
@@ -17,7 +17,8 @@ impl OraSampler {
     /// Connects, and finds out whether waits can be seen.
     pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
         let connection = Connection::open(config, "sampler")?;
-        let view = if is_rac(&connection)? { "gv$session" } else { "v$session" };
+        let rac = Surroundings::find(&connection, config)?.rac;
+        let view = if rac { "gv$session" } else { "v$session" };
         let sql = sql::SAMPLE_WAITS.with(&[("view", view)]);
         connection.rows(&sql, &[]).map_err(|error| {
             let message = format!("waits cannot be seen: {}", error.message);

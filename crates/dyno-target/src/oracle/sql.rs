@@ -73,6 +73,7 @@ statements! {
     NOTE_TABLE = "note_table";
     OTHERS = "others";
     OWN_ROWS = "own_rows";
+    PDB_MODE = "pdb_mode";
     PRIVILEGES = "privileges";
     PROBE_ROW = "probe_row";
     QUOTA = "quota";

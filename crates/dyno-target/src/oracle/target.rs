@@ -13,7 +13,7 @@ use crate::lock::{Holder, Lock};
 use crate::open::OpenOptions;
 use crate::report::Reporter;
 use crate::session::{Extra, Session, SessionSetup};
-use crate::target::{Capabilities, Observer, Sampler, Target};
+use crate::target::{Capabilities, Instance, Observer, Sampler, Target};
 use crate::witness::{RowVersion, ServerLife};
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -124,6 +124,14 @@ impl Target for OraTarget {
 
     fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
         report::open(&self.config, awr)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
     }
 
     fn extras(&self, _: Drive) -> Extra {

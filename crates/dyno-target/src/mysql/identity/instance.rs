@@ -14,7 +14,7 @@ pub(in crate::mysql) fn instance(connection: &mut Connection) -> Result<Instance
         return Err(TargetError::new(TargetErrorKind::Database, "the server does not say which one it is"));
     };
     let server = format!("{place} {}", life::started(connection)?);
-    Ok(Instance { server, scope: String::new(), server_wide: &[] })
+    Ok(Instance { servers: vec![server], scope: String::new(), server_wide: &[] })
 }
 
 /// Why only reads are right here, if so: a replica that a powerful user may write to all the same is no longer a copy.

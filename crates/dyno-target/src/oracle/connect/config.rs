@@ -47,6 +47,8 @@ pub enum Place {
 pub struct ConnectConfig {
     /// Where the database is.
     pub place: Place,
+    /// Whether the URL names one instance, by its name or its SID.
+    pub one_instance: bool,
     /// The user.
     pub user: String,
     /// The password, if there is one.

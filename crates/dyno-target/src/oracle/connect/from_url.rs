@@ -80,6 +80,7 @@ impl ConnectConfig {
         };
         Ok(Self {
             place,
+            one_instance: ["instance", "sid"].into_iter().any(|name| url.param(name).is_some()),
             user,
             password: options.password.clone(),
             tns_admin: path("tns-admin"),
@@ -203,6 +204,18 @@ mod tests {
         ] {
             let config = read(url).unwrap();
             assert_eq!(config.connect_string(), descriptor, "{url}");
+        }
+    }
+
+    #[test]
+    fn one_instance_is_named_by_its_name_or_its_sid() {
+        for (url, one) in [
+            ("oracle://me@db1/bench", false),
+            ("oracle://me@db1/bench?instance=orcl1", true),
+            ("oracle://me@db1/?sid=ORCL", true),
+            ("oracle://me@/PROD.WORLD", false),
+        ] {
+            assert_eq!(read(url).unwrap().one_instance, one, "{url}");
         }
     }
 

@@ -29,7 +29,7 @@ impl OraObserver {
     /// Connects, and finds out what can be read.
     pub(in crate::oracle) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
         let connection = Connection::open(config, "observer")?;
-        let surroundings = Surroundings::find(&connection)?;
+        let surroundings = Surroundings::find(&connection, config)?;
         let mut facts = Facts { in_container: surroundings.con_id > 0, missing: BTreeMap::new() };
         let mut sources = Vec::new();
         for source in surroundings.sources() {
@@ -40,7 +40,9 @@ impl OraObserver {
             }
         }
         let mut started = None;
-        for statement in [sql::INSTANCES, sql::INSTANCE] {
+        // What becomes of an instance that this is not about does not matter.
+        let all = (!config.one_instance).then_some(sql::INSTANCES);
+        for statement in all.into_iter().chain([sql::INSTANCE]) {
             if started.is_none() && connection.rows_if_allowed(&statement.text(), &[])?.is_some() {
                 started = Some(statement.text());
             }

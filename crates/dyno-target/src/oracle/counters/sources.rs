@@ -1,5 +1,6 @@
 //! Where counters come from: the view that answers each question in these surroundings.
 
+use super::super::connect::ConnectConfig;
 use super::super::connection::{Bind, Connection};
 use super::super::sql::{self, Statement};
 use crate::error::TargetError;
@@ -7,7 +8,7 @@ use crate::error::TargetError;
 /// Where the session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::oracle) struct Surroundings {
-    /// Whether several instances may be open.
+    /// Whether several instances are open and may work for this target.
     pub(in crate::oracle) rac: bool,
     /// The container's number; 0 where there are no containers.
     pub(in crate::oracle) con_id: u32,
@@ -57,13 +58,16 @@ const OF_INSTANCE: [(&str, Statement, &str); 2] =
     [("os", sql::COUNTERS_OSSTAT, "osstat"), ("file", sql::COUNTERS_FILES, "iostat_file")];
 
 impl Surroundings {
-    /// Finds out where `connection` is.
-    pub(in crate::oracle) fn find(connection: &Connection) -> Result<Self, TargetError> {
+    /// Finds out where `connection` is. Who names one instance gets that one's counters, so that two targets can be two instances.
+    pub(in crate::oracle) fn find(
+        connection: &Connection,
+        config: &ConnectConfig,
+    ) -> Result<Self, TargetError> {
         let rows = connection.rows(&sql::WHO.text(), &[])?;
         let row = rows.first();
         let in_container = row.is_some_and(|row| row.get(4).is_some());
         let con_id = row.and_then(|row| row.parse(6)).filter(|_| in_container).unwrap_or(0);
-        Ok(Self { rac: is_rac(connection)?, con_id })
+        Ok(Self { rac: !config.one_instance && is_rac(connection)?, con_id })
     }
 
     fn view(self, scope: Scope, name: &str) -> String {
@@ -128,7 +132,9 @@ pub(in crate::oracle) fn unreadable(
         (sql::OTHERS, "V_$SESSION"),
         (sql::REDO_LOGS, "V_$LOG"),
     ];
-    for (statement, view) in others {
+    let of_containers = [(sql::PDB_MODE, "V_$PDBS")];
+    let of_containers = of_containers.into_iter().filter(|_| surroundings.con_id > 0);
+    for (statement, view) in others.into_iter().chain(of_containers) {
         if connection.rows_if_allowed(&statement.text(), &[])?.is_none() {
             missing.push(view.to_owned());
         }

@@ -138,13 +138,14 @@ pub(super) fn sessions(facts: &Facts, plan: &Plan) -> Advice {
 }
 
 /// Whether data can be written at all.
-pub(super) fn writable(facts: &Facts) -> Advice {
+pub(super) fn writable(facts: &Facts, plan: &Plan) -> Advice {
     let open = facts.database.as_ref().map_or("READ WRITE", |database| database[2].as_str());
     let role = facts.who.role.as_str();
     if !matches!(role, "" | "PRIMARY") || open != "READ WRITE" {
+        let severity = if plan.workload.writes() { Severity::Fail } else { Severity::Note };
         return advice(
             "writable",
-            Severity::Fail,
+            severity,
             format!(
                 "the database is {role}, open {open}: loading and updates need a primary that is open for writing"
             ),

@@ -2,7 +2,7 @@
 
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
-use super::super::counters::{Surroundings, unreadable};
+use super::super::counters::{Surroundings, is_rac, unreadable};
 use super::super::layout::{Place, survey, tablespace};
 use super::super::sql;
 use super::settings::{self, Settings};
@@ -54,7 +54,7 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
     let place = tablespace(connection, config)?;
     let privileges = connection.rows(&sql::PRIVILEGES.text(), &[])?;
     let has = |name: &str| privileges.iter().any(|row| row.get(0) == Some(name));
-    let surroundings = Surroundings::find(connection)?;
+    let surroundings = Surroundings::find(connection, config)?;
     let number = |statement: sql::Statement, index: usize| -> Result<Option<u64>, TargetError> {
         let rows = connection.rows_if_allowed(&statement.text(), &[])?;
         Ok(rows.and_then(|rows| rows.first()?.parse(index)))
@@ -70,7 +70,7 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
         settings: settings::read(connection)?,
         missing_privileges: NEEDED.into_iter().filter(|name| !has(name)).collect(),
         unreadable: unreadable(connection, surroundings)?,
-        rac: surroundings.rac,
+        rac: is_rac(connection)?,
         sessions: number(sql::SESSION_COUNTS, 0)?,
         others: match (number(sql::OTHERS, 0)?, number(sql::OTHERS, 1)?) {
             (Some(all), Some(active)) => Some((all, active)),

@@ -4,6 +4,7 @@ mod checks;
 mod durability;
 mod facts;
 mod host;
+mod instance;
 mod preflight;
 mod room;
 mod settings;
@@ -17,6 +18,7 @@ use super::sql;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::witness::ServerLife;
 
+pub(super) use instance::{instance, reads_only};
 pub(super) use preflight::preflight;
 
 /// Product, version, settings.

@@ -32,7 +32,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         checks::privileges(facts),
         checks::views(facts),
         checks::sessions(facts, plan),
-        checks::writable(facts),
+        checks::writable(facts, plan),
         checks::block_size(facts, plan),
         checks::others(facts),
         checks::result_cache(facts),

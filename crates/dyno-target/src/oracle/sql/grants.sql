@@ -21,7 +21,8 @@ GRANT SELECT ON SYS.V_$DATABASE TO dyno;
 GRANT SELECT ON SYS.V_$SESSION TO dyno;
 GRANT SELECT ON SYS.V_$LOG TO dyno;
 
--- 4. In a container database: the figures of the PDB beside those of the instance.
+-- 4. In a container database: the figures of the PDB beside those of the instance, and whether it takes writes.
+GRANT SELECT ON SYS.V_$PDBS TO dyno;
 GRANT SELECT ON SYS.V_$CON_SYSSTAT TO dyno;
 GRANT SELECT ON SYS.V_$CON_SYSTEM_EVENT TO dyno;
 GRANT SELECT ON SYS.V_$CON_EVENT_HISTOGRAM_MICRO TO dyno;

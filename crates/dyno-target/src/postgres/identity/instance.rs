@@ -31,7 +31,9 @@ pub(in crate::postgres) fn instance(connection: &mut Connection) -> Result<Insta
     let rows = connection.simple(INSTANCE)?;
     let text = |index| rows.first().and_then(|row| row.get(index)).map(str::to_owned);
     match (text(0), text(1)) {
-        (Some(server), Some(scope)) => Ok(Instance { server, scope, server_wide: SERVER_WIDE }),
+        (Some(server), Some(scope)) => {
+            Ok(Instance { servers: vec![server], scope, server_wide: SERVER_WIDE })
+        }
         _ => Err(TargetError::new(TargetErrorKind::Database, "the server does not say which one it is")),
     }
 }

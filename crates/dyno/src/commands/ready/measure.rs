@@ -131,8 +131,7 @@ impl Ready {
 
     fn begin_as(&self, part_of: Option<PartOf>, talk: &Talk) -> anyhow::Result<Begun> {
         let started = begin(&self.repository, &self.plan, part_of.as_ref(), &self.targets)?;
-        let StartedRun { id, started_at, plan, .. } = started;
-        let run_id = id.to_string();
+        let StartedRun { id: run_id, started_at, plan, .. } = started;
         let words = format!("run {run_id} on {}", self.targets.words());
         if part_of.is_some() {
             talk.detail(&words);
