@@ -22,7 +22,7 @@ macro_rules! ready {
 }
 
 /// Every ready plan.
-pub const READY: [Ready; 12] = ready![
+pub const READY: [Ready; 13] = ready![
     "logical-reads",
     "oltp-80-20",
     "oltp-75-25",
@@ -33,6 +33,7 @@ pub const READY: [Ready; 12] = ready![
     "commit-study",
     "in-memory-scan",
     "in-memory-lookup",
+    "in-memory-secondary",
     "random-read",
     "platform-settings",
 ];

@@ -32,7 +32,9 @@ fn small(name: &str, on_server: bool) -> Small {
         }
         "sustained-write" => (&["soak", "--time", "2s"], &["run.sessions_per_schema=1"], 1),
         "commit-study" => (&["run"], &["data.schemas=2"], 1),
-        "logical-reads" if on_server => (SWEEP, &["sweep.sessions=1,2", "workload.drive=server"], 2),
+        "logical-reads" | "in-memory-secondary" if on_server => {
+            (SWEEP, &["sweep.sessions=1,2", "workload.drive=server"], 2)
+        }
         "platform-settings" => (SWEEP, &["sweep.sessions=1"], 1),
         _ => (SWEEP, TWO, 2),
     };
