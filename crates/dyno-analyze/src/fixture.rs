@@ -42,6 +42,7 @@ pub fn plan(url: &str) -> Plan {
         target: Target {
             url: url.to_owned().try_into().expect("the fixture's URL is well formed"),
             urls: Vec::new(),
+            count: None,
             weights: Vec::new(),
             data: Default::default(),
             password_env: None,

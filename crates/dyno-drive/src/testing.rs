@@ -13,6 +13,7 @@ pub(crate) fn plan() -> Plan {
         target: Target {
             url: "sqlite::memory:".parse().unwrap(),
             urls: Vec::new(),
+            count: None,
             weights: Vec::new(),
             data: Default::default(),
             password_env: None,

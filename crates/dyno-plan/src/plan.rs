@@ -50,6 +50,9 @@ pub struct Target {
     /// Where the databases are, when there are several; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<TargetUrl>,
+    /// How many of several databases are driven, from the first on; absent for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
     /// How many sessions each of several databases gets for those of the others; empty is all alike.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<u32>,

@@ -4,17 +4,20 @@ use crate::plan::{Plan, Target};
 use crate::url::TargetUrl;
 
 impl Target {
-    /// Every target, in the order of the plan.
+    /// Every target that is driven, in the order of the plan.
     pub fn all(&self) -> &[TargetUrl] {
         match self.urls.as_slice() {
             [] => std::slice::from_ref(&self.url),
-            several => several,
+            several => {
+                let count = self.count.map_or(several.len(), |count| count as usize);
+                &several[..count.clamp(1, several.len())]
+            }
         }
     }
 
     /// Whether there are several.
     pub fn is_several(&self) -> bool {
-        self.urls.len() > 1
+        self.all().len() > 1
     }
 
     /// The targets of sessions `0..sessions`, each as its place in [`Target::all`].
@@ -54,6 +57,7 @@ impl Plan {
             plan.target.url = url.clone();
         }
         plan.target.urls = Vec::new();
+        plan.target.count = None;
         plan.target.weights = Vec::new();
         plan
     }
@@ -71,6 +75,21 @@ mod tests {
         let mut plan = read(&PlanSource { sets, ..PlanSource::default() }).unwrap();
         plan.target.weights = weights.to_vec();
         plan.target.deal(sessions)
+    }
+
+    #[test]
+    fn of_a_list_the_first_are_driven() {
+        let sets = |count: u32| {
+            let urls = "target.urls=sqlite:a.db,sqlite:b.db,sqlite:c.db".to_owned();
+            vec![urls, format!("target.count={count}"), "run.sessions_per_schema=4".to_owned()]
+        };
+        let plan = |count| read(&PlanSource { sets: sets(count), ..PlanSource::default() });
+        let of = |count: u32| plan(count).unwrap().target;
+        assert_eq!((of(1).all().len(), of(1).is_several()), (1, false));
+        assert_eq!((of(2).all().len(), of(2).is_several()), (2, true));
+        assert_eq!((of(2).deal(4), of(1).deal(4)), (vec![0, 1, 0, 1], vec![0; 4]));
+        assert_eq!(plan(2).unwrap().of_target(1).target.all(), ["sqlite:b.db".parse().unwrap()]);
+        assert!(plan(4).unwrap_err().to_string().contains("4 targets of a list of 3"));
     }
 
     #[test]

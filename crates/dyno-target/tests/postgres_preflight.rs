@@ -22,6 +22,7 @@ fn plan(url: &str) -> Plan {
         target: dyno_plan::Target {
             url: url.parse().unwrap(),
             urls: Vec::new(),
+            count: None,
             weights: Vec::new(),
             data: Default::default(),
             password_env: None,

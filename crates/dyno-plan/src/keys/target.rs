@@ -46,6 +46,17 @@ pub(super) const SECTION: Section = Section {
             },
         },
         Key {
+            path: "target.count",
+            kind: Kind::Count { range: (1, 100), set: |plan, value| plan.target.count = Some(value) },
+            unit: "",
+            default: Fallback::None("none: all of them"),
+            doc: "How many of `urls` are driven, from the first on.",
+            more: "As an axis of a sweep it compares one node with two and three: `\"target.count\" = [1, 2, 3]`.",
+            example: "2",
+            shown: Shown::CommentedForServers,
+            get: |plan| plan.target.count.map(|count| count.to_string()),
+        },
+        Key {
             path: "target.weights",
             kind: Kind::Counts { range: (1, 1_000), set: |plan, weights| plan.target.weights = weights },
             unit: "",

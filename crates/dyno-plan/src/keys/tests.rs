@@ -68,7 +68,8 @@ fn a_default_is_allowed_and_is_what_a_plan_shows() {
 fn an_example_is_allowed_and_changes_its_key_only() {
     // Several targets come together: `several_targets_are_read_from_files_and_options`.
     let scan = "data.scan_scale=10".to_owned();
-    let left_out = |path| matches!(path, "version" | "target.url" | "target.urls" | "target.weights");
+    let left_out =
+        |path| matches!(path, "version" | "target.url" | "target.urls" | "target.count" | "target.weights");
     for key in all().filter(|key| !left_out(key.path)) {
         // One key is for one engine only.
         let target = if key.path == "workload.commit" { "oracle://u@h/s" } else { "sqlite:dyno.db" };
@@ -108,6 +109,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
     };
     for (path, good, bad) in [
         ("version", "1 1", "0 2"),
+        ("target.count", "1 100", "0 101"),
         ("target.connect_timeout", "100ms 10m", "99ms 601s"),
         ("data.schemas", "1 10000", "0 10001"),
         ("data.scale", "1 1000000000000 4K 1000T", "0 1000000000001 4095B 1025000T 0B"),

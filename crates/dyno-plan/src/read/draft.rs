@@ -74,6 +74,7 @@ fn blank() -> Plan {
         target: Target {
             url: no_url,
             urls: Vec::new(),
+            count: None,
             weights: Vec::new(),
             data: Holding::Each,
             password_env: None,

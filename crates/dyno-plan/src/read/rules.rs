@@ -24,10 +24,11 @@ struct Rule {
     broken: fn(&Plan) -> Option<(String, &'static str)>,
 }
 
-static RULES: [Rule; 19] = [
+static RULES: [Rule; 20] = [
     Rule { paths: &["target.weights", "target.urls"], broken: weights },
+    Rule { paths: &["target.count", "target.urls"], broken: too_many_targets },
     Rule {
-        paths: &["run.sessions_per_schema", "data.schemas", "target.urls", "target.weights"],
+        paths: &["run.sessions_per_schema", "data.schemas", "target.urls", "target.count", "target.weights"],
         broken: idle_target,
     },
     Rule {
@@ -180,6 +181,16 @@ fn weights(plan: &Plan) -> Option<(String, &'static str)> {
     (weights > 0 && weights != urls).then(|| {
         let problem = format!("{weights} weights for {urls} URLs of target.urls");
         (problem, "write as many numbers as URLs, or leave target.weights out")
+    })
+}
+
+fn too_many_targets(plan: &Plan) -> Option<(String, &'static str)> {
+    let (count, urls) = (plan.target.count? as usize, plan.target.urls.len().max(1));
+    (count > urls).then(|| {
+        (
+            format!("{count} targets of a list of {urls}"),
+            "write more URLs into target.urls, or lower target.count",
+        )
     })
 }
 
