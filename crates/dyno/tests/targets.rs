@@ -250,3 +250,73 @@ fn nodes_of_a_cluster_share_their_data() {
         }
     }
 }
+
+/// A proof of updates on `urls`, which must hold.
+fn prove(desk: &Desk, urls: &[String], more: &[&str]) -> Value {
+    let mut head = vec!["prove", "updates"];
+    urls.iter().for_each(|url| head.extend(["--target", url.as_str()]));
+    let sets = ["--set", "run.sessions_per_schema=6", "--set", "workload.work_unit=4"];
+    let (code, proof) = desk.json(&[&short(&head)[..], &sets, &DATA, more].concat());
+    assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
+    proof
+}
+
+#[test]
+fn updates_are_proved_on_each_target_and_on_data_that_all_share() {
+    let Some((old, new)) = two_versions() else { return };
+    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
+    for drive in ["workload.drive=client", "workload.drive=server"] {
+        let proof = prove(&desk, &urls, &["--set", drive]);
+        let accounts = proof["targets"].as_array().unwrap();
+        let sum: f64 = accounts.iter().map(|of| number(&of["account"]["rows_acknowledged"])).sum();
+        assert_eq!((accounts.len(), sum), (2, number(&proof["recorded_rows_updated"])), "{proof:#}");
+        for (account, url) in accounts.iter().zip(&urls) {
+            assert!(account["target"].as_str().unwrap().contains(url.as_str()), "{account:#}");
+            assert_eq!(account["recorded_rows_updated"], account["account"]["rows_found"], "{account:#}");
+            assert!(number(&account["account"]["commits_acknowledged"]) > 0.0, "{account:#}");
+        }
+    }
+    let killed = ["prove", "durability", "--kill-command", "true"];
+    let targets = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
+    let sets = ["--set", "run.sessions_per_schema=2"];
+    let said = desk.dyno(&[&killed[..], &targets, &sets].concat());
+    assert!(said.code == 2 && said.err.contains("one server is killed"), "{said:#?}");
+
+    let standby = new.standby();
+    let urls = [new.url(), standby.url()];
+    let proof = prove(&desk, &urls, &["--set", "target.data=shared"]);
+    assert!(number(&proof["account"]["commits_acknowledged"]) > 0.0, "{proof:#}");
+
+    let Some(cluster) = Galera::start(3) else { return };
+    let urls: Vec<String> = cluster.nodes().iter().map(MySql::url).collect();
+    assert_eq!(desk.dyno(&args("load", &urls, &["--set", "target.data=shared"])).code, 0);
+    let proof = prove(&desk, &urls, &["--set", "target.data=shared"]);
+    assert_eq!(proof["recorded_rows_updated"], proof["account"]["rows_acknowledged"], "{proof:#}");
+}
+
+#[test]
+fn a_sweep_drives_one_target_and_then_two_of_them() {
+    let Some((old, new)) = two_versions() else { return };
+    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    let count = ["--set", "sweep.target.count=1,2", "--set", "sweep.repeats=2"];
+    let sweep = desk.dyno(&short(&args("sweep", &urls, &count)));
+    assert_eq!(sweep.code, 0, "{sweep:#?}");
+    let (_, listed) = desk.json(&["list", "--status", "valid"]);
+    let ids: Vec<&str> = listed.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 4, "{listed:#}");
+    let mut driven = Vec::new();
+    for id in ids {
+        let (_, record) = desk.json(&["show", id]);
+        let count = number(&record["plan"]["target"]["count"]);
+        let targets = record["targets"].as_array().unwrap();
+        assert_eq!(targets.len() as f64, count, "{targets:#?}");
+        assert_eq!(targets[0]["url"], urls[0].as_str());
+        assert_fits_schema(&record);
+        driven.push(count);
+    }
+    driven.sort_by(f64::total_cmp);
+    assert_eq!(driven, [1.0, 1.0, 2.0, 2.0]);
+    let beyond = desk.dyno(&args("run", &urls, &["--set", "target.count=3"]));
+    assert!(beyond.code == 2 && beyond.err.contains("3 targets of a list of 2"), "{beyond:#?}");
+}

@@ -30,7 +30,7 @@ pub(super) struct Ready {
     pub(super) repository: Repository,
     pub(super) targets: Targets,
     /// The data of each target, in their order.
-    specs: Vec<DataSpec>,
+    pub(super) specs: Vec<DataSpec>,
     pub(super) cancel: Cancel,
     /// What every run is marked with.
     pub(super) marks: Marks,

@@ -3,6 +3,7 @@
 use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
+use super::deletions;
 use super::tables::Table;
 use crate::data::TableKind;
 use crate::error::TargetError;
@@ -24,13 +25,16 @@ pub(in crate::postgres) fn count(connection: &mut Connection, spec: &DataSpec) -
     Ok(sum)
 }
 
-/// Deletes them; returns how many they were.
+/// Deletes them, and notes that it was Dyno who did; returns how many they were.
 pub(in crate::postgres) fn delete(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     connection.simple("SET enable_seqscan = off")?;
     let mut sum = 0;
     for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
         connection.simple(&format!("DELETE {}", condition(table)))?;
         sum += connection.rows_affected();
+    }
+    if sum > 0 {
+        deletions::add(connection, sum)?;
     }
     Ok(sum)
 }

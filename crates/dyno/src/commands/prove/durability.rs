@@ -20,6 +20,12 @@ use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = timed(super::plan_with_updates(common, talk)?, args.after);
+    if plan.target.is_several() {
+        return Err(usage(
+            "one server is killed and must come back with all that it acknowledged, and the plan names several targets",
+            "prove each of them: --target URL; `dyno prove updates` takes several together",
+        ));
+    }
     let ready = Ready::new(common, plan, Work::Prove, talk, refuse_unkillable)?;
     let before = ready.target().life()?;
     talk.say("reading the version of every row");
@@ -90,8 +96,8 @@ fn drive(
     std::thread::scope(|scope| {
         let killing = scope.spawn(move || killer.run(&signals));
         let watch = Tell { inner: &progress, killer: send.clone() };
-        let witness = Arc::new(Witness::new(Arc::clone(ready.target()), Arc::clone(book)));
-        let driven = ready.drive(begun, Some(witness), &watch, talk);
+        let witness: Arc<dyn Target> = Arc::new(Witness::new(Arc::clone(ready.target()), Arc::clone(book)));
+        let driven = ready.drive(begun, vec![witness], &watch, talk);
         progress.finish();
         // A killer that has ended needs no telling.
         let _ = send.send(Signal::Over);

@@ -11,7 +11,7 @@ use dyno_plan::Plan;
 use super::show_words;
 use crate::cli::{Common, Prove};
 use crate::context;
-use crate::exit::{Exit, usage};
+use crate::exit::Exit;
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, prove: &Prove, talk: &Talk) -> anyhow::Result<Exit> {
@@ -25,12 +25,6 @@ pub(super) fn run(common: &Common, prove: &Prove, talk: &Talk) -> anyhow::Result
 /// The plan that the options name, with updates: its own share of them, or nothing else where it has none.
 fn plan_with_updates(common: &Common, talk: &Talk) -> anyhow::Result<Plan> {
     let mut plan = context::plan(common)?;
-    if plan.target.is_several() {
-        return Err(usage(
-            "a proof holds one target's rows against what it acknowledged, and the plan names several",
-            "name one: --target URL",
-        ));
-    }
     if plan.workload.update_pct == 0 {
         talk.say("the plan only reads (workload.update_pct = 0); the proof does nothing but updates");
         plan.workload.update_pct = 100;

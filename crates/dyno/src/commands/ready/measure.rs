@@ -70,7 +70,7 @@ impl Ready {
             runs: None,
         };
         let watch = Hooked { inner, run, cancel: &self.cancel, talk };
-        self.drive(begun, None, &watch, talk)
+        self.drive(begun, Vec::new(), &watch, talk)
     }
 
     /// Runs the hook after all runs of a command.
@@ -141,18 +141,18 @@ impl Ready {
         Ok(Begun { run_stamp: run_stamp(&run_id), run_id, started_at, plan, part_of })
     }
 
-    /// Does the run, with `before` standing before the first target; the record is neither judged nor stored.
+    /// Does the run, with `before` standing before the targets, in their order; the record is neither judged nor stored.
     pub(in crate::commands) fn drive(
         &self,
         begun: &Begun,
-        before: Option<Arc<dyn Target>>,
+        before: Vec<Arc<dyn Target>>,
         watch: &dyn Watch,
         talk: &Talk,
     ) -> anyhow::Result<RunRecord> {
         let aims = self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(spec));
         let mut targets: Vec<Aim> = aims.collect();
-        if let (Some(first), Some(before)) = (targets.first_mut(), before) {
-            first.target = before;
+        for (aim, before) in targets.iter_mut().zip(before) {
+            aim.target = before;
         }
         let job = Job {
             run_stamp: begun.run_stamp,
