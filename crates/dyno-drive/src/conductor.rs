@@ -13,6 +13,7 @@ use crate::collector::Collector;
 use crate::crew::Crew;
 use crate::metrics;
 use crate::observe::Taken;
+use crate::recorder::Recorder;
 use crate::run::{Job, Outcome};
 use crate::shared::Phase;
 use crate::totals;
@@ -348,21 +349,27 @@ impl<'a> Conductor<'a> {
             (outcome, _) => outcome,
         };
         if self.job.plan.workload.churn_pct() > 0 {
-            self.sweep_up();
+            self.sweep_up(&recorders);
         }
         assemble::record(self.job, &self.measured, &recorders, collector, outcome)
     }
 
     /// Counts the rows that sessions have inserted and left, and deletes them: the data is then what was loaded.
-    fn sweep_up(&mut self) {
+    fn sweep_up(&mut self, recorders: &[Recorder]) {
         let several = self.job.is_several();
-        for (aim, measured) in self.job.targets.iter().zip(&mut self.measured.targets) {
+        for (at, (aim, measured)) in self.job.targets.iter().zip(&mut self.measured.targets).enumerate() {
             if aim.reads_only.is_some() {
                 continue;
             }
             // Several targets may be ways to the same data, whose rows are then none of one target's alone.
             if !several {
                 measured.rows_left = aim.target.own_rows(&aim.spec).ok();
+            }
+            let own = recorders.iter().filter(|recorder| recorder.target == at);
+            let deleted: u64 = own.map(|recorder| recorder.life.rows_deleted).sum();
+            if deleted > 0 {
+                // Where this fails, the next run looks at more than it need.
+                let _ = aim.target.note_deletions(deleted);
             }
             // Where this fails, the next run finds them and removes them before it begins.
             let _ = aim.target.sweep_up(&aim.spec);

@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dyno_plan::{Bytes, DataSpec, Drive, Plan};
+use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, OpClass, Snapshot};
 use dyno_target::{
     Cancel, Capabilities, Clock, DataState, Done, DropItem, Duplex, Extra, Interrupter, LoadOptions,
@@ -216,7 +216,7 @@ impl Target for ScriptedTarget {
         Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
     }
 
-    fn extras(&self, _: Drive) -> Extra {
+    fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
 

@@ -55,7 +55,8 @@ impl SliceLoop {
             sleep_ns = think.draw();
         }
         let began_ns = clock.now_ns();
-        call(session, &self.ops, recorder, clock)?;
+        // What was done of a slice that failed is unknown, whatever the error says of its last operation.
+        call(session, &self.ops, recorder, clock).inspect_err(|_| draw.doubt(&self.ops))?;
         if !self.hot.is_empty() {
             session.turn_to(Place::First);
             let done = call(session, &self.hot, recorder, clock);

@@ -257,11 +257,13 @@ impl Worker {
         }
     }
 
-    /// Takes the draw of a write back that the database has undone.
+    /// Takes the draw of a write back that the database has undone, or may not have done.
     #[cold]
     pub(crate) fn take_back(&mut self, op: Op, error: &OpError) {
-        if error.class == ErrorClass::Retryable {
-            self.draw.undo(op);
+        match error.class {
+            ErrorClass::Retryable => self.draw.undo(op),
+            ErrorClass::Connection => self.draw.doubt(&[op]),
+            ErrorClass::Fatal => {}
         }
     }
 

@@ -83,7 +83,7 @@ impl SchemaFacts {
 pub struct LoadReport {
     /// The data as loaded.
     pub spec: DataSpec,
-    /// Whether the data was already there and nothing was done.
+    /// Whether the data was already there and no rows were written.
     pub already: bool,
     /// Rows that this call wrote (fewer than all when it resumed).
     pub rows_written: u64,
@@ -121,6 +121,14 @@ pub enum DataState {
 }
 
 impl DataState {
+    /// What was measured of each table that is loaded.
+    pub(crate) fn into_tables(self) -> Vec<SchemaFacts> {
+        match self {
+            Self::Loaded { tables, .. } => tables,
+            Self::Empty | Self::Partial { .. } => Vec::new(),
+        }
+    }
+
     /// The data that a plan of `wanted` would run on: what is loaded where that serves it, else what it asks for.
     pub(crate) fn serving(&self, wanted: DataSpec, workload: &Workload) -> DataSpec {
         match self {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
 
 use crate::clock::Clock;
-use crate::error::{ErrorClass, OpError, TargetError};
+use crate::error::{OpError, TargetError};
 
 /// Everything a session needs to know before it starts.
 #[derive(Clone)]
@@ -98,11 +98,6 @@ pub enum Op {
 }
 
 impl Op {
-    /// Whether stored procedures that do slices know it.
-    pub(crate) fn fits_slice(self) -> bool {
-        !matches!(self, Self::Secondary { .. } | Self::Insert { .. } | Self::Delete { .. })
-    }
-
     /// Whether it changes rows, and commits.
     pub fn writes(self) -> bool {
         matches!(self, Self::Update { .. } | Self::Insert { .. } | Self::Delete { .. })
@@ -138,19 +133,6 @@ pub struct SliceDone {
     pub churned: (u64, u64),
     /// Commits done inside the database.
     pub commits: u64,
-}
-
-/// The error of operations of which one is not known where they would be done: nothing was done.
-pub(crate) fn unfit(ops: &[Op]) -> Result<(), Box<OpError>> {
-    if ops.iter().all(|op| op.fits_slice()) {
-        return Ok(());
-    }
-    Err(Box::new(OpError {
-        class: ErrorClass::Fatal,
-        code: "unsupported".to_owned(),
-        message: "inserts, deletes and lookups by the secondary key are not done here: set workload.drive to client, or leave them out"
-            .to_owned(),
-    }))
 }
 
 /// One connection that does operations, one after the other.

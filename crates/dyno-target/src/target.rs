@@ -1,6 +1,6 @@
 //! One database endpoint.
 
-use dyno_plan::{Awr, Bytes, DataSpec, Drive, Plan};
+use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, Snapshot};
 
 use crate::error::{TargetError, TargetErrorKind};
@@ -170,8 +170,8 @@ pub trait Target: Send + Sync {
         Ok(None)
     }
 
-    /// What its sessions can do beside the common operations, on a drive.
-    fn extras(&self, _drive: Drive) -> Extra {
+    /// What its sessions can do beside the common operations, on either drive.
+    fn extras(&self) -> Extra {
         Extra::default()
     }
 
@@ -194,6 +194,15 @@ pub trait Target: Send + Sync {
     /// Runs `body`, which is all that a thread of one session does, in surroundings that the engine needs for it.
     fn within(&self, body: &mut dyn FnMut()) {
         body();
+    }
+
+    /// Notes that sessions of a run have deleted `rows` rows of their own, where [`Target::spot_check`] looks at what was
+    /// deleted.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses; more is then looked at than need be.
+    fn note_deletions(&self, _rows: u64) -> Result<(), TargetError> {
+        Ok(())
     }
 
     /// Opens and prepares one session.

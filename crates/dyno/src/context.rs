@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dyno_plan::{DataSpec, Drive, Plan, PlanFile, PlanSource, TargetUrl};
+use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource, TargetUrl};
 use dyno_record::{Identity, Repository};
 use dyno_target::data::mix;
 use dyno_target::{DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind};
@@ -98,7 +98,7 @@ pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec>
     let block_size = target.block_size(plan.data.block_size)?;
     let mut spec = DataSpec::resolve(&plan.data, block_size);
     // Engines that do not look up by it yet load none.
-    spec.secondary &= target.extras(Drive::Client).secondary;
+    spec.secondary &= target.extras().secondary;
     spec.validate(&plan.data, &plan.workload)?;
     // Data of an older version is what it was; it is good for every plan that does not need what came later.
     match target.survey() {

@@ -38,6 +38,12 @@ fn on_each(test: impl Fn(&str, &Desk, &str)) {
     }
 }
 
+/// Where loops run on an engine.
+fn drives(engine: &str) -> &'static [&'static str] {
+    const BOTH: [&str; 2] = ["workload.drive=client", "workload.drive=server"];
+    if engine == "sqlite" { &BOTH[..1] } else { &BOTH }
+}
+
 fn load(desk: &Desk, url: &str) {
     let load = desk.dyno(&[&["load", "--target", url], &DATA[..]].concat());
     assert_eq!(load.code, 0, "{load:#?}");
@@ -149,7 +155,6 @@ fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
     on_each(|engine, desk, url| {
         load(desk, url);
         let churn = ["workload.insert_pct=20", "workload.update_pct=10", "workload.lookup_pct=30"];
-        let record = run(desk, url, &churn);
         let exact = [
             "rows_left",
             "rows_updated_whole",
@@ -159,15 +164,28 @@ fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
             "mix",
             "update_values",
         ];
-        assert_passes(&record, &exact);
-        if engine == "postgres" {
-            assert_passes(&record, &["rows_churned", "rows_churned_whole"]);
+        for drive in drives(engine) {
+            // Inside the database each is a procedure of its own.
+            let both = ["workload.redo=lite", "workload.redo=heavy"];
+            for redo in &both[..if drive.ends_with("server") { 2 } else { 1 }] {
+                let record = run(desk, url, &[&churn[..], &[drive, redo]].concat());
+                assert_passes(&record, &exact);
+                // Removing old versions for good reads blocks too, in its own time.
+                assert_holds(&record, &["logical_reads"]);
+                if engine == "postgres" {
+                    assert_passes(&record, &["rows_churned", "rows_churned_whole"]);
+                }
+                let (inserts, deletes) =
+                    (number(&record, "/ops/insert/count"), number(&record, "/ops/delete/count"));
+                assert!(inserts > 20.0 && deletes > 0.0, "{inserts} and {deletes}");
+                for class in ["insert", "delete"] {
+                    assert_eq!(record["ops"][class]["count"], record["ops"][class]["rows"], "{class}");
+                }
+                let whole = &record["whole"];
+                let left = whole["rows_inserted"].as_u64().unwrap() - whole["rows_deleted"].as_u64().unwrap();
+                assert_eq!(whole["rows_left"].as_u64(), Some(left));
+            }
         }
-        assert!(number(&record, "/ops/insert/count") > 20.0 && number(&record, "/ops/delete/count") > 0.0);
-        assert_eq!(record["ops"]["insert"]["count"], record["ops"]["insert"]["rows"]);
-        let whole = &record["whole"];
-        let left = whole["rows_inserted"].as_u64().unwrap() - whole["rows_deleted"].as_u64().unwrap();
-        assert_eq!(whole["rows_left"].as_u64(), Some(left));
         // The data is recognised, which a row too many or too few would prevent.
         let again = run(desk, url, &churn);
         assert_passes(&again, &["rows_left"]);
@@ -191,17 +209,46 @@ fn the_secondary_key_finds_its_25_rows() {
             "workload.insert_pct=5",
             "workload.hot_schema_every=3",
         ];
-        let record = run(desk, url, &sets);
-        assert_passes(&record, &["work_unit", "mix", "logical_reads", "rows_left", "commits_whole"]);
-        let (lookups, rows) =
-            (number(&record, "/ops/secondary/count"), number(&record, "/ops/secondary/rows"));
-        assert!(lookups > 10.0 && rows == 25.0 * lookups, "{rows} rows in {lookups} lookups");
-        if engine != "sqlite" {
-            let url = ["--target", url, "--set", "workload.drive=server", "--set", sets[0]];
-            let said = desk.dyno(&[&["run"], &url[..], &DATA, &RUN].concat());
-            assert!(said.code == 2 && said.err.contains("workload.drive=client"), "{said:#?}");
+        let passes = ["work_unit", "mix", "logical_reads", "rows_left", "commits_whole", "hot"];
+        let alone = ["workload.secondary_pct=100"];
+        for drive in drives(engine) {
+            for sets in [&sets[..], &alone] {
+                let record = run(desk, url, &[sets, &[drive]].concat());
+                assert_passes(&record, if sets == alone { &passes[..3] } else { &passes });
+                let (lookups, rows) =
+                    (number(&record, "/ops/secondary/count"), number(&record, "/ops/secondary/rows"));
+                assert!(lookups > 10.0 && rows == 25.0 * lookups, "{rows} rows in {lookups} lookups");
+            }
         }
     });
+}
+
+#[test]
+fn data_that_was_loaded_without_procedures_for_all_operations_gets_them_by_a_load() {
+    let gone = |procedure: &str, desk: &Desk, url: &str, drop: &dyn Fn(&str)| {
+        load(desk, url);
+        drop(procedure);
+        let plan = ["workload.drive=server", "workload.insert_pct=10", "workload.secondary_pct=10"];
+        let sets: Vec<&str> = plan.iter().flat_map(|set| ["--set", set]).collect();
+        let said = desk.dyno(&[&["run", "--target", url], &DATA[..], &RUN, &sets].concat());
+        let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.code == 3 && words.contains("load the data"), "{said:#?}");
+        load(desk, url);
+        assert_passes(&run(desk, url, &plan), &["rows_left", "work_unit"]);
+    };
+    for version in Postgres::available().into_iter().take(1) {
+        let server = Postgres::start(&version, &[]);
+        gone("slice_any_lite_2", &Desk::new(), &server.url(), &|name| {
+            server
+                .psql(&format!("DROP PROCEDURE dyno.{name}; DELETE FROM dyno.objects WHERE name = '{name}'"));
+        });
+    }
+    for version in MySql::available().into_iter().take(1) {
+        let server = MySql::start(&version, &[]);
+        gone("dyno_slice_any_lite_2", &Desk::new(), &server.url(), &|name| {
+            server.sql(&format!("DROP PROCEDURE {name}; DELETE FROM dyno_objects WHERE name = '{name}'"));
+        });
+    }
 }
 
 #[test]

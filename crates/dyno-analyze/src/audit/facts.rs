@@ -156,6 +156,16 @@ impl<'a> Facts<'a> {
         self.all().map_or(0, |all| all.errors).max(classes)
     }
 
+    /// Most operations that one failure may have done all the same: one, or those of a slice.
+    pub(super) fn operations_per_error(&self, interval: &Interval<'_>) -> u64 {
+        match (self.server_drive(), interval.slices) {
+            (false, _) => 1,
+            // With none that ended well its length is unknown.
+            (true, 0) => u64::MAX,
+            (true, slices) => interval.operations().div_ceil(slices),
+        }
+    }
+
     pub(super) fn server_drive(&self) -> bool {
         self.record.plan.workload.drive == Drive::Server
     }

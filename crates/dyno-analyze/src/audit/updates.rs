@@ -1,6 +1,6 @@
 //! Updates: rows counted on both sides, values really changed, redo really written.
 
-use dyno_plan::{Drive, Redo};
+use dyno_plan::Redo;
 use dyno_record::{CheckStatus, Counter};
 
 use super::compare::Tolerance;
@@ -79,12 +79,7 @@ fn records(facts: &Facts<'_>) -> u64 {
 /// Most rows that one failed operation may have updated all the same.
 fn rows_per_error(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     let work_unit = u64::from(facts.record.plan.workload.work_unit);
-    match (facts.record.plan.workload.drive, interval.slices) {
-        (Drive::Client, _) => work_unit,
-        // A lost slice may have been any; with none that ended well its length is unknown.
-        (Drive::Server, 0) => u64::MAX,
-        (Drive::Server, slices) => interval.operations().div_ceil(slices).saturating_mul(work_unit),
-    }
+    facts.operations_per_error(interval).saturating_mul(work_unit)
 }
 
 /// Whether the rows hold the new values when they are read back.

@@ -154,6 +154,11 @@ impl Draw {
         self.churn.undo(op);
     }
 
+    /// Of `ops`, the last ones drawn, nobody knows which have been done.
+    pub(crate) fn doubt(&mut self, ops: &[Op]) {
+        self.churn.doubt(ops);
+    }
+
     /// The first key of a range.
     #[inline]
     fn start(&mut self) -> (u64, bool) {

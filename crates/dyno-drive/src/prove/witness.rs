@@ -11,7 +11,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dyno_plan::{Awr, Bytes, DataSpec, Drive, Plan};
+use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity};
 use dyno_target::{
     Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Extra, Holder, Instance,
@@ -186,14 +186,17 @@ impl Target for Witness {
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
         self.inner.instance()
     }
-    fn extras(&self, drive: Drive) -> Extra {
-        self.inner.extras(drive)
+    fn extras(&self) -> Extra {
+        self.inner.extras()
     }
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.inner.own_rows(spec)
     }
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.inner.sweep_up(spec)
+    }
+    fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
+        self.inner.note_deletions(rows)
     }
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();

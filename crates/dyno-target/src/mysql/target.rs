@@ -1,6 +1,6 @@
 //! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Drive, Plan, TargetUrl};
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
@@ -137,9 +137,8 @@ impl Target for MyTarget {
         self.ask(identity::instance).map(Some)
     }
 
-    fn extras(&self, drive: Drive) -> Extra {
-        let client = drive == Drive::Client;
-        Extra { hot_schema: true, churn: client, secondary: client }
+    fn extras(&self) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
     }
 
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {

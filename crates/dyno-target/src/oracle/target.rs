@@ -1,6 +1,6 @@
 //! Oracle as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Drive, Plan, TargetUrl};
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
@@ -134,7 +134,7 @@ impl Target for OraTarget {
         self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
     }
 
-    fn extras(&self, _: Drive) -> Extra {
+    fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
 

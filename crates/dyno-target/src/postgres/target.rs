@@ -1,6 +1,6 @@
 //! PostgreSQL as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Drive, Plan, TargetUrl};
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
@@ -132,9 +132,8 @@ impl Target for PgTarget {
         self.ask(identity::instance).map(Some)
     }
 
-    fn extras(&self, drive: Drive) -> Extra {
-        let client = drive == Drive::Client;
-        Extra { hot_schema: true, churn: client, secondary: client }
+    fn extras(&self) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
     }
 
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
@@ -143,6 +142,10 @@ impl Target for PgTarget {
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
+        self.ask(|connection| layout::deletions::add(connection, rows))
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -16,7 +16,7 @@ mod vfs;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dyno_plan::{Bytes, DataSpec, Drive, Plan, TargetUrl};
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use crate::error::{TargetError, TargetErrorKind};
@@ -220,7 +220,7 @@ impl Target for SqliteTarget {
         }
     }
 
-    fn extras(&self, _: Drive) -> Extra {
+    fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
 

@@ -197,8 +197,8 @@ fn a_drop_removes_what_dyno_made_and_nothing_else() {
         let listed = target.inventory().unwrap();
         let removed = target.drop_all().unwrap();
         assert_eq!(listed, removed);
-        // Four of metadata, one of rows, seven procedures.
-        assert_eq!(removed.len(), 12, "{removed:?}");
+        // Four of metadata, one of rows, ten procedures.
+        assert_eq!(removed.len(), 15, "{removed:?}");
         assert_eq!(server.sql("SHOW TABLES"), "dyno_mine\ndyno_scan_1\nmine");
         assert_eq!(
             server.sql("SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'bench'"),
@@ -254,6 +254,6 @@ fn a_user_with_few_rights_is_told_which_are_missing() {
         server.sql(grant);
         let report = little.load(&spec(1, 2000, 0), &options(1), &Silent, &Cancel::default()).unwrap();
         assert!(report.tables[0].blocks >= 2000 && report.tables[0].blocks < 2400, "{:?}", report.tables);
-        assert_eq!(little.drop_all().unwrap().len(), 12);
+        assert_eq!(little.drop_all().unwrap().len(), 15);
     });
 }

@@ -77,7 +77,7 @@ pub(super) fn load(
 
 fn summary(report: &LoadReport) -> String {
     if report.already {
-        return "the data is there already: nothing was done".to_owned();
+        return "the data is there already: no rows were written".to_owned();
     }
     let mb = report.bytes_written as f64 / 1e6;
     format!(

@@ -34,9 +34,9 @@ fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Operations that this engine has not, or not on this drive.
+/// Operations that this engine has not.
 fn refuse_extras(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
-    let (work, can) = (&plan.workload, target.extras(plan.workload.drive));
+    let (work, can) = (&plan.workload, target.extras());
     let wanted = [
         ("operations that go to schema 1", "hot_schema_every", work.hot_schema_every > 0, can.hot_schema),
         ("inserts and deletes", "insert_pct", work.churn_pct() > 0, can.churn),
@@ -44,15 +44,9 @@ fn refuse_extras(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
     ];
     for (what, key, wants, can) in wanted {
         if wants && !can {
-            let on_client = target.extras(Drive::Client);
-            let drive_helps = work.drive == Drive::Server && on_client != target.extras(Drive::Server);
-            let (drive, way_out) = match drive_helps {
-                true => (" inside the database", "--set workload.drive=client, or "),
-                false => ("", ""),
-            };
             return Err(usage(
-                format!("{} does no {what}{drive} (workload.{key})", target.engine()),
-                format!("{way_out}take workload.{key} out"),
+                format!("{} does no {what} (workload.{key})", target.engine()),
+                format!("take workload.{key} out"),
             ));
         }
     }

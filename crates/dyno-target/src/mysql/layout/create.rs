@@ -58,21 +58,41 @@ pub(super) fn tables(
     loading: &Loading<'_>,
     found: &Found,
 ) -> Result<(), TargetError> {
-    let tables = loading
-        .tables
-        .iter()
-        .map(|table| ("table", table.name(), table.create_sql(loading.shape, &found.mark)));
-    let schemas = 1..=loading.spec.schemas;
-    let procedures =
-        schemas.flat_map(|schema| slice_sql(schema, &found.mark)).map(|(name, sql)| ("procedure", name, sql));
-    for (kind, name, sql) in tables.chain(procedures) {
+    let Loading { config, spec, shape, tables, .. } = *loading;
+    let tables = tables.iter().map(|table| ("table", table.name(), table.create_sql(shape, &found.mark)));
+    make(connection, tables, found, config)?;
+    procedures(connection, spec, shape, found, config)
+}
+
+/// Creates the procedures that are not there yet, such as those that a load of an older version has not made.
+pub(super) fn procedures(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    shape: Shape,
+    found: &Found,
+    config: &ConnectConfig,
+) -> Result<(), TargetError> {
+    let procedures = (1..=spec.schemas)
+        .flat_map(|schema| slice_sql(schema, shape, &found.mark))
+        .map(|(name, sql)| ("procedure", name, sql));
+    make(connection, procedures, found, config)
+}
+
+/// Records and creates the objects that are not there yet: kind, name and statement of each.
+fn make(
+    connection: &mut Connection,
+    objects: impl Iterator<Item = (&'static str, String, String)>,
+    found: &Found,
+    config: &ConnectConfig,
+) -> Result<(), TargetError> {
+    for (kind, name, sql) in objects {
         if found.objects.contains(&(kind.to_owned(), name.clone())) {
             continue;
         }
         connection
             .simple(&meta::record_sql(kind, &name, &found.mark))
             .and_then(|_| connection.simple(&sql))
-            .map_err(|error| explain(error, &format!("{kind} {name} cannot be created"), loading.config))?;
+            .map_err(|error| explain(error, &format!("{kind} {name} cannot be created"), config))?;
     }
     Ok(())
 }

@@ -72,8 +72,9 @@ pub(super) fn load(
         tables,
     };
     let found = match meta::read(&mut control)? {
-        Some(Found { state: DataState::Loaded { spec: there, tables, .. }, .. }) if there == *spec => {
-            return Ok(report(true, Written::default(), tables));
+        Some(found) if is_loaded(&found.state, spec) => {
+            create::procedures(&mut control, spec, shape, &found, config)?;
+            return Ok(report(true, Written::default(), found.state.into_tables()));
         }
         Some(found) if is_partial_of(&found.state, spec) => found,
         Some(found) => {
@@ -110,6 +111,10 @@ fn created(
         TargetError::new(TargetErrorKind::Data, "the metadata was dropped while the load began")
             .hint("make sure that nobody else drops tables dyno_…, and load again")
     })
+}
+
+fn is_loaded(state: &DataState, wanted: &DataSpec) -> bool {
+    matches!(state, DataState::Loaded { spec, .. } if spec == wanted)
 }
 
 fn is_partial_of(state: &DataState, wanted: &DataSpec) -> bool {

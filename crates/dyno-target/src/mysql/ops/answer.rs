@@ -71,8 +71,8 @@ impl Reply {
     }
 }
 
-/// Reads the answer to a call: one row of five numbers, then the call's own end.
-pub(super) fn read_call(connection: &mut Connection) -> Result<[u64; 5], WireError> {
+/// Reads the answer to a call: one row of `N` numbers, then the call's own end.
+pub(super) fn read_call<const N: usize>(connection: &mut Connection) -> Result<[u64; N], WireError> {
     let mut numbers = None;
     loop {
         let marked = connection.marked;
@@ -89,7 +89,7 @@ pub(super) fn read_call(connection: &mut Connection) -> Result<[u64; 5], WireErr
             let (_, range) = connection.next()?;
             let body = connection.inbound.body(range);
             match body.first() {
-                Some(&OK) => numbers = Some(five(body)?),
+                Some(&OK) => numbers = Some(numbers_of(body)?),
                 Some(&END) => break,
                 _ => return Err(no_row(body)),
             }
@@ -97,10 +97,12 @@ pub(super) fn read_call(connection: &mut Connection) -> Result<[u64; 5], WireErr
     }
 }
 
-fn five(body: &[u8]) -> Result<[u64; 5], WireError> {
-    let values = body.get(ROW_HEAD..).unwrap_or_default();
+fn numbers_of<const N: usize>(body: &[u8]) -> Result<[u64; N], WireError> {
+    // The row's mark, then a bit for each column behind two that are not used.
+    let head = 1 + (N + 2).div_ceil(8);
+    let values = body.get(head..).unwrap_or_default();
     let (chunks, rest) = values.as_chunks::<8>();
-    let numbers: Option<[u64; 5]> =
+    let numbers: Option<[u64; N]> =
         chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect::<Vec<_>>().try_into().ok();
     numbers
         .filter(|_| rest.is_empty())

@@ -15,7 +15,7 @@ mod statements;
 mod template;
 mod templates;
 
-pub use procedures::slice_sql;
+pub(super) use procedures::slice_sql;
 pub use session::MySession;
 pub(super) use session::Sessions;
 

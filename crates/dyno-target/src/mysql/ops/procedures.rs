@@ -3,18 +3,24 @@
 
 use dyno_plan::Redo;
 
-use super::statements::updated_columns;
+use super::statements::{insert_with, updated_columns};
+use crate::mysql::layout::Shape;
 
-/// Name and text of each procedure; `{n}` is the schema's number, `{mark}` its comment, `{set}` what an update sets.
-const READS: [(&str, &str); 3] = [
+/// Name and text of each procedure; `{n}` is the schema's number, `{mark}` its comment, `{set}` what an update sets,
+/// `{insert}` the statement that inserts a row, `{records}` what it is with its spacers, `{spacers}` these alone.
+const READS: [(&str, &str); 4] = [
     ("select", include_str!("../sql/slice_select.sql")),
     ("lookup", include_str!("../sql/slice_lookup.sql")),
     ("scan", include_str!("../sql/slice_scan.sql")),
+    ("secondary", include_str!("../sql/slice_secondary.sql")),
 ];
 
 /// The same for those that update, once for each amount of redo.
-const UPDATES: [(&str, &str); 2] =
-    [("update", include_str!("../sql/slice_update.sql")), ("mixed", include_str!("../sql/slice_mixed.sql"))];
+const UPDATES: [(&str, &str); 3] = [
+    ("update", include_str!("../sql/slice_update.sql")),
+    ("mixed", include_str!("../sql/slice_mixed.sql")),
+    ("any", include_str!("../sql/slice_any.sql")),
+];
 
 /// Bytes that a procedure puts in front of a column other than `c2`: a hash and the column's number.
 pub(super) const HASH_BYTES: usize = 16;
@@ -27,10 +33,17 @@ pub(super) fn redo_name(redo: Redo) -> &'static str {
     }
 }
 
-/// Name and `CREATE` statement of every procedure for `schema`, with `mark` as its comment.
-pub fn slice_sql(schema: u32, mark: &str) -> Vec<(String, String)> {
+/// Name and `CREATE` statement of every procedure for `schema`, whose rows have `shape`, with `mark` as its comment.
+pub(in crate::mysql) fn slice_sql(schema: u32, shape: Shape, mark: &str) -> Vec<(String, String)> {
+    let words = [
+        ("{n}", schema.to_string()),
+        ("{mark}", mark.to_owned()),
+        ("{insert}", insert(schema, shape)),
+        ("{records}", shape.records().to_string()),
+        ("{spacers}", shape.spacers.to_string()),
+    ];
     let filled =
-        |sql: &str| without_comments(sql).replace("{n}", &schema.to_string()).replace("{mark}", mark);
+        |sql: &str| words.iter().fold(without_comments(sql), |sql, (word, text)| sql.replace(word, text));
     let reads = READS.iter().map(|(name, sql)| (format!("dyno_slice_{name}_{schema}"), filled(sql)));
     let of_redo = |redo| {
         let word = redo_name(redo);
@@ -48,15 +61,36 @@ fn without_comments(sql: &str) -> String {
     sql.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n")
 }
 
-/// What an update sets. Tails take turns by the operation's number, so that neighbouring values differ.
+/// What an update sets.
 fn set(redo: Redo) -> String {
-    let others = updated_columns(redo).filter(|&column| column != 2).map(|column| {
-        let turn = format!("(number_ + {column}) MOD 18");
-        format!(
-            "c{column} = CONCAT(hash_, '{column:02}', SUBSTR(tails, {turn} * LENGTH(tails) DIV 18 + 1, LENGTH(tails) DIV 18))"
-        )
-    });
-    ["c2 = CONCAT(stamp, tail)".to_owned()].into_iter().chain(others).collect::<Vec<_>>().join(", ")
+    updated_columns(redo)
+        .map(|column| format!("c{column} = {}", value(column)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The new value of a column. Tails take turns by the operation's number, so that neighbouring values differ.
+fn value(column: usize) -> String {
+    if column == 2 {
+        return "CONCAT(stamp, tail)".to_owned();
+    }
+    let turn = format!("(number_ + {column}) MOD 18");
+    format!(
+        "CONCAT(hash_, '{column:02}', SUBSTR(tails, {turn} * LENGTH(tails) DIV 18 + 1, LENGTH(tails) DIV 18))"
+    )
+}
+
+/// The statement that inserts the row with key `first_key` behind its spacers, with new values and a pad that is turned by
+/// the operation's number.
+fn insert(schema: u32, shape: Shape) -> String {
+    let last = shape.spacers;
+    let mut values: Vec<String> =
+        (0..last).map(|i| format!("first_key * {} - {}", shape.records(), last - i)).collect();
+    values.push(format!("first_key * {}", shape.records()));
+    values.push("first_key".to_owned());
+    values.extend(updated_columns(Redo::Heavy).map(value));
+    values.push("CONCAT(SUBSTR(filler, turn + 1), LEFT(filler, turn))".to_owned());
+    insert_with(schema, shape, &values)
 }
 
 #[cfg(test)]
@@ -65,8 +99,14 @@ mod tests {
 
     #[test]
     fn every_procedure_is_made_under_its_name() {
-        let all = slice_sql(12, "dyno load 1");
-        assert_eq!(all.len(), 7);
+        for page_bytes in [16_384, 65_536] {
+            let all = slice_sql(12, Shape::of(page_bytes).unwrap(), "dyno load 1");
+            assert_eq!(all.len(), 10);
+            assert_named(all);
+        }
+    }
+
+    fn assert_named(all: Vec<(String, String)>) {
         for (name, sql) in all {
             assert!(sql.starts_with(&format!("CREATE PROCEDURE {name}(")), "{name}");
             assert!(!sql.contains('{') && sql.contains("COMMENT 'dyno load 1'"), "{name}");

@@ -18,9 +18,7 @@ use crate::mysql::layout::Shape;
 use crate::mysql::wire::message::command;
 use crate::mysql::wire::{Connection, MyError, WireError};
 use crate::net::Breaker;
-use crate::session::{
-    Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone, unfit,
-};
+use crate::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -190,7 +188,7 @@ fn operations(
     setup: &SessionSetup,
     column_bytes: usize,
 ) -> Result<Ready, WireError> {
-    let SessionSetup { schema, redo, .. } = *setup;
+    let schema = setup.schema;
     let also_first = setup.extra.hot_schema && schema != 1;
     let (mut templates, mut first) = (Templates::default(), None);
     let (mut slices, mut slices_first) = (None, None);
@@ -202,8 +200,7 @@ fn operations(
             }
         }
         Drive::Server => {
-            let mut prepare =
-                |schema| Slices::prepare(&mut connection, schema, redo, session_prefix(setup), column_bytes);
+            let mut prepare = |schema| Slices::prepare(&mut connection, setup, schema, session_prefix(setup));
             slices = Some(prepare(schema)?);
             slices_first = also_first.then(|| prepare(1)).transpose()?;
         }
@@ -237,6 +234,15 @@ fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
     TargetError { kind, message, hint, source: error.source }
 }
 
+/// The error of a slice, with the way out where its procedure is not there: a call can be prepared of what is not there, and
+/// older loads have not made all of them.
+fn not_called(mut error: Box<OpError>) -> Box<OpError> {
+    if error.code == "1305" {
+        error.message.push_str(": load the data again, `dyno load` adds the procedures that are missing");
+    }
+    error
+}
+
 impl Session for MySession {
     #[inline]
     fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
@@ -249,7 +255,6 @@ impl Session for MySession {
     }
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        unfit(ops)?;
         let schema = self.schema();
         let Ready { connection, slices, slices_first, .. } = &mut self.ready;
         if ops.is_empty() {
@@ -263,9 +268,8 @@ impl Session for MySession {
             let message = "this session was opened for the client drive and prepared no slices".to_owned();
             Box::new(OpError { class: ErrorClass::Fatal, code: "drive".to_owned(), message })
         })?;
-        let done = slices
-            .run(connection, ops, self.setup.work_unit, &mut self.values)
-            .map_err(WireError::into_op)?;
+        let done =
+            slices.run(connection, ops, &mut self.values).map_err(|error| not_called(error.into_op()))?;
         let last = ops.iter().rev().find_map(|op| match *op {
             Op::Update { first, number } => Some((schema, first, number)),
             _ => None,

@@ -48,14 +48,25 @@ pub(super) fn secondary(schema: u32) -> String {
 /// Inserts a row with new values, as long as those that were loaded, behind its spacers: the place of each spacer, then the
 /// row's place, key, columns and pad.
 pub(super) fn insert(schema: u32, shape: Shape) -> String {
+    // There are one or three spacers.
+    insert_with(schema, shape, &vec!["?"; shape.spacers as usize + 3 + TEXT_COLUMNS])
+}
+
+/// The same with these expressions as its values.
+pub(super) fn insert_with(schema: u32, shape: Shape, values: &[impl AsRef<str>]) -> String {
     let columns: String = (2..2 + TEXT_COLUMNS).map(|i| format!(", c{i}")).collect();
-    let values = ", ?".repeat(TEXT_COLUMNS);
     let nulls = ", NULL".repeat(TEXT_COLUMNS - 1);
     let text = format!("REPEAT('.', {})", shape.spacer_bytes);
     let (last, pad) = if shape.pads_spacers() { ("NULL", text.as_str()) } else { (text.as_str(), "NULL") };
-    let spacers = format!("(?, NULL, 0{nulls}, {last}, {pad}), ").repeat(shape.spacers as usize);
+    let mut values = values.iter().map(AsRef::as_ref);
+    let mut take = |count: usize| values.by_ref().take(count).collect::<Vec<_>>();
+    let spacers: String = take(shape.spacers as usize)
+        .into_iter()
+        .map(|place| format!("({place}, NULL, 0{nulls}, {last}, {pad}), "))
+        .collect();
+    let (place_and_key, texts) = (take(2).join(", "), take(TEXT_COLUMNS + 1).join(", "));
     format!(
-        "INSERT INTO dyno_rows_{schema} (id, custid, ver{columns}, pad) VALUES {spacers}(?, ?, 0{values}, ?)"
+        "INSERT INTO dyno_rows_{schema} (id, custid, ver{columns}, pad) VALUES {spacers}({place_and_key}, 0, {texts})"
     )
 }
 

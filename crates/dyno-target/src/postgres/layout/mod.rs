@@ -8,6 +8,7 @@
 mod chunks;
 mod copy_rows;
 mod create;
+pub(super) mod deletions;
 mod drop;
 mod finish;
 mod meta;
@@ -67,9 +68,13 @@ pub(super) fn load(
     };
     let found = match meta::read(&mut control)? {
         Some(Found { state: DataState::Loaded { spec: there, tables, .. }, .. }) if there == *spec => {
+            create::complete(&mut control, spec, config)?;
             return Ok(report(true, Written::default(), tables));
         }
-        Some(found) if is_partial_of(&found.state, spec) => found,
+        Some(found) if is_partial_of(&found.state, spec) => {
+            create::complete(&mut control, spec, config)?;
+            found
+        }
         Some(found) => {
             if !options.replace {
                 return Err(refused(&found.state, spec));

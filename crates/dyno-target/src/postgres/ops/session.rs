@@ -18,9 +18,7 @@ use crate::error::{OpError, TargetError, TargetErrorKind};
 use crate::postgres::connect::ConnectConfig;
 use crate::postgres::counters::SHARED_STATISTICS;
 use crate::postgres::wire::{Breaker, Connection, PgError, WireError, message};
-use crate::session::{
-    Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone, unfit,
-};
+use crate::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -224,9 +222,10 @@ fn prepare(
             prepared.iter().for_each(|statement| statement.parse(out));
         }
         Drive::Server => {
-            Call::ALL.iter().for_each(|call| call.parse(out, setup.schema, setup.redo, Place::Own));
+            let calls = || Call::of(setup.extra);
+            calls().for_each(|call| call.parse(out, setup.schema, setup.redo, Place::Own));
             if also_first(setup) {
-                Call::ALL.iter().for_each(|call| call.parse(out, 1, setup.redo, Place::First));
+                calls().for_each(|call| call.parse(out, 1, setup.redo, Place::First));
             }
         }
     }
@@ -282,13 +281,12 @@ impl Session for PgSession {
     }
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        unfit(ops)?;
         if ops.is_empty() {
             return Ok(SliceDone::default());
         }
-        let work_unit = self.setup.work_unit;
+        let kind = (self.setup.work_unit, self.setup.extra);
         let place = if self.first.is_some() { self.place } else { Place::Own };
-        let done = slice::run(&mut self.connection, ops, work_unit, place, &mut self.values, &mut self.tails)
+        let done = slice::run(&mut self.connection, ops, kind, place, &mut self.values, &mut self.tails)
             .map_err(WireError::into_op)?;
         let schema = self.schema();
         let last = ops.iter().rev().find_map(|op| match *op {

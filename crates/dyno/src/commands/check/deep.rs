@@ -58,7 +58,7 @@ pub(super) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, Tar
         block_size: target.block_size(plan.data.block_size)?.0,
         compressible: 0,
         seed: 42,
-        secondary: target.extras(Drive::Client).secondary,
+        secondary: target.extras().secondary,
     };
     let mut findings = Vec::new();
     let mut run = || -> Result<(), TargetError> {
@@ -142,7 +142,7 @@ fn session(
         spec: spec.clone(),
         work_unit: WORK_UNIT,
         redo,
-        extra: target.extras(drive),
+        extra: target.extras(),
         drive,
         commit,
         seed: 3,
@@ -196,7 +196,7 @@ fn client_drive(
     work: &mut Work,
 ) -> Result<Advice, TargetError> {
     let name = format!("client {}", commit.name());
-    let extra = target.extras(Drive::Client);
+    let extra = target.extras();
     let (mut wrong, mut timed, mut count) = (Vec::new(), 0, 0);
     let places = if extra.hot_schema { &[Place::First, Place::Own][..] } else { &[Place::Own] };
     for redo in [Redo::Lite, Redo::Heavy] {
@@ -273,7 +273,7 @@ fn server_drive(
     }
     let name = format!("server {}", commit.name());
     let mut session = session(target, spec, Drive::Server, commit, Redo::Heavy)?;
-    let all = ops(target.extras(Drive::Server), spec);
+    let all = ops(target.extras(), spec);
     let classes = all.len() / OPS as usize;
     // What is inserted in one slice is deleted in the next.
     let mut slices: Vec<Vec<(Op, u64)>> =
@@ -304,7 +304,7 @@ fn server_drive(
 
 /// Whether rows that a session leaves behind are counted, and removed so that the data is what was loaded.
 fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Option<Advice>, TargetError> {
-    if !target.extras(Drive::Client).churn {
+    if !target.extras().churn {
         return Ok(None);
     }
     let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;
