@@ -105,10 +105,11 @@ pub(super) fn values(facts: &Facts<'_>) -> Verdict {
     found(status, count(rows), count(held), detail)
 }
 
-/// Whether the database wrote redo for what was updated.
+/// Whether the database wrote redo for what was updated and inserted. What it writes for a deletion differs too much.
 pub(super) fn redo_grew(facts: &Facts<'_>) -> Verdict {
     let interval = facts.window_interval()?;
-    let rows = interval.rows_updated;
+    let (updated, inserted) = (interval.rows_updated, interval.rows_inserted);
+    let rows = updated.saturating_add(inserted);
     if rows == 0 {
         return skip("nothing was updated in the window");
     }
@@ -117,10 +118,13 @@ pub(super) fn redo_grew(facts: &Facts<'_>) -> Verdict {
         Redo::Lite => COLUMNS_LITE,
         Redo::Heavy => COLUMNS_HEAVY,
     };
-    let sure = (rows as f64 * (1.0 - interval.blur)) as u64;
-    let least = sure.saturating_mul(columns * STAMP_BYTES);
+    // A row that is inserted has new values in all columns.
+    let values = updated.saturating_mul(columns).saturating_add(inserted.saturating_mul(COLUMNS_HEAVY));
+    let sure = (values as f64 * (1.0 - interval.blur)) as u64;
+    let least = sure.saturating_mul(STAMP_BYTES);
+    let what = if inserted > 0 { "updated or inserted" } else { "updated" };
     let words = format!(
-        "{} of redo for {} rows updated, {} bytes per row",
+        "{} of redo for {} rows {what}, {} bytes per row",
         bytes(redo),
         count(rows),
         fixed(redo as f64 / rows as f64, 0)

@@ -93,6 +93,19 @@ fn rows_that_came_and_went_are_counted_on_both_sides() {
             churned(|r| r.targets[0].engine = "oracle".into()),
         ),
         ("rows_left", Pass, "the tables held 10", churned(|r| r.targets[0].engine = "oracle".into())),
+        ("redo_grew", Pass, "rows updated or inserted", churned(|_| ())),
+        (
+            "redo_grew",
+            Fail,
+            "less than the new values",
+            churned(|r| {
+                // Enough for the stamps of all updates and of 299 inserted rows.
+                let updated = r.ops["update"].rows * 2 * 41;
+                r.counters
+                    .portable
+                    .insert(Counter::RedoBytes, moved(Counter::RedoBytes, updated + 299 * 19 * 41));
+            }),
+        ),
         ("rows_left", Fail, "done twice", churned(|r| r.whole.as_mut().unwrap().rows_left = Some(9))),
         (
             "rows_churned_whole",

@@ -128,8 +128,9 @@ fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
 }
 
 fn words(spec: &DataSpec) -> String {
+    let secondary = if spec.secondary { "" } else { ", no secondary key" };
     format!(
-        "{} schemas of {} rows and {} scan rows, {} % compressible, seed {}",
+        "{} schemas of {} rows and {} scan rows, {} % compressible, seed {}{secondary}",
         spec.schemas, spec.rows, spec.scan_rows, spec.compressible, spec.seed
     )
 }
