@@ -224,7 +224,7 @@ pub trait Duplex {
 
 /// Breaks off a session's current operation from another thread.
 pub trait Interrupter: Send + Sync {
-    /// Ends the connection or the statement at once; the session then fails with [`ErrorClass::Connection`]
-    /// or ends. Safe to call at any time, any number of times.
+    /// Ends the connection or the statement at once; the session then fails with
+    /// [`Connection`](crate::ErrorClass::Connection) or ends. Safe to call at any time, any number of times.
     fn interrupt(&self);
 }
