@@ -70,13 +70,14 @@ pub struct Difference {
 /// Host facts that differ between any two moments, or name an instance and no property of it.
 const NOISE: [&str; 4] = ["boot_id", "huge_pages.free", "sysctl.fs.aio-nr", "kernel.version"];
 
-/// Keys of the plan that make no difference to what is measured.
-const KEYS_WITHOUT_EFFECT: [&str; 5] = [
+/// Keys of the plan that make no difference to what is measured. Runs that draw by other seeds are repeats of each other.
+const KEYS_WITHOUT_EFFECT: [&str; 6] = [
     "version",
     "target.password_env",
     "target.password_file",
     "target.connect_timeout",
     "data.load_parallel",
+    "workload.seed",
 ];
 
 /// Whether a key of the plan makes a difference to what is measured.
@@ -231,6 +232,14 @@ fn of_host(record: &RunRecord, put: Put<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_key_without_effect_exists() {
+        for path in KEYS_WITHOUT_EFFECT {
+            assert!(keys::find(path).is_some(), "{path}");
+        }
+    }
+
     use crate::fixture;
 
     fn names(differences: &[Difference]) -> Vec<&str> {

@@ -16,9 +16,6 @@ pub struct Difference {
     pub values: Vec<(String, usize)>,
 }
 
-/// What is varied on purpose between repeats of one plan.
-const VARIED: &str = "workload.seed";
-
 /// All facts of a run: plan, database, host.
 pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
@@ -65,7 +62,7 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
 /// Whether a difference in the fact called `name` can be one in what was measured.
 fn matters(name: &str) -> bool {
     match name.split_once(' ') {
-        Some(("plan", key)) => key != VARIED && differ::has_effect(key),
+        Some(("plan", key)) => differ::has_effect(key),
         Some(("host", fact)) => !differ::is_noise(fact),
         _ => true,
     }

@@ -199,5 +199,5 @@ fn every_run_draws_operations_of_its_own_unless_the_plan_names_a_seed() {
     let said = desk.dyno(&["compare", "last~3", "last~2", "--json"]);
     let said: serde_json::Value =
         serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:#?}"));
-    assert_eq!(said["differs"].as_array().map(Vec::len), Some(0), "{said:#}");
+    assert_eq!(said[0]["differed"].as_array().map(Vec::len), Some(0), "{said:#}");
 }

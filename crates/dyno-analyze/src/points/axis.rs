@@ -6,24 +6,16 @@ use dyno_plan::keys::Key;
 use dyno_plan::{Blocks, Bytes, Rate, Size, Span, keys};
 use dyno_record::RunRecord;
 
+use crate::differ::has_effect;
+
 /// The axis of sessions over all schemas: what a ramp goes along.
 pub const SESSIONS: &str = "sessions";
 
 /// The axis of the rate of an open loop.
 pub const RATE: &str = "workload.rate";
 
-/// Keys that make no difference to what a run measures, and those that [`SESSIONS`] stands for.
-///
-/// The seed of the draws is one: a repeat with other draws of the same load is still a repeat.
-const NO_AXES: [&str; 7] = [
-    "version",
-    "target.password_env",
-    "target.password_file",
-    "target.connect_timeout",
-    "data.load_parallel",
-    "workload.seed",
-    "run.sessions_per_schema",
-];
+/// The key that [`SESSIONS`] stands for.
+const SESSIONS_PER_SCHEMA: &str = "run.sessions_per_schema";
 
 /// A setting in which runs differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,7 +184,8 @@ pub(crate) fn candidates(records: &[&RunRecord]) -> Vec<Candidate> {
         Candidate::new("host.kernel", |record| known(&record.host.kernel)),
     ];
     all.extend(labels(records));
-    all.extend(keys::all().filter(|key| !NO_AXES.contains(&key.path)).map(Candidate::of_key));
+    let is_axis = |path: &str| has_effect(path) && path != SESSIONS_PER_SCHEMA;
+    all.extend(keys::all().filter(|key| is_axis(key.path)).map(Candidate::of_key));
     all.push(Candidate::new(SESSIONS, |record| Some(sessions(record).to_string())));
     all
 }
@@ -202,10 +195,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_that_is_no_axis_exists() {
-        for path in NO_AXES {
-            assert!(keys::find(path).is_some(), "{path}");
-        }
+    fn the_key_that_sessions_stand_for_exists() {
+        assert!(keys::find(SESSIONS_PER_SCHEMA).is_some());
     }
 
     #[test]

@@ -12,20 +12,11 @@ use serde::Serialize;
 
 use crate::compare::ratio::median;
 use crate::compare::{better, difference_pct};
+use crate::differ::has_effect;
 use crate::number::{count, figure as shown, fixed};
 use crate::points::{Better, figure};
 pub use drift::Drift;
 pub use edivisive::{Search, Split, changes};
-
-/// Keys of the plan that may differ between runs of one history.
-const KEYS_WITHOUT_EFFECT: [&str; 6] = [
-    "version",
-    "target.password_env",
-    "target.password_file",
-    "target.connect_timeout",
-    "data.load_parallel",
-    "workload.seed",
-];
 
 /// One run of the history.
 #[derive(Debug, Clone, Serialize)]
@@ -80,12 +71,23 @@ pub struct Trend {
 
 /// What runs of one history have in common: every key of the plan that shapes a run, target and variant.
 pub fn history_of(record: &RunRecord) -> Vec<(String, String)> {
-    let keys = keys::all().filter(|key| !KEYS_WITHOUT_EFFECT.contains(&key.path) && record.knows(key.path));
+    let keys = keys::all().filter(|key| has_effect(key.path) && record.knows(key.path));
     let plan = keys.map(|key| (key.path.to_owned(), (key.get)(&record.plan).unwrap_or_default()));
     let targets = record.targets.iter().map(|target| ("target".to_owned(), target.url.clone()));
     let variant = record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone()));
     let labels = record.imported.iter().flat_map(|from| from.labels.clone());
     plan.chain(targets).chain(variant).chain(labels).collect()
+}
+
+/// What a history is followed by unless somebody says: the first of these that a run tells. Reports of databases count no
+/// operations.
+const LEADING: [&str; 4] =
+    ["ops_per_s", "logical_reads_per_s", "physical_read_requests_per_s", "database_active_sessions"];
+
+/// The measure that `records` are followed by unless somebody says.
+pub fn leading_measure(records: &[&RunRecord]) -> &'static str {
+    let told = |measure: &&str| records.iter().any(|record| figure(record, measure).is_some());
+    LEADING.into_iter().find(told).unwrap_or(LEADING[0])
 }
 
 /// Follows `measure` through `records`.

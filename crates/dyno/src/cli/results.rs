@@ -63,9 +63,9 @@ pub(crate) struct Trend {
     /// The run whose plan and target are followed.
     #[arg(long, value_name = "RUN", default_value = "last", conflicts_with = "runs")]
     pub(crate) like: String,
-    /// The measure.
-    #[arg(long, value_name = "MEASURE", default_value = "ops_per_s")]
-    pub(crate) metric: String,
+    /// The measure [default: ops_per_s; of imported reports, which count no operations, logical_reads_per_s].
+    #[arg(long, value_name = "MEASURE")]
+    pub(crate) metric: Option<String>,
     /// At most so many runs, the latest.
     #[arg(long, short = 'n', default_value_t = 300)]
     pub(crate) limit: usize,

@@ -1,7 +1,7 @@
 //! `dyno trend`: what became of a measure over the runs of one plan.
 
 use dyno_analyze::totals;
-use dyno_analyze::trend::{Search, history_of, trend};
+use dyno_analyze::trend::{Search, history_of, leading_measure, trend};
 use dyno_record::{Filter, Repository, RepositoryError, RunRecord};
 
 use crate::cli::{self, Common};
@@ -24,7 +24,8 @@ pub(super) fn run(common: &Common, args: &cli::Trend, talk: &Talk) -> anyhow::Re
     let latest: Vec<&RunRecord> = wholes.iter().collect();
     let search =
         Search { significance: args.significance, shuffles: shuffles(latest.len()), ..Search::default() };
-    let trend = trend(&latest, &args.metric, &search);
+    let metric = args.metric.as_deref().unwrap_or_else(|| leading_measure(&latest));
+    let trend = trend(&latest, metric, &search);
     talk.json(&trend)?;
     talk.show(&dyno_report::trend_text(&trend, &talk.style()))?;
     Ok(Exit::Done)

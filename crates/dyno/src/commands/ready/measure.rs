@@ -204,13 +204,9 @@ fn begin(
         salt = mix(salt ^ now.as_nanosecond() as u64);
         let run_id = dyno_record::new_run_id(now, salt as u16);
         let started_at = dyno_record::rfc3339(now);
-        let mut started = StartedRun::by_this_process(
-            run_id.clone(),
-            started_at,
-            targets.engines(),
-            targets.urls(),
-            settled(plan, run_stamp(&run_id)),
-        );
+        let settled = settled(plan, run_stamp(&run_id));
+        let mut started =
+            StartedRun::by_this_process(run_id, started_at, targets.engines(), targets.urls(), settled);
         started.part_of = part_of.cloned();
         match repository.begin(&started) {
             Ok(()) => return Ok(started),
