@@ -4,6 +4,8 @@
 //! A table that is too wide first drops columns that say so, then shortens text; figures are never shortened, because a
 //! figure with digits missing is another figure.
 
+use std::ops::Range;
+
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width};
 
@@ -20,21 +22,15 @@ pub struct Column {
     unit: String,
     group: String,
     left: bool,
-    droppable: bool,
+    /// How soon it is left out: the greatest first, 0 never.
+    spare: u8,
     least: usize,
 }
 
 impl Column {
     /// A column of figures, right-aligned; `unit` stands under the head.
     pub fn figures(head: &str, unit: &str) -> Self {
-        Self {
-            head: head.into(),
-            unit: unit.into(),
-            group: String::new(),
-            left: false,
-            droppable: false,
-            least: 0,
-        }
+        Self { head: head.into(), unit: unit.into(), group: String::new(), left: false, spare: 0, least: 0 }
     }
 
     /// A column of text, left-aligned, shortened when there is no room.
@@ -58,8 +54,14 @@ impl Column {
 
     /// The same column, left out where there is no room.
     #[must_use]
-    pub fn droppable(mut self) -> Self {
-        self.droppable = true;
+    pub fn droppable(self) -> Self {
+        self.spare(1)
+    }
+
+    /// The same column, left out where there is no room: those with the greatest `rank` first, of several the last one.
+    #[must_use]
+    pub fn spare(mut self, rank: u8) -> Self {
+        self.spare = rank;
         self
     }
 }
@@ -141,8 +143,11 @@ impl Table {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         let mut widths = self.widths(&shown);
         while total(&widths) > style.columns() {
-            let Some(last) = shown.iter().rposition(|&i| self.columns[i].droppable) else { break };
-            shown.remove(last);
+            let Some(most) = (0..shown.len()).max_by_key(|&i| self.columns[shown[i]].spare) else { break };
+            if self.columns[shown[most]].spare == 0 {
+                break;
+            }
+            shown.remove(most);
             widths = self.widths(&shown);
         }
         self.squeeze(&shown, &mut widths, style.columns());
@@ -175,7 +180,27 @@ impl Table {
             let heads = [width(&column.head), width(&column.unit), column.least];
             heads.into_iter().chain(cell_width(i)).max().unwrap_or(0)
         };
-        shown.iter().map(widest).collect()
+        let mut widths: Vec<usize> = shown.iter().map(widest).collect();
+        // A shared head that only one column is left of stands over it alone.
+        for at in self.groups(shown).into_iter().filter(|group| group.len() == 1) {
+            widths[at.start] = widths[at.start].max(width(&self.columns[shown[at.start]].group));
+        }
+        widths
+    }
+
+    /// Neighbours under one head, as positions in `shown`; a column without one is by itself.
+    fn groups(&self, shown: &[usize]) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for (at, &i) in shown.iter().enumerate() {
+            let group = &self.columns[i].group;
+            match groups.last_mut() {
+                Some(last) if !group.is_empty() && self.columns[shown[last.start]].group == *group => {
+                    last.end = at + 1;
+                }
+                _ => groups.push(at..at + 1),
+            }
+        }
+        groups
     }
 
     /// Shortens text columns, the widest first, until all fits.
@@ -216,16 +241,15 @@ impl Table {
     /// The line of shared heads, each in a bracket of dashes over its columns: `── CPU ──`.
     fn group_line(&self, shown: &[usize], widths: &[usize]) -> String {
         let mut out = String::new();
-        let mut i = 0;
-        while i < shown.len() {
-            let group = &self.columns[shown[i]].group;
-            let mut end = i + 1;
-            while !group.is_empty() && end < shown.len() && self.columns[shown[end]].group == *group {
-                end += 1;
-            }
-            let room = total(&widths[i..end]);
+        for at in self.groups(shown) {
+            let column = &self.columns[shown[at.start]];
+            let (group, alone) = (&column.group, at.len() == 1);
+            let room = total(&widths[at]);
             if group.is_empty() {
                 out.push_str(&pad(room));
+            } else if alone {
+                let (name, space) = (truncate(group, room), pad(room.saturating_sub(width(group))));
+                out.push_str(&if column.left { name + &space } else { space + &name });
             } else {
                 let name = truncate(group, room.saturating_sub(2));
                 let dashes = room.saturating_sub(width(&name) + 2);
@@ -233,7 +257,6 @@ impl Table {
                 out.push_str(&format!("{} {name} {}", "─".repeat(left), "─".repeat(right)));
             }
             out.push_str(&pad(GAP));
-            i = end;
         }
         out
     }

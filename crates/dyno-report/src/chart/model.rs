@@ -32,6 +32,8 @@ pub struct Axis {
     pub scale: ScaleKind,
     /// The values that get a tick; empty: round numbers.
     pub ticks_at: Vec<f64>,
+    /// Ticks with texts of their own, rising, such as times of day; the axis then ends where its values do.
+    pub named: Vec<(f64, String)>,
     /// The largest value that the axis always reaches, such as 100 %.
     pub reaches: Option<f64>,
 }
@@ -133,7 +135,14 @@ pub enum MarkAt {
 impl Axis {
     /// A linear axis from zero.
     pub fn linear(label: &str, quantity: Quantity) -> Self {
-        Self { label: label.into(), quantity, scale: ScaleKind::Linear, ticks_at: Vec::new(), reaches: None }
+        Self {
+            label: label.into(),
+            quantity,
+            scale: ScaleKind::Linear,
+            ticks_at: Vec::new(),
+            named: Vec::new(),
+            reaches: None,
+        }
     }
 
     /// A logarithmic axis.
@@ -160,6 +169,12 @@ impl Axis {
         values.dedup();
         self.ticks_at = values;
         self
+    }
+
+    /// The same axis with these ticks.
+    #[must_use]
+    pub fn named(self, ticks: Vec<(f64, String)>) -> Self {
+        Self { named: ticks, ..self }
     }
 }
 

@@ -91,8 +91,17 @@ impl Scale {
                 Self { log: false, low: -0.5, high: categories.len().max(1) as f64 - 0.5, ticks, unit }
             }
             ScaleKind::Log if extent.least_positive.is_finite() => Self::log(axis, extent),
+            ScaleKind::Linear if !axis.named.is_empty() => Self::named(axis, extent),
             ScaleKind::Log | ScaleKind::Linear => Self::linear(axis, extent),
         }
+    }
+
+    /// The texts say what the values are, so there is no unit.
+    fn named(axis: &Axis, extent: Extent) -> Self {
+        let high = if extent.most.is_finite() && extent.most > 0.0 { extent.most } else { 1.0 };
+        let ticks = axis.named.iter().filter(|(value, _)| (0.0..=high).contains(value));
+        let ticks = ticks.map(|(value, text)| Tick { value: *value, text: text.clone() }).collect();
+        Self { log: false, low: 0.0, high, ticks, unit: AxisUnit { name: "", size: 1.0, suffix: "" } }
     }
 
     /// The ticks that the axis asks for, unless there are too many to be read: then round numbers do.

@@ -1,8 +1,10 @@
-//! A line of time as charts: each measure over the hours since the first report, stretches without a report left empty.
+//! A line of time as charts: each measure over the time of day, stretches without a report left empty.
 
 use dyno_awr::timeline::{Flag, MEASURES, Point, Timeline};
 use dyno_report::chart::{Axis, Chart, Kind, Mark, MarkAt, Point as Dot, Quantity, Series};
 use dyno_report::number::figure;
+
+use super::clock;
 
 /// Anomalies and restarts that are marked in one chart; a page of marks marks nothing.
 const MARKS_MAX: usize = 8;
@@ -25,14 +27,16 @@ pub(super) fn charts(timeline: &Timeline) -> Vec<Chart> {
         let begin = point.begin?.since(first).ok()?.total(jiff::Unit::Second).ok()? / 3_600.0;
         Some(Place { begin, end: begin + point.minutes.unwrap_or(0.0) / 60.0 })
     };
-    let x = format!("hours since {}", first.strftime("%Y-%m-%d %H:%M"));
+    let places = timeline.points.iter().filter_map(|(point, _)| place(point));
+    let hours = places.fold(0.0, |most: f64, place| most.max(place.end));
+    let x = clock::axis(first, hours);
     (0..MEASURES.len()).filter_map(|measure| chart(timeline, measure, &x, &place)).collect()
 }
 
 fn chart(
     timeline: &Timeline,
     measure: usize,
-    x: &str,
+    x: &Axis,
     place: &dyn Fn(&Point) -> Option<Place>,
 ) -> Option<Chart> {
     let (id, name) = MEASURES[measure];
@@ -65,7 +69,7 @@ fn chart(
         title: format!("{name} over time"),
         about: "Each point is one report, in the middle of its interval; where no report is, there is no line. Rings are anomalies."
             .into(),
-        x: Axis::linear(x, Quantity::Plain("")),
+        x: x.clone(),
         y: Axis::linear(name, Quantity::Plain("")),
         series: stretches.into_iter().map(series).collect(),
         marks,

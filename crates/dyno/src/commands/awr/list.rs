@@ -95,10 +95,8 @@ pub(super) fn store(
     })?;
     talk.json(&stored)?;
     let note = if known > 0 { format!("; {known} were stored before") } else { String::new() };
-    talk.say(&format!(
-        "{} records stored{note}; none is audited, as nobody here measured them",
-        stored.len()
-    ));
+    let records = if stored.len() == 1 { "1 record".into() } else { format!("{} records", stored.len()) };
+    talk.say(&format!("{records} stored{note}; nothing is audited, as nobody here measured it"));
     Ok(outcome.exit())
 }
 
@@ -162,7 +160,10 @@ fn table(files: &[files::Wanted], columns: &[String], talk: &Talk) -> anyhow::Re
     let outcome = files::read(files, talk, of_report, |lines| {
         for line in lines {
             rows += 1;
-            table.row(columns.iter().zip(&line).map(|(name, value)| cell(name, value)));
+            table.row(columns.iter().zip(&line).map(|(name, value)| match value {
+                Value::Text(all) if name == "instance" && all == "*" => whole(columns, &line),
+                value => cell(name, value),
+            }));
         }
         Ok(())
     })?;
@@ -221,9 +222,22 @@ fn head(name: &str) -> Column {
     };
     let column = if TEXT.contains(&name) { Column::text(head) } else { Column::figures(head, unit) };
     let column = if group.is_empty() { column } else { column.under(group) };
-    // The first to go where there is no room.
-    let spare = ["file", "sessions", "db_time_per_s", "write_mib_per_s", "read_mib_per_s"];
-    if spare.contains(&name) { column.droppable() } else { column }
+    column.spare(match name {
+        "file" | "sessions" | "db_time_per_s" | "write_mib_per_s" | "read_mib_per_s" => 3,
+        // A cluster's line names the database beside its star.
+        "db_name" => 2,
+        "log_file_sync_ms" | "write_iops" => 1,
+        _ => 0,
+    })
+}
+
+/// All instances of a cluster: its star, after the database's name where that is known.
+fn whole(columns: &[String], line: &[Value]) -> Cell {
+    let database = columns.iter().zip(line).find_map(|(name, value)| match value {
+        Value::Text(database) if name == "db_name" => Some(database),
+        _ => None,
+    });
+    database.map_or_else(|| "*".into(), |database| format!("{database} *").into())
 }
 
 fn cell(name: &str, value: &Value) -> Cell {

@@ -2,6 +2,7 @@
 
 mod args;
 mod charts;
+mod clock;
 mod diff;
 mod files;
 mod import;
