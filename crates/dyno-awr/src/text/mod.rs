@@ -2,6 +2,7 @@
 
 mod head;
 mod lines;
+mod open;
 mod ruler;
 mod tables;
 

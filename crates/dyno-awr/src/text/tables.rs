@@ -7,8 +7,9 @@ use std::borrow::Cow;
 
 use super::head::{CaptionLine, captions, section_title, under, underlined_title, with_labels};
 use super::lines::{Line, lines};
-use super::ruler::{Span, cells, is_end, is_underline, ruler};
-use crate::table::{CELLS_MAX, Document, Form, Row, TABLES_MAX, Table, is_report_title};
+use super::open::OpenTable;
+use super::ruler::{is_end, is_underline, ruler};
+use crate::table::{CELLS_MAX, Document, Form, TABLES_MAX, Table, is_report_title};
 
 /// Lines of captions over a ruler; more are data.
 const CAPTION_LINES_MAX: usize = 8;
@@ -26,15 +27,6 @@ pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
     }
     reader.end_table();
     reader.document
-}
-
-/// A table being filled.
-struct OpenTable<'a> {
-    table: Table<'a>,
-    /// The columns of each line of a record; empty where the section has labels and values only.
-    levels: Vec<Vec<Span>>,
-    /// The level of the next line.
-    next: usize,
 }
 
 struct Reader<'a, 'l> {
@@ -319,41 +311,6 @@ impl<'a, 'l> Reader<'a, 'l> {
             self.document.cut = true;
         } else if !open.table.rows.is_empty() || !open.levels.is_empty() {
             self.document.tables.push(open.table);
-        }
-    }
-}
-
-impl<'a> OpenTable<'a> {
-    fn push(&mut self, line: Line<'a>, fresh: bool) {
-        let row = |cells: Vec<&'a str>| Row {
-            cells: cells.into_iter().map(Cow::Borrowed).collect(),
-            raw: Some(line.text),
-            line: line.number,
-        };
-        if self.levels.len() < 2 {
-            let cells = self.levels.first().and_then(|spans| cells(line.text, spans)).unwrap_or_default();
-            self.table.rows.push(row(cells));
-            return;
-        }
-        if fresh {
-            self.next = 0;
-        }
-        let spans = &self.levels[self.next];
-        let cells = cells(line.text, spans).unwrap_or_else(|| vec![""; spans.len()]);
-        match self.table.rows.last_mut() {
-            Some(last) if self.next > 0 => last.cells.extend(cells.into_iter().map(Cow::Borrowed)),
-            _ => self.table.rows.push(row(cells)),
-        }
-        self.next = (self.next + 1) % self.levels.len();
-    }
-
-    /// Gives records that lack their last lines empty cells.
-    fn finish(&mut self) {
-        if self.levels.len() > 1 {
-            let width = self.table.columns.len();
-            for row in &mut self.table.rows {
-                row.cells.resize(width, Cow::Borrowed(""));
-            }
         }
     }
 }

@@ -1,0 +1,52 @@
+//! A table while it is read: records may take several lines, each with columns of its own.
+
+use std::borrow::Cow;
+
+use super::lines::Line;
+use super::ruler::{Span, cells};
+use crate::table::{Row, Table};
+
+/// A table being filled.
+pub(super) struct OpenTable<'a> {
+    pub(super) table: Table<'a>,
+    /// The columns of each line of a record; empty where the section has labels and values only.
+    pub(super) levels: Vec<Vec<Span>>,
+    /// The level of the next line.
+    pub(super) next: usize,
+}
+
+impl<'a> OpenTable<'a> {
+    /// A line of data; `fresh` where a record begins with it at the latest.
+    pub(super) fn push(&mut self, line: Line<'a>, fresh: bool) {
+        let row = |cells: Vec<&'a str>| Row {
+            cells: cells.into_iter().map(Cow::Borrowed).collect(),
+            raw: Some(line.text),
+            line: line.number,
+        };
+        if self.levels.len() < 2 {
+            let cells = self.levels.first().and_then(|spans| cells(line.text, spans)).unwrap_or_default();
+            self.table.rows.push(row(cells));
+            return;
+        }
+        if fresh {
+            self.next = 0;
+        }
+        let spans = &self.levels[self.next];
+        let cells = cells(line.text, spans).unwrap_or_else(|| vec![""; spans.len()]);
+        match self.table.rows.last_mut() {
+            Some(last) if self.next > 0 => last.cells.extend(cells.into_iter().map(Cow::Borrowed)),
+            _ => self.table.rows.push(row(cells)),
+        }
+        self.next = (self.next + 1) % self.levels.len();
+    }
+
+    /// Gives records that lack their last lines empty cells.
+    pub(super) fn finish(&mut self) {
+        if self.levels.len() > 1 {
+            let width = self.table.columns.len();
+            for row in &mut self.table.rows {
+                row.cells.resize(width, Cow::Borrowed(""));
+            }
+        }
+    }
+}
