@@ -139,9 +139,10 @@ fn sessions_sleep_as_the_plan_says_and_are_accounted_for() {
         if engine != "sqlite" {
             let one = run(desk, url, &[think, &["run.threads=1"]].concat());
             assert_holds(&one, &["think_time", "littles_law"]);
-            let (many, one) = (number(&record, "/ops/all/rate_per_s"), number(&one, "/ops/all/rate_per_s"));
-            // Four sessions that waited for each other's sleeps would do a quarter.
-            assert!(one > many * 0.4, "{one} operations/s on one thread, {many} on several");
+            // Four sessions that waited for each other's sleeps, of 10 ms on average, would have no more of them than there is
+            // time for one after the other.
+            let (sleeps, seconds) = (number(&one, "/window/think/sleeps"), number(&one, "/window/seconds"));
+            assert!(sleeps * 0.010 > 1.3 * seconds, "{sleeps} sleeps of 10 ms in {seconds} s");
             let server = run(desk, url, &[think, &["workload.drive=server"]].concat());
             assert_holds(&server, &["think_time"]);
         }
