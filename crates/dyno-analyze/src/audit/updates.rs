@@ -3,7 +3,7 @@
 use dyno_plan::Redo;
 use dyno_record::{CheckStatus, Counter};
 
-use super::compare::Tolerance;
+use super::compare::{Tolerance, share_of};
 use super::facts::{Engine, Facts, Interval};
 use super::finding::{Verdict, found, skip};
 use crate::number::{bytes, count, fixed};
@@ -15,6 +15,16 @@ const COLUMNS_HEAVY: u64 = 19;
 /// Bytes of every new value that no compression of redo takes away: the stamp of run, session and operation in front of
 /// it. Engines that log less than whole rows still log from the first changed byte to the last.
 const STAMP_BYTES: u64 = 41;
+
+/// Share of the rows that MySQL may fail to count: its counters of rows are "not guaranteed to be 100% accurate but close enough",
+/// because threads add to them without locks (ib_counter_t, storage/innobase/include/ut0counter.h). With 2 sessions on 2
+/// processors 1 of 4,888 was seen missing, and none in most runs.
+const FUZZY_SHARE: f64 = 0.001;
+
+/// Whether the database may lose rows that it counts. MariaDB's own counts are those of its sessions, and exact.
+fn is_fuzzy(facts: &Facts<'_>) -> bool {
+    facts.engine == Engine::Mysql && facts.target().is_some_and(|target| target.identity.product != "MariaDB")
+}
 
 /// Rows updated in the window.
 pub(super) fn window(facts: &Facts<'_>) -> Verdict {
@@ -42,8 +52,11 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     if updated == 0 && database == 0 {
         return found(CheckStatus::Pass, "0", "0", "none, and the database counted none");
     }
-    let difference =
-        Tolerance::of(interval, updated, rows_per_error(facts, interval)).compare(updated, database);
+    let mut tolerance = Tolerance::of(interval, updated, rows_per_error(facts, interval));
+    if native.is_none() && is_fuzzy(facts) {
+        tolerance.fewer = tolerance.fewer.saturating_add(share_of(updated, FUZZY_SHARE));
+    }
+    let difference = tolerance.compare(updated, database);
     let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
     if facts.replicated && difference.by > 0 && difference.status != CheckStatus::Pass {
         let detail = format!(
@@ -55,6 +68,9 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     }
     let verdict = match (difference.by, difference.status) {
         (0, _) => String::new(),
+        (by, CheckStatus::Pass) if by < 0 && interval.name != "window" && is_fuzzy(facts) => {
+            format!("; {gap} less, as MySQL adds rows up without locks and now and then loses one")
+        }
         (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
         (by, _) if by > 0 => {
             format!("; {gap} more: others write too, so the counters are not this run's alone")
