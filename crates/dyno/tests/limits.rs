@@ -148,7 +148,7 @@ fn one_processor_is_found_to_be_the_limit() {
         return dyno_testbed::cannot("a server on one processor", "taskset cannot pin it");
     }
     // Three runs of each point, by turns: other users of the machine slow one point, and not the same one each time.
-    let turns = ["sweep.repeats=3", "sweep.order=up-down", "run.time=2s", "observe.waits=50/s"];
+    let turns = ["sweep.repeats=3", "sweep.order=up-down", "run.time=1s", "observe.waits=100/s"];
     let mut args = sweep(&url, "workload.lookup_pct=0");
     args.extend(turns.iter().flat_map(|set| ["--set", set]));
     let program = desk.command(&args);
