@@ -16,9 +16,9 @@ const COLUMNS_HEAVY: u64 = 19;
 /// it. Engines that log less than whole rows still log from the first changed byte to the last.
 const STAMP_BYTES: u64 = 41;
 
-/// Share of the rows that MySQL may fail to count: its counters of rows are "not guaranteed to be 100% accurate but close enough",
-/// because threads add to them without locks (ib_counter_t, storage/innobase/include/ut0counter.h). With 2 sessions on 2
-/// processors 1 of 4,888 was seen missing, and none in most runs.
+/// Share of the rows that MySQL may fail to count: threads add to its counters of rows without locks, so that two at one
+/// moment may count as one (`ib_counter_t` in InnoDB's ut0counter.h). With 2 sessions on 2 processors 1 of 4,888 was seen
+/// missing, and none in most runs.
 const FUZZY_SHARE: f64 = 0.001;
 
 /// Whether the database may lose rows that it counts. MariaDB's own counts are those of its sessions, and exact.
