@@ -320,6 +320,7 @@ fn record(
         },
         series: series(),
         errors: Vec::new(),
+        whose: Default::default(),
         audit: Vec::new(),
     }
 }

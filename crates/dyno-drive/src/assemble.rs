@@ -110,6 +110,7 @@ pub(crate) fn record(
         waits: whole.waits,
         series: whole_series,
         errors: whole.errors,
+        whose: Default::default(),
         audit: Vec::new(),
     }
 }
@@ -172,6 +173,7 @@ fn total(
         waits,
         series: Series::default(),
         errors: part::errors(&all),
+        whose: Default::default(),
         audit: Vec::new(),
     };
     (total, delta.map(|delta| delta.counters()).unwrap_or_default())

@@ -75,6 +75,7 @@ pub(crate) fn part(
         waits,
         series,
         errors: errors(recorders),
+        whose: Default::default(),
         audit: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::record::Whole;
-use dyno_record::{Counter, CounterDelta, Counters, Histogram, Metric, Unit, WaitTime, Waits};
+use dyno_record::{Change, Counter, CounterDelta, Counters, Fall, Histogram, Metric, Unit, WaitTime, Waits};
 
 use crate::metrics::{self, Metrics};
 use crate::run::Job;
@@ -43,10 +43,11 @@ pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
         total.latencies.insert(name.clone(), merged.summary());
     }
     for (at, part) in parts.iter().enumerate() {
-        let changes = part.epoch_changes.iter();
-        total
-            .epoch_changes
-            .extend(changes.map(|(name, change)| (format!("{}{name}", job.label(at)), change.clone())));
+        let named = |name: &String| format!("{}{name}", job.label(at));
+        let changes =
+            part.changes.iter().map(|change| Change { name: named(&change.name), ..change.clone() });
+        total.changes.extend(changes);
+        total.falls.extend(part.falls.iter().map(|fall| Fall { name: named(&fall.name), ..fall.clone() }));
     }
     total
 }

@@ -3,7 +3,7 @@
 //! Every engine tells the same things under other names; the vocabulary is the one name for each. What an engine cannot
 //! tell is [`Reading::Absent`] with the reason, never 0.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -144,6 +144,15 @@ pub struct Snapshot {
     pub latencies: BTreeMap<String, Histogram>,
     /// Named marks that change when counters start anew: server start, resets of statistics. A mark that differs between two snapshots makes the run invalid, and its name and both values say why.
     pub epochs: BTreeMap<String, String>,
+    /// Settings that change what is measured: name → value as the database prints it.
+    pub settings: BTreeMap<String, String>,
+    /// What the test tables are made of: one mark for each table, index, trigger, rule or constraint, that changes with it.
+    pub shape: BTreeMap<String, String>,
+    /// As much of a portable counter as the run's own tables and sessions account for. What the engine cannot tell apart is
+    /// not in the map.
+    pub own: BTreeMap<Counter, u64>,
+    /// What the server counted outside the database under test: commits, rows written, blocks read of all others together.
+    pub elsewhere: BTreeMap<Counter, u64>,
 }
 
 impl Snapshot {
@@ -190,6 +199,50 @@ impl CounterDelta {
     }
 }
 
+/// What kind of mark a [`Change`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MarkKind {
+    /// A server that was restarted, or statistics that were reset: counters have started anew.
+    Epoch,
+    /// A setting of the database.
+    Setting,
+    /// A table, index, trigger or constraint of the test data.
+    Shape,
+}
+
+/// A mark that changed between two snapshots.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// What kind of mark.
+    pub kind: MarkKind,
+    /// Its name, in the database's words.
+    pub name: String,
+    /// What it was; absent where there was none before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What it became; absent where it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// When the change was first seen, in seconds from the begin of the interval; absent where only its ends were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_s: Option<f64>,
+}
+
+/// A counter that went backwards between two snapshots.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fall {
+    /// The counter: a portable name, or a native one under its own name.
+    pub name: String,
+    /// What it was.
+    pub from: f64,
+    /// What it was in the next snapshot.
+    pub to: f64,
+    /// When that was seen, in seconds from the begin of the interval; absent where only its ends were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_s: Option<f64>,
+}
+
 /// Counters of one interval: the window, or the whole life of the sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counters {
@@ -199,9 +252,18 @@ pub struct Counters {
     pub native: BTreeMap<String, f64>,
     /// Latency distributions of the interval that the engine itself keeps, by name.
     pub latencies: BTreeMap<String, crate::latency::Latency>,
-    /// Epoch marks that changed inside the interval: name → (begin, end).
-    #[serde(default)]
-    pub epoch_changes: BTreeMap<String, (String, String)>,
+    /// Marks that changed inside the interval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// Counters that went backwards inside the interval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub falls: Vec<Fall>,
+    /// As much of a portable counter as the run's own tables and sessions account for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub own: BTreeMap<Counter, i64>,
+    /// What the server counted outside the database under test.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub elsewhere: BTreeMap<Counter, i64>,
 }
 
 impl Counters {
@@ -245,11 +307,40 @@ impl Counters {
             };
             counters.latencies.insert(name.clone(), latency.summary());
         }
-        for (name, end_mark) in &end.epochs {
-            if let Some(begin_mark) = begin.epochs.get(name).filter(|mark| *mark != end_mark) {
-                counters.epoch_changes.insert(name.clone(), (begin_mark.clone(), end_mark.clone()));
-            }
-        }
+        counters.changes = [
+            (MarkKind::Epoch, &begin.epochs, &end.epochs),
+            (MarkKind::Setting, &begin.settings, &end.settings),
+            (MarkKind::Shape, &begin.shape, &end.shape),
+        ]
+        .into_iter()
+        .flat_map(|(kind, begin, end)| changes(kind, begin, end))
+        .collect();
+        counters.own = moved(&begin.own, &end.own);
+        counters.elsewhere = moved(&begin.elsewhere, &end.elsewhere);
         counters
     }
+
+    /// Marks of one kind that changed.
+    pub fn changed(&self, kind: MarkKind) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(move |change| change.kind == kind)
+    }
+}
+
+/// Marks that differ, or that only one side has.
+fn changes(kind: MarkKind, begin: &BTreeMap<String, String>, end: &BTreeMap<String, String>) -> Vec<Change> {
+    let names: BTreeSet<&String> = begin.keys().chain(end.keys()).collect();
+    let change = |name: &&String| {
+        let (from, to) = (begin.get(*name).cloned(), end.get(*name).cloned());
+        (from != to).then(|| Change { kind, name: (*name).clone(), from, to, seen_s: None })
+    };
+    names.iter().filter_map(change).collect()
+}
+
+/// How far counters moved that both sides have.
+fn moved(begin: &BTreeMap<Counter, u64>, end: &BTreeMap<Counter, u64>) -> BTreeMap<Counter, i64> {
+    let delta = |(counter, end): (&Counter, &u64)| {
+        let begin = begin.get(counter)?;
+        Some((*counter, i64::try_from(i128::from(*end) - i128::from(*begin)).unwrap_or(i64::MIN)))
+    };
+    end.iter().filter_map(delta).collect()
 }

@@ -18,12 +18,13 @@ pub mod schema;
 pub mod series;
 pub mod targets;
 pub mod waits;
+pub mod whose;
 
 #[cfg(test)]
 mod sample;
 
 pub use audit::{AuditCheck, CheckStatus};
-pub use counter::{Counter, CounterDelta, Counters, Reading, Snapshot};
+pub use counter::{Change, Counter, CounterDelta, Counters, Fall, MarkKind, Reading, Snapshot};
 pub use id::{new_run_id, now_rfc3339, rfc3339};
 pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};
@@ -40,3 +41,4 @@ pub use schema::schema;
 pub use series::{Series, SeriesPoint};
 pub use targets::{OwnPart, place_of_target};
 pub use waits::{WaitTime, Waits};
+pub use whose::{Scope, Whose};

@@ -15,6 +15,7 @@ use crate::part::PartOf;
 use crate::platform::{HostFacts, TargetFacts};
 use crate::series::Series;
 use crate::waits::Waits;
+use crate::whose::Whose;
 
 /// The version of the record format that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -124,6 +125,9 @@ pub struct RunRecord {
     pub series: Series,
     /// Errors by code, warm-up and drain included.
     pub errors: Vec<ErrorTally>,
+    /// Whose work the figures in `metrics` tell; one that is not here is the run's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub whose: BTreeMap<String, Whose>,
     /// Whether the numbers agree.
     pub audit: Vec<AuditCheck>,
 }

@@ -46,6 +46,7 @@ pub(crate) fn minimal() -> RunRecord {
         waits: Waits::Absent { absent: "the run ended before any was sampled".into() },
         series: Series::default(),
         errors: vec![],
+        whose: Default::default(),
         audit: vec![],
     }
 }
@@ -192,6 +193,7 @@ pub(crate) fn several() -> RunRecord {
         waits: one.waits.clone(),
         series: one.series.clone(),
         errors: one.errors.clone(),
+        whose: Default::default(),
         audit: one.audit.clone(),
     };
     let mut record = full();

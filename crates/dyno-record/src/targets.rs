@@ -14,6 +14,7 @@ use crate::metric::Metric;
 use crate::record::{ErrorTally, Gate, OpStats, RunRecord, Whole, Window};
 use crate::series::Series;
 use crate::waits::Waits;
+use crate::whose::Whose;
 
 /// What one of several targets did, in the words of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +47,9 @@ pub struct OwnPart {
     pub series: Series,
     /// Its errors by code.
     pub errors: Vec<ErrorTally>,
+    /// Whose work the figures in `metrics` tell; one that is not here is the run's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub whose: BTreeMap<String, Whose>,
     /// Whether its numbers agree.
     #[serde(default)]
     pub audit: Vec<AuditCheck>,
@@ -107,6 +111,7 @@ impl RunRecord {
             waits: own.waits.clone(),
             series: own.series.clone(),
             errors: own.errors.clone(),
+            whose: own.whose.clone(),
             audit: own.audit.clone(),
         })
     }

@@ -4,7 +4,7 @@
 
 mod postgres_server;
 
-use dyno_record::{Counter, Counters, Reading, Snapshot};
+use dyno_record::{Counter, Counters, MarkKind, Reading, Snapshot};
 use dyno_target::postgres::connect::ConnectConfig;
 use dyno_target::postgres::wire::Connection;
 use dyno_target::{Cancel, Observer, OpenOptions, Silent, WaitSample};
@@ -145,7 +145,7 @@ fn commits_rows_and_blocks_are_counted_to_the_unit() {
         assert!(updates.get(Counter::RedoWrites) >= 10);
         assert!(updates.get(Counter::RedoSyncTime) > 0);
         assert!(updates.get(Counter::DbTime) > 0);
-        assert!(updates.counters.epoch_changes.is_empty(), "{:?}", updates.counters.epoch_changes);
+        assert!(updates.counters.changes.is_empty(), "{:?}", updates.counters.changes);
         assert!(matches!(updates.end.portable[&Counter::PhysicalReadTime], Reading::Value(_)));
     });
 }
@@ -269,18 +269,21 @@ fn a_restart_and_a_reset_of_statistics_change_the_marks() {
         let first = target.observer(&spec).unwrap().snapshot().unwrap();
         server.psql("SELECT pg_stat_reset()");
         let second = target.observer(&spec).unwrap().snapshot().unwrap();
-        let changed = Counters::between(&first, &second).epoch_changes;
-        assert_eq!(changed.keys().collect::<Vec<_>>(), ["pg_stat_database.stats_reset"]);
+        let changed = Counters::between(&first, &second).changes;
+        let names: Vec<_> = changed.iter().map(|change| change.name.as_str()).collect();
+        assert_eq!(names, ["pg_stat_database.stats_reset"]);
         server.kill9();
         server.restart();
         let third = target.observer(&spec).unwrap().snapshot().unwrap();
-        let changed = Counters::between(&second, &third).epoch_changes;
-        assert!(changed.contains_key("server.started"), "{changed:?}");
+        let changed = Counters::between(&second, &third).changes;
+        assert!(changed.iter().any(|change| change.name == "server.started"), "{changed:?}");
         server.psql("ALTER SYSTEM SET track_io_timing = on");
         server.restart();
         let fourth = target.observer(&spec).unwrap().snapshot().unwrap();
-        let changed = Counters::between(&third, &fourth).epoch_changes;
-        assert_eq!(changed["server.setting.track_io_timing"], ("off".to_owned(), "on".to_owned()));
+        let changed = Counters::between(&third, &fourth);
+        let timing = changed.changed(MarkKind::Setting).find(|change| change.name == "track_io_timing");
+        let timing = timing.map(|change| (change.from.as_deref(), change.to.as_deref()));
+        assert_eq!(timing, Some((Some("off"), Some("on"))));
         // Rows of tables that are not there are absent, not zero.
         let Reading::Absent(reason) = &fourth.portable[&Counter::RowsRead] else { panic!() };
         assert!(reason.contains("load them first"), "{reason}");

@@ -64,7 +64,7 @@ fn counters_agree_with_operations_to_the_unit() {
         let visited = 40 * 16 + 40 + 50 + 25 * 16;
         let logical = delta(Counter::LogicalReads);
         assert!(logical >= visited && logical < 8 * visited, "{mode}: {logical} for {visited}");
-        assert!(counters.epoch_changes.is_empty());
+        assert!(counters.changes.is_empty());
 
         // Closing books what was done since.
         session.execute(Op::Update { first: 7, number: 25 }).unwrap();

@@ -33,9 +33,12 @@ pub(super) fn epoch(facts: &Facts<'_>) -> Verdict {
     }
     for (name, counters) in intervals {
         let changes: Vec<String> = counters
-            .epoch_changes
+            .changes
             .iter()
-            .map(|(mark, (begin, end))| format!("{mark} was {begin} and became {end}"))
+            .map(|change| {
+                let word = |mark: &Option<String>| mark.clone().unwrap_or_else(|| "absent".to_owned());
+                format!("{} was {} and became {}", change.name, word(&change.from), word(&change.to))
+            })
             .collect();
         if changes.is_empty() {
             continue;
@@ -64,7 +67,7 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
     let mut fallen = Vec::new();
     for (name, counters) in intervals {
         // A restart outside the window is told by its own check and spoils only the whole run's comparison.
-        if name != "window" && !counters.epoch_changes.is_empty() {
+        if name != "window" && !counters.changes.is_empty() {
             continue;
         }
         for (counter, delta) in &counters.portable {

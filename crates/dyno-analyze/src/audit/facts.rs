@@ -1,7 +1,9 @@
 //! What the checks need to know of a record, worked out once.
 
 use dyno_plan::{Drive, Holding};
-use dyno_record::{Counter, Counters, OpClass, OpStats, RunRecord, TargetFacts, Window, place_of_target};
+use dyno_record::{
+    Counter, Counters, MarkKind, OpClass, OpStats, RunRecord, TargetFacts, Window, place_of_target,
+};
 
 use super::finding::Skip;
 
@@ -255,7 +257,8 @@ impl<'a> Facts<'a> {
             .whole
             .as_ref()
             .ok_or_else(|| Skip("the record does not hold the sessions' whole life".into()))?;
-        if let Some(mark) = whole.counters.epoch_changes.keys().next() {
+        if let Some(change) = whole.counters.changed(MarkKind::Epoch).next() {
+            let mark = &change.name;
             return Err(Skip(format!("the counters started anew ({mark}) while the sessions were there")));
         }
         let count = |class: OpClass| whole.ops.get(class.name()).copied().unwrap_or(0);

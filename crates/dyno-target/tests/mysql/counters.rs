@@ -55,7 +55,7 @@ fn commits_and_rows_are_counted_to_the_unit_with_and_without_a_binlog() {
             assert!(get(Counter::RedoSyncs) >= 25, "{}", get(Counter::RedoSyncs));
             assert!(get(Counter::Executions) >= 79);
             assert_eq!(observer.own_commits(), 0);
-            assert!(moved.epoch_changes.is_empty(), "{:?}", moved.epoch_changes);
+            assert!(moved.changes.is_empty(), "{:?}", moved.changes);
             session.close();
         });
     }

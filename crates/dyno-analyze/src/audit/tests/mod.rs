@@ -5,7 +5,9 @@ mod counts;
 mod property;
 mod runs;
 
-use dyno_record::{AuditCheck, CheckStatus, Counter, CounterDelta, ErrorTally, OpStats, RunRecord, Status};
+use dyno_record::{
+    AuditCheck, Change, CheckStatus, Counter, CounterDelta, ErrorTally, MarkKind, OpStats, RunRecord, Status,
+};
 
 use super::{audit, check_names, judge};
 use crate::fixture::{self, moved};
@@ -82,6 +84,11 @@ fn good_records_skip_only_what_cannot_be_checked() {
 /// One spoiled record: the check that must see it, what it must come to, and a word that its sentence must hold.
 type Case = (&'static str, CheckStatus, &'static str, RunRecord);
 
+/// A mark that changed in an interval.
+fn changed(kind: MarkKind, name: &str, from: &str, to: &str) -> Change {
+    Change { kind, name: name.to_owned(), from: Some(from.to_owned()), to: Some(to.to_owned()), seen_s: None }
+}
+
 fn check_cases(cases: Vec<Case>) {
     for (name, status, word, record) in cases {
         let check = find(&record, name);
@@ -94,7 +101,7 @@ fn check_cases(cases: Vec<Case>) {
 fn a_reset_outside_the_window_spoils_only_the_whole_run() {
     let mut record = postgres(|r| {
         let counters = &mut r.whole.as_mut().unwrap().counters;
-        counters.epoch_changes.insert("stats_reset".into(), ("a".into(), "b".into()));
+        counters.changes.push(changed(MarkKind::Epoch, "stats_reset", "a", "b"));
         let back = CounterDelta::Moved { begin: 10, end: 5, delta: -5, unit: Counter::Commits.unit() };
         counters.portable.insert(Counter::Commits, back);
     });

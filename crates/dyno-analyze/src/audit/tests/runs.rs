@@ -200,7 +200,7 @@ fn spoiled_windows_are_found() {
             Fail,
             "in the window: server_start",
             postgres(|r| {
-                r.counters.epoch_changes.insert("server_start".into(), ("a".into(), "b".into()));
+                r.counters.changes.push(changed(MarkKind::Epoch, "server_start", "a", "b"));
             }),
         ),
         (
@@ -209,7 +209,7 @@ fn spoiled_windows_are_found() {
             "before or after",
             postgres(|r| {
                 let counters = &mut r.whole.as_mut().unwrap().counters;
-                counters.epoch_changes.insert("stats_reset".into(), ("a".into(), "b".into()));
+                counters.changes.push(changed(MarkKind::Epoch, "stats_reset", "a", "b"));
             }),
         ),
         (

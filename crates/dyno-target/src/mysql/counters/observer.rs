@@ -99,7 +99,7 @@ fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, row: &Row) {
     let (Some(name), Some(value)) = (row.get(0), row.get(1)) else { return };
     if source == "setting" {
         facts.settings.insert(name.to_owned(), value.to_owned());
-        snapshot.epochs.insert(format!("setting.{name}"), value.to_owned());
+        snapshot.settings.insert(name.to_owned(), value.to_owned());
     } else if let Ok(number) = value.parse() {
         snapshot.native.insert(format!("{source}.{name}"), number);
     }

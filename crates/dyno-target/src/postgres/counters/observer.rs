@@ -104,13 +104,16 @@ impl Observer for PgObserver {
     }
 }
 
-/// Files one cell: counters under `source.column`, marks of new beginnings as epochs, the rest as facts.
+/// Files one cell: counters under `source.column`, marks of new beginnings as epochs, settings as such.
 fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, value: Option<&str>) {
     if source == "server" {
         if key != "wal_bytes" {
             let mark = value.unwrap_or("none").to_owned();
             facts.settings.insert(key.to_owned(), mark.clone());
-            snapshot.epochs.insert(format!("server.{key}"), mark);
+            match key.strip_prefix("setting.") {
+                Some(setting) => snapshot.settings.insert(setting.to_owned(), mark),
+                None => snapshot.epochs.insert(format!("server.{key}"), mark),
+            };
             return;
         }
     } else if key == "stats_reset" {
@@ -148,6 +151,6 @@ mod tests {
         assert_eq!(snapshot.native.len(), 2);
         assert_eq!(snapshot.epochs["pg_stat_database.stats_reset"], "never");
         assert_eq!(snapshot.epochs["pg_stat_io.stats_reset"], "now");
-        assert_eq!(snapshot.epochs["server.setting.fsync"], "off");
+        assert_eq!(snapshot.settings["fsync"], "off");
     }
 }

@@ -119,6 +119,7 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
         },
         series: Series::default(),
         errors: Vec::new(),
+        whose: Default::default(),
         audit: vec![AuditCheck {
             check: "imported".into(),
             status: CheckStatus::Skipped,

@@ -370,8 +370,9 @@ fn counted(
             None => Some(format!("{}: without a reason", counter.name())),
         })
         .collect();
-    let changes = Counters::between(before, &after).epoch_changes;
-    if let Some(mark) = changes.keys().next() {
+    let changes = Counters::between(before, &after).changes;
+    if let Some(change) = changes.first() {
+        let mark = &change.name;
         findings.push(bad(
             "epochs",
             format!("{mark} changed meanwhile: the server was restarted, or its statistics reset"),

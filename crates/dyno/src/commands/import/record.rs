@@ -233,6 +233,7 @@ fn frame(line: &Line, number: u64, common: &Common<'_>) -> anyhow::Result<RunRec
         waits: Waits::Absent { absent: "the source does not tell".into() },
         series: Series::default(),
         errors: Vec::new(),
+        whose: Default::default(),
         audit: vec![not_audited],
     })
 }
