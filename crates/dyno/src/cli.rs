@@ -1,5 +1,6 @@
 //! The command line: options that all commands share, and one variant per command.
 
+mod levels;
 mod measuring;
 mod proofs;
 mod results;

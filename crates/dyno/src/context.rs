@@ -27,6 +27,13 @@ pub(crate) fn plan(common: &Common) -> anyhow::Result<Plan> {
     Ok(dyno_plan::read(&source)?)
 }
 
+/// Tells wrong options to a command that needs no plan, and would else take no notice of them.
+pub(crate) fn check_options(common: &Common) -> anyhow::Result<()> {
+    let (target, further_targets) = targets(common);
+    let source = PlanSource { file: None, sets: common.set.clone(), target, further_targets };
+    Ok(dyno_plan::check_options(&source)?)
+}
+
 /// The URLs of the options: the first, and further ones.
 pub(crate) fn targets(common: &Common) -> (Option<String>, Vec<String>) {
     let mut urls = common.target.iter().cloned();

@@ -20,10 +20,8 @@ mod targets;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::read();
     let talk = talk::Talk::new(&cli.common);
     match commands::run(&cli, &talk) {
         Ok(code) => code.into(),

@@ -97,3 +97,40 @@ fn a_repository_that_cannot_be_written_is_found_before_the_run() {
         assert!(!said.err.contains("run 2"), "no run was started: {}", said.err);
     }
 }
+
+/// clap keeps a repeated global option of one level only.
+#[test]
+fn options_before_and_behind_a_command_all_count() {
+    let desk = Desk::new();
+    desk.dyno(&["init"]);
+    let (code, plan) = desk.json(&[
+        "--set",
+        "run.time=77s",
+        "sweep",
+        "--set",
+        "sweep.sessions=1",
+        "--set",
+        "run.warmup=3s",
+        "--dry-run",
+    ]);
+    assert_eq!(code, 0);
+    assert!(
+        plan.to_string().contains("77s") || plan["seconds"].as_f64().is_some_and(|s| s >= 77.0),
+        "{plan}"
+    );
+    for args in [
+        &["--set", "data.scale=99Q", "check", "--set", "run.time=2s"][..],
+        &["check", "--set", "data.scale=99Q", "--set", "run.time=2s"],
+        &["prove", "--set", "data.scale=99Q", "window", "--set", "run.time=2s"],
+        &["--set", "data.scale=99Q", "list", "--set", "run.time=2s"],
+        &["show", "--set", "data.scale=99Q"],
+    ] {
+        let said = desk.dyno(args);
+        assert_eq!(said.code, 2, "{args:?}: {said:#?}");
+        assert!(said.err.contains("--set data.scale=99Q: not a size"), "{args:?}: {}", said.err);
+    }
+    let two = desk.dyno(&["--target", "sqlite:a.db", "check", "--target", "sqlite:a.db"]);
+    assert!(two.code == 2 && two.err.contains("numbers 1 and 2 of the list are the same"), "{two:#?}");
+    let twice = desk.dyno(&["--plan", "dyno.toml", "check", "--plan", "other.toml"]);
+    assert!(twice.code == 2 && twice.err.contains("--plan"), "{twice:#?}");
+}

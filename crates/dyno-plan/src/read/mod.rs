@@ -126,16 +126,31 @@ pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
     if let Some(file) = &source.file {
         whole = file::read(&mut draft, file);
     }
-    for text in &source.sets {
-        options::set(&mut draft, text);
-    }
-    if let Some(url) = &source.target {
-        options::target(&mut draft, url, &source.further_targets);
-    }
+    read_options(&mut draft, source);
     if whole {
         rules::check(&mut draft, source.file.as_ref());
     }
     draft.finish()
+}
+
+/// Checks options by themselves, for whoever needs no plan: that each `--set` and `--target` names a key and has a value
+/// that is allowed.
+///
+/// # Errors
+/// As [`read`], but of the options only.
+pub fn check_options(source: &PlanSource) -> Result<(), PlanErrors> {
+    let mut draft = Draft::new();
+    read_options(&mut draft, source);
+    draft.finish().map(|_| ())
+}
+
+fn read_options(draft: &mut Draft, source: &PlanSource) {
+    for text in &source.sets {
+        options::set(draft, text);
+    }
+    if let Some(url) = &source.target {
+        options::target(draft, url, &source.further_targets);
+    }
 }
 
 #[cfg(test)]

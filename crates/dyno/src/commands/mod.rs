@@ -30,13 +30,17 @@ pub(crate) use awr::Awr;
 use std::io::Write as _;
 use std::path::Path;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Prove};
+use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
 /// Does what the command line says.
 pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
     let common = &cli.common;
+    if !needs_plan(&cli.command) {
+        context::check_options(common)?;
+    }
     match &cli.command {
         Command::Init(args) => init::run(common, args, talk),
         Command::Check(args) => check::run(common, args, talk),
@@ -58,6 +62,23 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Awr(args) => awr::run(common, args, talk),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, talk),
+    }
+}
+
+/// Whether the command reads a plan, and so checks the options with it.
+fn needs_plan(command: &Command) -> bool {
+    match command {
+        Command::Prove(Prove::Window(_)) => false,
+        Command::Check(_) | Command::Load(_) | Command::Run(_) | Command::Drop(_) | Command::Prove(_) => true,
+        // A sweep that is resumed refuses all options; an import has keys of its own meaning.
+        Command::Sweep(_) | Command::Search(_) | Command::Soak(_) | Command::Ab(_) | Command::Import(_) => {
+            true
+        }
+        Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
+            false
+        }
+        Command::ImportSlob(_) | Command::Report(_) | Command::Awr(_) => false,
+        Command::Completions(_) | Command::Man(_) => false,
     }
 }
 

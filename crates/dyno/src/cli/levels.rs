@@ -1,0 +1,121 @@
+//! Reading options that may stand before and behind a command's name.
+//!
+//! clap hands a global option on from a command to its subcommand and keeps one place's values only, so that
+//! `dyno --set a run --set b` would lose `a`. Here every level has the options for itself, and what all levels say is put
+//! together: what can be repeated in the order in which it was written; what has one value must be given once.
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
+
+use super::{Cli, Common};
+
+/// Options of [`Common`] with one value.
+const SINGLE: [&str; 2] = ["plan", "repository"];
+
+impl Cli {
+    /// Reads the program's arguments; tells what is wrong with them, and exits.
+    pub(crate) fn read() -> Self {
+        let mut command = at_every_level(Self::command());
+        let read = command
+            .try_get_matches_from_mut(std::env::args_os())
+            .and_then(|matches| read(&mut command, &matches));
+        read.unwrap_or_else(|error| error.exit())
+    }
+}
+
+fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error> {
+    let mut cli = Cli::from_arg_matches(matches).map_err(|error| error.format(command))?;
+    let mut level = matches;
+    let mut given: Vec<&str> = SINGLE.into_iter().filter(|name| is_given(level, name)).collect();
+    while let Some((_, below)) = level.subcommand() {
+        level = below;
+        let twice = SINGLE.into_iter().filter(|name| is_given(level, name)).find(|name| given.contains(name));
+        if let Some(name) = twice {
+            let words = format!("the argument '--{name} <FILE>' cannot be used multiple times");
+            return Err(command.error(ErrorKind::ArgumentConflict, words));
+        }
+        given.extend(SINGLE.into_iter().filter(|name| is_given(level, name)));
+        add(&mut cli.common, Common::from_arg_matches(level)?, level);
+    }
+    if cli.common.quiet && cli.common.verbose {
+        let words = "the argument '--quiet' cannot be used with '--verbose'";
+        return Err(command.error(ErrorKind::ArgumentConflict, words));
+    }
+    Ok(cli)
+}
+
+/// Every option of all commands as an option of each level's own, in the place where its help shows global ones.
+fn at_every_level(command: Command) -> Command {
+    let shared: Vec<clap::Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let shared: Vec<clap::Arg> = shared.into_iter().map(|arg| arg.global(false)).collect();
+    below(command.mut_args(|arg| arg.global(false)), &shared)
+}
+
+fn below(command: Command, shared: &[clap::Arg]) -> Command {
+    command.mut_subcommands(|sub| below(sub.args(shared), shared))
+}
+
+fn is_given(level: &ArgMatches, name: &str) -> bool {
+    level.value_source(name) == Some(ValueSource::CommandLine)
+}
+
+/// Adds what `level` says to what the levels above it said.
+fn add(common: &mut Common, own: Common, level: &ArgMatches) {
+    common.set.extend(own.set);
+    common.target.extend(own.target);
+    common.json |= own.json;
+    common.quiet |= own.quiet;
+    common.verbose |= own.verbose;
+    if is_given(level, "plan") {
+        common.plan = own.plan;
+    }
+    if is_given(level, "repository") {
+        common.repository = own.repository;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn common(args: &str) -> Result<Common, String> {
+        let mut command = at_every_level(Cli::command());
+        let matches = command
+            .try_get_matches_from_mut(args.split(' '))
+            .and_then(|matches| read(&mut command, &matches))
+            .map_err(|error| error.to_string());
+        matches.map(|cli| cli.common)
+    }
+
+    #[test]
+    fn the_command_line_is_well_made() {
+        at_every_level(Cli::command()).debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_can_be_repeated_is_kept_from_all_levels_in_order() {
+        let read = common(
+            "dyno --set a=1 --target sqlite:a prove --set b=2 --json window --set c=3 --set d=4 --target sqlite:b",
+        )
+        .unwrap();
+        assert_eq!(read.set, ["a=1", "b=2", "c=3", "d=4"]);
+        assert_eq!(read.target, ["sqlite:a", "sqlite:b"]);
+        assert!(read.json && !read.quiet);
+    }
+
+    #[test]
+    fn what_has_one_value_is_given_once_at_any_level() {
+        assert_eq!(common("dyno --plan a.toml run").unwrap().plan.to_str(), Some("a.toml"));
+        assert_eq!(common("dyno run --plan b.toml").unwrap().plan.to_str(), Some("b.toml"));
+        for args in [
+            "dyno --plan a run --plan b",
+            "dyno --repository a list --repository a",
+            "dyno --quiet run --verbose",
+        ] {
+            let said = common(args).unwrap_err();
+            assert!(said.contains("cannot be used"), "{args}: {said}");
+        }
+    }
+}
