@@ -12,8 +12,8 @@ use dyno_plan::{
 };
 use dyno_record::record::Whole;
 use dyno_record::{
-    Counter, CounterDelta, Counters, Gate, Histogram, HostFacts, Identity, Metric, OpStats, RunRecord,
-    SCHEMA_VERSION, Series, SeriesPoint, Status, TargetFacts, Unit, WaitTime, Waits, Window,
+    Company, Counter, CounterDelta, Counters, Gate, Histogram, HostFacts, Identity, Metric, OpStats,
+    RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Status, TargetFacts, Unit, WaitTime, Waits, Window,
 };
 
 /// Seconds of the window.
@@ -317,6 +317,7 @@ fn record(
                     share_pct: 35.5,
                 },
             ],
+            company: Company::Sampled { average_active_sessions: 0.0, seen: Vec::new() },
         },
         series: series(),
         errors: Vec::new(),
@@ -341,6 +342,7 @@ pub fn postgres() -> RunRecord {
         redo_path: None,
         same_host: true,
         counts_at_edges: true,
+        counted_for_server: vec![Counter::PhysicalWrites, Counter::PhysicalWriteBytes, Counter::RedoBytes],
     };
     let counters = [postgres_counters(1), postgres_counters(WHOLE_FACTOR)];
     record("postgres://dyno@db1/bench", "postgres", identity, 8_192, counters)

@@ -11,8 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use dyno_host::{HostObserver, HostSnapshot};
-use dyno_record::{Snapshot, WaitTime, Waits};
-use dyno_target::{Clock, Observer, Sampler, TargetError, TargetErrorKind, WaitSample};
+use dyno_record::{Company, OtherSessions, Snapshot, WaitTime, Waits};
+use dyno_target::{Clock, Observer, OtherSession, Sampler, TargetError, TargetErrorKind, WaitSample};
 
 use crate::panics::caught;
 
@@ -131,6 +131,9 @@ struct Samples {
     count: u64,
     active: u64,
     events: BTreeMap<WaitSample, u64>,
+    others: BTreeMap<OtherSession, u64>,
+    /// Why others cannot be seen, if so.
+    blind: Option<String>,
     error: Option<String>,
 }
 
@@ -191,7 +194,8 @@ fn sample_loop(
 ) -> Samples {
     let gap_ns = (1e9 / per_s) as u64;
     let mut samples = Samples::default();
-    let mut seen = Vec::new();
+    samples.blind = sampler.sees_others().err();
+    let (mut seen, mut others) = (Vec::new(), Vec::new());
     let mut next_ns = clock.now_ns();
     commits.store(sampler.own_commits(), Ordering::Release);
     while !switches.stop.load(Ordering::SeqCst) {
@@ -206,7 +210,8 @@ fn sample_loop(
         switches.sampling.store(true, Ordering::SeqCst);
         let outcome = switches.on.load(Ordering::SeqCst).then(|| {
             seen.clear();
-            let outcome = caught(|| sampler.sample(&mut seen));
+            others.clear();
+            let outcome = caught(|| sampler.sample(&mut seen, &mut others));
             let outcome = outcome.unwrap_or_else(|reason| Err(panicked(reason)));
             commits.store(sampler.own_commits(), Ordering::Release);
             outcome
@@ -222,6 +227,9 @@ fn sample_loop(
         for wait in seen.drain(..) {
             *samples.events.entry(wait).or_default() += 1;
         }
+        for other in others.drain(..) {
+            *samples.others.entry(other).or_default() += 1;
+        }
     }
     samples
 }
@@ -233,6 +241,10 @@ impl Samples {
             return Waits::Absent { absent };
         }
         let samples = self.count as f64;
+        let company = match self.blind {
+            Some(absent) => Company::Absent { absent },
+            None => company(self.others, samples),
+        };
         let active = self.active.max(1) as f64;
         let mut events: Vec<_> = self
             .events
@@ -252,6 +264,22 @@ impl Samples {
             asked_per_s,
             average_active_sessions: self.active as f64 / samples,
             events,
+            company,
         }
     }
+}
+
+/// Other sessions, as often as they were seen in so many samples.
+fn company(others: BTreeMap<OtherSession, u64>, samples: f64) -> Company {
+    let mut seen: Vec<OtherSessions> = others
+        .into_iter()
+        .map(|(OtherSession { database, program, here }, times)| OtherSessions {
+            database,
+            program,
+            here,
+            average_sessions: times as f64 / samples,
+        })
+        .collect();
+    seen.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
+    Company::Sampled { average_active_sessions: seen.iter().map(|one| one.average_sessions).sum(), seen }
 }

@@ -7,7 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::record::Whole;
-use dyno_record::{Change, Counter, CounterDelta, Counters, Fall, Histogram, Metric, Unit, WaitTime, Waits};
+use dyno_record::{
+    Change, Company, Counter, CounterDelta, Counters, Fall, Histogram, Metric, OtherSessions, Unit, WaitTime,
+    Waits,
+};
 
 use crate::metrics::{self, Metrics};
 use crate::run::Job;
@@ -25,6 +28,11 @@ pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
         if parts.iter().any(|part| part.portable.contains_key(&counter)) {
             total.portable.insert(counter, sum(job, counter, parts));
         }
+    }
+    total.own = added(parts, |part| &part.own);
+    // Of two targets on one server each is elsewhere to the other.
+    if shared_by(job, None).is_none() {
+        total.elsewhere = added(parts, |part| &part.elsewhere);
     }
     // Figures of one server under one name would count twice where two targets are on it.
     if shared_by(job, None).is_none() {
@@ -50,6 +58,15 @@ pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
         total.falls.extend(part.falls.iter().map(|fall| Fall { name: named(&fall.name), ..fall.clone() }));
     }
     total
+}
+
+/// The sums of the counters that each part has.
+fn added(parts: &[&Counters], of: fn(&Counters) -> &BTreeMap<Counter, i64>) -> BTreeMap<Counter, i64> {
+    let sum = |&counter: &Counter| {
+        let each = parts.iter().map(|part| of(part).get(&counter).copied()).collect::<Option<Vec<_>>>()?;
+        Some((counter, each.into_iter().fold(0i64, i64::saturating_add)))
+    };
+    if parts.is_empty() { BTreeMap::new() } else { Counter::ALL.iter().filter_map(sum).collect() }
 }
 
 /// The sum of one counter.
@@ -146,12 +163,14 @@ fn first_reason(name: &str, parts: &[&Metrics]) -> String {
 pub(crate) fn waits(job: &Job<'_>, parts: &[&Waits]) -> Waits {
     let mut events: BTreeMap<(String, String), f64> = BTreeMap::new();
     let (mut samples_min, mut rate, mut active) = (u64::MAX, 0.0, 0.0);
+    let mut companies = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         match part {
             Waits::Absent { absent } => {
                 return Waits::Absent { absent: format!("{}{absent}", job.label(at)) };
             }
-            Waits::Sampled { samples, asked_per_s, average_active_sessions, events: own } => {
+            Waits::Sampled { samples, asked_per_s, average_active_sessions, events: own, company } => {
+                companies.push(company);
                 samples_min = samples_min.min(*samples);
                 rate = *asked_per_s;
                 active += average_active_sessions;
@@ -175,7 +194,45 @@ pub(crate) fn waits(job: &Job<'_>, parts: &[&Waits]) -> Waits {
     events.sort_by(|a, b| {
         b.average_sessions.total_cmp(&a.average_sessions).then_with(|| a.event.cmp(&b.event))
     });
-    Waits::Sampled { samples: samples_min, asked_per_s: rate, average_active_sessions: active, events }
+    let company = company(job, &companies);
+    Waits::Sampled {
+        samples: samples_min,
+        asked_per_s: rate,
+        average_active_sessions: active,
+        events,
+        company,
+    }
+}
+
+/// Others on the servers of all targets. Targets on one server take each other's sessions for others, so there only each
+/// target's own part can tell.
+fn company(job: &Job<'_>, parts: &[&Company]) -> Company {
+    if let Some((first, second)) = shared_by(job, None) {
+        let absent = format!(
+            "targets {} and {} are on one server and see each other's sessions: see each target's own",
+            first + 1,
+            second + 1
+        );
+        return Company::Absent { absent };
+    }
+    let (mut active, mut all) = (0.0, Vec::new());
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Company::Absent { absent } => {
+                return Company::Absent { absent: format!("{}{absent}", job.label(at)) };
+            }
+            Company::Sampled { average_active_sessions, seen } => {
+                active += average_active_sessions;
+                let labelled = |other: &OtherSessions| OtherSessions {
+                    database: format!("{}{}", job.label(at), other.database),
+                    ..other.clone()
+                };
+                all.extend(seen.iter().map(labelled));
+            }
+        }
+    }
+    all.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
+    Company::Sampled { average_active_sessions: active, seen: all }
 }
 
 /// The whole life of the sessions of all targets; nothing where it is not known of each.

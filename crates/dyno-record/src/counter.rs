@@ -148,10 +148,20 @@ pub struct Snapshot {
     pub settings: BTreeMap<String, String>,
     /// What the test tables are made of: one mark for each table, index, trigger, rule or constraint, that changes with it.
     pub shape: BTreeMap<String, String>,
-    /// As much of a portable counter as the run's own tables and sessions account for. What the engine cannot tell apart is
-    /// not in the map.
+    /// As much of the portable counter of the same name as the run's own tables and sessions account for: cumulative, in the
+    /// same unit, counted by the same rules. What the portable counter moved beyond it is the work of others, and the audit
+    /// says so: above 1 % of the figure it warns, above 5 % the run is invalid. So it has to hold everything of Dyno's own:
+    /// sessions, observer and sampler, whatever is known of them. An engine that cannot tell a counter apart leaves it
+    /// out; where the portable counter already covers nothing but the test tables (rows on PostgreSQL), it is left out
+    /// too, and the others' rows are in [`Snapshot::elsewhere`].
+    ///
+    /// A session's share that is lost when the session ends must not make this fall: the observer remembers it.
     pub own: BTreeMap<Counter, u64>,
-    /// What the server counted outside the database under test: commits, rows written, blocks read of all others together.
+    /// What the same server counted *beside* the portable counter of the same name, and never a part of it: of a counter of
+    /// the database under test that of all other databases; of one that covers the test tables that of all other
+    /// tables and databases. Of a counter of the whole server nothing is beside it, so it stands in [`Snapshot::own`] or
+    /// nowhere. It tells the audit who else was there, and how the server-wide figures (redo, writes, CPU) are shared:
+    /// rows written elsewhere against the run's own are the measure for redo where nothing better is known.
     pub elsewhere: BTreeMap<Counter, u64>,
 }
 
@@ -258,10 +268,10 @@ pub struct Counters {
     /// Counters that went backwards inside the interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub falls: Vec<Fall>,
-    /// As much of a portable counter as the run's own tables and sessions account for.
+    /// As much of a portable counter as the run's own tables and sessions account for; the rest of it is the work of others.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub own: BTreeMap<Counter, i64>,
-    /// What the server counted outside the database under test.
+    /// What the server counted beside the portable counter of the same name: in other databases, and of rows in other tables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub elsewhere: BTreeMap<Counter, i64>,
 }

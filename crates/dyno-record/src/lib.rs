@@ -40,5 +40,5 @@ pub use repository::{
 pub use schema::schema;
 pub use series::{Series, SeriesPoint};
 pub use targets::{OwnPart, place_of_target};
-pub use waits::{WaitTime, Waits};
+pub use waits::{Company, OtherSessions, WaitTime, Waits};
 pub use whose::{Scope, Whose};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::counter::Counter;
 use crate::targets::OwnPart;
 
 /// What a target says it is.
@@ -32,6 +33,9 @@ pub struct Identity {
     /// counters and operations cover the very same time, whenever a snapshot is read.
     #[serde(default)]
     pub counts_at_edges: bool,
+    /// Portable counters that the platform counts for the whole server only, so that they hold the work of all its databases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counted_for_server: Vec<Counter>,
 }
 
 /// One target in a record.

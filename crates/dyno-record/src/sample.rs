@@ -85,6 +85,7 @@ fn target() -> TargetFacts {
             redo_path: None,
             same_host: true,
             counts_at_edges: true,
+            counted_for_server: vec![Counter::RedoBytes],
         },
         data: Some(dyno_plan::DataSpec {
             schemas: 2,
@@ -169,6 +170,15 @@ pub(crate) fn full() -> RunRecord {
                 average_sessions: 2.5,
                 share_pct: 33.3,
             }],
+            company: Company::Sampled {
+                average_active_sessions: 0.5,
+                seen: vec![OtherSessions {
+                    database: "shop".into(),
+                    program: "psql".into(),
+                    here: false,
+                    average_sessions: 0.5,
+                }],
+            },
         },
         series: Series { interval_s: 1.0, points: vec![point] },
         errors: vec![error],

@@ -17,12 +17,53 @@ pub enum Waits {
         average_active_sessions: f64,
         /// Active time by class and event, largest first.
         events: Vec<WaitTime>,
+        /// Who else was at work on the server in these samples.
+        #[serde(default)]
+        company: Company,
     },
     /// Why there are none.
     Absent {
         /// The reason.
         absent: String,
     },
+}
+
+/// Sessions that are not the run's, as the samples found them at work anywhere on the server: in the database under test or in
+/// another. Background processes of the server are none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Company {
+    /// What the samples say.
+    Sampled {
+        /// Other sessions that were active, on average over the samples; 0 where there were none.
+        average_active_sessions: f64,
+        /// Who they were, most active first.
+        seen: Vec<OtherSessions>,
+    },
+    /// Why nobody could tell.
+    Absent {
+        /// The reason.
+        absent: String,
+    },
+}
+
+impl Default for Company {
+    fn default() -> Self {
+        Self::Absent { absent: "other sessions were not looked at".into() }
+    }
+}
+
+/// Other sessions of one program in one database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherSessions {
+    /// The database or schema that they were in; empty where the engine does not tell.
+    pub database: String,
+    /// The program, or else the user; empty where the engine does not tell.
+    pub program: String,
+    /// Whether that is the database under test, so that its own counters hold their work.
+    pub here: bool,
+    /// How many of them were active, on average over the samples.
+    pub average_sessions: f64,
 }
 
 /// Time in one wait event, estimated from samples.

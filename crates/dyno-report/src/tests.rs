@@ -89,6 +89,7 @@ fn hostile(text: &str) -> RunRecord {
         asked_per_s: 1.0,
         average_active_sessions: f64::NAN,
         events: vec![event; 50],
+        company: Default::default(),
     };
     record.metrics.insert(text(), Metric::Value { value: f64::NAN, unit: Unit::Count });
     record.metrics.insert(format!("{}2", text()), Metric::Absent { absent: text() });

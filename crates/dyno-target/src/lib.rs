@@ -39,5 +39,5 @@ pub use open::{OpenOptions, open};
 pub use report::{Report, Reporter};
 pub use secret::Secret;
 pub use session::{Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
-pub use target::{Capabilities, Instance, Observer, Sampler, Target, WaitSample};
+pub use target::{Capabilities, Instance, Observer, OtherSession, Sampler, Target, WaitSample};
 pub use witness::{RowVersion, ServerLife};

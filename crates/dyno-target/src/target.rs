@@ -239,11 +239,22 @@ pub trait Observer: Send {
 
 /// Looks at what Dyno's sessions are doing right now.
 pub trait Sampler: Send {
-    /// One sample: every session of Dyno's that is active, with its wait.
+    /// One sample: every session of Dyno's that is active, with its wait, and every other session that is active anywhere on
+    /// the server, if [`Sampler::sees_others`].
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
-    fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError>;
+    fn sample(
+        &mut self,
+        into: &mut Vec<WaitSample>,
+        others: &mut Vec<OtherSession>,
+    ) -> Result<(), TargetError>;
+
+    /// Why samples do not tell of other sessions, if they do not: the engine, or the user's privileges.
+    ///
+    /// # Errors
+    /// The reason, in words that stand in the record.
+    fn sees_others(&self) -> Result<(), String>;
 
     /// Transactions that sampling itself has added to the target's counters.
     fn own_commits(&self) -> u64;
@@ -256,4 +267,15 @@ pub struct WaitSample {
     pub class: String,
     /// The event; `CPU` where it waits for nothing.
     pub event: String,
+}
+
+/// Another session that is active in one sample: of another program, or of another Dyno. Background processes are none.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OtherSession {
+    /// The database or schema that it is in.
+    pub database: String,
+    /// Its program, or else its user.
+    pub program: String,
+    /// Whether that is the database under test.
+    pub here: bool,
 }

@@ -199,7 +199,7 @@ fn a_sampler_sees_what_sessions_wait_for_and_counts_itself() {
         let mut observer = target.observer(&spec(1, 1, 0)).unwrap();
         let mut sampler = target.sampler().unwrap();
         let mut samples = Vec::new();
-        sampler.sample(&mut samples).unwrap();
+        sampler.sample(&mut samples, &mut Vec::new()).unwrap();
         assert!(samples.is_empty(), "observer and sampler are no sessions: {samples:?}");
         let begin = observer.snapshot().unwrap();
         let own = observer.own_commits() + sampler.own_commits();
@@ -210,7 +210,7 @@ fn a_sampler_sees_what_sessions_wait_for_and_counts_itself() {
         let waiting = std::thread::spawn(move || waiter.simple("SELECT pg_advisory_lock(1)").is_err());
         let lock = WaitSample { class: "Lock".into(), event: "advisory".into() };
         while !samples.contains(&lock) {
-            sampler.sample(&mut samples).unwrap();
+            sampler.sample(&mut samples, &mut Vec::new()).unwrap();
         }
         token.cancel().unwrap();
         assert!(waiting.join().unwrap());
@@ -256,7 +256,7 @@ fn a_plain_role_gets_counters_and_a_lost_privilege_costs_only_its_own() {
         assert!(matches!(snapshot.portable[&Counter::Commits], Reading::Value(_)));
         // Its own user's sessions can be sampled.
         let mut samples = Vec::new();
-        plain.sampler().unwrap().sample(&mut samples).unwrap();
+        plain.sampler().unwrap().sample(&mut samples, &mut Vec::new()).unwrap();
     });
 }
 

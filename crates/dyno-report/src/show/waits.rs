@@ -1,7 +1,7 @@
 //! What sessions waited for, largest first.
 
 use dyno_analyze::audit::{SEEN_LITTLE, seen_little};
-use dyno_record::{RunRecord, Waits, Window};
+use dyno_record::{Company, OtherSessions, RunRecord, Waits, Window};
 
 use super::lists::more;
 use crate::bars::bar;
@@ -12,21 +12,24 @@ use crate::text::{clean, pad, truncate, width, wrap};
 /// Events shown.
 const EVENTS_MAX: usize = 12;
 
+/// Other programs named.
+const OTHERS_MAX: usize = 4;
+
 /// Columns of an event's name, and of its bar.
 const NAME_COLUMNS: usize = 32;
 const BAR_COLUMNS: usize = 40;
 
 /// Events with bars, or why there are none.
 pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
-    let (samples, active, events) = match &record.waits {
+    let (samples, active, events, company) = match &record.waits {
         Waits::Absent { absent } => {
             return wrap(&format!("none: {}", clean(absent)), style.columns(), 4)
                 .iter()
                 .map(|line| format!("{line}\n"))
                 .collect();
         }
-        Waits::Sampled { samples, average_active_sessions, events, .. } => {
-            (*samples, *average_active_sessions, events)
+        Waits::Sampled { samples, average_active_sessions, events, company, .. } => {
+            (*samples, *average_active_sessions, events, company)
         }
     };
     let head = format!("{} sessions active on average over {} samples", figure(active), count(samples));
@@ -37,6 +40,9 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
         for line in wrap(&words, style.columns(), 2) {
             out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
         }
+    }
+    for line in wrap(&others(company), style.columns(), 2) {
+        out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
     }
     for event in events.iter().take(EVENTS_MAX) {
         let name = if event.class == event.event {
@@ -57,4 +63,34 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
     }
     out.push_str(&more(events.len(), EVENTS_MAX, style));
     out
+}
+
+/// Who else was at work on the server.
+fn others(company: &Company) -> String {
+    let (active, seen) = match company {
+        Company::Absent { absent } => {
+            return format!("others at work on the server: not known, {}", clean(absent));
+        }
+        Company::Sampled { average_active_sessions, seen } => (*average_active_sessions, seen),
+    };
+    if seen.is_empty() {
+        return "others at work on the server: none was seen".to_owned();
+    }
+    let word = |other: &OtherSessions| {
+        let program = if other.program.is_empty() { "sessions" } else { &other.program };
+        let place = match (other.here, other.database.as_str()) {
+            (true, _) => "this database".to_owned(),
+            (false, "") => "the server".to_owned(),
+            (false, database) => format!("database {}", clean(database)),
+        };
+        format!("{} in {place} {}", clean(program), figure(other.average_sessions))
+    };
+    let words: Vec<String> = seen.iter().take(OTHERS_MAX).map(word).collect();
+    let rest = seen.len().saturating_sub(OTHERS_MAX);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!(
+        "others at work on the server: {} sessions on average: {}{rest}",
+        figure(active),
+        words.join(", ")
+    )
 }

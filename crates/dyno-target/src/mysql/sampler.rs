@@ -8,7 +8,7 @@ use super::layout::settle;
 use super::ops::Sessions;
 use super::wire::{Connection, MyError};
 use crate::error::TargetError;
-use crate::target::{Sampler, WaitSample};
+use crate::target::{OtherSession, Sampler, WaitSample};
 
 /// Sessions with their current wait if it has not ended: connection, command, stage, event.
 const BY_WAIT: &str = "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE,
@@ -51,7 +51,7 @@ impl MySampler {
 }
 
 impl Sampler for MySampler {
-    fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError> {
+    fn sample(&mut self, into: &mut Vec<WaitSample>, _: &mut Vec<OtherSession>) -> Result<(), TargetError> {
         let (sql, columns) = if self.by_wait { (BY_WAIT, WAIT_COLUMNS) } else { (BY_STAGE, STAGE_COLUMNS) };
         let rows = self.connection.simple(sql)?;
         // A set of numbers is whole at every moment, so a panic elsewhere does not spoil it.
@@ -63,6 +63,10 @@ impl Sampler for MySampler {
             }
         }
         Ok(())
+    }
+
+    fn sees_others(&self) -> Result<(), String> {
+        Err("sessions of others are not sampled on MySQL".to_owned())
     }
 
     fn own_commits(&self) -> u64 {

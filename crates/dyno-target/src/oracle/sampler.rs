@@ -5,7 +5,7 @@ use super::connection::Connection;
 use super::counters::Surroundings;
 use super::sql;
 use crate::error::TargetError;
-use crate::target::{Sampler, WaitSample};
+use crate::target::{OtherSession, Sampler, WaitSample};
 
 /// Looks at waits on a connection of its own.
 pub(super) struct OraSampler {
@@ -29,11 +29,15 @@ impl OraSampler {
 }
 
 impl Sampler for OraSampler {
-    fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError> {
+    fn sample(&mut self, into: &mut Vec<WaitSample>, _: &mut Vec<OtherSession>) -> Result<(), TargetError> {
         self.connection.each(&self.sql, &[], &mut |row| {
             let [class, event] = [0, 1].map(|index| row.get(index).unwrap_or("unknown").to_owned());
             into.push(WaitSample { class, event });
         })
+    }
+
+    fn sees_others(&self) -> Result<(), String> {
+        Err("sessions of others are not sampled on Oracle".to_owned())
     }
 
     /// Looking is no transaction.

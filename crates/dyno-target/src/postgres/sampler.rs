@@ -3,21 +3,30 @@
 use super::connect::ConnectConfig;
 use super::wire::Connection;
 use crate::error::{TargetError, TargetErrorKind};
-use crate::target::{Sampler, WaitSample};
+use crate::target::{OtherSession, Sampler, WaitSample};
 
-/// Active sessions of Dyno in this database. A user sees the waits of backends of its own name, and all with
-/// `pg_read_all_stats`; sessions connect as the same user as this sampler.
-const SAMPLE: &str = "SELECT wait_event_type, wait_event FROM pg_stat_activity
-     WHERE application_name ~ '^dyno( |$)' AND application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'
-       AND datname = current_database() AND state = 'active' AND backend_type = 'client backend'";
+/// Active sessions of Dyno in this database with their waits, and all other active sessions of the server with database and
+/// program. A user sees what backends of its own name do, and all with `pg_read_all_stats`; sessions connect as the
+/// same user as this sampler. Background processes are no client backends. Another Dyno in another database is
+/// somebody else, here the lock keeps it out.
+const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELSE a.datname END,
+         CASE WHEN a.ours THEN a.wait_event ELSE coalesce(nullif(a.application_name, ''), a.usename) END, a.here
+     FROM (
+         SELECT *, datname = current_database() AS here,
+             datname = current_database() AND application_name ~ '^dyno( |$)' AS ours
+         FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend'
+     ) a
+     WHERE NOT a.ours OR a.application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'";
 
-/// Says, in one row, whether a wait can be seen: that of this very backend.
-const PROBE: &str = "SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+/// Says, in one row, whether a wait can be seen: that of this very backend; and whether what sessions of other users do.
+const PROBE: &str = "SELECT state, pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
+     FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
 /// Looks at waits on a connection of its own.
 pub(super) struct PgSampler {
     connection: Connection,
     sample: String,
+    sees_others: bool,
     commits: u64,
 }
 
@@ -37,23 +46,53 @@ impl PgSampler {
             )
             .hint("turn track_activities on, or GRANT pg_read_all_stats to this user"));
         }
+        let sees_others = probe.last().and_then(|row| row.get(1)) == Some("t");
         // Start-up, settings and probe were one transaction each.
-        Ok(Self { connection, sample: first(SAMPLE), commits: 3 })
+        Ok(Self { connection, sample: first(SAMPLE), sees_others, commits: 3 })
     }
 }
 
 impl Sampler for PgSampler {
-    fn sample(&mut self, into: &mut Vec<WaitSample>) -> Result<(), TargetError> {
+    fn sample(
+        &mut self,
+        into: &mut Vec<WaitSample>,
+        others: &mut Vec<OtherSession>,
+    ) -> Result<(), TargetError> {
         let rows = self.connection.simple(&self.sample)?;
         self.commits += 1;
-        for row in rows.iter().filter(|row| row.len() == 2) {
-            let word = |column| row.get(column).unwrap_or("CPU").to_owned();
-            into.push(WaitSample { class: word(0), event: word(1) });
+        for row in rows.iter().filter(|row| row.len() == 4) {
+            let word = |column| row.get(column).unwrap_or_default().to_owned();
+            match row.get(0) {
+                Some("t") => {
+                    let word = |column| row.get(column).unwrap_or("CPU").to_owned();
+                    into.push(WaitSample { class: word(1), event: word(2) });
+                }
+                _ => others.push(OtherSession {
+                    database: word(1),
+                    program: program(&word(2)).to_owned(),
+                    here: row.get(3) == Some("t"),
+                }),
+            }
         }
         Ok(())
+    }
+
+    fn sees_others(&self) -> Result<(), String> {
+        match self.sees_others {
+            true => Ok(()),
+            false => {
+                Err("this user does not see what other users' sessions do; GRANT pg_read_all_stats to it"
+                    .to_owned())
+            }
+        }
     }
 
     fn own_commits(&self) -> u64 {
         self.commits
     }
+}
+
+/// The program of an `application_name`: sessions of another Dyno are many names of one.
+fn program(name: &str) -> &str {
+    if name.starts_with("dyno ") { "dyno" } else { name }
 }

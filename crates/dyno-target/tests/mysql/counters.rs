@@ -117,7 +117,7 @@ fn waits_are_sampled_of_dynos_sessions_only() {
         let target = loaded(server, &spec);
         let mut sampler = target.sampler().unwrap();
         let mut samples = Vec::new();
-        sampler.sample(&mut samples).unwrap();
+        sampler.sample(&mut samples, &mut Vec::new()).unwrap();
         assert!(samples.is_empty(), "nobody is at work: {samples:?}");
         let mut session = target.session(&setup(&spec, 0, Drive::Server, Redo::Lite)).unwrap();
         let ops: Vec<Op> = (0..2000).map(|i| Op::Select { first: 1 + i % 200 }).collect();
@@ -129,7 +129,7 @@ fn waits_are_sampled_of_dynos_sessions_only() {
                 session.close();
             });
             while samples.is_empty() && !worker.is_finished() {
-                sampler.sample(&mut samples).unwrap();
+                sampler.sample(&mut samples, &mut Vec::new()).unwrap();
             }
         });
         assert!(!samples.is_empty(), "a session at work was seen");

@@ -36,6 +36,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         same_host: host::is_this_one(connection)?,
         // The counters of all sessions are added up when the snapshot asks.
         counts_at_edges: false,
+        counted_for_server: dyno_record::Counter::ALL.to_vec(),
     })
 }
 

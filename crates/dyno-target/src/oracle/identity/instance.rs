@@ -11,7 +11,7 @@ use crate::error::{TargetError, TargetErrorKind};
 use crate::target::Instance;
 
 /// Background processes do these, and they belong to no container: `docs/engines/oracle.md`.
-const OF_THE_INSTANCE: &[Counter] = &[
+pub(super) const OF_THE_INSTANCE: &[Counter] = &[
     Counter::PhysicalWrites,
     Counter::PhysicalWriteRequests,
     Counter::PhysicalWriteBytes,

@@ -37,6 +37,7 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         same_host: host::is_this_one(&who.host, &who.instance),
         // A call's statistics are part of the views when it has ended, and nobody can be asked for more.
         counts_at_edges: false,
+        counted_for_server: instance::OF_THE_INSTANCE.to_vec(),
     })
 }
 

@@ -46,6 +46,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         redo_path,
         same_host,
         counts_at_edges: connection.server_version_num() >= SHARED_STATISTICS,
+        counted_for_server: instance::SERVER_WIDE.to_vec(),
     })
 }
 

@@ -109,5 +109,6 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         redo_path: None,
         same_host: true,
         counts_at_edges: true,
+        counted_for_server: Vec::new(),
     })
 }

@@ -406,7 +406,7 @@ fn versions(target: &dyn Target, spec: &DataSpec, work: Work) -> Option<Advice> 
 
 /// Whether waits can be sampled.
 fn waits(target: &dyn Target) -> Advice {
-    match target.sampler().and_then(|mut sampler| sampler.sample(&mut Vec::new())) {
+    match target.sampler().and_then(|mut sampler| sampler.sample(&mut Vec::new(), &mut Vec::new())) {
         Ok(()) => good("waits", "waits can be sampled".to_owned()),
         Err(error) => {
             advice("waits", Severity::Note, format!("waits cannot be sampled: {}", error.message), error.hint)
