@@ -303,6 +303,14 @@ fn record(
             ("device.vda.reads".into(), 20_100.0),
             ("device.vda.read_bytes".into(), 20_100.0 * block_size as f64),
             ("process.cpu_s".into(), 0.9),
+            ("own.cpu_s".into(), 0.9),
+            ("server.cpu_s".into(), 5.1),
+            ("kernel.cpu_s".into(), 0.1),
+            ("others.cpu_s".into(), 0.3),
+            ("others.sshd.cpu_s".into(), 0.2),
+            ("processors.capacity_s".into(), 40.0),
+            ("processors.busy_s".into(), 6.4),
+            ("processors.steal_s".into(), 0.0),
         ]),
         waits: Waits::Sampled {
             samples: 100,
@@ -343,6 +351,7 @@ pub fn postgres() -> RunRecord {
         same_host: true,
         counts_at_edges: true,
         counted_for_server: vec![Counter::PhysicalWrites, Counter::PhysicalWriteBytes, Counter::RedoBytes],
+        ..Identity::default()
     };
     let counters = [postgres_counters(1), postgres_counters(WHOLE_FACTOR)];
     record("postgres://dyno@db1/bench", "postgres", identity, 8_192, counters)

@@ -15,6 +15,7 @@ use crate::collector::Collector;
 use crate::metrics::{self, Metrics};
 use crate::observe::Taken;
 use crate::part;
+use crate::processors::Processors;
 use crate::recorder::Recorder;
 use crate::run::{Job, Outcome};
 use crate::summed::op_stats;
@@ -34,6 +35,8 @@ pub(crate) struct Measured {
     pub(crate) edge_late: (u32, u32),
     pub(crate) stall_ns_max: u64,
     pub(crate) broken_off: Vec<u32>,
+    /// Who had the processors in the window.
+    pub(crate) processors: Processors,
     /// What was read of each target, in their order.
     pub(crate) targets: Vec<MeasuredTarget>,
 }
@@ -70,7 +73,7 @@ pub(crate) fn record(
         .collect();
     let mut facts: Vec<TargetFacts> = job.targets.iter().map(target_facts).collect();
     let host = host_facts(job);
-    let (whole, host_counters) = match job.is_several() {
+    let (mut whole, mut host_counters) = match job.is_several() {
         true => {
             let total = total(job, measured, recorders, &parts, &host);
             for (facts, part) in facts.iter_mut().zip(parts) {
@@ -84,6 +87,7 @@ pub(crate) fn record(
             (only, host_counters)
         }
     };
+    measured.processors.note(&mut whole.metrics, &mut host_counters);
     RunRecord {
         schema_version: SCHEMA_VERSION,
         id: job.run_id.clone(),

@@ -170,6 +170,7 @@ impl<'a> Conductor<'a> {
             target.begin = Some(taken);
         }
         self.measured.begin_at = dyno_record::now_rfc3339();
+        self.measured.processors.begin(self.job);
         self.watchers.iter().for_each(Watcher::resume_sampler);
         self.watch.event(&Event::Window);
         Ok(())
@@ -262,6 +263,7 @@ impl<'a> Conductor<'a> {
             }
         }
         self.measured.end_at = dyno_record::now_rfc3339();
+        self.measured.processors.end(self.job);
         self.last_beat_ns = None;
         collector.drain();
     }

@@ -16,6 +16,7 @@ pub mod pace;
 mod panics;
 mod part;
 mod poll;
+mod processors;
 pub mod prove;
 mod recorder;
 mod run;

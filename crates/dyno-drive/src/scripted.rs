@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_plan::{Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Counter, Identity, OpClass, Snapshot};
+use dyno_record::{Advice, Counter, Identity, OpClass, ServerProcesses, Snapshot};
 use dyno_target::{
     Cancel, Capabilities, Clock, DataState, Done, DropItem, Duplex, Extra, Interrupter, LoadOptions,
     LoadReport, Observer, Op, OpError, Place, Progress, Request, Sampler, Session, SessionSetup, SliceDone,
@@ -154,6 +154,7 @@ impl Target for ScriptedTarget {
             same_host: true,
             counts_at_edges: true,
             block_size: 8192,
+            processes: ServerProcesses::This,
             ..Identity::default()
         })
     }

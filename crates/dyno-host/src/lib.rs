@@ -9,6 +9,7 @@
 //! | `locate` | which mount and which devices lie behind a path |
 //! | `facts` | what the machine is |
 //! | `snapshot`, `observer` | all counters at one moment |
+//! | `processors` | who had the processors: this program, the database, or others |
 //! | `delta`, `rates`, `named` | what moved between two moments, as figures and under the names that records use |
 
 mod delta;
@@ -18,6 +19,7 @@ mod locate;
 mod named;
 mod observer;
 mod parse;
+mod processors;
 mod rates;
 mod snapshot;
 
@@ -33,5 +35,6 @@ pub use parse::memory::{Memory, VmCounters};
 pub use parse::net::NetworkCounters;
 pub use parse::nfs::NfsCounters;
 pub use parse::pressure::Pressure;
+pub use processors::{ProcessTimes, ProcessorShares};
 pub use rates::{CpuShare, DeviceRates, NetworkRates, NfsRates, PressurePct, ProcessCpu};
 pub use snapshot::HostSnapshot;

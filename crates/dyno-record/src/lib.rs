@@ -31,7 +31,7 @@ pub use json::{RECORD_BYTES_MAX, RecordError};
 pub use latency::{Histogram, Latency};
 pub use metric::{Metric, Unit};
 pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
-pub use platform::{Advice, HostFacts, Identity, Severity, TargetFacts};
+pub use platform::{Advice, HostFacts, Identity, ServerProcesses, Severity, TargetFacts};
 pub use record::{ErrorTally, Gate, OpClass, OpStats, RunId, RunRecord, SCHEMA_VERSION, Status, Window};
 pub use repository::{
     Filter, Mark, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep, SweepState,

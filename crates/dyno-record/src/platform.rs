@@ -36,6 +36,30 @@ pub struct Identity {
     /// Portable counters that the platform counts for the whole server only, so that they hold the work of all its databases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counted_for_server: Vec<Counter>,
+    /// Which processes of the driving host it is. Numbers of processes mean nothing later, so no record keeps them.
+    #[serde(skip)]
+    pub processes: ServerProcesses,
+}
+
+/// Which processes of the host that drives are the database's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ServerProcesses {
+    /// None that are known: it runs on another host, or in surroundings that cannot be seen from here.
+    #[default]
+    Elsewhere,
+    /// It runs inside this program.
+    This,
+    /// A process and all that it started.
+    Tree(u32),
+    /// All whose command begins with one of `starts` and ends with `ends`.
+    Called {
+        /// Beginnings of commands.
+        starts: &'static [&'static str],
+        /// Their end, in either case.
+        ends: String,
+    },
+    /// It runs on this host, but which processes are its own cannot be told, for this reason.
+    Unknown(String),
 }
 
 /// One target in a record.

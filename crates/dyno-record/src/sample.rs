@@ -86,6 +86,7 @@ fn target() -> TargetFacts {
             same_host: true,
             counts_at_edges: true,
             counted_for_server: vec![Counter::RedoBytes],
+            ..Identity::default()
         },
         data: Some(dyno_plan::DataSpec {
             schemas: 2,

@@ -14,6 +14,7 @@ mod draws;
 mod facts;
 mod finding;
 mod physical;
+mod processor;
 mod reads;
 mod targets;
 mod time;
@@ -34,7 +35,7 @@ pub use time::{SEEN_LITTLE, seen_little};
 type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
 
 /// Every check, in the order of the record: first whether there is anything to judge, then the counts, then the times.
-const CHECKS: [Check; 38] = [
+const CHECKS: [Check; 39] = [
     ("operations", work::operations),
     ("sessions", window::sessions),
     ("counters_epoch", counters::epoch),
@@ -73,6 +74,7 @@ const CHECKS: [Check; 38] = [
     ("wall_clock", window::wall_clock),
     ("open_loop", client::open_loop),
     ("client_cost", client::cost),
+    ("processor", processor::others),
 ];
 
 /// The stable names of all checks, in the order of the audit.
@@ -81,8 +83,8 @@ pub fn check_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.
-const OF_THE_RUN: [&str; 6] =
-    ["window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost"];
+const OF_THE_RUN: [&str; 7] =
+    ["window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost", "processor"];
 
 /// Checks that hold for the total of several targets as for each of them; all others let one database speak.
 const OF_BOTH: [&str; 9] = [

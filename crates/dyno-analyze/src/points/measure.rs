@@ -42,7 +42,7 @@ use Unit::{
 };
 
 /// Every measure, in the order reports show them: throughput, latency, reads and writes, redo, the host.
-pub static MEASURES: [Measure; 55] = [
+pub static MEASURES: [Measure; 56] = [
     measure("ops_per_s", "operations", PerSecond, Higher),
     measure("rows_per_s", "rows", RowsPerSecond, Higher),
     measure("rows_read_per_s", "rows read", RowsPerSecond, Higher),
@@ -90,6 +90,7 @@ pub static MEASURES: [Measure; 55] = [
     measure("cpu_sys_pct", "CPU sys", Percent, Neither),
     measure("cpu_iowait_pct", "CPU iowait", Percent, Neither),
     measure("cpu_steal_pct", "CPU steal", Percent, Neither),
+    measure("others_cpu_pct", "CPU had by others", Percent, Neither),
     measure("client_cpu_us_per_op", "client CPU time of an operation", Microseconds, Lower),
     measure("device_reads_per_s", "device reads", PerSecond, Higher),
     measure("device_writes_per_s", "device writes", PerSecond, Neither),

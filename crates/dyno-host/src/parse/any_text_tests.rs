@@ -39,6 +39,7 @@ proptest! {
         let _ = nfs::parse_mountstats(&text, Path::new("/m"));
         let _ = pressure::parse_pressure(&text);
         let _ = process::parse_process_stat(&text);
+        let _ = process::parse_process(&text);
         let _ = process::parse_allowed(&text);
         let _ = process::parse_ticks_per_s(text.as_bytes());
         let _ = list::count(&text);

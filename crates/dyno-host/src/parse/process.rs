@@ -1,4 +1,4 @@
-//! `/proc/self/stat`, `/proc/self/status` and `/proc/self/auxv`: this process.
+//! `/proc/PID/stat`, `/proc/self/status` and `/proc/self/auxv`: this process.
 
 /// CPU time of this process since it started, in clock ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,6 +13,36 @@ pub(crate) fn parse_process_stat(text: &str) -> Option<ProcessTicks> {
     let (_, fields) = text.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace().skip(11).map(|field| field.parse().ok());
     Some(ProcessTicks { user: fields.next()??, system: fields.next()?? })
+}
+
+/// One process of this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// What its program calls itself.
+    pub(crate) name: String,
+    /// Who started it, or took it over.
+    pub(crate) parent: u32,
+    /// CPU time of all its threads, in clock ticks.
+    pub(crate) ticks: u64,
+    /// CPU time of its children that have ended and that it has taken note of.
+    pub(crate) reaped_ticks: u64,
+    /// When it was started, in clock ticks since the boot.
+    pub(crate) started: u64,
+}
+
+/// Fields 2, 4, 14 to 17 and 22 of a `/proc/PID/stat` line (proc_pid_stat(5)).
+pub(crate) fn parse_process(text: &str) -> Option<Process> {
+    let (begin, fields) = text.rsplit_once(')')?;
+    let name = begin.split_once('(')?.1.to_owned();
+    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<i64>().ok().map(|n| u64::try_from(n).unwrap_or(0));
+    Some(Process {
+        name,
+        parent: u32::try_from(number(1)?).ok()?,
+        ticks: number(11)?.saturating_add(number(12)?),
+        reaped_ticks: number(13)?.saturating_add(number(14)?),
+        started: number(19)?,
+    })
 }
 
 /// The list of CPUs that the process may use, from `/proc/self/status`.
@@ -44,6 +74,16 @@ mod tests {
         assert_eq!(parse_process_stat(&format!("12 (dyno) {rest}")), expected);
         assert_eq!(parse_process_stat(&format!("12 (a) b (c)) {rest}")), expected);
         assert_eq!(parse_process_stat("12 (dyno) S 1 1"), None);
+    }
+
+    #[test]
+    fn a_process_with_its_parent_and_its_children() {
+        let line = "61 (post (g)) S 60 60 60 0 -1 4194560 1 2 3 4 55 66 7 8 20 0 9 0 8765 1000 200";
+        let expected =
+            Process { name: "post (g)".into(), parent: 60, ticks: 121, reaped_ticks: 15, started: 8_765 };
+        assert_eq!(parse_process(line), Some(expected));
+        assert_eq!(parse_process("61 (postgres) S 60"), None);
+        assert_eq!(parse_process(""), None);
     }
 
     #[test]

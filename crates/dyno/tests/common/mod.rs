@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file is a crate of its own and uses its part")]
 
+pub mod burners;
 pub mod proxy;
 pub mod throttle;
 pub mod tmpfs;

@@ -158,6 +158,39 @@ fn spoiled_times_are_found() {
 }
 
 #[test]
+fn processors_that_others_had_are_said() {
+    let shared = |others_s: f64, busy_s: f64| {
+        postgres(|r| {
+            r.host_counters.insert("others.cpu_s".into(), others_s);
+            r.host_counters.insert("others.stress.cpu_s".into(), others_s * 0.9);
+            r.host_counters.insert("processors.busy_s".into(), busy_s);
+        })
+    };
+    let stolen = postgres(|r| {
+        r.host_counters.insert("processors.steal_s".into(), 4.0);
+    });
+    let unknown = postgres(|r| {
+        r.host_counters.remove("others.cpu_s");
+        let absent = "two servers were started at once".to_owned();
+        r.metrics.insert("others_cpu_pct".into(), dyno_record::Metric::Absent { absent });
+    });
+    check_cases(vec![
+        ("processor", Pass, "others 0.8 %, most of it sshd", postgres(|_| {})),
+        ("processor", Pass, "others 20.0 %", shared(8.0, 20.0)),
+        (
+            "processor",
+            Warn,
+            "99.5 % busy: this program 2.2 %, the database 12.7 %, others 84.5 %, most of it stress (76.0 %)",
+            shared(33.8, 39.8),
+        ),
+        ("processor", Warn, "others 7.5 %", shared(3.0, 38.0)),
+        ("processor", Warn, "others 30.0 %", shared(12.0, 20.0)),
+        ("processor", Warn, "the hypervisor took 10.0 %", stolen),
+        ("processor", Skipped, "two servers", unknown),
+    ]);
+}
+
+#[test]
 fn spoiled_windows_are_found() {
     check_cases(vec![
         ("sessions", Fail, "4 planned, 3 passed", postgres(|r| r.gate.sessions = 3)),

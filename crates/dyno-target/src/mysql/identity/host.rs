@@ -4,7 +4,10 @@
 //! by our name, and a process here that is called as a server is must have started when the server did. In doubt (another
 //! PID namespace, no /proc) the answer is no.
 
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use dyno_record::ServerProcesses;
 
 use super::super::wire::Connection;
 use crate::error::TargetError;
@@ -17,24 +20,56 @@ const TICKS_PER_S: f64 = 100.0;
 
 /// Whether the server behind this connection runs on this machine.
 pub(super) fn is_this_one(connection: &mut Connection) -> Result<bool, TargetError> {
+    Ok(!candidates(connection)?.is_empty())
+}
+
+/// The server's process. Where several were started in the same seconds, the file in which the server keeps its number
+/// tells them apart.
+pub(super) fn processes(connection: &mut Connection) -> Result<ServerProcesses, TargetError> {
+    let candidates = candidates(connection)?;
+    Ok(match candidates.as_slice() {
+        [] => ServerProcesses::Elsewhere,
+        &[only] => ServerProcesses::Tree(only),
+        several => match written_pid(connection)?.filter(|pid| several.contains(pid)) {
+            Some(pid) => ServerProcesses::Tree(pid),
+            None => ServerProcesses::Unknown(format!(
+                "{} servers were started in the same seconds, and the file of @@pid_file cannot be read",
+                several.len()
+            )),
+        },
+    })
+}
+
+/// Processes here that may be the server behind this connection; none where it runs elsewhere.
+fn candidates(connection: &mut Connection) -> Result<Vec<u32>, TargetError> {
     let rows = connection.simple("SELECT @@hostname")?;
     let theirs = rows.first().and_then(|row| row.get(0)).unwrap_or_default();
     let ours = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     if theirs.is_empty() || theirs != ours.trim() {
-        return Ok(false);
+        return Ok(Vec::new());
     }
     let rows = connection.simple("SHOW GLOBAL STATUS LIKE 'Uptime'")?;
-    let Some(uptime_s) = rows.first().and_then(|row| row.parse::<f64>(1)) else { return Ok(false) };
+    let Some(uptime_s) = rows.first().and_then(|row| row.parse::<f64>(1)) else { return Ok(Vec::new()) };
     let started_s = seconds_since_1970() - uptime_s;
-    Ok(servers_started_s().iter().any(|process_s| (process_s - started_s).abs() <= START_WITHIN_S))
+    let near = |&(_, process_s): &(u32, f64)| (process_s - started_s).abs() <= START_WITHIN_S;
+    Ok(servers_started_s().into_iter().filter(near).map(|(pid, _)| pid).collect())
+}
+
+/// The number of its process that the server has written down.
+fn written_pid(connection: &mut Connection) -> Result<Option<u32>, TargetError> {
+    let rows = connection.simple("SELECT @@pid_file, @@datadir")?;
+    let text = |at| rows.first().and_then(|row| row.get(at)).filter(|text| !text.is_empty());
+    let (Some(file), Some(data)) = (text(0), text(1)) else { return Ok(None) };
+    let written = std::fs::read_to_string(Path::new(data).join(file)).ok();
+    Ok(written.and_then(|text| text.trim().parse().ok()))
 }
 
 fn seconds_since_1970() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// When each process that is called as a server is was started, seconds since 1970.
-fn servers_started_s() -> Vec<f64> {
+/// Each process that is called as a server is, and when it was started, seconds since 1970.
+fn servers_started_s() -> Vec<(u32, f64)> {
     let booted_s = std::fs::read_to_string("/proc/uptime")
         .ok()
         .and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok())
@@ -44,8 +79,12 @@ fn servers_started_s() -> Vec<f64> {
     let folders = entries.map(|entry| entry.path()).filter(|path| {
         std::fs::read(path.join("cmdline")).is_ok_and(|line| is_server(&String::from_utf8_lossy(&line)))
     });
-    let ticks = folders.filter_map(|path| start_ticks(&std::fs::read_to_string(path.join("stat")).ok()?));
-    ticks.map(|ticks| booted_s + ticks / TICKS_PER_S).collect()
+    let started = folders.filter_map(|path| {
+        let pid: u32 = path.file_name()?.to_str()?.parse().ok()?;
+        let ticks = start_ticks(&std::fs::read_to_string(path.join("stat")).ok()?)?;
+        Some((pid, booted_s + ticks / TICKS_PER_S))
+    });
+    started.collect()
 }
 
 /// Whether a command line is that of a server; it may have been started through a loader or a wrapper.

@@ -10,7 +10,7 @@ mod preflight;
 mod room;
 mod settings;
 
-use dyno_record::Identity;
+use dyno_record::{Identity, ServerProcesses};
 
 use super::layout::page_size;
 use super::wire::Connection;
@@ -24,6 +24,7 @@ pub(super) use preflight::preflight;
 pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
     let settings = settings::read(connection)?;
     let data_path = settings.value("datadir").map(|path| path.trim_end_matches('/').to_owned());
+    let processes = host::processes(connection)?;
     let redo = settings.value("innodb_log_group_home_dir").filter(|path| path.starts_with('/'));
     Ok(Identity {
         product: product(connection).to_owned(),
@@ -33,10 +34,11 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         non_default: settings.non_default(),
         redo_path: redo.map(str::to_owned).or_else(|| data_path.clone()),
         data_path,
-        same_host: host::is_this_one(connection)?,
+        same_host: processes != ServerProcesses::Elsewhere,
         // The counters of all sessions are added up when the snapshot asks.
         counts_at_edges: false,
         counted_for_server: dyno_record::Counter::ALL.to_vec(),
+        processes,
     })
 }
 

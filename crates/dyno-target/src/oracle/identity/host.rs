@@ -3,6 +3,8 @@
 //! Its host has to have our name, and its process monitor has to be a process here. In doubt (another PID namespace, no
 //! /proc) the answer is no.
 
+use dyno_record::ServerProcesses;
+
 /// What the process monitor of an instance is called, before the instance's name.
 const MONITORS: [&str; 3] = ["ora_pmon_", "db_pmon_", "xe_pmon_"];
 
@@ -16,6 +18,14 @@ pub(super) fn is_this_one(host: &str, instance: &str) -> bool {
     entries
         .filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok())
         .any(|line| is_monitor(&line, instance))
+}
+
+/// The processes of `instance`: background processes (`ora_dbw0_FREE`) and those that serve sessions (`oracleFREE`).
+pub(super) fn processes(same_host: bool, instance: &str) -> ServerProcesses {
+    match same_host {
+        true => ServerProcesses::Called { starts: &["ora", "db_", "xe_"], ends: instance.to_owned() },
+        false => ServerProcesses::Elsewhere,
+    }
 }
 
 fn short(host: &str) -> String {

@@ -25,6 +25,7 @@ pub(super) use preflight::preflight;
 pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Result<Identity, TargetError> {
     let settings = settings::read(connection)?;
     let who = who(connection)?;
+    let same_host = host::is_this_one(&who.host, &who.instance);
     Ok(Identity {
         product: "Oracle Database".to_owned(),
         version: version(connection)?,
@@ -34,10 +35,11 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         // Files may lie in ASM, on Exadata, or behind a name that means nothing here.
         data_path: None,
         redo_path: None,
-        same_host: host::is_this_one(&who.host, &who.instance),
+        same_host,
         // A call's statistics are part of the views when it has ended, and nobody can be asked for more.
         counts_at_edges: false,
         counted_for_server: instance::OF_THE_INSTANCE.to_vec(),
+        processes: host::processes(same_host, &who.instance),
     })
 }
 

@@ -6,6 +6,8 @@
 
 use std::path::Path;
 
+use dyno_record::ServerProcesses;
+
 use super::super::wire::Connection;
 use crate::error::TargetError;
 
@@ -24,6 +26,28 @@ pub(super) fn is_this_one(connection: &mut Connection) -> Result<bool, TargetErr
     };
     let title = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     Ok(is_our_backend(&String::from_utf8_lossy(&title), user, database, &from))
+}
+
+/// The server's processes: the postmaster, which is the parent of the process behind this connection, and all its children.
+pub(super) fn processes(
+    connection: &mut Connection,
+    same_host: bool,
+) -> Result<ServerProcesses, TargetError> {
+    if !same_host {
+        return Ok(ServerProcesses::Elsewhere);
+    }
+    let rows = connection.simple("SELECT pg_backend_pid()")?;
+    let pid = rows.first().and_then(|row| row.parse::<u32>(0));
+    let stat = pid.and_then(|pid| std::fs::read_to_string(format!("/proc/{pid}/stat")).ok());
+    Ok(match stat.as_deref().and_then(parent) {
+        Some(postmaster) => ServerProcesses::Tree(postmaster),
+        None => ServerProcesses::Unknown("the server's processes cannot be looked at".to_owned()),
+    })
+}
+
+/// The fourth field of /proc/PID/stat: who started the process.
+fn parent(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// `postgres: USER DATABASE FROM …`, with the cluster's name before the user where it has one.
@@ -50,5 +74,12 @@ mod tests {
         assert!(!is_our_backend(title, "you", "bench", "127.0.0.1(50123)"));
         assert!(!is_our_backend("vim postgres: me bench [local] x", "me", "bench", "[local]"));
         assert!(is_our_backend("postgres: me bench [local] SELECT", "me", "bench", "[local]"));
+    }
+
+    #[test]
+    fn the_parent_is_found_behind_any_name() {
+        assert_eq!(parent("812 (postgres) S 807 812 812 0 -1"), Some(807));
+        assert_eq!(parent("812 (a) b) S 807 812"), Some(807));
+        assert_eq!(parent("812"), None);
     }
 }

@@ -47,6 +47,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         same_host,
         counts_at_edges: connection.server_version_num() >= SHARED_STATISTICS,
         counted_for_server: instance::SERVER_WIDE.to_vec(),
+        processes: host::processes(connection, same_host)?,
     })
 }
 

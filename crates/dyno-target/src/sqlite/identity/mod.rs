@@ -6,7 +6,7 @@ mod preflight;
 use std::collections::BTreeMap;
 
 use dyno_plan::Bytes;
-use dyno_record::Identity;
+use dyno_record::{Identity, ServerProcesses};
 use rusqlite::Connection;
 
 use super::connect::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Purpose, number, word};
@@ -110,5 +110,6 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         same_host: true,
         counts_at_edges: true,
         counted_for_server: Vec::new(),
+        processes: ServerProcesses::This,
     })
 }

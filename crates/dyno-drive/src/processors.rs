@@ -1,0 +1,60 @@
+//! Who had the processors in the window.
+//!
+//! Read right after either snapshot and not with it: looking at every process of the machine takes milliseconds. The two
+//! readings hold the machine's own times too, so the shares are exact for the time between them.
+
+use std::collections::BTreeMap;
+
+use dyno_host::{ProcessTimes, ProcessorShares};
+use dyno_record::{Metric, ServerProcesses, Unit};
+
+use crate::metrics::{self, Metrics};
+use crate::run::Job;
+
+/// The metric.
+const OTHERS_PCT: &str = "others_cpu_pct";
+
+/// Readings at both ends of the window.
+#[derive(Debug, Default)]
+pub(crate) struct Processors {
+    begin: Option<ProcessTimes>,
+    end: Option<ProcessTimes>,
+}
+
+impl Processors {
+    pub(crate) fn begin(&mut self, job: &Job<'_>) {
+        self.begin = read(job);
+    }
+
+    pub(crate) fn end(&mut self, job: &Job<'_>) {
+        self.end = read(job);
+    }
+
+    /// Enters what the readings tell into the figures of a run that has some.
+    pub(crate) fn note(&self, metrics: &mut Metrics, host_counters: &mut BTreeMap<String, f64>) {
+        if metrics.is_empty() {
+            return;
+        }
+        let shares = match (&self.begin, &self.end) {
+            (Some(begin), Some(end)) => ProcessorShares::between(begin, end),
+            _ => None,
+        };
+        let Some(shares) = shares else {
+            return metrics::absent(metrics, OTHERS_PCT, "this host does not tell whose its processors were");
+        };
+        host_counters.extend(shares.counters());
+        match &shares.others_s {
+            Ok(others_s) => {
+                let value = 100.0 * others_s / shares.capacity_s;
+                metrics.insert(OTHERS_PCT.to_owned(), Metric::Value { value, unit: Unit::Percent });
+            }
+            Err(reason) => metrics::absent(metrics, OTHERS_PCT, reason),
+        }
+    }
+}
+
+fn read(job: &Job<'_>) -> Option<ProcessTimes> {
+    let servers: Vec<ServerProcesses> =
+        job.targets.iter().map(|aim| aim.identity.processes.clone()).collect();
+    ProcessTimes::read(&servers)
+}

@@ -1,0 +1,238 @@
+//! Who had the processors between two moments: this program, the database's processes, the kernel's own threads, or others.
+//!
+//! The time of processes that have ended is their parent's from the moment it has taken note of their end (`cutime`), so the
+//! sum over a tree is kept when its parts come and go. What others had is what is left of the machine's busy time: it holds
+//! also processes that cannot be seen. Interrupts are nobody's.
+
+use std::collections::BTreeMap;
+
+use dyno_record::ServerProcesses;
+
+use crate::files::Root;
+use crate::parse::cpu::{CpuTimes, parse_stat};
+use crate::parse::process::{Process, parse_process, parse_ticks_per_s};
+
+/// Processes above which they are not looked at: reading each takes about 10 µs.
+const PROCESSES_MAX: usize = 20_000;
+/// Generations above which a chain of parents is not followed.
+const GENERATIONS_MAX: usize = 64;
+/// The parent of the kernel's own threads.
+const KTHREADD: u32 = 2;
+/// How many of the others are named.
+const NAMED_MAX: usize = 3;
+/// The namespace of processes that a machine begins with (`PROC_PID_INIT_INO` of the kernel's proc_ns.h).
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+/// Names of database servers' processes.
+const SERVERS: [&str; 3] = ["postgres", "mysqld", "mariadbd"];
+
+/// Whose a process is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    This,
+    Server,
+    Kernel,
+    Others,
+}
+
+/// CPU time of the machine and of every process that can be seen, at one moment.
+#[derive(Debug, Clone)]
+pub struct ProcessTimes {
+    cpu: CpuTimes,
+    ticks_per_s: u64,
+    processes: BTreeMap<u32, (Owner, Process)>,
+    /// Why the others cannot be told from the database, if so.
+    unknown: Option<String>,
+}
+
+impl ProcessTimes {
+    /// Reads them; `servers` are the databases' processes. Absent where this machine does not tell.
+    pub fn read(servers: &[ServerProcesses]) -> Option<Self> {
+        Self::of_root(&Root::system(), std::process::id(), servers)
+    }
+
+    fn of_root(root: &Root, own: u32, servers: &[ServerProcesses]) -> Option<Self> {
+        let auxv = std::fs::read(root.path("proc/self/auxv")).unwrap_or_default();
+        let numbers: Vec<u32> = root.names("proc").iter().filter_map(|name| name.parse().ok()).collect();
+        if numbers.len() > PROCESSES_MAX {
+            return None;
+        }
+        // The machine before its processes: what runs in between is then somebody's twice, never an others' that nobody is.
+        let cpu = parse_stat(&root.text("proc/stat")?)?.times;
+        let read = |&pid: &u32| Some((pid, parse_process(&root.text(&format!("proc/{pid}/stat"))?)?));
+        let all: BTreeMap<u32, Process> = numbers.iter().filter_map(read).collect();
+        let tops = tops(root, own, servers, &all);
+        let unknown = unknown(root, servers, &tops, &all);
+        let processes = all.iter().map(|(&pid, process)| (pid, (owner(pid, &tops, &all), process.clone())));
+        let processes = processes.collect();
+        Some(Self { cpu, ticks_per_s: parse_ticks_per_s(&auxv)?, processes, unknown })
+    }
+}
+
+/// The processes from which ownership is inherited.
+fn tops(
+    root: &Root,
+    own: u32,
+    servers: &[ServerProcesses],
+    all: &BTreeMap<u32, Process>,
+) -> BTreeMap<u32, Owner> {
+    let mut tops = BTreeMap::from([(KTHREADD, Owner::Kernel), (own, Owner::This)]);
+    for server in servers {
+        match server {
+            ServerProcesses::Tree(pid) => {
+                tops.insert(*pid, Owner::Server);
+            }
+            ServerProcesses::Called { starts, ends } => {
+                let begins = |name: &str| starts.iter().any(|start| name.starts_with(start));
+                for (&pid, _) in all.iter().filter(|(_, process)| begins(&process.name)) {
+                    let command = root.text(&format!("proc/{pid}/cmdline")).unwrap_or_default();
+                    let word = command.split(['\0', ' ']).next().unwrap_or_default();
+                    if begins(word) && word.to_ascii_lowercase().ends_with(&ends.to_ascii_lowercase()) {
+                        tops.insert(pid, Owner::Server);
+                    }
+                }
+            }
+            ServerProcesses::Elsewhere | ServerProcesses::This | ServerProcesses::Unknown(_) => {}
+        }
+    }
+    tops
+}
+
+/// Why others cannot be told from the database.
+fn unknown(
+    root: &Root,
+    servers: &[ServerProcesses],
+    tops: &BTreeMap<u32, Owner>,
+    all: &BTreeMap<u32, Process>,
+) -> Option<String> {
+    servers.iter().find_map(|server| match server {
+        ServerProcesses::Unknown(reason) => Some(reason.clone()),
+        ServerProcesses::Tree(pid) if !all.contains_key(pid) => {
+            Some(format!("the server's process {pid} cannot be looked at"))
+        }
+        ServerProcesses::Called { ends, .. } if !tops.values().any(|owner| *owner == Owner::Server) => {
+            Some(format!("no process of {ends} can be looked at"))
+        }
+        ServerProcesses::Elsewhere if is_contained(root) => {
+            Some("this program runs in a container, from which the machine's other processes are not seen".into())
+        }
+        ServerProcesses::Elsewhere => {
+            let found = all.iter().find(|(_, process)| SERVERS.contains(&process.name.as_str()));
+            found.map(|(pid, process)| {
+                format!(
+                    "a process called {} ({pid}) runs here, and whether it is the database under test cannot be told",
+                    process.name
+                )
+            })
+        }
+        _ => None,
+    })
+}
+
+/// Whether this program sees only some of the machine's processes: the first namespace of processes has a number of its own.
+fn is_contained(root: &Root) -> bool {
+    let namespace = std::fs::read_link(root.path("proc/self/ns/pid"));
+    namespace.is_ok_and(|name| name.to_string_lossy() != FIRST_NAMESPACE)
+}
+
+/// Whose `pid` is: its own, or what its nearest known ancestor is.
+fn owner(pid: u32, tops: &BTreeMap<u32, Owner>, all: &BTreeMap<u32, Process>) -> Owner {
+    let parent = |pid: &u32| all.get(pid).map(|process| process.parent);
+    let line = std::iter::successors(Some(pid), parent).take(GENERATIONS_MAX);
+    line.filter_map(|pid| tops.get(&pid)).next().copied().unwrap_or(Owner::Others)
+}
+
+/// Who had how much of the processors in an interval; seconds of processor time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessorShares {
+    /// All that there was: the interval times the processors.
+    pub capacity_s: f64,
+    /// On programs and in the kernel, interrupts left out.
+    pub busy_s: f64,
+    /// Taken by the hypervisor.
+    pub steal_s: f64,
+    /// This program and what it started.
+    pub own_s: f64,
+    /// The database's processes; absent where they are not here, or run inside this program.
+    pub server_s: Option<f64>,
+    /// The kernel's own threads, which also write out what databases wrote.
+    pub kernel_s: f64,
+    /// Everybody else, or why that cannot be told.
+    pub others_s: Result<f64, String>,
+    /// The largest of the others, by the names of their programs.
+    pub names: Vec<(String, f64)>,
+}
+
+impl ProcessorShares {
+    /// What happened between two moments; absent when no time has passed.
+    pub fn between(begin: &ProcessTimes, end: &ProcessTimes) -> Option<Self> {
+        let seconds = |ticks: u64| ticks as f64 / end.ticks_per_s as f64;
+        let moved = |part: fn(&CpuTimes) -> u64| seconds(part(&end.cpu).saturating_sub(part(&begin.cpu)));
+        let busy_s = moved(|cpu| cpu.user + cpu.nice + cpu.system);
+        let steal_s = moved(|cpu| cpu.steal);
+        let capacity_s = busy_s + steal_s + moved(|cpu| cpu.idle + cpu.iowait + cpu.irq + cpu.softirq);
+        if capacity_s <= 0.0 {
+            return None;
+        }
+        let sum = |times: &ProcessTimes, owner: Owner| -> u64 {
+            let own = times.processes.values().filter(|(its, _)| *its == owner);
+            own.map(|(_, process)| process.ticks + process.reaped_ticks).sum()
+        };
+        let of = |owner| seconds(sum(end, owner).saturating_sub(sum(begin, owner)));
+        let has = |owner| end.processes.values().any(|(its, _)| *its == owner);
+        let (own_s, kernel_s) = (of(Owner::This), of(Owner::Kernel));
+        let server_s = has(Owner::Server).then(|| of(Owner::Server));
+        let left_s = (busy_s - own_s - kernel_s - server_s.unwrap_or(0.0)).max(0.0);
+        let unknown = begin.unknown.clone().or_else(|| end.unknown.clone());
+        let others_s = unknown.map_or(Ok(left_s), Err);
+        let names = names(begin, end, &seconds);
+        Some(Self { capacity_s, busy_s, steal_s, own_s, server_s, kernel_s, others_s, names })
+    }
+
+    /// The figures under dotted names, as a record keeps them.
+    pub fn counters(&self) -> BTreeMap<String, f64> {
+        let mut named = BTreeMap::new();
+        let mut put = |name: &str, value| named.insert(name.to_owned(), value);
+        put("processors.capacity_s", self.capacity_s);
+        put("processors.busy_s", self.busy_s);
+        put("processors.steal_s", self.steal_s);
+        put("own.cpu_s", self.own_s);
+        put("kernel.cpu_s", self.kernel_s);
+        if let Some(server_s) = self.server_s {
+            put("server.cpu_s", server_s);
+        }
+        if let Ok(others_s) = self.others_s {
+            put("others.cpu_s", others_s);
+            for (name, value) in &self.names {
+                put(&format!("others.{name}.cpu_s"), *value);
+            }
+        }
+        named
+    }
+}
+
+/// The largest of the others, by program.
+fn names(begin: &ProcessTimes, end: &ProcessTimes, seconds: &dyn Fn(u64) -> f64) -> Vec<(String, f64)> {
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for (pid, (owner, process)) in &end.processes {
+        if *owner != Owner::Others {
+            continue;
+        }
+        // A number that was given anew is another process.
+        let before = begin.processes.get(pid).filter(|(_, before)| before.started == process.started);
+        let before = before.map_or(0, |(_, before)| before.ticks + before.reaped_ticks);
+        let ticks = (process.ticks + process.reaped_ticks).saturating_sub(before);
+        *sums.entry(plain(&process.name)).or_default() += ticks;
+    }
+    let mut sums: Vec<_> = sums.into_iter().filter(|(_, ticks)| *ticks > 0).collect();
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    sums.into_iter().take(NAMED_MAX).map(|(name, ticks)| (name, seconds(ticks))).collect()
+}
+
+/// A program's name without what would break a dotted name.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+#[path = "processors_tests.rs"]
+mod tests;

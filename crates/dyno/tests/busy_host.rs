@@ -1,0 +1,65 @@
+//! A machine whose processors others keep busy: the run's counts hold, and it says whose the processors were.
+
+mod common;
+
+use common::burners::Burners;
+use common::{Desk, SHORT, assert_fits_schema, check};
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+/// Loads and runs at `target` beside a burner on every processor.
+fn run_beside_burners(target: &str) -> Value {
+    let desk = Desk::new();
+    desk.dyno(&["init"]);
+    let target =
+        ["--target", target, "--set", "data.scale=2000 blocks", "--set", "run.sessions_per_schema=2"];
+    let said = desk.dyno(&[&["load"], &target[..]].concat());
+    assert_eq!(said.code, 0, "{said:#?}");
+    let _others = Burners::for_all();
+    let (code, record) = desk.json(&[&["run"], &target[..], &SHORT[..]].concat());
+    assert_eq!(code, 0, "counts hold on a busy machine: {}", record["reasons"]);
+    assert_fits_schema(&record);
+    record
+}
+
+/// That the record says that others had the processors, and names them.
+fn assert_others_are_named(record: &Value) {
+    let processor = check(record, "processor");
+    assert_eq!(processor["status"], "warn", "{processor}");
+    let words = processor["detail"].as_str().unwrap();
+    assert!(words.contains("most of it sh ("), "{words}");
+    assert!(record["metrics"]["others_cpu_pct"]["value"].as_f64().unwrap() > 5.0, "{record}");
+    assert!(record["host_counters"]["others.sh.cpu_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn sqlite_is_part_of_this_program_and_burners_are_not() {
+    let desk = Desk::new();
+    let record = run_beside_burners(&format!("sqlite:{}", desk.file("bench.db").display()));
+    assert_others_are_named(&record);
+    assert!(record["host_counters"].get("server.cpu_s").is_none());
+    let own = record["host_counters"]["own.cpu_s"].as_f64().unwrap();
+    assert!(own > 0.0, "{own}");
+}
+
+#[test]
+fn the_processes_of_postgres_are_no_others() {
+    for version in Postgres::oldest_and_newest() {
+        let server = Postgres::start(&version, &[]);
+        let record = run_beside_burners(&server.url());
+        assert_others_are_named(&record);
+        assert!(record["host_counters"]["server.cpu_s"].as_f64().unwrap() > 0.0, "{record}");
+    }
+}
+
+#[test]
+fn the_process_of_mysql_and_mariadb_is_no_other() {
+    for version in MySql::available() {
+        // Two that were started at once are told apart by the file that holds the process's number.
+        let (server, twin) = (MySql::start(&version, &[]), MySql::start(&version, &[]));
+        let record = run_beside_burners(&server.url());
+        assert_others_are_named(&record);
+        assert!(record["host_counters"]["server.cpu_s"].as_f64().unwrap() > 0.0, "{record}");
+        drop(twin);
+    }
+}
