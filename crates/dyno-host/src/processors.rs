@@ -19,7 +19,7 @@ const GENERATIONS_MAX: usize = 64;
 /// The parent of the kernel's own threads.
 const KTHREADD: u32 = 2;
 /// How many of the others are named.
-const NAMED_MAX: usize = 3;
+const NAMED_MAX: usize = 5;
 /// The namespace of processes that a machine begins with (`PROC_PID_INIT_INO` of the kernel's proc_ns.h).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 /// Names of database servers' processes.
