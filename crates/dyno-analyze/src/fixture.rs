@@ -45,6 +45,7 @@ pub fn plan(url: &str) -> Plan {
             count: None,
             weights: Vec::new(),
             data: Default::default(),
+            shared: false,
             password_env: None,
             password_file: None,
             connect_timeout: span(10),

@@ -16,6 +16,7 @@ pub(crate) fn plan() -> Plan {
             count: None,
             weights: Vec::new(),
             data: Default::default(),
+            shared: false,
             password_env: None,
             password_file: None,
             connect_timeout: Span(Duration::from_secs(1)),

@@ -59,6 +59,9 @@ pub struct Target {
     /// Whether several databases have their data each, or reach the same.
     #[serde(default, skip_serializing_if = "Holding::is_default")]
     pub data: Holding,
+    /// Whether other Dynos may be at work on the same server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// The environment variable that holds the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_env: Option<String>,

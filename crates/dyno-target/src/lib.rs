@@ -34,7 +34,7 @@ pub mod witness;
 pub use clock::{Clock, MonotonicClock};
 pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
-pub use lock::{Holder, Lock, Work};
+pub use lock::{Claim, Holder, Lock, Work};
 pub use open::{OpenOptions, open};
 pub use report::{Report, Reporter};
 pub use secret::Secret;

@@ -4,6 +4,11 @@
 //! So whoever changes or measures takes a lock that lies in the target itself, where every other Dyno finds it whatever
 //! host it runs on. It is advisory: it binds Dynos, not others. It belongs to a process, not to a file's contents: it
 //! ends with the process, however that ends, and nothing is ever left to be cleared by hand.
+//!
+//! Beside it lies the lock of the server: redo, writes, checkpoints and CPU are counted for all its databases together, so
+//! two Dynos on two databases of one server measure each other as well. Who takes the target's lock takes the server's
+//! after it, alone, or together with others who share it. SQLite has no server but a device, which belongs to everybody on
+//! the machine: there others are named, not refused.
 
 use std::any::Any;
 use std::fmt;
@@ -35,6 +40,15 @@ impl Work {
             Self::Prove => "prove",
         }
     }
+}
+
+/// How much of the server a Dyno claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// All of it: no other Dyno may be at work on any of its databases.
+    Alone,
+    /// A part: others may be at work on other databases, if they share it too.
+    Shared,
 }
 
 /// Who holds a target's lock.
@@ -131,11 +145,30 @@ impl fmt::Debug for Lock {
 
 /// The refusal because `holder`, if it is known, is at work on the target called `target`.
 pub(crate) fn busy(target: &str, holder: Option<&Holder>, hint: String) -> TargetError {
-    let who = match holder {
+    TargetError::new(TargetErrorKind::Busy, format!("{target} is in use by {}", who(holder))).hint(hint)
+}
+
+/// The refusal because `holder`, if it is known, is at work on the server of the target called `target`, in the database
+/// called `place` where that is known. `end` says how a holder that hangs is ended.
+pub(crate) fn server_busy(
+    target: &str,
+    holder: Option<&Holder>,
+    place: Option<&str>,
+    end: &str,
+) -> TargetError {
+    let place = place.map_or(String::new(), |place| format!(", in {place}"));
+    let message = format!("the server of {target} is in use by {}{place}", who(holder));
+    TargetError::new(TargetErrorKind::Busy, message).hint(format!(
+        "wait until it has ended: redo, writes and CPU are the server's, so each would measure the other; with target.shared = \
+         true in both plans they run side by side, and the server's figures are marked; {end}"
+    ))
+}
+
+fn who(holder: Option<&Holder>) -> String {
+    match holder {
         Some(holder) => holder.to_string(),
         None => "another dyno, which has not said yet which one it is".to_owned(),
-    };
-    TargetError::new(TargetErrorKind::Busy, format!("{target} is in use by {who}")).hint(hint)
+    }
 }
 
 #[cfg(test)]

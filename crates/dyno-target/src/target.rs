@@ -5,7 +5,7 @@ use dyno_record::{Advice, Counter, Identity, Snapshot};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use crate::lock::{Holder, Lock};
+use crate::lock::{Claim, Holder, Lock};
 use crate::report::Reporter;
 use crate::session::{Extra, Session, SessionSetup};
 use crate::witness::{RowVersion, ServerLife};
@@ -70,11 +70,12 @@ pub trait Target: Send + Sync {
     /// It cannot be reached, or refuses.
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError>;
 
-    /// Keeps every other Dyno off this target for as long as the lock lives: see [`crate::lock`].
+    /// Keeps every other Dyno off this target for as long as the lock lives, and off its server as `claim` says: see
+    /// [`crate::lock`].
     ///
     /// # Errors
     /// [`crate::TargetErrorKind::Busy`] names who holds it; else it cannot be reached, or refuses.
-    fn lock(&self, _holder: &Holder) -> Result<Lock, TargetError> {
+    fn lock(&self, _holder: &Holder, _claim: Claim) -> Result<Lock, TargetError> {
         Ok(Lock::needless())
     }
 

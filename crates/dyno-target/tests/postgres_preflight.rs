@@ -25,6 +25,7 @@ fn plan(url: &str) -> Plan {
             count: None,
             weights: Vec::new(),
             data: Default::default(),
+            shared: false,
             password_env: None,
             password_file: None,
             connect_timeout: Span(Duration::from_secs(10)),

@@ -8,7 +8,9 @@ use anyhow::Context as _;
 use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource, TargetUrl};
 use dyno_record::{Identity, Repository};
 use dyno_target::data::mix;
-use dyno_target::{DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind};
+use dyno_target::{
+    Claim, DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind,
+};
 
 use crate::cli::{Common, DEFAULT_PLAN};
 use crate::exit::usage;
@@ -69,9 +71,20 @@ fn open(plan: &Plan, url: &TargetUrl, password: Option<Secret>) -> Result<Arc<dy
     Ok(Arc::from(dyno_target::open(url, &options)?))
 }
 
-/// Keeps other Dynos off the target while this command works as `holder`, and says so where that cannot be.
-pub(crate) fn lock(target: &dyn Target, holder: &Holder, talk: &Talk) -> Result<Lock, TargetError> {
-    let lock = target.lock(holder)?;
+/// What `plan` claims of the servers of its targets.
+pub(crate) fn claim(plan: &Plan) -> Claim {
+    if plan.target.shared { Claim::Shared } else { Claim::Alone }
+}
+
+/// Keeps other Dynos off the target while this command works as `holder`, and off its server as `claim` says; says so where
+/// that cannot be.
+pub(crate) fn lock(
+    target: &dyn Target,
+    holder: &Holder,
+    claim: Claim,
+    talk: &Talk,
+) -> Result<Lock, TargetError> {
+    let lock = target.lock(holder, claim)?;
     match lock.caveat() {
         Some(caveat) => talk.say(&format!("warning: {caveat}")),
         None => talk.detail("the target is locked against other dynos"),

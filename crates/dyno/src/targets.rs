@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use dyno_drive::Aim;
 use dyno_plan::{DataSpec, Holding, Plan};
 use dyno_record::Identity;
-use dyno_target::{Cancel, Holder, Instance, Lock, Target, TargetError, TargetErrorKind, Work};
+use dyno_target::{Cancel, Claim, Holder, Instance, Lock, Target, TargetError, TargetErrorKind, Work};
 
 use crate::context;
 use crate::exit::usage;
@@ -32,6 +32,7 @@ pub(crate) struct Reached {
 pub(crate) struct Targets {
     pub(crate) all: Vec<Reached>,
     holding: Holding,
+    claim: Claim,
 }
 
 impl Reached {
@@ -86,7 +87,7 @@ impl Targets {
             refuse_overlap(&all, &reached)?;
             all.push(reached);
         }
-        Ok(Self { all, holding: plan.target.data })
+        Ok(Self { all, holding: plan.target.data, claim: context::claim(plan) })
     }
 
     /// Whether there are several.
@@ -163,7 +164,8 @@ impl Targets {
     /// Locks all of them.
     pub(crate) fn lock(&self, work: Work, talk: &Talk) -> anyhow::Result<Vec<Lock>> {
         let holder = Holder::this_process(work);
-        let one = |reached: &Reached| match context::lock(reached.target.as_ref(), &holder, talk) {
+        let one = |reached: &Reached| match context::lock(reached.target.as_ref(), &holder, self.claim, talk)
+        {
             // Several ways to one database: the first has locked it for all.
             Err(error)
                 if self.is_shared()

@@ -5,9 +5,9 @@
 mod common;
 
 use common::{Desk, Running, short};
-use dyno_testbed::{PgBouncer, Postgres};
+use dyno_testbed::{MySql, PgBouncer, Postgres};
 
-const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
+const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
 
 fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
     [head, &DATA, &["--target", url]].concat()
@@ -70,11 +70,7 @@ fn two_dynos_on_one_postgres_database_are_kept_apart() {
         let server = Postgres::start(&version, &[]);
         let desk = Desk::new();
         one_at_a_time(&desk, &server.url());
-        server.psql("CREATE DATABASE other");
-        let elsewhere = server.url_of("postgres", "other");
         let run = long_run(&desk, &server.url());
-        let load = desk.dyno(&args(&["load"], &elsewhere));
-        assert_eq!(load.code, 0, "another database is another target: {load:#?}");
         server.psql("CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app");
         let app = server.url_of("app", "postgres");
         let other_user = desk.dyno(&args(&["load"], &app));
@@ -128,4 +124,125 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
     assert_warned(&drop, "drop");
     let locks = server.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
     assert_eq!(locks, "0", "nothing is left with the pooler");
+}
+
+/// Two databases of one server: the second Dyno is refused unless both plans share it; then each has its own lock still.
+fn one_at_a_time_on_a_server(desk: &Desk, first: &str, second: &str, way_out: &str) {
+    const SHARED: [&str; 2] = ["--set", "target.shared=true"];
+    for url in [first, second] {
+        let load = desk.dyno(&args(&["load"], url));
+        assert_eq!(load.code, 0, "nobody is at work on the server: {load:#?}");
+    }
+    let assert_refused_beside = |run: &Running, commands: &[&[&str]]| {
+        for command in commands {
+            let said = Desk::new().dyno(&args(command, second));
+            assert_eq!(said.code, 3, "{command:?}: {said:#?}");
+            let pid = format!("process {}", run.pid());
+            let parts = [
+                "the server of ",
+                "in use by dyno run on host ",
+                "since 20",
+                "hint: ",
+                "target.shared",
+                way_out,
+            ];
+            for part in parts.iter().chain([&pid.as_str()]) {
+                assert!(said.err.contains(part), "{command:?} does not say {part:?}: {}", said.err);
+            }
+        }
+    };
+    let shared_run = [&short(&["run"])[..], &SHARED].concat();
+    let run = long_run(desk, first);
+    // Whoever is there first was promised to be alone: that the second would share changes nothing.
+    assert_refused_beside(&run, &[&["load", "--replace"], &["run"], &["drop", "--yes"], &shared_run]);
+    run.signal("KILL");
+    run.end();
+
+    let long = ["run", "--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
+    let mut run = desk.start(&args(&[&long[..], &SHARED].concat(), first));
+    run.until("ops/s");
+    assert_refused_beside(&run, &[&["run"]]);
+    let beside = Desk::new().dyno(&args(&shared_run, second));
+    assert!(matches!(beside.code, 0 | 1), "both share: {beside:#?}");
+    assert!(!beside.err.contains("in use"), "{beside:#?}");
+    let same = Desk::new().dyno(&args(&shared_run, first));
+    assert!(same.code == 3 && same.err.contains("in use by dyno run"), "a database is not shared: {same:#?}");
+    run.signal("INT");
+    run.end();
+    let next = desk.dyno(&args(&short(&["run"]), second));
+    assert_eq!(next.code, 0, "{next:#?}");
+    let both = ["--target", first];
+    let both = desk
+        .dyno(&[&args(&short(&["run", "--set", "run.sessions_per_schema=2"]), second)[..], &both].concat());
+    assert!(!both.err.contains("in use"), "two databases of one server in one plan: {both:#?}");
+}
+
+#[test]
+fn two_dynos_on_two_databases_of_one_postgres_server_are_kept_apart() {
+    for version in Postgres::oldest_and_newest() {
+        let server = Postgres::start(&version, &[]);
+        server.psql("CREATE ROLE app LOGIN");
+        server.psql("CREATE DATABASE other OWNER app");
+        let other = server.url_of("app", "other");
+        let way_out = "pg_terminate_backend";
+        one_at_a_time_on_a_server(&Desk::new(), &server.url(), &other, way_out);
+        let locks = server.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
+        assert_eq!(locks, "0", "nothing is left");
+    }
+}
+
+#[test]
+fn two_dynos_on_two_databases_of_one_mysql_server_are_kept_apart() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        server.sql("CREATE DATABASE other");
+        let other = server.url().replace("/bench", "/other");
+        one_at_a_time_on_a_server(&Desk::new(), &server.url(), &other, "KILL ");
+    }
+}
+
+#[test]
+fn two_that_come_to_one_server_at_one_moment_are_never_both_let_in_nor_both_refused_for_long() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[]);
+    let names = ["a", "b", "c"];
+    let urls = names.map(|name| {
+        server.psql(&format!("CREATE DATABASE {name}"));
+        server.url_of("postgres", name)
+    });
+    let desk = Desk::new();
+    let mut running: Vec<Running> = urls.iter().map(|url| desk.start(&args(&["load"], url))).collect();
+    let ended: Vec<common::Said> = running.drain(..).map(Running::end).collect();
+    assert!(ended.iter().any(|said| said.code == 0), "one gets in: {ended:#?}");
+    for said in ended.iter().filter(|said| said.code != 0) {
+        assert!(said.code == 3 && said.err.contains("in use by dyno load"), "{said:#?}");
+    }
+}
+
+#[test]
+fn two_dynos_on_two_sqlite_files_of_one_device_are_named_to_each_other() {
+    let desk = Desk::new();
+    let url = |name| format!("sqlite:{}", desk.file(name).display());
+    let (first, second) = (url("first.db"), url("second.db"));
+    for url in [&first, &second] {
+        assert_eq!(desk.dyno(&args(&["load"], url)).code, 0);
+    }
+    let run = long_run(&desk, &first);
+    let warning = "another dyno is at work on a database of the same device";
+    let beside = desk.dyno(&args(&short(&["run"]), &second));
+    assert!(
+        beside.err.contains(warning) && beside.err.contains(&format!("process {}", run.pid())),
+        "{beside:#?}"
+    );
+    let shared =
+        desk.dyno(&args(&[&short(&["run"])[..], &["--set", "target.shared=true"]].concat(), &second));
+    assert!(!shared.err.contains(warning), "{shared:#?}");
+    run.signal("KILL");
+    run.end();
+    let alone = desk.dyno(&args(&short(&["run"]), &second));
+    assert!(alone.code == 0 && !alone.err.contains(warning), "{alone:#?}");
+    let left = std::fs::read_dir(desk.path()).unwrap().flatten();
+    let left: Vec<_> =
+        left.filter(|entry| entry.file_name().to_string_lossy().contains("dyno-device")).collect();
+    assert!(left.is_empty(), "{left:?}");
 }

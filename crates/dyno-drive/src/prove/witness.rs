@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Identity};
 use dyno_target::{
-    Cancel, Capabilities, DataState, Done, DropItem, Duplex, ErrorClass, Extra, Holder, Instance,
+    Cancel, Capabilities, Claim, DataState, Done, DropItem, Duplex, ErrorClass, Extra, Holder, Instance,
     Interrupter, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place, Progress, Reporter, Request,
     RowVersion, Sampler, ServerLife, Session, SessionSetup, SliceDone, Target, TargetError,
 };
@@ -147,8 +147,8 @@ impl Target for Witness {
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
         self.inner.preflight(plan)
     }
-    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
-        self.inner.lock(holder)
+    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+        self.inner.lock(holder, claim)
     }
     fn survey(&self) -> Result<DataState, TargetError> {
         self.inner.survey()

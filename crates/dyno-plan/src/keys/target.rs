@@ -93,6 +93,19 @@ pub(super) const SECTION: Section = Section {
             get: |plan| Some(plan.target.data.name().to_owned()),
         },
         Key {
+            path: "target.shared",
+            kind: Kind::Flag { set: |plan, flag| plan.target.shared = flag },
+            unit: "",
+            default: Fallback::Value("false"),
+            doc: "Whether other Dynos may be at work on the same server.",
+            more: "Redo, writes, checkpoints and CPU are the server's, so two Dynos on two databases of one server measure each other, \
+                   and the second is refused. Where all of their plans say `true`, they run, and the server's figures are marked. Two \
+                   Dynos on one database are refused all the same.",
+            example: "true",
+            shown: Shown::CommentedForServers,
+            get: |plan| Some(plan.target.shared.to_string()),
+        },
+        Key {
             path: "target.password_env",
             kind: Kind::Variable { set: |plan, name| plan.target.password_env = Some(name) },
             unit: "",

@@ -77,6 +77,7 @@ fn blank() -> Plan {
             count: None,
             weights: Vec::new(),
             data: Holding::Each,
+            shared: false,
             password_env: None,
             password_file: None,
             connect_timeout: span,

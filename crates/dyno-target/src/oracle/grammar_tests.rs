@@ -28,7 +28,7 @@ fn sent(name: &str, sql: String, binds: &[&str]) -> Sent {
 }
 
 /// What the code gives for each statement that is sent as its file has it, but for names.
-const GIVEN: [(sql::Statement, &[&str]); 52] = [
+const GIVEN: [(sql::Statement, &[&str]); 53] = [
     (sql::AWR_PACK, &[]),
     (sql::AWR_REPORT, &["dbid", "instance", "first_snapshot", "last_snapshot"]),
     (sql::AWR_SNAPSHOT, &["snapshot"]),
@@ -51,7 +51,8 @@ const GIVEN: [(sql::Statement, &[&str]); 52] = [
     (sql::INSTANCE, &[]),
     (sql::INSTANCES, &[]),
     (sql::LOCK_HOLDER, &[]),
-    (sql::LOCK_TAKE, &["outcome", "id"]),
+    (sql::LOCK_SERVER_HOLDER, &[]),
+    (sql::LOCK_TAKE, &["outcome", "id", "lockmode"]),
     (sql::MARK_SOCKET, &["long_text"]),
     (sql::MEASURE_ROWS, &[]),
     (sql::MEASURE_TABLE, &["table_name"]),

@@ -60,6 +60,7 @@ statements! {
     INSTANCE = "instance";
     INSTANCES = "instances";
     LOCK_HOLDER = "lock_holder";
+    LOCK_SERVER_HOLDER = "lock_server_holder";
     LOCK_TAKE = "lock_take";
     LOOKUP = "lookup";
     MARK_SOCKET = "mark_socket";

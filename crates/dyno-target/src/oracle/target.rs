@@ -9,7 +9,7 @@ use super::ops::OraSession;
 use super::{counters, identity, layout, lock, report, sampler, shelter};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use crate::lock::{Holder, Lock};
+use crate::lock::{Claim, Holder, Lock};
 use crate::open::OpenOptions;
 use crate::report::Reporter;
 use crate::session::{Extra, Session, SessionSetup};
@@ -80,8 +80,8 @@ impl Target for OraTarget {
         self.ask(|connection| identity::preflight(connection, &self.config, plan))
     }
 
-    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
-        lock::take(&self.config, holder, &self.url())
+    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, claim, &self.url())
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {

@@ -9,7 +9,7 @@ use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use crate::lock::{Holder, Lock};
+use crate::lock::{Claim, Holder, Lock};
 use crate::open::OpenOptions;
 use crate::session::{Extra, Session, SessionSetup};
 use crate::target::{Capabilities, Instance, Observer, Sampler, Target};
@@ -82,8 +82,8 @@ impl Target for PgTarget {
         self.ask(|connection| identity::preflight(connection, &self.config, plan))
     }
 
-    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
-        lock::take(&self.config, holder, &self.url())
+    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, claim, &self.url())
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {

@@ -11,8 +11,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::device;
 use crate::error::{TargetError, TargetErrorKind};
-use crate::lock::{Holder, Lock, busy};
+use crate::lock::{Claim, Holder, Lock, busy};
 
 /// What a database's lock file is called besides the database's own name.
 const SUFFIX: &str = "-dyno";
@@ -21,8 +22,23 @@ const SUFFIX: &str = "-dyno";
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// Takes the lock of the database in `database`, and leaves word at its device. The device is everybody's, so other Dynos
+/// there are named and not refused, unless `claim` expects them.
+pub(super) fn take(database: &Path, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+    let file = take_file(database, holder)?;
+    let (mark, others) = device::enter(database, holder);
+    let lock = Lock::held((file, mark));
+    Ok(match others.first() {
+        Some(other) if claim == Claim::Alone => lock.but(format!(
+            "another dyno is at work on a database of the same device ({other}): what the device does meanwhile is done for \
+             both"
+        )),
+        _ => lock,
+    })
+}
+
 /// Takes the lock of the database in `database`.
-pub(super) fn take(database: &Path, holder: &Holder) -> Result<Lock, TargetError> {
+fn take_file(database: &Path, holder: &Holder) -> Result<Guard, TargetError> {
     let path = beside(database);
     let cannot = |error: io::Error| cannot(&path, error);
     let mut seen = None;
@@ -37,7 +53,7 @@ pub(super) fn take(database: &Path, holder: &Holder) -> Result<Lock, TargetError
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => {
                 file.set_len(0).and_then(|()| writeln!(file, "{}", holder.encode())).map_err(cannot)?;
-                return Ok(Lock::held(Guard { path, _file: file }));
+                return Ok(Guard { path, _file: file });
             }
             // Whoever had it has just removed it: what we locked is no longer the lock.
             Ok(()) => continue,
@@ -118,14 +134,14 @@ mod tests {
     fn one_holds_it_and_the_other_learns_who() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("a.db");
-        let first = take(&database, &Holder::this_process(Work::Load)).unwrap();
-        let refused = take(&database, &Holder::this_process(Work::Run)).unwrap_err();
+        let first = take(&database, &Holder::this_process(Work::Load), Claim::Alone).unwrap();
+        let refused = take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap_err();
         assert_eq!(refused.kind, TargetErrorKind::Busy);
         let pid = std::process::id().to_string();
         assert!(refused.message.contains("dyno load") && refused.message.contains(&pid), "{refused}");
         drop(first);
         assert!(!folder.path().join("a.db-dyno").exists());
-        drop(take(&database, &Holder::this_process(Work::Run)).unwrap());
+        drop(take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap());
     }
 
     #[test]
@@ -135,15 +151,18 @@ mod tests {
         std::fs::write(&database, "").unwrap();
         let alias = folder.path().join("b.db");
         std::os::unix::fs::symlink(&database, &alias).unwrap();
-        let _first = take(&database, &Holder::this_process(Work::Run)).unwrap();
-        assert_eq!(take(&alias, &Holder::this_process(Work::Run)).unwrap_err().kind, TargetErrorKind::Busy);
+        let _first = take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap();
+        assert_eq!(
+            take(&alias, &Holder::this_process(Work::Run), Claim::Alone).unwrap_err().kind,
+            TargetErrorKind::Busy
+        );
     }
 
     #[test]
     fn what_a_killed_process_left_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.db-dyno"), "run 2026-01-01T00:00:00Z 1@h\n").unwrap();
-        let lock = take(&folder.path().join("a.db"), &Holder::this_process(Work::Run)).unwrap();
+        let lock = take(&folder.path().join("a.db"), &Holder::this_process(Work::Run), Claim::Alone).unwrap();
         let text = std::fs::read_to_string(folder.path().join("a.db-dyno")).unwrap();
         assert_eq!(Holder::decode(&text).unwrap().pid, std::process::id());
         drop(lock);
@@ -159,7 +178,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        if let Ok(lock) = take(&database, &Holder::this_process(Work::Run)) {
+                        if let Ok(lock) = take(&database, &Holder::this_process(Work::Run), Claim::Alone) {
                             assert_eq!(inside.fetch_add(1, order), 0, "two hold it");
                             taken.fetch_add(1, order);
                             inside.fetch_sub(1, order);

@@ -6,6 +6,7 @@
 
 mod connect;
 mod counters;
+mod device;
 mod fault;
 mod identity;
 mod layout;
@@ -21,7 +22,7 @@ use dyno_record::{Advice, Identity};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use crate::lock::{Holder, Lock};
+use crate::lock::{Claim, Holder, Lock};
 use crate::session::{Extra, Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
 use crate::witness::RowVersion;
@@ -171,9 +172,9 @@ impl Target for SqliteTarget {
         identity::preflight(&self.shared, plan)
     }
 
-    fn lock(&self, holder: &Holder) -> Result<Lock, TargetError> {
+    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
         match self.shared.params.file() {
-            Some(file) => lock::take(file, holder),
+            Some(file) => lock::take(file, holder, claim),
             None => Ok(Lock::needless()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use dyno_target::{DropItem, Holder, Work};
+use dyno_target::{Claim, DropItem, Holder, Work};
 
 use crate::cli::{Common, Drop};
 use crate::context;
@@ -15,7 +15,7 @@ pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<E
     let targets = Targets::reach(&plan, talk)?;
     let mut names = Vec::new();
     for holder in targets.holders()? {
-        match holder.named(drop_from(holder, args, talk))? {
+        match holder.named(drop_from(holder, context::claim(&plan), args, talk))? {
             Some(dropped) => names.extend(dropped.iter().map(|item| {
                 let mut name = serde_json::json!({ "kind": item.kind, "name": item.name });
                 if targets.is_several() {
@@ -34,7 +34,12 @@ pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<E
 }
 
 /// What was removed from one target; nothing if the user did not agree.
-fn drop_from(holder: &Reached, args: &Drop, talk: &Talk) -> anyhow::Result<Option<Vec<DropItem>>> {
+fn drop_from(
+    holder: &Reached,
+    claim: Claim,
+    args: &Drop,
+    talk: &Talk,
+) -> anyhow::Result<Option<Vec<DropItem>>> {
     let target = holder.target.as_ref();
     let items = target.inventory()?;
     let foreign = target.foreign()?;
@@ -42,7 +47,7 @@ fn drop_from(holder: &Reached, args: &Drop, talk: &Talk) -> anyhow::Result<Optio
         talk.say(&format!("{} holds nothing of Dyno's", target.url()));
         return Ok(Some(Vec::new()));
     }
-    let _lock = context::lock(target, &Holder::this_process(Work::Drop), talk)?;
+    let _lock = context::lock(target, &Holder::this_process(Work::Drop), claim, talk)?;
     if !args.yes {
         talk.show(&dyno_report::drop_table(&rows(&items), &talk.style()))?;
         for item in &foreign {

@@ -50,6 +50,8 @@ impl Desk {
             .current_dir(self.path())
             .env_clear()
             .env("HOME", self.path())
+            // Tests that run side by side on one device are no company of each other.
+            .env("XDG_RUNTIME_DIR", self.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("DYNO_REPOSITORY", self.file("runs.sqlite3"))
             .stdin(Stdio::null());

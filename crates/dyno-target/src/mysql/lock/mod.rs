@@ -5,6 +5,8 @@
 //! is 1 is one more lock, whose name says which bit. Whoever is refused asks which of them are taken. That needs no table,
 //! no right, and no `performance_schema`, and it is gone with the connection too.
 
+mod server;
+
 use std::time::{Duration, Instant};
 
 use super::connect::ConnectConfig;
@@ -12,7 +14,7 @@ use super::layout::{literal, settle};
 use super::wire::{Connection, MyError};
 use crate::data::mix;
 use crate::error::TargetError;
-use crate::lock::{Holder, Lock, busy};
+use crate::lock::{Claim, Holder, Lock, busy};
 
 /// Seconds that a holder may take to be gone: a server sees within a moment that its client has died.
 const DYING_S: f32 = 0.5;
@@ -26,8 +28,13 @@ const BITS: usize = 7;
 /// How long a holder may take to write itself down after it has the lock.
 const WRITING: Duration = Duration::from_millis(500);
 
-/// Takes the lock of the database, called `target` in a refusal.
-pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Result<Lock, TargetError> {
+/// Takes the lock of the database, called `target` in a refusal, and the server's as `claim` says.
+pub(super) fn take(
+    config: &ConnectConfig,
+    holder: &Holder,
+    claim: Claim,
+    target: &str,
+) -> Result<Lock, TargetError> {
     let mut connection = Connection::open(config, "dyno lock")?;
     settle(&mut connection)?;
     connection.simple("SET SESSION wait_timeout = 31536000")?;
@@ -39,7 +46,7 @@ pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Res
             // A Galera cluster keeps no such locks.
             Some(server) if server.message.to_lowercase().contains("cluster") => {
                 return Ok(Lock::impossible(format!(
-                    "the server keeps no user-level locks ({}): other dynos are not kept off {target}",
+                    "the server keeps no user-level locks ({}): other dynos are not kept off {target}, nor off its server",
                     server.message
                 )));
             }
@@ -53,6 +60,7 @@ pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Res
         return Err(busy(target, found.as_ref(), hint));
     }
     write(&mut connection, &name, &holder.encode())?;
+    server::take(&mut connection, holder, claim, target)?;
     Ok(Lock::held(Guard(Some(connection))))
 }
 

@@ -4,13 +4,15 @@
 //! connection's `application_name`, which every user may read in `pg_stat_activity`. All statistics of the connection are
 //! booked at once, so an idle lock adds nothing to the counters of the run that it guards.
 
+mod server;
+
 use std::time::{Duration, Instant};
 
 use super::connect::ConnectConfig;
 use super::counters::{OBSERVER_SETTINGS, flush_sql};
 use super::wire::{Connection, PgError};
 use crate::error::TargetError;
-use crate::lock::{Holder, Lock, busy};
+use crate::lock::{Claim, Holder, Lock, busy};
 
 /// The key: `dyno` in ASCII, and the version of its meaning. Advisory locks are each database's own, and Dyno has one
 /// schema in each, so no more is needed. Loads and drops have a lock of one number for themselves beside it.
@@ -22,13 +24,18 @@ const NAME: &str = "dyno lock ";
 /// How long a holder may take to be gone: a server sees within a moment that its client has died.
 const DYING_MS: u32 = 500;
 
-/// Takes the lock of the database, called `target` in a refusal.
-pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Result<Lock, TargetError> {
+/// Takes the lock of the database, called `target` in a refusal, and the server's as `claim` says.
+pub(super) fn take(
+    config: &ConnectConfig,
+    holder: &Holder,
+    claim: Claim,
+    target: &str,
+) -> Result<Lock, TargetError> {
     let mut connection = Connection::open(config, &format!("{NAME}{}", holder.encode()))?;
     if let Some(process) = served_by_another(&mut connection)? {
         return Ok(Lock::impossible(format!(
             "a connection pooler is in between ({process} serves this connection), and through it no lock can be kept: \
-             other dynos are not kept off {target}"
+             other dynos are not kept off {target}, nor off its server"
         )));
     }
     connection.simple(OBSERVER_SETTINGS)?;
@@ -41,6 +48,7 @@ pub(super) fn take(config: &ConnectConfig, holder: &Holder, target: &str) -> Res
         );
         return Err(busy(target, holder, hint));
     }
+    server::take(&mut connection, claim, target)?;
     let left_behind = outlast(&mut connection)?;
     let flush = flush_sql(connection.server_version_num());
     if !flush.is_empty() {
