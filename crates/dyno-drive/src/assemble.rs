@@ -20,6 +20,7 @@ use crate::recorder::Recorder;
 use crate::run::{Job, Outcome};
 use crate::summed::op_stats;
 use crate::totals;
+use crate::vigil::Vigil;
 
 /// What the coordinator has measured.
 #[derive(Default)]
@@ -49,6 +50,8 @@ pub(crate) struct MeasuredTarget {
     pub(crate) no_end: Option<String>,
     pub(crate) whole_begin: Option<Taken>,
     pub(crate) whole_end: Option<Taken>,
+    /// What changed from one snapshot to the next.
+    pub(crate) vigil: Vigil,
     pub(crate) waits: Option<Waits>,
     /// Rows beyond the loaded ones, as the database counted them afterwards.
     pub(crate) rows_left: Option<u64>,

@@ -72,6 +72,7 @@ impl<'a> Conductor<'a> {
         // Connections that looked at the target before are booked a moment after they have gone.
         let settled = self.settle();
         for (target, taken) in self.measured.targets.iter_mut().zip(settled) {
+            taken.iter().for_each(|taken| target.vigil.see(taken));
             target.whole_begin = taken;
         }
     }
@@ -167,6 +168,7 @@ impl<'a> Conductor<'a> {
         self.last_beat_ns = Some(self.now_ns());
         let taken = self.all_snapshots(crew)?;
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
+            target.vigil.begin(&taken);
             target.begin = Some(taken);
         }
         self.measured.begin_at = dyno_record::now_rfc3339();
@@ -217,6 +219,9 @@ impl<'a> Conductor<'a> {
                 return Ok(());
             }
             let taken = self.all_snapshots(crew)?;
+            for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
+                target.vigil.see(taken);
+            }
             let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
             self.tell(crew, collector, index as usize, origin_ns, end_ns);
@@ -258,7 +263,10 @@ impl<'a> Conductor<'a> {
         let taken = self.snapshots(Some(crew));
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             match taken {
-                Ok(taken) => target.end = Some(taken),
+                Ok(taken) => {
+                    target.vigil.end(&taken);
+                    target.end = Some(taken);
+                }
                 Err(reason) => target.no_end = Some(reason),
             }
         }
@@ -337,6 +345,7 @@ impl<'a> Conductor<'a> {
         if outcome == Outcome::Done {
             let settled = self.settle();
             for (target, taken) in self.measured.targets.iter_mut().zip(settled) {
+                taken.iter().for_each(|taken| target.vigil.see(taken));
                 target.whole_end = taken;
             }
         }

@@ -31,6 +31,7 @@ mod team;
 mod testing;
 mod think;
 mod totals;
+mod vigil;
 mod watch;
 mod watcher;
 mod worker;

@@ -12,6 +12,7 @@ use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits};
 use crate::observe::Taken;
 use crate::run::Job;
 use crate::totals;
+use crate::vigil::leave_out_fallen;
 
 /// Bytes in a megabyte of a rate (10⁶, as storage is sold and as networks count).
 const MEGABYTE: f64 = 1e6;
@@ -237,8 +238,12 @@ pub(crate) fn stands_still(moved: &Counters) -> bool {
 pub(crate) fn of_intervals(job: &Job<'_>, begin: &[Taken], end: &[Taken]) -> Vec<BTreeMap<String, f64>> {
     let seconds = |begin: &Taken, end: &Taken| (end.at_ns() - begin.at_ns()) as f64 / 1e9;
     let pairs = || begin.iter().zip(end);
-    let counters: Vec<Counters> =
-        pairs().map(|(begin, end)| Counters::between(&begin.database, &end.database)).collect();
+    let between = |(begin, end): (&Taken, &Taken)| {
+        let mut counters = Counters::between(&begin.database, &end.database);
+        leave_out_fallen(&mut counters, &end.database);
+        counters
+    };
+    let counters: Vec<Counters> = pairs().map(between).collect();
     let mut each: Vec<Metrics> = pairs()
         .zip(&counters)
         .map(|((begin, end), counters)| of_database(counters, seconds(begin, end)))

@@ -184,6 +184,7 @@ fn window_counters(target: &MeasuredTarget, recorders: &[&Recorder]) -> Counters
         return Counters::default();
     };
     let mut counters = Counters::between(&begin.database, &end.database);
+    target.vigil.tell_window(&mut counters);
     let overhead: u64 =
         recorders.iter().map(|r| r.overhead_at_edge[1].saturating_sub(r.overhead_at_edge[0])).sum();
     *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += overhead as f64;
@@ -208,6 +209,7 @@ fn whole(target: &MeasuredTarget, recorders: &[&Recorder]) -> Option<Whole> {
         life.overhead_commits += one.overhead_commits;
     }
     let mut counters = Counters::between(&begin.database, &end.database);
+    target.vigil.tell_whole(&mut counters);
     *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += life.overhead_commits as f64;
     let named = OpClass::ALL.iter().map(|class| (class.name().to_owned(), life.ops[*class as usize]));
     Some(Whole {

@@ -55,6 +55,8 @@ pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
         let changes =
             part.changes.iter().map(|change| Change { name: named(&change.name), ..change.clone() });
         total.changes.extend(changes);
+        let unread = part.unread.iter().map(|(source, reason)| (named(source), reason.clone()));
+        total.unread.extend(unread);
         total.falls.extend(part.falls.iter().map(|fall| Fall { name: named(&fall.name), ..fall.clone() }));
     }
     total

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::change::{Change, Fall, MarkKind, changes};
 use crate::latency::Histogram;
 use crate::metric::Unit;
 
@@ -163,7 +164,17 @@ pub struct Snapshot {
     /// nowhere. It tells the audit who else was there, and how the server-wide figures (redo, writes, CPU) are shared:
     /// rows written elsewhere against the run's own are the measure for redo where nothing better is known.
     pub elsewhere: BTreeMap<Counter, u64>,
+    /// The native counters that a portable one is made of. They only grow, so one that fell was reset; other native figures may be gauges.
+    pub made_of: BTreeMap<Counter, BTreeSet<String>>,
+    /// What could not be read this time, with the reason: the part of a mark's name before its first point, or [`SETTINGS`] or
+    /// [`SHAPE`] for all of those. A mark of it is unknown, not gone.
+    pub unread: BTreeMap<String, String>,
 }
+
+/// The name under which [`Snapshot::unread`] says why settings could not be read.
+pub const SETTINGS: &str = "settings";
+/// The name under which [`Snapshot::unread`] says why the tables' shape could not be read.
+pub const SHAPE: &str = "shape";
 
 impl Snapshot {
     /// Notes a portable counter's value.
@@ -174,6 +185,49 @@ impl Snapshot {
     /// Notes why a portable counter has no value.
     pub fn set_absent(&mut self, counter: Counter, reason: impl Into<String>) {
         self.portable.insert(counter, Reading::Absent(reason.into()));
+    }
+
+    /// Whether the mark `name` could not be read this time.
+    fn is_unread(&self, kind: MarkKind, name: &str) -> bool {
+        let source = match kind {
+            MarkKind::Epoch => name.split('.').next().unwrap_or(name),
+            MarkKind::Setting => SETTINGS,
+            MarkKind::Shape => SHAPE,
+        };
+        self.unread.contains_key(source)
+    }
+
+    /// The marks that differ from those of `begin`, or that only one side has. What a side could not read is unknown.
+    pub fn changes_since(&self, begin: &Self) -> Vec<Change> {
+        let kinds = [
+            (MarkKind::Epoch, &begin.epochs, &self.epochs),
+            (MarkKind::Setting, &begin.settings, &self.settings),
+            (MarkKind::Shape, &begin.shape, &self.shape),
+        ];
+        let known = |change: &Change| {
+            [begin, self].iter().all(|snapshot| !snapshot.is_unread(change.kind, &change.name))
+        };
+        kinds.into_iter().flat_map(|(kind, begin, end)| changes(kind, begin, end)).filter(known).collect()
+    }
+
+    /// The portable counters, and the native ones that they are made of, that are less than in `begin`.
+    pub fn falls_since(&self, begin: &Self) -> Vec<Fall> {
+        let fall = |name: &str, from, to| Fall { name: name.to_owned(), from, to, seen_s: None };
+        let portable = self.portable.iter().filter_map(|(counter, to)| {
+            match (begin.portable.get(counter), to) {
+                // Whole numbers are compared, so that none too large for a double is rounded into a fall.
+                (Some(Reading::Value(from)), Reading::Value(to)) if to < from => {
+                    Some(fall(counter.name(), *from as f64, *to as f64))
+                }
+                _ => None,
+            }
+        });
+        let parts: BTreeSet<&String> = self.made_of.values().flatten().collect();
+        let native = parts.into_iter().filter_map(|name| {
+            let (from, to) = (*begin.native.get(name)?, *self.native.get(name)?);
+            (to < from).then(|| fall(name, from, to))
+        });
+        portable.chain(native).collect()
     }
 }
 
@@ -209,50 +263,6 @@ impl CounterDelta {
     }
 }
 
-/// What kind of mark a [`Change`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum MarkKind {
-    /// A server that was restarted, or statistics that were reset: counters have started anew.
-    Epoch,
-    /// A setting of the database.
-    Setting,
-    /// A table, index, trigger or constraint of the test data.
-    Shape,
-}
-
-/// A mark that changed between two snapshots.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Change {
-    /// What kind of mark.
-    pub kind: MarkKind,
-    /// Its name, in the database's words.
-    pub name: String,
-    /// What it was; absent where there was none before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// What it became; absent where it is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// When the change was first seen, in seconds from the begin of the interval; absent where only its ends were looked at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen_s: Option<f64>,
-}
-
-/// A counter that went backwards between two snapshots.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Fall {
-    /// The counter: a portable name, or a native one under its own name.
-    pub name: String,
-    /// What it was.
-    pub from: f64,
-    /// What it was in the next snapshot.
-    pub to: f64,
-    /// When that was seen, in seconds from the begin of the interval; absent where only its ends were looked at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen_s: Option<f64>,
-}
-
 /// Counters of one interval: the window, or the whole life of the sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counters {
@@ -274,6 +284,9 @@ pub struct Counters {
     /// What the server counted beside the portable counter of the same name: in other databases, and of rows in other tables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub elsewhere: BTreeMap<Counter, i64>,
+    /// Marks that could not be compared, with the reason: `settings`, `shape`, or a source of counters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread: BTreeMap<String, String>,
 }
 
 impl Counters {
@@ -304,27 +317,21 @@ impl Counters {
             };
             counters.portable.insert(counter, delta);
         }
+        // What only one side has did not move: nobody knows what it was on the other.
         for (name, end_value) in &end.native {
-            let moved = end_value - begin.native.get(name).copied().unwrap_or(0.0);
+            let moved = begin.native.get(name).map_or(0.0, |begin_value| end_value - begin_value);
             if moved != 0.0 {
                 counters.native.insert(name.clone(), moved);
             }
         }
         for (name, end_latency) in &end.latencies {
-            let latency = match begin.latencies.get(name) {
-                Some(begin_latency) => end_latency.since(begin_latency),
-                None => end_latency.clone(),
-            };
-            counters.latencies.insert(name.clone(), latency.summary());
+            if let Some(begin_latency) = begin.latencies.get(name) {
+                counters.latencies.insert(name.clone(), end_latency.since(begin_latency).summary());
+            }
         }
-        counters.changes = [
-            (MarkKind::Epoch, &begin.epochs, &end.epochs),
-            (MarkKind::Setting, &begin.settings, &end.settings),
-            (MarkKind::Shape, &begin.shape, &end.shape),
-        ]
-        .into_iter()
-        .flat_map(|(kind, begin, end)| changes(kind, begin, end))
-        .collect();
+        counters.changes = end.changes_since(begin);
+        counters.falls = end.falls_since(begin);
+        counters.unread = begin.unread.clone().into_iter().chain(end.unread.clone()).collect();
         counters.own = moved(&begin.own, &end.own);
         counters.elsewhere = moved(&begin.elsewhere, &end.elsewhere);
         counters
@@ -334,16 +341,6 @@ impl Counters {
     pub fn changed(&self, kind: MarkKind) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(move |change| change.kind == kind)
     }
-}
-
-/// Marks that differ, or that only one side has.
-fn changes(kind: MarkKind, begin: &BTreeMap<String, String>, end: &BTreeMap<String, String>) -> Vec<Change> {
-    let names: BTreeSet<&String> = begin.keys().chain(end.keys()).collect();
-    let change = |name: &&String| {
-        let (from, to) = (begin.get(*name).cloned(), end.get(*name).cloned());
-        (from != to).then(|| Change { kind, name: (*name).clone(), from, to, seen_s: None })
-    };
-    names.iter().filter_map(change).collect()
 }
 
 /// How far counters moved that both sides have.

@@ -4,6 +4,7 @@
 //! made them. This crate holds the words ([`Counter`], [`Metric`], [`Wait`](waits::WaitTime)) and no behaviour of engines.
 
 pub mod audit;
+pub mod change;
 pub mod counter;
 pub mod id;
 pub mod imported;
@@ -24,7 +25,8 @@ pub mod whose;
 mod sample;
 
 pub use audit::{AuditCheck, CheckStatus};
-pub use counter::{Change, Counter, CounterDelta, Counters, Fall, MarkKind, Reading, Snapshot};
+pub use change::{Change, Fall, MarkKind};
+pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Snapshot};
 pub use id::{new_run_id, now_rfc3339, rfc3339};
 pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};

@@ -62,10 +62,12 @@ fn counters() -> Counters {
     begin.set(Counter::LogicalReads, 1_000);
     end.set(Counter::LogicalReads, 641_000);
     end.set_absent(Counter::RedoSyncTime, "track_wal_io_timing is off");
+    begin.native.insert("pg_stat_database.blks_hit".into(), 0.0);
     end.native.insert("pg_stat_database.blks_hit".into(), 640_000.0);
     begin.epochs.insert("server start".into(), "a".into());
     end.epochs.insert("server start".into(), "b".into());
     let mut histogram = Histogram::new();
+    begin.latencies.insert("read".into(), Histogram::new());
     histogram.record_ns(80_000);
     end.latencies.insert("read".into(), histogram);
     Counters::between(&begin, &end)

@@ -1,6 +1,6 @@
 //! What moved between two snapshots.
 
-use dyno_record::{Counter, CounterDelta, Counters, Histogram, Snapshot};
+use dyno_record::{Counter, CounterDelta, Counters, Histogram, MarkKind, Snapshot};
 use proptest::prelude::*;
 
 proptest! {
@@ -58,14 +58,47 @@ fn what_is_absent_at_either_end_is_absent_with_its_reason() {
 #[test]
 fn native_counters_that_moved_are_kept_and_epochs_that_changed_are_named() {
     let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
-    begin.native.extend([("still".to_owned(), 7.0), ("moved".to_owned(), 1.0)]);
+    begin.native.extend([("still".to_owned(), 7.0), ("moved".to_owned(), 1.0), ("gone".to_owned(), 9.0)]);
     end.native.extend([("still".to_owned(), 7.0), ("moved".to_owned(), 3.5), ("new".to_owned(), 2.0)]);
     begin.epochs.extend([("start".to_owned(), "a".to_owned()), ("reset".to_owned(), "x".to_owned())]);
     end.epochs.extend([("start".to_owned(), "b".to_owned()), ("reset".to_owned(), "x".to_owned())]);
     let counters = Counters::between(&begin, &end);
-    assert_eq!(counters.native.into_iter().collect::<Vec<_>>(), [("moved".into(), 2.5), ("new".into(), 2.0)]);
+    assert_eq!(counters.native.into_iter().collect::<Vec<_>>(), [("moved".into(), 2.5)]);
     let changes: Vec<_> = counters.changes.iter().map(|change| (change.kind, change.name.as_str())).collect();
-    assert_eq!(changes, [(dyno_record::MarkKind::Epoch, "start")]);
+    assert_eq!(changes, [(MarkKind::Epoch, "start")]);
+}
+
+#[test]
+fn a_mark_that_one_side_has_is_a_change_unless_it_could_not_be_read() {
+    let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+    begin.epochs.insert("view.stats_reset".into(), "never".into());
+    begin.settings.insert("fsync".into(), "on".into());
+    begin.shape.insert("index a".into(), "1".into());
+    end.epochs.insert("server.started".into(), "now".into());
+    let names = |begin: &Snapshot, end: &Snapshot| -> Vec<String> {
+        let counters = Counters::between(begin, end);
+        counters.changes.iter().map(|change| change.name.clone()).collect()
+    };
+    assert_eq!(names(&begin, &end), ["server.started", "view.stats_reset", "fsync", "index a"]);
+    for source in ["view", "settings", "shape"] {
+        end.unread.insert(source.into(), "no privilege".into());
+    }
+    assert_eq!(names(&begin, &end), ["server.started"]);
+    assert_eq!(names(&end, &begin), ["server.started"], "on either side");
+    assert_eq!(Counters::between(&begin, &end).unread["settings"], "no privilege");
+}
+
+#[test]
+fn falls_are_of_portable_counters_and_of_what_they_are_made_of() {
+    let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
+    begin.set(Counter::RedoSyncs, 100);
+    end.set(Counter::RedoSyncs, 140);
+    begin.native.extend([("log".to_owned(), 90.0), ("binlog".to_owned(), 10.0), ("gauge".to_owned(), 5.0)]);
+    end.native.extend([("log".to_owned(), 20.0), ("binlog".to_owned(), 120.0), ("gauge".to_owned(), 1.0)]);
+    end.made_of.insert(Counter::RedoSyncs, ["log".to_owned(), "binlog".to_owned()].into());
+    let falls = Counters::between(&begin, &end).falls;
+    let falls: Vec<_> = falls.iter().map(|fall| (fall.name.as_str(), fall.from, fall.to)).collect();
+    assert_eq!(falls, [("log", 90.0, 20.0)], "the sum grew, and a part of it was reset");
 }
 
 #[test]
@@ -78,8 +111,10 @@ fn distributions_are_of_the_interval_only() {
     let (mut begin, mut end) = (Snapshot::default(), Snapshot::default());
     begin.latencies.insert("read".into(), histogram(&[5_000_000]));
     end.latencies.insert("read".into(), histogram(&[5_000_000, 1_000, 1_000]));
-    let read = &Counters::between(&begin, &end).latencies["read"];
-    assert_eq!((read.count, read.max), (2, Some(1.0)));
+    end.latencies.insert("new".into(), histogram(&[7_000]));
+    let latencies = Counters::between(&begin, &end).latencies;
+    assert_eq!((latencies["read"].count, latencies["read"].max), (2, Some(1.0)));
+    assert!(!latencies.contains_key("new"), "how much of it is older than the interval is not known");
 }
 
 #[test]

@@ -1,29 +1,11 @@
 //! Whether the database's counters can be trusted at all: none went backwards, none started anew, none is just missing.
 
-use dyno_record::{CheckStatus, Counter, CounterDelta, Counters};
+use dyno_record::{CheckStatus, Counter, CounterDelta, Counters, Fall, MarkKind};
 
+use super::changes::{change_words, intervals, some_of, span};
 use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
 use crate::number::{count, signed};
-
-/// Counters named in one sentence; the record holds the others.
-const NAMED_MAX: usize = 4;
-
-/// The first names, and how many more there are.
-fn some_of(names: &[String]) -> String {
-    let shown = names[..names.len().min(NAMED_MAX)].join(", ");
-    match names.len().saturating_sub(NAMED_MAX) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-/// Both intervals that have counters, by name.
-fn intervals<'a>(facts: &Facts<'a>) -> Vec<(&'static str, &'a Counters)> {
-    let window = facts.record.window.as_ref().map(|_| ("window", &facts.record.counters));
-    let whole = facts.record.whole.as_ref().map(|whole| ("whole run", &whole.counters));
-    window.into_iter().chain(whole).collect()
-}
 
 /// A server that was restarted, or statistics that were reset.
 pub(super) fn epoch(facts: &Facts<'_>) -> Verdict {
@@ -32,14 +14,7 @@ pub(super) fn epoch(facts: &Facts<'_>) -> Verdict {
         return skip("there are no counters");
     }
     for (name, counters) in intervals {
-        let changes: Vec<String> = counters
-            .changes
-            .iter()
-            .map(|change| {
-                let word = |mark: &Option<String>| mark.clone().unwrap_or_else(|| "absent".to_owned());
-                format!("{} was {} and became {}", change.name, word(&change.from), word(&change.to))
-            })
-            .collect();
+        let changes: Vec<String> = counters.changed(MarkKind::Epoch).map(change_words).collect();
         if changes.is_empty() {
             continue;
         }
@@ -64,10 +39,11 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
         return skip("there are no counters");
     }
     let mut compared = 0u64;
-    let mut fallen = Vec::new();
+    // Those that spoil the run, and those that spoil the comparison of its whole life only.
+    let (mut fallen, mut outside) = (Vec::new(), Vec::new());
     for (name, counters) in intervals {
         // A restart outside the window is told by its own check and spoils only the whole run's comparison.
-        if name != "window" && !counters.changes.is_empty() {
+        if name != "window" && counters.changed(MarkKind::Epoch).next().is_some() {
             continue;
         }
         for (counter, delta) in &counters.portable {
@@ -77,15 +53,36 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
                 fallen.push(format!("{} by {} in the {name}", counter.name(), signed(i128::from(*delta))));
             }
         }
+        let falls = counters.falls.iter().map(|fall| fall_words(fall, name));
+        if name == "window" { fallen.extend(falls) } else { outside.extend(falls) }
     }
     if !fallen.is_empty() {
-        let detail = format!("went backwards: {}", some_of(&fallen));
+        let detail = format!("went backwards, or was reset and counted anew: {}", some_of(&fallen));
         return found(CheckStatus::Fail, "0", count(fallen.len() as u64), detail);
+    }
+    if !outside.is_empty() {
+        let detail = format!("went backwards before or after the window: {}", some_of(&outside));
+        return found(CheckStatus::Warn, "0", count(outside.len() as u64), detail);
     }
     if compared == 0 {
         return skip("the database tells no portable counter");
     }
     found(CheckStatus::Pass, "0", "0", format!("none of {} went backwards", count(compared)))
+}
+
+/// What fell, and when.
+fn fall_words(fall: &Fall, interval: &str) -> String {
+    let at = fall.seen_s.map(|seen_s| format!(", seen {} into the {interval}", span(seen_s)));
+    format!("{} from {} to {}{}", fall.name, plain(fall.from), plain(fall.to), at.unwrap_or_default())
+}
+
+/// A counter's value: a whole number, or one with a few digits behind the point.
+fn plain(value: f64) -> String {
+    if value >= 0.0 && value.fract() == 0.0 && value < 2f64.powi(53) {
+        count(value as u64)
+    } else {
+        format!("{value:.3}")
+    }
 }
 
 /// Counters that are absent without a reason: a fault of the engine's observer.

@@ -5,6 +5,7 @@
 //! A check that fails makes the run invalid; one that cannot be made says why. One file per family of checks, thresholds
 //! as named constants with their justification.
 
+mod changes;
 mod churn;
 mod client;
 mod commits;
@@ -35,12 +36,14 @@ pub use time::{SEEN_LITTLE, seen_little};
 type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
 
 /// Every check, in the order of the record: first whether there is anything to judge, then the counts, then the times.
-const CHECKS: [Check; 39] = [
+const CHECKS: &[Check] = &[
     ("operations", work::operations),
     ("sessions", window::sessions),
     ("counters_epoch", counters::epoch),
     ("counters_monotone", counters::monotone),
     ("counters_known", counters::known),
+    ("settings", changes::settings),
+    ("shape", changes::shape),
     ("errors", client::errors),
     ("work_unit", work::work_unit),
     ("mix", work::mix),
@@ -62,6 +65,7 @@ const CHECKS: [Check; 39] = [
     ("update_values", updates::values),
     ("redo_grew", updates::redo_grew),
     ("physical_reads", physical::reads),
+    ("read_requests", physical::requests),
     ("littles_law", time::littles_law),
     ("think_time", draws::think_time),
     ("service_time", time::service_time),

@@ -6,7 +6,8 @@ mod property;
 mod runs;
 
 use dyno_record::{
-    AuditCheck, Change, CheckStatus, Counter, CounterDelta, ErrorTally, MarkKind, OpStats, RunRecord, Status,
+    AuditCheck, Change, CheckStatus, Counter, CounterDelta, ErrorTally, Fall, MarkKind, OpStats, RunRecord,
+    Status,
 };
 
 use super::{audit, check_names, judge};
@@ -74,7 +75,7 @@ fn good_records_skip_only_what_cannot_be_checked() {
     let skipped = |record: &RunRecord| -> Vec<String> {
         skipped(record).into_iter().filter(|name| !not_asked.contains(&name.as_str())).collect()
     };
-    assert_eq!(skipped(&fixture::postgres()), ["open_loop"]);
+    assert_eq!(skipped(&fixture::postgres()), ["read_requests", "open_loop"]);
     assert_eq!(
         skipped(&fixture::sqlite()),
         ["heap_reads", "heap_reads_whole", "db_time", "open_loop", "client_cost"]
@@ -86,7 +87,18 @@ type Case = (&'static str, CheckStatus, &'static str, RunRecord);
 
 /// A mark that changed in an interval.
 fn changed(kind: MarkKind, name: &str, from: &str, to: &str) -> Change {
-    Change { kind, name: name.to_owned(), from: Some(from.to_owned()), to: Some(to.to_owned()), seen_s: None }
+    Change {
+        kind,
+        name: name.to_owned(),
+        from: Some(from.to_owned()),
+        to: Some(to.to_owned()),
+        seen_s: Some(4.0),
+    }
+}
+
+/// A counter that fell in an interval.
+fn fell(name: &str, from: f64, to: f64) -> Fall {
+    Fall { name: name.to_owned(), from, to, seen_s: Some(2.0) }
 }
 
 fn check_cases(cases: Vec<Case>) {

@@ -246,6 +246,57 @@ fn spoiled_windows_are_found() {
             }),
         ),
         (
+            "counters_monotone",
+            Fail,
+            "file.reads from 29,697 to 12, seen 2.0 s into the window",
+            postgres(|r| r.counters.falls.push(fell("file.reads", 29_697.0, 12.0))),
+        ),
+        (
+            "counters_monotone",
+            Warn,
+            "before or after the window: file.reads",
+            postgres(|r| r.whole.as_mut().unwrap().counters.falls.push(fell("file.reads", 2.0, 1.0))),
+        ),
+        (
+            "counters_epoch",
+            Pass,
+            "no restart",
+            postgres(|r| r.counters.changes.push(changed(MarkKind::Setting, "fsync", "on", "off"))),
+        ),
+        (
+            "settings",
+            Fail,
+            "commit_delay was 0 and became 30000, seen at 4.0 s",
+            postgres(|r| r.counters.changes.push(changed(MarkKind::Setting, "commit_delay", "0", "30000"))),
+        ),
+        (
+            "settings",
+            Warn,
+            "before or after the window",
+            postgres(|r| {
+                let counters = &mut r.whole.as_mut().unwrap().counters;
+                counters.changes.push(changed(MarkKind::Setting, "commit_delay", "0", "30000"));
+            }),
+        ),
+        (
+            "settings",
+            Skipped,
+            "no privilege",
+            postgres(|r| {
+                r.counters.unread.insert("settings".into(), "no privilege".into());
+            }),
+        ),
+        (
+            "shape",
+            Fail,
+            "index dyno.mine was created, seen at 4.0 s",
+            postgres(|r| {
+                let mut change = changed(MarkKind::Shape, "index dyno.mine", "", "1");
+                change.from = None;
+                r.counters.changes.push(change);
+            }),
+        ),
+        (
             "counters_known",
             Warn,
             "redo_bytes",
@@ -273,5 +324,47 @@ fn spoiled_windows_are_found() {
         ),
         ("errors", Fail, "describe failing", postgres(|r| ops(r, "all").errors = 5_000)),
         ("errors", Warn, "opened anew: 1", postgres(|r| r.errors.push(tally("connection", 1, 1)))),
+    ]);
+}
+
+/// The fixture with so many blocks read and read requests, on the engine `engine` with `settings`.
+fn reading(engine: &str, product: &str, settings: &[(&str, &str)], blocks: i64, requests: u64) -> RunRecord {
+    postgres(|r| {
+        let target = &mut r.targets[0];
+        target.engine = engine.into();
+        target.identity.product = product.into();
+        let set = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        target.identity.settings.extend(set);
+        let now = r.counters.get(Counter::PhysicalReads).unwrap();
+        shift(r, Counter::PhysicalReads, blocks - now);
+        r.counters
+            .portable
+            .insert(Counter::PhysicalReadRequests, moved(Counter::PhysicalReadRequests, requests));
+    })
+}
+
+#[test]
+fn fewer_requests_than_could_have_read_the_blocks_are_a_counter_that_was_reset() {
+    let native = [("innodb_use_native_aio", "ON")];
+    let simulated = [("innodb_use_native_aio", "OFF")];
+    let combined = [("io_combine_limit", "128kB")];
+    check_cases(vec![
+        (
+            "read_requests",
+            Fail,
+            "29,697 blocks read, 10,756 read requests counted",
+            reading("mysql", "MySQL", &native, 29_697, 10_756),
+        ),
+        ("read_requests", Pass, "29,697", reading("mysql", "MySQL", &native, 29_697, 29_500)),
+        ("read_requests", Skipped, "neighbouring", reading("mysql", "MySQL", &simulated, 29_697, 10_756)),
+        ("read_requests", Fail, "10,756", reading("mysql", "MariaDB", &simulated, 29_697, 10_756)),
+        ("read_requests", Pass, "2,000", reading("postgres", "PostgreSQL", &combined, 29_697, 2_000)),
+        (
+            "read_requests",
+            Fail,
+            "io_combine_limit",
+            reading("postgres", "PostgreSQL", &combined, 29_697, 1_200),
+        ),
+        ("read_requests", Skipped, "Oracle", reading("oracle", "Oracle", &[], 29_697, 2_000)),
     ]);
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
-use dyno_record::{Advice, Counter, Counters, Reading, Severity, Snapshot};
+use dyno_record::{MarkKind, Advice, Counter, Counters, Reading, Severity, Snapshot};
 use dyno_target::data::mix;
 use dyno_target::{
     Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Session, SessionSetup, Silent,
@@ -373,10 +373,12 @@ fn counted(
     let changes = Counters::between(before, &after).changes;
     if let Some(change) = changes.first() {
         let mark = &change.name;
-        findings.push(bad(
-            "epochs",
-            format!("{mark} changed meanwhile: the server was restarted, or its statistics reset"),
-        ));
+        let why = match change.kind {
+            MarkKind::Epoch => "the server was restarted, or its statistics reset",
+            MarkKind::Setting => "somebody changed a setting of the database",
+            MarkKind::Shape => "somebody altered the tables",
+        };
+        findings.push(bad("changes", format!("{mark} changed meanwhile: {why}")));
     }
     findings.push(if absent.is_empty() {
         good("counters", format!("all {} portable counters have a value", Counter::ALL.len()))
