@@ -263,7 +263,7 @@ fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
 }
 
 const AUDIT: &str = "\
-audit: 2 failed, 1 warning, 25 passed, 10 skipped
+audit: 2 failed, 1 warning, 28 passed, 10 skipped
   ✗ fail  sessions: 4 planned, 3 passed the gate
   ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
           time for
@@ -276,9 +276,10 @@ audit: 2 failed, 1 warning, 25 passed, 10 skipped
   ✓ update values: 256 rows of the last updates read back, 256 hold a value of this run
   ✓ redo grew: 503 MiB of redo for 128,000 rows updated, 4,120 bytes per row
   ✓ physical reads: database asked for 20,000 blocks (81.9 MB), vda read 20,100 times (82.3 MB)
-  ✓ also passed: operations, counters epoch, counters monotone, counters known, errors, work unit,
-    mix, series sum, untimed, logical reads (whole run), commits (whole run), durable commits, rows
-    updated (whole run), service time, window length, edges, gate skew, stalls, wall clock
+  ✓ also passed: operations, counters epoch, counters monotone, counters known, settings, shape,
+    errors, work unit, mix, series sum, untimed, logical reads (whole run), commits (whole run),
+    durable commits, rows updated (whole run), read requests, service time, window length, edges,
+    gate skew, stalls, wall clock
   – skipped: hot, heap reads, heap reads (whole run), rows churned, rows churned (whole run), rows
     left, think time, db time, open loop, client cost
 ";

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
-use dyno_record::{MarkKind, Advice, Counter, Counters, Reading, Severity, Snapshot};
+use dyno_record::{Advice, Counter, Counters, MarkKind, Reading, Severity, Snapshot};
 use dyno_target::data::mix;
 use dyno_target::{
     Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Session, SessionSetup, Silent,
