@@ -263,7 +263,7 @@ fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
 }
 
 const AUDIT: &str = "\
-audit: 2 failed, 1 warning, 28 passed, 10 skipped
+audit: 2 failed, 1 warning, 29 passed, 10 skipped
   ✗ fail  sessions: 4 planned, 3 passed the gate
   ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
           time for
@@ -279,7 +279,7 @@ audit: 2 failed, 1 warning, 28 passed, 10 skipped
   ✓ also passed: operations, counters epoch, counters monotone, counters known, settings, shape,
     errors, work unit, mix, series sum, untimed, logical reads (whole run), commits (whole run),
     durable commits, rows updated (whole run), read requests, service time, window length, edges,
-    gate skew, stalls, wall clock
+    gate skew, stalls, wall clock, processor
   – skipped: hot, heap reads, heap reads (whole run), rows churned, rows churned (whole run), rows
     left, think time, db time, open loop, client cost
 ";
@@ -307,7 +307,7 @@ fn a_whole_record_has_all_its_sections() {
         "waits",
         "settings",
         "host",
-        "audit: 34 passed, 7 skipped",
+        "audit: 35 passed, 7 skipped",
     ];
     let mut lines = text.lines();
     for title in titles {
