@@ -62,7 +62,10 @@ pub(crate) fn of_database(counters: &Counters, seconds: f64) -> Metrics {
     for counter in Counter::ALL {
         let Some((name, unit, divisor)) = rate_of(counter) else { continue };
         match counters.get(counter) {
-            Ok(delta) => put(&mut metrics, name, delta as f64 / divisor / seconds, unit),
+            Ok(delta) => {
+                let delta = if counter == Counter::Commits { without_own(delta, counters) } else { delta };
+                put(&mut metrics, name, delta as f64 / divisor / seconds, unit);
+            }
             Err(reason) => absent(&mut metrics, name, reason),
         }
     }
@@ -96,6 +99,13 @@ pub(crate) fn of_database(counters: &Counters, seconds: f64) -> Metrics {
         (Err(reason), _) | (_, Err(reason)) => absent(&mut metrics, "buffer_hit_pct", reason),
     }
     metrics
+}
+
+/// Commits without the transactions that connect, observe and sample, which are no part of the work.
+fn without_own(commits: i64, counters: &Counters) -> i64 {
+    let own = counters.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0);
+    // Those of an interval may have been noted a moment before the database counts them.
+    (commits - own as i64).max(0)
 }
 
 /// Mean time of one request, where both time and requests are known.
@@ -268,4 +278,26 @@ pub(crate) fn of_intervals(job: &Job<'_>, begin: &[Taken], end: &[Taken]) -> Vec
         metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()
     };
     std::iter::once(total).chain(each).map(known).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::Snapshot;
+
+    use super::*;
+
+    #[test]
+    fn commits_are_those_of_the_work() {
+        let (begin, mut end) = (Snapshot::default(), Snapshot::default());
+        let mut begin =
+            Snapshot { native: BTreeMap::from([(crate::observe::OWN_COMMITS.to_owned(), 7.0)]), ..begin };
+        begin.set(Counter::Commits, 1_000);
+        end.set(Counter::Commits, 1_036);
+        end.native.insert(crate::observe::OWN_COMMITS.to_owned(), 13.0);
+        let figures = of_database(&Counters::between(&begin, &end), 2.0);
+        assert_eq!(figures["commits_per_s"].value(), Some(15.0));
+        end.set(Counter::Commits, 1_002);
+        let figures = of_database(&Counters::between(&begin, &end), 2.0);
+        assert_eq!(figures["commits_per_s"].value(), Some(0.0), "a moment before they are counted");
+    }
 }

@@ -281,5 +281,8 @@ fn company(others: BTreeMap<OtherSession, u64>, samples: f64) -> Company {
         })
         .collect();
     seen.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
-    Company::Sampled { average_active_sessions: seen.iter().map(|one| one.average_sessions).sum(), seen }
+    Company::Sampled {
+        average_active_sessions: seen.iter().fold(0.0, |sum, one| sum + one.average_sessions),
+        seen,
+    }
 }

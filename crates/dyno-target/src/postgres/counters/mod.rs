@@ -4,6 +4,7 @@
 //! the version; `portable` turns them into the common vocabulary. From version 15 on each reading also asks the server to
 //! book this connection's own statistics at once, which makes what observing adds to the counters exact.
 
+mod company;
 mod observer;
 mod parts;
 mod portable;

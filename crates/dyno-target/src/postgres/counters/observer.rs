@@ -7,6 +7,7 @@ use dyno_record::Snapshot;
 
 use super::super::connect::ConnectConfig;
 use super::super::wire::{Connection, PgError, Row};
+use super::company::Company;
 use super::parts::{Part, parts, statement};
 use super::portable::{Facts, fill};
 use super::{OBSERVER_SETTINGS, flush_sql};
@@ -20,6 +21,7 @@ pub(in crate::postgres) struct PgObserver {
     /// Parts that cannot be read, with the reason.
     missing: BTreeMap<&'static str, String>,
     sql: String,
+    company: Company,
     commits: u64,
 }
 
@@ -30,8 +32,14 @@ impl PgObserver {
         connection.simple(OBSERVER_SETTINGS)?;
         let parts = parts(connection.server_version_num(), spec);
         // The server runs one transaction to open a connection, and the settings were another.
-        let mut observer =
-            Self { connection, parts, missing: BTreeMap::new(), sql: String::new(), commits: 2 };
+        let mut observer = Self {
+            connection,
+            parts,
+            missing: BTreeMap::new(),
+            sql: String::new(),
+            company: Company::default(),
+            commits: 2,
+        };
         observer.probe()?;
         Ok(observer)
     }
@@ -92,10 +100,13 @@ impl Observer for PgObserver {
         let mut snapshot = Snapshot::default();
         for row in &rows {
             if let (Some(source), Some(key)) = (row.get(0), row.get(1)) {
-                note(&mut snapshot, &mut facts, source, key, row.get(2));
+                if !self.company.takes(source, key, row.get(2)) {
+                    note(&mut snapshot, &mut facts, source, key, row.get(2));
+                }
             }
         }
         fill(&mut snapshot, &facts);
+        self.company.fill(&mut snapshot);
         Ok(snapshot)
     }
 

@@ -17,6 +17,11 @@ pub(super) struct Part {
 /// Server start, timeline, position in the WAL and the settings that decide what counters mean.
 const SERVER: &str = include_str!("../sql/counters_server.sql");
 
+/// What each of our own server processes has written to the WAL; a process keeps its number for its life.
+const BACKENDS: &str = "SELECT 'dyno.backends', concat_ws('.', e.key, a.pid, extract(epoch FROM a.backend_start)), e.value
+     FROM pg_stat_activity a, pg_stat_get_backend_wal(a.pid) w, jsonb_each_text(to_jsonb(w)) e
+     WHERE a.application_name ~ '^dyno( |$)' AND a.datname = current_database() AND e.key IN ('wal_bytes', 'wal_records')";
+
 /// Columns that are no counters: names, gauges and constants.
 const NO_COUNTERS: &str =
     "ARRAY['datid', 'datname', 'numbackends', 'op_bytes', 'backend_type', 'object', 'context']";
@@ -37,6 +42,10 @@ pub(super) fn parts(version_num: u32, spec: &DataSpec) -> Vec<Part> {
     if version_num >= 170_000 {
         parts.push(view("pg_stat_checkpointer", ""));
     }
+    if version_num >= 180_000 {
+        parts.push(Part { name: "dyno.backends", sql: BACKENDS.to_owned() });
+    }
+    parts.push(company(spec));
     parts.extend([tables(spec, TableKind::Rows, "dyno.rows"), tables(spec, TableKind::Scan, "dyno.scan")]);
     parts
 }
@@ -61,6 +70,14 @@ fn io() -> Part {
          WHERE e.value IS NOT NULL OR e.key = 'stats_reset'"
     );
     Part { name: "pg_stat_io", sql }
+}
+
+/// The run's own work and that of others.
+fn company(spec: &DataSpec) -> Part {
+    let names: Vec<String> = Table::all(spec).iter().map(|table| literal(&table.name())).collect();
+    let template = include_str!("../sql/counters_company.sql");
+    let sql = template.replace("{schema}", &literal(SCHEMA)).replace("{tables}", &names.join(", "));
+    Part { name: "dyno.company", sql }
 }
 
 /// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
@@ -105,10 +122,11 @@ mod tests {
 
     #[test]
     fn each_version_is_asked_for_the_views_it_has() {
-        let old = ["server", "pg_stat_database", "pg_stat_bgwriter", "dyno.rows", "dyno.scan"];
+        let old =
+            ["server", "pg_stat_database", "pg_stat_bgwriter", "dyno.company", "dyno.rows", "dyno.scan"];
         assert_eq!(names(130_000), old);
         assert!(names(140_002).contains(&"pg_stat_wal") && !names(140_002).contains(&"pg_stat_io"));
         assert!(names(160_000).contains(&"pg_stat_io") && !names(160_000).contains(&"pg_stat_checkpointer"));
-        assert_eq!(names(170_000).len(), 8);
+        assert_eq!(names(170_000).len(), 9);
     }
 }

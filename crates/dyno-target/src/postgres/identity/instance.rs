@@ -14,7 +14,7 @@ const INSTANCE: &str =
 const READS_ONLY: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
 
 /// Nobody counts these by database: `docs/engines/postgres.md`.
-pub(super) const SERVER_WIDE: &[Counter] = &[
+const SERVER_WIDE: &[Counter] = &[
     Counter::PhysicalReadRequests,
     Counter::PhysicalWrites,
     Counter::PhysicalWriteRequests,
@@ -25,6 +25,12 @@ pub(super) const SERVER_WIDE: &[Counter] = &[
     Counter::RedoSyncs,
     Counter::RedoSyncTime,
 ];
+
+/// Those that this version counts for the whole server: up to 16 each block read is a request, and counted by database.
+pub(super) fn server_wide(version_num: u32) -> Vec<Counter> {
+    let by_database = |counter: Counter| counter == Counter::PhysicalReadRequests && version_num < 170_000;
+    SERVER_WIDE.iter().copied().filter(|&counter| !by_database(counter)).collect()
+}
 
 /// Server and database.
 pub(in crate::postgres) fn instance(connection: &mut Connection) -> Result<Instance, TargetError> {

@@ -46,7 +46,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         redo_path,
         same_host,
         counts_at_edges: connection.server_version_num() >= SHARED_STATISTICS,
-        counted_for_server: instance::SERVER_WIDE.to_vec(),
+        counted_for_server: instance::server_wide(connection.server_version_num()),
         processes: host::processes(connection, same_host)?,
     })
 }
