@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_plan::keys;
 use dyno_record::{RunRecord, TargetFacts};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a difference lies; the order is the order of suspicion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
     /// Product, version, engine, block size of the database.
@@ -55,7 +55,7 @@ impl Area {
 }
 
 /// One thing that is not alike.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// Where it lies.
     pub area: Area,
@@ -137,7 +137,10 @@ fn facts(records: &[&RunRecord]) -> Facts {
         }
         of_plan(record, &mut put);
         of_host(record, &mut put);
-        put(Area::Source, "dyno", record.dyno_version.clone());
+        // Of imported figures the program only wrote them down.
+        if record.imported.is_none() {
+            put(Area::Source, "dyno", record.dyno_version.clone());
+        }
         if let Some(from) = &record.imported {
             put(Area::Source, "file", from.file.clone());
         }

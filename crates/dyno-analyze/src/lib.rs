@@ -27,6 +27,7 @@ pub mod stall;
 pub mod steady;
 pub mod totals;
 pub mod trend;
+pub mod whose;
 
 pub use audit::{audit, check_names, judge};
 pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};

@@ -4,8 +4,9 @@
 //! something saturates and more sessions bring less. One petal for each update share, block size or whatever else
 //! differs.
 
+use crate::audit::page_cache_pct;
 use crate::number::{self, percent, time_us};
-use crate::points::{Point, Points, phrase};
+use crate::points::{Measure, Point, Points, phrase};
 
 /// A fall of throughput below this is no bend, %: repeats of one run differ as much.
 pub const BEND_LEAST_PCT: f64 = 2.0;
@@ -44,6 +45,18 @@ pub struct Petal {
     pub turn: Option<Turn>,
 }
 
+/// Who counted what a petal shows: both of its measures come from one source, or it would draw one quantity against
+/// another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The sessions: operations and their service time.
+    Client,
+    /// The database: what it asked the operating system for, and how long it waited for that.
+    Database,
+    /// The block device: what reached it, and how long it took.
+    Device,
+}
+
 /// The measures of a petal chart: throughput and latency, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measures {
@@ -51,18 +64,51 @@ pub struct Measures {
     pub throughput: &'static str,
     /// The measure upwards.
     pub latency: &'static str,
+    /// Who counted both.
+    pub source: Source,
+}
+
+const fn of(source: Source, throughput: &'static str, latency: &'static str) -> Measures {
+    Measures { throughput, latency, source }
+}
+
+const DATABASE_LATENCY: &str = "physical_read_latency_us";
+const DEVICE_LATENCY: &str = "device_read_latency_us";
+
+/// Reads per second and their latency, the best known first.
+const IOPS: [Measures; 3] = [
+    of(Source::Database, "physical_read_requests_per_s", DATABASE_LATENCY),
+    of(Source::Database, "physical_reads_per_s", DATABASE_LATENCY),
+    of(Source::Device, "device_reads_per_s", DEVICE_LATENCY),
+];
+
+/// Bytes read per second and the latency of reads.
+const MEGABYTES: [Measures; 2] = [
+    of(Source::Database, "physical_read_mb_per_s", DATABASE_LATENCY),
+    of(Source::Device, "device_read_mb_per_s", DEVICE_LATENCY),
+];
+
+impl Measures {
+    /// What stands on the axes, to the right and upwards: the measure, and whose it is.
+    pub fn axes(&self) -> (String, String) {
+        let label = |name: &'static str| Measure::find(name).map_or(name, |measure| measure.label);
+        let (right, up) = (label(self.throughput), label(self.latency));
+        match self.source {
+            Source::Database => (format!("{right} of the database"), format!("{up}, as the database saw it")),
+            // The device's measures say so in their own names.
+            Source::Client | Source::Device => (right.to_owned(), up.to_owned()),
+        }
+    }
 }
 
 fn known(points: &Points<'_>, measure: &str) -> bool {
     !points.points.is_empty() && points.points.iter().all(|point| point.get(measure).is_some())
 }
 
-/// The latency that belongs to reads from storage, as far as it is known.
-fn read_latency(points: &Points<'_>) -> &'static str {
-    ["physical_read_latency_us", "device_read_latency_us"]
-        .into_iter()
-        .find(|measure| known(points, measure))
-        .unwrap_or("service_mean_us")
+/// The first measures of which both are known at every point.
+fn first_known(points: &Points<'_>, candidates: &[Measures]) -> Option<Measures> {
+    let both = |measures: &&Measures| known(points, measures.throughput) && known(points, measures.latency);
+    candidates.iter().find(both).copied()
 }
 
 /// Whether storage takes part: the database's cache does not serve everything.
@@ -71,22 +117,42 @@ fn reads_storage(points: &Points<'_>) -> bool {
     points.points.iter().any(missed)
 }
 
-/// The measures for latency against IOPS: reads from storage where storage takes part, else operations.
+/// The measures for latency against IOPS: reads and their latency where storage takes part and one source tells both,
+/// else operations and their service time.
 pub fn iops(points: &Points<'_>) -> Measures {
-    let reads = ["physical_read_requests_per_s", "physical_reads_per_s"];
     // Figures from elsewhere may know no operations.
     let may = reads_storage(points) || !known(points, "ops_per_s");
-    match reads.into_iter().find(|measure| known(points, measure)).filter(|_| may) {
-        Some(throughput) => Measures { throughput, latency: read_latency(points) },
-        None => Measures { throughput: "ops_per_s", latency: "service_mean_us" },
-    }
+    let reads = if may { first_known(points, &IOPS) } else { None };
+    reads.unwrap_or(of(Source::Client, "ops_per_s", "service_mean_us"))
 }
 
-/// The measures for latency against MB/s; `None` where storage takes no part or bytes are not known.
+/// The measures for latency against MB/s; `None` where storage takes no part, or no source tells both.
 pub fn megabytes(points: &Points<'_>) -> Option<Measures> {
-    let throughput = "physical_read_mb_per_s";
-    (known(points, throughput) && reads_storage(points))
-        .then(|| Measures { throughput, latency: read_latency(points) })
+    first_known(points, &MEGABYTES).filter(|_| reads_storage(points))
+}
+
+/// Where the audit found that the operating system's page cache answered reads of the database: the largest share of any
+/// run, %, and at how many points; `None` where it found none.
+pub fn page_cache(points: &Points<'_>) -> Option<(f64, usize)> {
+    let share =
+        |point: &Point<'_>| point.runs.iter().filter_map(|record| page_cache_pct(record)).reduce(f64::max);
+    let shares: Vec<f64> = points.points.iter().filter_map(share).collect();
+    Some((shares.iter().copied().reduce(f64::max)?, shares.len()))
+}
+
+/// [`page_cache`] in a sentence about what petals of `source` show.
+pub fn page_cache_words(points: &Points<'_>, source: Source) -> Option<String> {
+    let (pct, at) = page_cache(points).filter(|_| source != Source::Client)?;
+    let all = points.points.len();
+    let of = if at == all { String::new() } else { format!(" at {at} of {all} points") };
+    let share = format!(
+        "up to {} % of what the database asked for came from the operating system's page cache{of}",
+        percent(pct)
+    );
+    Some(match source {
+        Source::Device => format!("page cache: {share}, and is not among the device's reads"),
+        _ => format!("page cache: {share}, so these are not the storage's figures"),
+    })
 }
 
 /// The petals of `points`: one for each curve along the load. Points without both measures are left out.
@@ -174,7 +240,11 @@ mod tests {
         let measures = iops(&points);
         assert_eq!(
             measures,
-            Measures { throughput: "physical_reads_per_s", latency: "physical_read_latency_us" }
+            Measures {
+                throughput: "physical_reads_per_s",
+                latency: "physical_read_latency_us",
+                source: Source::Database
+            }
         );
         let petals = petals(&points, measures);
         let sessions: Vec<u32> = petals[0].points.iter().map(|point| point.sessions).collect();
@@ -206,6 +276,68 @@ mod tests {
         let single = [records[0].clone(), records[3].clone()];
         let points = crate::points::points(&single);
         assert!(petals(&points, iops(&points))[0].turn.is_some());
+    }
+
+    /// The database counts 47,924 requests/s and has no times of them; the few that reached the device took long.
+    fn page_cached() -> RunRecord {
+        let mut record = fixture::postgres();
+        let value = |value, unit| Metric::Value { value, unit };
+        record.metrics.insert("buffer_hit_pct".into(), value(50.0, Unit::Percent));
+        record.metrics.insert("physical_read_requests_per_s".into(), value(47_924.0, Unit::PerSecond));
+        record.metrics.insert("physical_read_mb_per_s".into(), value(392.0, Unit::MegabytesPerSecond));
+        record.metrics.insert(DATABASE_LATENCY.into(), Metric::Absent { absent: "not timed".into() });
+        record.metrics.insert("device_reads_per_s".into(), value(310.0, Unit::PerSecond));
+        record.metrics.insert("device_read_mb_per_s".into(), value(2.5, Unit::MegabytesPerSecond));
+        record.metrics.insert(DEVICE_LATENCY.into(), value(900.0, Unit::Microseconds));
+        record
+    }
+
+    #[test]
+    fn both_axes_come_from_one_source() {
+        let records = [page_cached()];
+        let points = points(&records);
+        let measures = iops(&points);
+        assert_eq!(measures, of(Source::Device, "device_reads_per_s", DEVICE_LATENCY));
+        assert_eq!(megabytes(&points), Some(of(Source::Device, "device_read_mb_per_s", DEVICE_LATENCY)));
+        assert_eq!(measures.axes(), ("device reads".into(), "mean latency of a device read".into()));
+
+        let mut timed = page_cached();
+        let us = Metric::Value { value: 21.0, unit: Unit::Microseconds };
+        timed.metrics.insert(DATABASE_LATENCY.into(), us);
+        let records = [timed];
+        let points = crate::points::points(&records);
+        let measures = iops(&points);
+        assert_eq!(measures, of(Source::Database, "physical_read_requests_per_s", DATABASE_LATENCY));
+        let (right, up) = measures.axes();
+        assert_eq!(right, "read requests of the database");
+        assert!(up.contains("database"), "{up}");
+    }
+
+    #[test]
+    fn reads_without_a_latency_of_their_own_are_no_petal() {
+        let mut record = page_cached();
+        record.metrics.remove(DEVICE_LATENCY);
+        let records = [record];
+        let points = points(&records);
+        assert_eq!(iops(&points).source, Source::Client);
+        assert_eq!(megabytes(&points), None);
+    }
+
+    #[test]
+    fn the_page_cache_is_told_where_the_audit_saw_it() {
+        let mut record = page_cached();
+        crate::judge(&mut record);
+        let without = page_cache(&points(std::slice::from_ref(&record)));
+        record.audit.iter_mut().filter(|check| check.check == "physical_reads").for_each(|check| {
+            check.detail =
+                format!("database asked for 9 blocks: 94.2 % {}, so", crate::audit::FROM_PAGE_CACHE);
+        });
+        let records = [record];
+        let points = points(&records);
+        assert_eq!((without, page_cache(&points)), (None, Some((94.2, 1))));
+        let words = page_cache_words(&points, Source::Database).unwrap();
+        assert!(words.contains("94.2 %") && words.contains("not the storage's"), "{words}");
+        assert_eq!(page_cache_words(&points, Source::Client), None);
     }
 
     #[test]

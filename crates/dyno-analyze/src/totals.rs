@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Histogram, Latency, Metric, OpStats, RunId, RunRecord, Status, Unit};
+use dyno_record::{Histogram, Latency, Metric, OpStats, RunId, RunRecord, Unit};
 
 /// Records of one setting: the whole, and the targets' parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ pub fn settings(records: Vec<RunRecord>) -> Vec<Setting> {
 
 /// The sum of `parts`, named `id`, with the plan and host of the first.
 fn total(id: &str, first: &RunRecord, parts: &[RunRecord]) -> RunRecord {
-    let spoilt = parts.iter().find(|part| part.status != Status::Valid);
+    let spoilt = parts.iter().find(|part| !part.status.counts());
     let mut total = first.clone();
     total.id = id.to_owned();
     total.one_target_of = None;
@@ -171,9 +171,9 @@ mod tests {
     #[test]
     fn a_part_that_is_no_result_spoils_the_sum() {
         let mut bad = part("2", "w");
-        bad.status = Status::Invalid;
+        bad.status = dyno_record::Status::Invalid;
         let whole = settings(vec![part("1", "w"), bad]).remove(0).whole;
-        assert_eq!(whole.status, Status::Invalid);
+        assert_eq!(whole.status, dyno_record::Status::Invalid);
         assert!(whole.reasons[0].contains("part 2"));
     }
 }

@@ -18,6 +18,12 @@ pub struct Imported {
     /// The line of the file, counted from 1, where one line is one record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// When it was imported, RFC 3339 in UTC; empty in records that do not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub imported_at: String,
+    /// Whether the source does not tell when it was measured; then the record's moments are those of the import.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undated: bool,
     /// Full names of the plan's keys that the source tells: `workload.work_unit`.
     pub known: Vec<String>,
     /// What else the source says of this record, in its own words: column → text.

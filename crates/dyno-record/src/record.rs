@@ -29,6 +29,8 @@ pub type RunId = String;
 pub enum Status {
     /// Done, and the audit found nothing against it.
     Valid,
+    /// Taken over from another source: nobody here measured or audited it.
+    Imported,
     /// Done, but its numbers cannot be trusted; `reasons` say why. Never shown as a result.
     Invalid,
     /// Stopped before its end; what was measured is kept.
@@ -43,6 +45,30 @@ impl RunRecord {
         self.imported.as_ref().is_none_or(|imported| imported.knows(path))
     }
 
+    /// Whether `started_at` tells when it was measured. A source of imported figures need not tell; then it is the moment
+    /// of the import, which only keeps the order.
+    pub fn is_dated(&self) -> bool {
+        self.imported.as_ref().is_none_or(|imported| !imported.undated)
+    }
+
+    /// Product and version of the databases, each once: `PostgreSQL 16.2`. Empty where nobody tells.
+    pub fn databases(&self) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for target in &self.targets {
+            let name = format!("{} {}", target.identity.product, target.identity.version).trim().to_owned();
+            if !name.is_empty() && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
+    }
+
+    /// Names of the metrics in which others had part, or that cannot be excluded.
+    pub fn marked(&self) -> Vec<&str> {
+        let marked = self.whose.iter().filter(|(_, whose)| whose.marked);
+        marked.map(|(name, _)| name.as_str()).collect()
+    }
+
     /// Sessions that worked, or else the planned ones; 0 where the source of imported figures does not tell.
     pub fn sessions(&self) -> u32 {
         match (self.gate.sessions, self.imported.is_some()) {
@@ -53,10 +79,24 @@ impl RunRecord {
 }
 
 impl Status {
+    /// Whether the figures count as a result: those of a valid run, and imported ones, which nobody here audited.
+    pub fn counts(self) -> bool {
+        matches!(self, Self::Valid | Self::Imported)
+    }
+
+    /// The status where there is room for what it means: `imported, not audited`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Imported => "imported, not audited",
+            other => other.name(),
+        }
+    }
+
     /// The word in records: `valid`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Valid => "valid",
+            Self::Imported => "imported",
             Self::Invalid => "invalid",
             Self::Interrupted => "interrupted",
             Self::Failed => "failed",

@@ -247,6 +247,8 @@ pub(crate) fn absent() -> RunRecord {
 pub(crate) fn imported() -> RunRecord {
     let source = Imported {
         format: "csv".into(),
+        imported_at: "2026-03-22T08:00:00Z".into(),
+        undated: false,
         file: "results.csv".into(),
         line: Some(7),
         known: vec!["workload.work_unit".into()],
@@ -255,7 +257,7 @@ pub(crate) fn imported() -> RunRecord {
     let tpcc = Metric::Value { value: 13.039, unit: Unit::PerSecond };
     let load = Metric::Value { value: 321.0, unit: Unit::Seconds };
     RunRecord {
-        status: Status::Valid,
+        status: Status::Imported,
         one_target_of: Some("20260321-142501-0001".into()),
         imported: Some(source),
         metrics: BTreeMap::from([("tpcc_per_s".to_owned(), tpcc), ("load_s".to_owned(), load)]),

@@ -49,10 +49,15 @@ pub(crate) fn spoken(name: &str) -> String {
     }
 }
 
+/// Whether the checks are those of an imported record, which nobody audited.
+fn is_imported(checks: &[AuditCheck]) -> bool {
+    checks.iter().any(|check| check.check == "imported")
+}
+
 /// The audit in a few words: `2 failed, 1 warning, 12 passed, 1 skipped`.
 pub fn audit_summary(checks: &[AuditCheck]) -> String {
     let counted = |status, one: &str, many: &str| {
-        let count = of(checks, status).count();
+        let count = of(checks, status).filter(|check| check.check != "imported").count();
         (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }))
     };
     let parts = [
@@ -62,7 +67,17 @@ pub fn audit_summary(checks: &[AuditCheck]) -> String {
         counted(CheckStatus::Skipped, "skipped", "skipped"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "nothing was checked".into() } else { parts.join(", ") }
+    match (is_imported(checks), parts.is_empty()) {
+        (true, true) => "none, as the figures are imported".into(),
+        (true, false) => {
+            format!(
+                "none, as the figures are imported; its columns held against each other: {}",
+                parts.join(", ")
+            )
+        }
+        (false, true) => "nothing was checked".into(),
+        (false, false) => parts.join(", "),
+    }
 }
 
 /// One line under the name of the audit.

@@ -2,10 +2,13 @@
 
 use dyno_analyze::compare::{Compared, Comparison, GateResult, Overall, Verdict};
 use dyno_analyze::differ::Difference;
-use dyno_analyze::number::{ABSENT, fixed, optional};
+use dyno_analyze::number::{ABSENT, figure, fixed, optional};
+use dyno_analyze::whose::mark;
 
+use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
+use crate::text::{clean, wrap};
 
 /// Differences shown of what else differed; `--json` has all.
 const DIFFERENCES_MAX: usize = 40;
@@ -38,8 +41,21 @@ fn verdict(verdict: Verdict) -> Cell {
     match verdict {
         Verdict::Faster | Verdict::Same => Cell::painted(words, Paint::Good),
         Verdict::Slower => Cell::painted(words, Paint::Bad),
-        Verdict::Unsure | Verdict::OneRunEach => Cell::painted(words, Paint::Warn),
+        Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => Cell::painted(words, Paint::Warn),
         Verdict::More | Verdict::Less => Cell::from(words),
+    }
+}
+
+/// A difference at one point: in percent, or where that would be one of nearly zero, in the unit itself.
+fn difference(compared: &Compared) -> String {
+    match (compared.difference_pct, compared.difference) {
+        (Some(by), _) => signed_percent(by),
+        (None, Some(by)) => {
+            let text = figure(by);
+            let sign = if by > 0.0 && text.bytes().any(|b| matches!(b, b'1'..=b'9')) { "+" } else { "" };
+            format!("{sign}{text} {}", compared.unit.name())
+        }
+        (None, None) => ABSENT.into(),
     }
 }
 
@@ -113,10 +129,11 @@ fn measure_table(comparison: &Comparison, i: usize, overall: &Overall, style: &S
 }
 
 fn row(compared: &Compared, repeated: bool) -> Vec<Cell> {
+    let (in_a, in_b) = compared.marked;
     let mut cells = vec![
-        Cell::from(optional(compared.a)),
-        optional(compared.b).into(),
-        percent(compared.difference_pct).into(),
+        Cell::from(mark(optional(compared.a), in_a)),
+        mark(optional(compared.b), in_b).into(),
+        difference(compared).into(),
     ];
     if repeated {
         cells.push(interval(compared.interval_pct).into());
@@ -135,6 +152,16 @@ fn axis_name(path: &str) -> &str {
 /// What is not in the tables.
 fn notes(comparison: &Comparison, style: &Style) -> String {
     let mut out = String::new();
+    for line in
+        comparison.others.iter().flat_map(|legend| wrap(&clean(legend), style.columns(), LEGEND_LINES_MAX))
+    {
+        out.push_str(&line);
+        out.push('\n');
+    }
+    for note in &comparison.notes {
+        out.push_str(&style.paint(Paint::Foreign, &clean(note)));
+        out.push('\n');
+    }
     for alone in &comparison.alone {
         let at: Vec<String> = comparison
             .axes
@@ -159,7 +186,9 @@ fn gate_table(gates: &[GateResult], style: &Style) -> String {
         Table::new(vec![Column::text("gate"), Column::figures("difference", "%"), Column::text("outcome")]);
     for result in gates {
         let (words, paint) = match (result.holds, result.certain, result.difference_pct) {
-            (_, _, None) => ("broken: there is no such measure on both sides", Paint::Bad),
+            (_, _, None) => ("broken: no percent of it on both sides", Paint::Bad),
+            (true, _, _) if result.marked => ("holds, but others had part in it", Paint::Warn),
+            (false, _, _) if result.marked => ("broken, but others had part in it", Paint::Bad),
             (true, true, _) => ("holds", Paint::Good),
             (true, false, _) => ("holds, but other runs might break it", Paint::Warn),
             (false, true, _) => ("broken", Paint::Bad),

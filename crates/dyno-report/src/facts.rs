@@ -55,7 +55,9 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     for (path, value) in &host.mounts {
         add(format!("mount {path}"), value);
     }
-    add("dyno".into(), &record.dyno_version);
+    if record.imported.is_none() {
+        add("dyno".into(), &record.dyno_version);
+    }
     facts
 }
 

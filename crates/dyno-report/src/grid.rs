@@ -41,7 +41,7 @@ pub struct Cell {
     pub text: String,
     /// The place in the report that it leads to; may be empty.
     pub link: String,
-    /// What it says of a run: good, warn, bad; empty for most.
+    /// What it says of a run: good, foreign, warn, bad; empty for most.
     pub tone: &'static str,
 }
 
@@ -58,12 +58,7 @@ impl Cell {
 
     /// What a run came to.
     pub fn status(status: Status) -> Self {
-        let tone = match status {
-            Status::Valid => "good",
-            Status::Interrupted => "warn",
-            Status::Invalid | Status::Failed => "bad",
-        };
-        Self { tone, ..Self::text(status.name()) }
+        Self { tone: crate::status::tone(status), ..Self::text(status.words()) }
     }
 }
 

@@ -25,6 +25,7 @@ pub mod report;
 pub mod result;
 pub mod show;
 pub mod soak;
+pub mod status;
 pub mod style;
 pub mod sweep;
 pub mod table;

@@ -3,13 +3,15 @@
 use dyno_analyze::knee::knee;
 use dyno_analyze::number::{self, ABSENT, count, figure, optional, percent, span_s, time_us};
 use dyno_analyze::points::{Measure, Point, Points, SESSIONS, points};
+use dyno_analyze::whose::{is_marked, legend_of, mark};
 use dyno_record::{RunRecord, Status};
 
 use crate::audit::audit_summary;
 use crate::chart::Chart;
-use crate::figures::{self, OPS, READS, Ramp, anchor, best, ramps, typical, words};
+use crate::figures::{self, OPS, READS, Ramp, anchor, best, capital, ramps, typical, words};
 use crate::grid::{Cell, Grid, Head};
 use crate::result::{Figures, has_result};
+use crate::status::IMPORTED;
 
 /// Runs, seen together.
 #[derive(Debug)]
@@ -121,12 +123,25 @@ impl<'r> Report<'r> {
         if record.status == Status::Interrupted {
             more.push("The run was interrupted: the figures are of the part that was measured.".into());
         }
-        more.push(format!(
-            "Audit{}: {}.",
-            if self.records.len() > 1 { " at the maximum" } else { "" },
-            audit_summary(&record.audit)
-        ));
+        more.extend(self.imported());
+        let place = if self.records.len() > 1 { " at the maximum" } else { "" };
+        more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
         Answer { line, more, found: true }
+    }
+
+    /// That figures are imported, and how many of them.
+    fn imported(&self) -> Option<String> {
+        let count = self.records.iter().filter(|record| record.status == Status::Imported).count();
+        match count {
+            0 => None,
+            all if all == self.records.len() => Some(format!("{}.", capital(IMPORTED))),
+            some => Some(format!("{some} of {} runs are {IMPORTED}.", self.records.len())),
+        }
+    }
+
+    /// The one legend of the mark; none where no figure is marked.
+    pub fn legend(&self) -> Option<String> {
+        legend_of(self.records.iter().filter(|record| has_result(record)))
     }
 
     fn most(&self, point: &Point<'_>) -> String {
@@ -134,7 +149,7 @@ impl<'r> Report<'r> {
             let latency = point.get("physical_read_latency_us");
             let latency = latency.map_or_else(String::new, |us| format!(" of {}", time_us(us)));
             return format!(
-                "At most {} reads/s from storage{latency}, with {}.",
+                "At most {} physical reads/s{latency}, with {}.",
                 figure(reads),
                 self.place(point)
             );
@@ -161,11 +176,7 @@ impl<'r> Report<'r> {
             let active = of("database_active_sessions")
                 .map(|sessions| format!(", {} sessions active", figure(sessions)));
             let active = active.unwrap_or_default();
-            return format!(
-                "{} reads/s from storage{active} over {}.",
-                figure(reads),
-                span_s(figures.seconds)
-            );
+            return format!("{} physical reads/s{active} over {}.", figure(reads), span_s(figures.seconds));
         }
         let sessions = number::sessions(f64::from(record.sessions()));
         let mut line = format!(
@@ -227,7 +238,8 @@ impl<'r> Report<'r> {
             }
             cells.push(Cell::linked(&count(point.runs.len() as u64), &anchor(typical(point))));
             for (name, _, unit) in &columns {
-                cells.push(Cell::text(&shown(point.get(name), unit)));
+                let figure = shown(point.get(name), unit);
+                cells.push(Cell::text(&mark(figure, point.is_marked(name))));
                 if *name == "ops_per_s" && spread {
                     let spread = point.estimates.get(*name).and_then(|estimate| estimate.spread_pct());
                     cells.push(Cell::text(&spread.map_or_else(String::new, percent)));
@@ -256,14 +268,14 @@ impl<'r> Report<'r> {
                 &anchor(record),
                 vec![
                     Cell::text(&record.id),
-                    Cell::text(record.started_at.get(..19).unwrap_or(&record.started_at)),
-                    Cell::text(&count(record.sessions().into())),
+                    Cell::text(&started(record)),
+                    Cell::text(&sessions(record)),
                     Cell::text(&if record.knows("workload.update_pct") {
                         record.plan.workload.update_pct.to_string()
                     } else {
                         ABSENT.into()
                     }),
-                    Cell::text(&optional(figures.ops_per_s)),
+                    Cell::text(&mark(optional(figures.ops_per_s), is_marked(record, OPS))),
                     Cell::text(&shown(figures.service_us[3], "")),
                     Cell::status(record.status),
                     Cell::text(&record.reasons.join("; ")),
@@ -271,6 +283,22 @@ impl<'r> Report<'r> {
             );
         }
         grid
+    }
+}
+
+/// When a run started; absent where the source of imported figures does not tell.
+fn started(record: &RunRecord) -> String {
+    match record.is_dated() {
+        true => record.started_at.get(..19).unwrap_or(&record.started_at).to_owned(),
+        false => ABSENT.into(),
+    }
+}
+
+/// Sessions of a run; absent where the source of imported figures does not tell.
+fn sessions(record: &RunRecord) -> String {
+    match record.sessions() {
+        0 => ABSENT.into(),
+        sessions => count(sessions.into()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! them. `dyno show` has them, to find out what went wrong.
 
 use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
+use dyno_analyze::whose::{Marked, legend, mark, marked};
 use dyno_record::{CheckStatus, RunRecord, Status};
 
 use crate::style::{Paint, Style};
@@ -36,6 +37,8 @@ pub struct ResultRow {
     pub update_pct: Option<u32>,
     /// The figures; absent where the run has no result.
     pub figures: Option<Figures>,
+    /// The metrics in which others had part.
+    pub marked: Marked,
 }
 
 /// The figures of one run; what is not known is absent.
@@ -71,11 +74,11 @@ pub struct Figures {
     pub think_pct: Option<f64>,
 }
 
-/// Whether a run has a result to show: a valid one has; an interrupted one too, unless its audit failed.
+/// Whether a run has a result to show: a valid or imported one has; an interrupted one too, unless its audit failed.
 pub fn has_result(record: &RunRecord) -> bool {
     let failed = record.audit.iter().any(|check| check.status == CheckStatus::Fail);
     match record.status {
-        Status::Valid => true,
+        Status::Valid | Status::Imported => true,
         Status::Interrupted => record.window.is_some() && !failed,
         Status::Invalid | Status::Failed => false,
     }
@@ -90,6 +93,7 @@ impl From<&RunRecord> for ResultRow {
             sessions: Some(record.sessions()).filter(|sessions| *sessions > 0),
             update_pct: record.knows("workload.update_pct").then_some(record.plan.workload.update_pct),
             figures: has_result(record).then(|| Figures::of(record)),
+            marked: marked(record),
         }
     }
 }
@@ -181,16 +185,28 @@ fn pct(value: Option<f64>) -> String {
 }
 
 fn status_cell(status: Status) -> Cell {
-    let paint = match status {
-        Status::Valid => Paint::Good,
-        Status::Interrupted => Paint::Warn,
-        Status::Invalid | Status::Failed => Paint::Bad,
-    };
-    Cell::painted(status.name(), paint)
+    Cell::painted(status.name(), crate::status::paint(status))
 }
 
-/// Columns of one block of the table, with the cells of one run for them.
-type Block = (Vec<Column>, fn(&Figures, TimeUnit) -> Vec<String>);
+/// Columns of one block of the table, the metrics that they show, and the cells of one run for them.
+type Block = (Vec<Column>, &'static [&'static str], fn(&Figures, TimeUnit) -> Vec<String>);
+
+const LOAD_METRICS: &[&str] =
+    &["ops_per_s", "rows_per_s", "service_mean_us", "service_p50_us", "service_p95_us", "service_p99_us", ""];
+const CPU_METRICS: &[&str] = &["cpu_busy_pct", "cpu_user_pct", "cpu_sys_pct", "cpu_iowait_pct"];
+const IO_METRICS: &[&str] = &[
+    "logical_reads_per_s",
+    "physical_reads_per_s",
+    "physical_read_mb_per_s",
+    "redo_mb_per_s",
+    "redo_syncs_per_s",
+];
+
+/// A figure as it stands in a cell: with the mark where others had part in the metric.
+fn marked_cell(row: &ResultRow, metric: &str, figure: String) -> String {
+    let marked = figure != ABSENT && row.marked.contains_key(metric);
+    mark(figure, marked)
+}
 
 fn load_block(unit: TimeUnit) -> Block {
     let service = |head: &str| Column::figures(head, unit.name).under("service time");
@@ -203,7 +219,7 @@ fn load_block(unit: TimeUnit) -> Block {
         service("p99"),
         Column::figures("elapsed", "s"),
     ];
-    (columns, |f, unit| {
+    (columns, LOAD_METRICS, |f, unit| {
         let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
         vec![fit(f.ops_per_s), fit(f.rows_per_s), mean, p50, p95, p99, elapsed(f.seconds)]
     })
@@ -212,7 +228,7 @@ fn load_block(unit: TimeUnit) -> Block {
 fn cpu_block() -> Block {
     let cpu = |head: &str| Column::figures(head, "%").under("CPU");
     let columns = vec![cpu("busy"), cpu("user"), cpu("sys"), cpu("iowait")];
-    (columns, |f, _| f.cpu_pct.map(pct).to_vec())
+    (columns, CPU_METRICS, |f, _| f.cpu_pct.map(pct).to_vec())
 }
 
 fn io_block() -> Block {
@@ -223,7 +239,7 @@ fn io_block() -> Block {
         Column::figures("written", "MB/s").under("redo"),
         Column::figures("syncs", "/s").under("redo"),
     ];
-    (columns, |f, _| {
+    (columns, IO_METRICS, |f, _| {
         let (logical, physical) = (fit(f.logical_reads_per_s), fit(f.physical_reads_per_s));
         let [mb, redo, syncs] =
             [f.physical_read_mb_per_s, f.redo_mb_per_s, f.redo_syncs_per_s].map(fit_small);
@@ -234,7 +250,7 @@ fn io_block() -> Block {
 /// One table of `blocks` side by side, in front the columns that say which run it is, behind them the status.
 fn table_of(rows: &[ResultRow], blocks: &[Block], unit: TimeUnit, with_status: bool, style: &Style) -> Table {
     let mut columns = vec![Column::figures("sessions", ""), Column::figures("updates", "%")];
-    columns.extend(blocks.iter().flat_map(|(columns, _)| columns.iter().cloned()));
+    columns.extend(blocks.iter().flat_map(|(columns, ..)| columns.iter().cloned()));
     let filled = columns.len();
     if with_status {
         columns.push(Column::text("status"));
@@ -243,7 +259,10 @@ fn table_of(rows: &[ResultRow], blocks: &[Block], unit: TimeUnit, with_status: b
     for row in rows {
         let mut cells: Vec<Cell> = vec![Cell::from(whole(row.sessions)), Cell::from(whole(row.update_pct))];
         if let Some(figures) = &row.figures {
-            cells.extend(blocks.iter().flat_map(|(_, cells)| cells(figures, unit)).map(Cell::from));
+            for (_, metrics, figures_of) in blocks {
+                let figures = figures_of(figures, unit).into_iter().zip(*metrics);
+                cells.extend(figures.map(|(figure, metric)| Cell::from(marked_cell(row, metric, figure))));
+            }
         }
         cells.resize(filled, Cell::default());
         if with_status {
@@ -291,8 +310,25 @@ pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
         }
     }
     tables.push(table(&packed, tables.is_empty()).render(style));
-    tables.join("\n")
+    let mut out = tables.join("\n");
+    out.push_str(&legend_lines(with_result.iter().map(|row| &row.marked), style));
+    out
 }
+
+/// The legend of the mark in lines; empty where nothing is marked.
+fn legend_lines<'m>(marked: impl IntoIterator<Item = &'m Marked>, style: &Style) -> String {
+    let shown = |name: &str| [LOAD_METRICS, CPU_METRICS, IO_METRICS, CARD_METRICS].concat().contains(&name);
+    let words = legend(marked, shown).unwrap_or_default();
+    let lines = wrap(&words, style.columns(), LEGEND_LINES_MAX);
+    lines.iter().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+}
+
+/// Lines that a legend may take.
+pub(crate) const LEGEND_LINES_MAX: usize = 6;
+
+/// Metrics of the card beside those of the table.
+const CARD_METRICS: &[&str] =
+    &["commits_per_s", "buffer_hit_pct", "scans_per_s", "scan_mb_per_s", "scan_blocks_per_s"];
 
 /// One run as a card: its figures in two columns, each with its unit.
 pub fn result_card(row: &ResultRow, style: &Style) -> String {
@@ -306,18 +342,21 @@ pub fn result_card(row: &ResultRow, style: &Style) -> String {
         }
         return out;
     };
-    if row.status != Status::Valid {
-        let text = format!("  {}: the figures are of the part that was measured", row.status.name());
-        out.push_str(&style.paint(Paint::Warn, &text));
-        out.push('\n');
+    let note = match row.status {
+        Status::Valid => None,
+        Status::Imported => Some(crate::status::IMPORTED.to_owned()),
+        status => Some(format!("{}: the figures are of the part that was measured", status.name())),
+    };
+    if let Some(text) = note {
+        out.push_str(&format!("  {}\n", style.paint(crate::status::paint(row.status), &text)));
     }
     let inner = Style { width: style.columns() - 2, ..*style };
     out.push_str(&indent(&figure_card(row, figures, &inner)));
     out
 }
 
-/// One entry of a card: what, value, unit.
-type Entry = (&'static str, String, &'static str);
+/// One entry of a card: what, value, unit, the metric.
+type Entry = (&'static str, String, &'static str, &'static str);
 
 /// The card's figures, also for `show`, which shows those of invalid runs.
 pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String {
@@ -325,41 +364,45 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
     let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
     let [busy, user, sys, iowait] = f.cpu_pct.map(pct);
     let mut left: Vec<Entry> = vec![
-        ("sessions", whole(row.sessions), ""),
-        ("updates", whole(row.update_pct), "%"),
-        ("elapsed", elapsed(f.seconds), "s"),
-        ("operations", fit(f.ops_per_s), "/s"),
-        ("rows", fit(f.rows_per_s), "/s"),
-        ("commits", fit(f.commits_per_s), "/s"),
-        ("service time, mean", mean, unit.name),
-        ("service time, p50", p50, unit.name),
-        ("service time, p95", p95, unit.name),
-        ("service time, p99", p99, unit.name),
+        ("sessions", whole(row.sessions), "", ""),
+        ("updates", whole(row.update_pct), "%", ""),
+        ("elapsed", elapsed(f.seconds), "s", ""),
+        ("operations", fit(f.ops_per_s), "/s", "ops_per_s"),
+        ("rows", fit(f.rows_per_s), "/s", "rows_per_s"),
+        ("commits", fit(f.commits_per_s), "/s", "commits_per_s"),
+        ("service time, mean", mean, unit.name, "service_mean_us"),
+        ("service time, p50", p50, unit.name, "service_p50_us"),
+        ("service time, p95", p95, unit.name, "service_p95_us"),
+        ("service time, p99", p99, unit.name, "service_p99_us"),
     ];
     let mut right: Vec<Entry> = vec![
-        ("logical reads", fit(f.logical_reads_per_s), "/s"),
-        ("served by the cache", pct(f.buffer_hit_pct), "%"),
-        ("physical reads", fit(f.physical_reads_per_s), "/s"),
-        ("physical reads", fit(f.physical_read_mb_per_s), "MB/s"),
-        ("redo", fit(f.redo_mb_per_s), "MB/s"),
-        ("redo syncs", fit(f.redo_syncs_per_s), "/s"),
-        ("CPU busy", busy, "%"),
-        ("CPU user", user, "%"),
-        ("CPU sys", sys, "%"),
-        ("CPU iowait", iowait, "%"),
+        ("logical reads", fit(f.logical_reads_per_s), "/s", "logical_reads_per_s"),
+        ("served by the cache", pct(f.buffer_hit_pct), "%", "buffer_hit_pct"),
+        ("physical reads", fit(f.physical_reads_per_s), "/s", "physical_reads_per_s"),
+        ("physical reads", fit(f.physical_read_mb_per_s), "MB/s", "physical_read_mb_per_s"),
+        ("redo", fit(f.redo_mb_per_s), "MB/s", "redo_mb_per_s"),
+        ("redo syncs", fit(f.redo_syncs_per_s), "/s", "redo_syncs_per_s"),
+        ("CPU busy", busy, "%", "cpu_busy_pct"),
+        ("CPU user", user, "%", "cpu_user_pct"),
+        ("CPU sys", sys, "%", "cpu_sys_pct"),
+        ("CPU iowait", iowait, "%", "cpu_iowait_pct"),
     ];
     if let Some([scans, blocks, megabytes]) = f.scans {
-        left.extend([("scans", fit(Some(scans)), "/s"), ("scanned", fit(Some(megabytes)), "MB/s")]);
-        right.extend([("scanned blocks", fit(Some(blocks)), "/s"), Entry::default()]);
+        left.extend([
+            ("scans", fit(Some(scans)), "/s", "scans_per_s"),
+            ("scanned", fit(Some(megabytes)), "MB/s", "scan_mb_per_s"),
+        ]);
+        right.extend([("scanned blocks", fit(Some(blocks)), "/s", "scan_blocks_per_s"), Entry::default()]);
     }
     if f.think_pct.is_some() {
-        left.push(("time slept", pct(f.think_pct), "%"));
+        left.push(("time slept", pct(f.think_pct), "%", "think_pct"));
         right.push(Entry::default());
     }
-    let entry = |(what, value, unit): &Entry| {
+    let entry = |(what, value, unit, metric): &Entry| {
         let space = pad((20usize.saturating_sub(width(what)) + 13).saturating_sub(width(value)).max(1));
         // What is not known has no unit.
         let unit = if value == ABSENT { "" } else { unit };
+        let value = marked_cell(row, metric, value.clone());
         format!("{what}{space}{value} {unit}")
     };
     let mut out = String::new();
@@ -369,5 +412,6 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
         out.push_str(truncate(line.trim_end(), style.columns()).as_str());
         out.push('\n');
     }
+    out.push_str(&legend_lines([&row.marked], style));
     out
 }

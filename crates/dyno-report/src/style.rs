@@ -32,6 +32,8 @@ pub enum Paint {
     Head,
     /// Less important.
     Dim,
+    /// From elsewhere: imported.
+    Foreign,
 }
 
 impl Paint {
@@ -42,6 +44,7 @@ impl Paint {
             Self::Bad => "31",
             Self::Head => "1",
             Self::Dim => "2",
+            Self::Foreign => "36",
         }
     }
 }

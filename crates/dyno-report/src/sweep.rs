@@ -2,11 +2,13 @@
 
 use dyno_analyze::Points;
 use dyno_analyze::number::{ABSENT, compact, fixed, optional, time_us};
+use dyno_analyze::whose::{is_marked, legend_of, mark};
 use dyno_record::{RunRecord, SweepState, SweepSummary};
 
-use crate::result::{Figures, has_result};
+use crate::result::{Figures, LEGEND_LINES_MAX, has_result};
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
+use crate::text::wrap;
 
 /// One run in the table that grows.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,20 +59,24 @@ impl RunningTable {
     /// One line, and beneath it why the run is not valid.
     pub fn line(&self, row: &SweepRow<'_>, style: &Style) -> String {
         let figures = row.record.filter(|record| has_result(record)).map(Figures::of);
-        let figure = |part: fn(&Figures) -> Option<f64>, show: fn(f64) -> String| -> Cell {
-            figures.as_ref().and_then(part).map_or_else(|| ABSENT.to_owned(), show).into()
+        let marked = |metric: &str| row.record.is_some_and(|record| is_marked(record, metric));
+        let figure = |metric: &str, part: fn(&Figures) -> Option<f64>, show: fn(f64) -> String| -> Cell {
+            match figures.as_ref().and_then(part) {
+                Some(value) => mark(show(value), marked(metric)).into(),
+                None => ABSENT.into(),
+            }
         };
         let mut table = Table::new(self.columns.clone());
         let mut cells: Vec<Cell> = vec![row.number.to_string().into()];
         cells.extend(row.values.iter().map(|value| Cell::from(*value)));
         cells.extend([
             row.repeat.to_string().into(),
-            figure(|f| f.ops_per_s, compact),
-            figure(|f| f.service_us[0], time_us),
-            figure(|f| f.service_us[3], time_us),
-            figure(|f| f.logical_reads_per_s, compact),
-            figure(|f| f.physical_reads_per_s, compact),
-            figure(|f| f.cpu_pct[0], |value| fixed(value, 1)),
+            figure("ops_per_s", |f| f.ops_per_s, compact),
+            figure("service_mean_us", |f| f.service_us[0], time_us),
+            figure("service_p99_us", |f| f.service_us[3], time_us),
+            figure("logical_reads_per_s", |f| f.logical_reads_per_s, compact),
+            figure("physical_reads_per_s", |f| f.physical_reads_per_s, compact),
+            figure("cpu_busy_pct", |f| f.cpu_pct[0], |value| fixed(value, 1)),
             status(row.record),
         ]);
         table.row(cells);
@@ -83,11 +89,8 @@ impl RunningTable {
 }
 
 fn status(record: Option<&RunRecord>) -> Cell {
-    use dyno_record::Status::{Failed, Interrupted, Invalid, Valid};
     match record.map(|record| record.status) {
-        Some(Valid) => Cell::painted("valid", Paint::Good),
-        Some(Interrupted) => Cell::painted("interrupted", Paint::Warn),
-        Some(status @ (Invalid | Failed)) => Cell::painted(status.name(), Paint::Bad),
+        Some(status) => Cell::painted(status.name(), crate::status::paint(status)),
         None => Cell::painted("no run", Paint::Bad),
     }
 }
@@ -120,23 +123,26 @@ pub fn point_table(points: &Points<'_>, style: &Style) -> String {
         cells.extend([
             point.runs.len().to_string().into(),
             ops.map_or_else(absent, |ops| compact(ops.median())).into(),
-            optional_pct(ops.and_then(|ops| ops.spread_pct())),
+            optional_pct(ops.and_then(|ops| ops.spread_pct()), false),
             time("service_mean_us"),
             time("service_p50_us"),
             time("service_p95_us"),
             time("service_p99_us"),
-            optional_pct(point.get("cpu_busy_pct")),
+            optional_pct(point.get("cpu_busy_pct"), point.is_marked("cpu_busy_pct")),
         ]);
         table.row(cells);
     }
     for left in &points.left_out {
         table.note(&format!("left out: {} ({})", left.record.id, left.reason), Paint::Dim);
     }
-    table.render(style)
+    let runs = points.points.iter().flat_map(|point| point.runs.iter().copied());
+    let legend = legend_of(runs).map(|words| wrap(&words, style.columns(), LEGEND_LINES_MAX));
+    let lines = legend.into_iter().flatten().map(|line| line + "\n");
+    table.render(style) + &lines.collect::<String>()
 }
 
-fn optional_pct(value: Option<f64>) -> Cell {
-    value.map_or_else(|| optional(None), |value| fixed(value, 1)).into()
+fn optional_pct(value: Option<f64>, marked: bool) -> Cell {
+    value.map_or_else(|| optional(None), |value| mark(fixed(value, 1), marked)).into()
 }
 
 /// The repository's sweeps, one line each.

@@ -1,10 +1,13 @@
 //! The one table writer.
 //!
 //! Figures stand right-aligned under a head of up to three lines (what columns have in common, what each is, its unit).
+//! The mark of figures in which others had part hangs to the right of them, so that digits stay under digits.
 //! A table that is too wide first drops columns that say so, then shortens text; figures are never shortened, because a
 //! figure with digits missing is another figure.
 
 use std::ops::Range;
+
+use dyno_analyze::whose::MARK;
 
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width};
@@ -170,8 +173,9 @@ impl Table {
     /// Width of each shown column: the widest of head, unit and cells.
     fn widths(&self, shown: &[usize]) -> Vec<usize> {
         let cell_width = |i: usize| {
+            let hang = self.hang(i);
             self.lines.iter().filter_map(move |line| match line {
-                Line::Cells(cells) => Some(width(&cells[i].text)),
+                Line::Cells(cells) => Some(width(&cells[i].text) + hang.saturating_sub(own_hang(&cells[i]))),
                 Line::Note(..) => None,
             })
         };
@@ -186,6 +190,12 @@ impl Table {
             widths[at.start] = widths[at.start].max(width(&self.columns[shown[at.start]].group));
         }
         widths
+    }
+
+    /// Columns that marks take to the right of the figures of column `i`.
+    fn hang(&self, i: usize) -> usize {
+        let marked = |line: &Line| matches!(line, Line::Cells(cells) if own_hang(&cells[i]) > 0);
+        if !self.columns[i].left && self.lines.iter().any(marked) { width(MARK) } else { 0 }
     }
 
     /// Neighbours under one head, as positions in `shown`; a column without one is by itself.
@@ -269,6 +279,11 @@ impl Table {
             }
             let left = self.columns[i].left;
             let text = if left { truncate(&cell.text, widths[position]) } else { cell.text.clone() };
+            let hang = pad(self
+                .hang(i)
+                .saturating_sub(own_hang(cell))
+                .min(widths[position] - width(&text).min(widths[position])));
+            let text = text + &hang;
             let space = pad(widths[position].saturating_sub(width(&text)));
             let text = cell.paint.map_or(text.clone(), |paint| style.paint(paint, &text));
             if left {
@@ -282,6 +297,11 @@ impl Table {
         out.push_str(line.trim_end());
         out.push('\n');
     }
+}
+
+/// Columns that the cell's own mark takes.
+fn own_hang(cell: &Cell) -> usize {
+    if cell.text.ends_with(MARK) { width(MARK) } else { 0 }
 }
 
 fn total(widths: &[usize]) -> usize {

@@ -1,6 +1,7 @@
 //! A run over several targets: a row for each under the total.
 
 use dyno_analyze::number::{ABSENT, count, figure, time_us};
+use dyno_analyze::whose::{Marked, mark, marked};
 use dyno_record::RunRecord;
 
 use crate::grid::{Cell, Grid, Head};
@@ -19,6 +20,8 @@ struct Row {
     /// What its sessions do.
     work: String,
     figures: Option<Figures>,
+    /// Metrics in which others had part.
+    marked: Marked,
 }
 
 /// The total and each target; nothing where there is one target only.
@@ -34,6 +37,7 @@ fn rows(record: &RunRecord) -> Vec<Row> {
         sessions: record.sessions(),
         work: String::new(),
         figures: figures(record),
+        marked: marked(record),
     };
     let own = record.parts().into_iter().enumerate().map(|(at, part)| {
         let target = &part.targets[0];
@@ -45,6 +49,7 @@ fn rows(record: &RunRecord) -> Vec<Row> {
             sessions: part.gate.sessions,
             work: reads_only.map_or_else(String::new, |why| format!("only reads: {why}")),
             figures: figures(&part),
+            marked: marked(&part),
         }
     });
     std::iter::once(total).chain(own).collect()
@@ -61,15 +66,17 @@ fn rate(value: Option<f64>) -> String {
 /// Figures of a row, in the order of [`HEADS`].
 fn cells(row: &Row) -> Vec<String> {
     let f = row.figures.unwrap_or_default();
+    let own =
+        |name: &str, value: Option<f64>| mark(rate(value), value.is_some() && row.marked.contains_key(name));
     vec![
         count(row.sessions.into()),
         rate(f.ops_per_s),
         rate(f.rows_per_s),
         time(f.service_us[0]),
         time(f.service_us[3]),
-        rate(f.logical_reads_per_s),
-        rate(f.physical_reads_per_s),
-        rate(f.redo_mb_per_s),
+        own("logical_reads_per_s", f.logical_reads_per_s),
+        own("physical_reads_per_s", f.physical_reads_per_s),
+        own("redo_mb_per_s", f.redo_mb_per_s),
     ]
 }
 

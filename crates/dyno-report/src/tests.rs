@@ -339,11 +339,11 @@ fn long_series_are_bounded() {
 }
 
 const LIST: &str = "\
-run                   status   target                     sessions  updates    ops      p99  elapsed
-                                                                          %     /s                 s
+run                   status   target                     version  sessions  updates    ops      p99
+                                                                                   %     /s
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-20260321-142501-7f3a  valid    postgres://dyno@db1/bench         4       20  1,000  5.84 ms     10.0
-20260321-142501-7f3a  invalid  sqlite:/data/dyno.db              4       20      –        –     10.0
+20260321-142501-7f3a  valid    postgres://dyno@db1/bench    15.10         4       20  1,000  5.84 ms
+20260321-142501-7f3a  invalid  sqlite:/data/dyno.db        3.50.2         4       20      –        –
   sessions: 4 planned, 3 passed the gate
 ";
 
@@ -441,4 +441,90 @@ fn what_is_not_known_has_no_unit() {
     (all.service_us.p50, all.service_us.p99) = (None, None);
     let card = result_card(&ResultRow::from(&record), &Style::default());
     assert!(!card.contains("– µs") && card.contains('–'), "{card}");
+}
+
+/// A run on a server where others wrote, too.
+fn with_others() -> RunRecord {
+    let mut record = postgres();
+    let whose = |scope, others_pct| dyno_record::Whose {
+        scope,
+        others_pct,
+        marked: true,
+        why: "another database committed, too".into(),
+    };
+    record.whose.insert("redo_bytes_per_s".into(), whose(dyno_record::Scope::Server, Some(34.0)));
+    record.whose.insert("cpu_busy_pct".into(), whose(dyno_record::Scope::Host, None));
+    record
+}
+
+#[test]
+fn marked_figures_bear_one_mark_with_one_legend_everywhere() {
+    let legend = "† others had part in it, or that cannot be excluded: CPU busy";
+    let (record, plain, style) = (with_others(), postgres(), Style::default());
+    let rows = [ResultRow::from(&record), ResultRow::from(&plain)];
+    for text in [result_table(&rows, &style), result_card(&rows[0], &style), show(&record, &style)] {
+        assert_eq!(text.matches(legend).count(), 1, "{text}");
+        assert!(text.lines().any(|line| !line.contains(legend) && line.contains('†')), "{text}");
+        assert!(text.lines().all(|line| width(line) <= style.width), "{text}");
+    }
+    assert!(
+        show(&record, &style).contains("the whole server's, others 34.0 %: another database committed, too")
+    );
+    assert!(!result_table(&rows[1..], &style).contains('†'), "nothing is marked, so there is no legend");
+    let records = [record, plain];
+    let report = Report::of(&records);
+    let request = Request::default();
+    for exporter in exporters().into_iter().filter(|exporter| ["html", "md"].contains(&exporter.name())) {
+        let text = String::from_utf8(exporter.export(&report, &request).unwrap()).unwrap();
+        assert!(text.contains(legend), "{} has no legend", exporter.name());
+    }
+    let csv = exporters().into_iter().find(|exporter| exporter.name() == "csv").unwrap();
+    let text = String::from_utf8(csv.export(&report, &request).unwrap()).unwrap();
+    assert!(text.contains(",cpu_busy_pct redo_bytes_per_s,") && !text.contains('†'), "{text}");
+}
+
+#[test]
+fn digits_stay_under_digits_beside_a_mark() {
+    let mut table = Table::new(vec![Column::figures("redo", "MB/s"), Column::text("run")]);
+    table.row(["1,234†".into(), "a".into()]);
+    table.row(["5".into(), "b".into()]);
+    let text = table.render(&Style::default());
+    let column = |line: &str, c: char| line.chars().position(|at| at == c).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(column(lines[3], '4'), column(lines[4], '5'), "{text}");
+    assert_eq!(column(lines[3], 'a'), column(lines[4], 'b'), "{text}");
+}
+
+#[test]
+fn an_imported_record_is_called_so_everywhere() {
+    let mut record = postgres();
+    record.status = Status::Imported;
+    record.imported = Some(dyno_record::Imported { undated: true, ..Default::default() });
+    record.audit = vec![AuditCheck {
+        check: "imported".into(),
+        status: CheckStatus::Skipped,
+        expected: String::new(),
+        observed: String::new(),
+        detail: "not audited: imported from results.csv line 1".into(),
+    }];
+    let style = Style { color: true, width: 140 };
+    let row = ResultRow::from(&record);
+    let texts = [
+        show(&record, &style),
+        result_table(std::slice::from_ref(&row), &style),
+        result_card(&row, &style),
+        list_table(&[ListRow::from(&record)], &style),
+    ];
+    for text in &texts {
+        assert!(text.contains("\x1b[36mimported") && !text.contains("valid"), "{text}");
+    }
+    assert!(!texts[3].contains("2026-03-21"), "no moment is made up: {}", texts[3]);
+    let records = [record];
+    let report = Report::of(&records);
+    let answer = report.answer();
+    assert!(answer.more.iter().any(|line| line.starts_with("Imported, not audited")), "{answer:?}");
+    assert!(answer.more.iter().all(|line| !line.contains("skipped")), "{answer:?}");
+    let page = crate::html::html(&report, "2026-03-23T00:00:00Z").unwrap();
+    assert!(page.contains("class=\"foreign\">imported, not audited") && !page.contains(">valid<"));
+    assert!(page.contains("the source does not tell when it was measured"));
 }

@@ -2,12 +2,14 @@
 
 use dyno_analyze::number::{figure, fixed};
 use dyno_analyze::trend::Trend;
+use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::compare_table::signed_percent;
+use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
-use crate::text::{clean, pad, width};
+use crate::text::{clean, pad, width, wrap};
 
 /// Lines of the chart.
 const LINES: usize = 8;
@@ -30,6 +32,10 @@ pub fn trend_text(trend: &Trend, style: &Style) -> String {
     }
     out.push('\n');
     out.push_str(&table(trend, unit, style));
+    for line in trend.others.iter().flat_map(|legend| wrap(&clean(legend), style.columns(), LEGEND_LINES_MAX))
+    {
+        out.push_str(&format!("{line}\n"));
+    }
     for (run, reason) in &trend.left_out {
         out.push_str(&style.paint(Paint::Warn, &clean(&format!("left out: {run}, {reason}"))));
         out.push('\n');
@@ -95,7 +101,12 @@ fn table(trend: &Trend, unit: &str, style: &Style) -> String {
             Cell::painted(&format!("{by} (p {})", fixed(change.p, 3)), paint)
         });
         let started = point.started_at.get(..19).unwrap_or(&point.started_at).replace('T', " ");
-        table.row([Cell::from(point.run.as_str()), started.into(), figure(point.value).into(), words]);
+        table.row([
+            Cell::from(point.run.as_str()),
+            started.into(),
+            mark(figure(point.value), point.marked).into(),
+            words,
+        ]);
     }
     if first > 0 {
         table.note(&format!("{first} earlier runs are in the chart and in --json"), Paint::Dim);

@@ -33,7 +33,7 @@ impl From<Exit> for ExitCode {
 impl From<dyno_record::Status> for Exit {
     fn from(status: dyno_record::Status) -> Self {
         match status {
-            dyno_record::Status::Valid => Self::Done,
+            dyno_record::Status::Valid | dyno_record::Status::Imported => Self::Done,
             dyno_record::Status::Invalid => Self::Invalid,
             dyno_record::Status::Failed => Self::Failed,
             dyno_record::Status::Interrupted => Self::Interrupted,

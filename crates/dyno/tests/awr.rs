@@ -176,7 +176,7 @@ fn a_ramp_of_reports_becomes_a_petal() {
     sessions.sort_unstable();
     assert_eq!(sessions, [1, 2, 4, 8, 16]);
     let said = desk.dyno(&["report", "variant:nfs", "-o", "petal.html"]);
-    assert!(said.err.contains("At most 9,000 reads/s from storage of 900 µs, with 8 sessions"), "{said:#?}");
+    assert!(said.err.contains("At most 9,000 physical reads/s of 900 µs, with 8 sessions"), "{said:#?}");
     let page = read(&desk, "petal.html");
     assert!(
         page.contains("Read latency by IOPS") && !page.contains("0 ×"),

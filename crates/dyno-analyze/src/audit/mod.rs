@@ -26,6 +26,10 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use physical::FROM_PAGE_CACHE;
+pub(crate) use physical::page_cache_pct;
+
 use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
 
 use facts::Facts;

@@ -3,7 +3,7 @@
 //! A database that reads through the operating system's cache counts as physical what never touched a device. Published
 //! results have taken such figures for the storage's; this check says what share of them it was.
 
-use dyno_record::{CheckStatus, Counter};
+use dyno_record::{CheckStatus, Counter, RunRecord};
 
 use super::facts::{Engine, Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
@@ -20,6 +20,16 @@ const DEVICE_EXCESS: f64 = 1.5;
 
 /// Share of the bytes asked for that came from memory, %, above which physical reads are not the device's.
 const FROM_CACHE_PCT: f64 = 5.0;
+
+/// What is said of reads that the page cache answered, behind their share in percent.
+pub(crate) const FROM_PAGE_CACHE: &str = "came from the operating system's page cache";
+
+/// The share of the database's reads that the audit found to have come from the page cache, %.
+pub(crate) fn page_cache_pct(record: &RunRecord) -> Option<f64> {
+    let check = record.audit.iter().find(|check| check.check == "physical_reads")?;
+    let (before, _) = check.detail.split_once(&format!(" % {FROM_PAGE_CACHE}"))?;
+    before.rsplit(' ').next()?.parse().ok()
+}
 
 /// What the database asked for: blocks or requests, and bytes.
 struct Asked {
@@ -79,7 +89,7 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     let from_cache_pct = (1.0 - bytes / asked.bytes) * 100.0;
     if from_cache_pct > FROM_CACHE_PCT {
         let detail = format!(
-            "{words}: {} % came from the operating system's page cache, so physical reads are not the storage's",
+            "{words}: {} % {FROM_PAGE_CACHE}, so physical reads are not the storage's",
             percent(from_cache_pct)
         );
         return found(CheckStatus::Warn, expected, observed, detail);

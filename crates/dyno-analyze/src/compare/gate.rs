@@ -1,14 +1,15 @@
 //! Gates: limits that a comparison has to hold, for use where a program decides (`ops_per_s >= -3%`).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Comparison;
+use super::overall::nothing;
 
 /// Longest text of a gate.
 const CHARS_MAX: usize = 200;
 
 /// Which way a limit holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bound {
     /// The difference is at least the limit.
     #[serde(rename = ">=")]
@@ -19,7 +20,7 @@ pub enum Bound {
 }
 
 /// One limit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// Whether the worst point has to hold it, and not the mean over the points.
     pub worst: bool,
@@ -92,24 +93,36 @@ impl std::fmt::Display for Gate {
 }
 
 /// How a gate came out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GateResult {
     /// The gate.
     pub gate: Gate,
-    /// The difference that was held against it, %; absent where the measure is not there, which is no pass.
+    /// The difference that was held against it, %; absent where the measure is not there, or nearly zero on the first side
+    /// only, which is no pass. Nearly zero on both sides is a difference of 0.
     pub difference_pct: Option<f64>,
     /// Whether it holds.
     pub holds: bool,
     /// Whether the whole interval is on that side of the limit, so that another set of runs would say the same.
     pub certain: bool,
+    /// Whether others had part in the figures; then nothing is certain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
 }
 
 impl Gate {
     /// Holds the limit against a comparison. The difference decides; the interval only says how certain that is.
     pub fn check(&self, comparison: &Comparison) -> GateResult {
         let overall = comparison.overall.iter().find(|overall| overall.measure == self.measure);
+        // Nearly zero everywhere is no difference, whatever percent rounding would make of it.
+        let at = comparison
+            .points
+            .iter()
+            .flat_map(|point| point.measures.iter().find(|c| c.measure == self.measure));
+        let mut told = at.filter(|c| c.a.is_some() && c.b.is_some()).peekable();
+        let nothing = told.peek().is_some() && told.all(nothing);
         let (difference, interval) = match (overall, self.worst) {
             (None, _) => (None, None),
+            (Some(_), _) if nothing => (Some(0.0), Some((0.0, 0.0))),
             (Some(overall), false) => (overall.difference_pct, overall.interval_pct),
             (Some(overall), true) => {
                 let worst = overall.worst.map(|(point, _)| &comparison.points[point]);
@@ -123,8 +136,10 @@ impl Gate {
             Bound::AtMost => difference <= self.limit_pct + 1e-9,
         };
         let holds = difference.is_some_and(within);
-        let certain = interval.is_some_and(|(low, high)| within(low) == holds && within(high) == holds);
-        GateResult { gate: self.clone(), difference_pct: difference, holds, certain }
+        let marked = overall.is_some_and(|overall| overall.marked);
+        let certain =
+            !marked && interval.is_some_and(|(low, high)| within(low) == holds && within(high) == holds);
+        GateResult { gate: self.clone(), difference_pct: difference, holds, certain, marked }
     }
 }
 

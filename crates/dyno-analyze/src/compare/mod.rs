@@ -7,6 +7,7 @@
 
 mod align;
 pub mod gate;
+mod near_zero;
 mod overall;
 pub mod rank;
 pub mod ratio;
@@ -17,13 +18,15 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use dyno_record::{RunRecord, Status, Unit};
-use serde::Serialize;
+use dyno_record::{RunRecord, Unit};
+use serde::{Deserialize, Serialize};
 
 use crate::differ::{Difference, differ};
 use crate::points::{Better, Estimate, Measure, figure};
+use crate::whose::{Marked, is_marked, legend, marked};
 use align::Pair;
 pub use gate::{Gate, GateError, GateResult};
+pub use near_zero::{difference_pct, is_near_zero};
 use overall::overall;
 use ratio::{Ratio, RatioDraws, draw_ratio};
 use verdict::{Evidence, adjusted, judge};
@@ -69,7 +72,7 @@ impl Default for Rules {
 }
 
 /// One measure at one point.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     /// The measure: `ops_per_s`.
     pub measure: String,
@@ -83,8 +86,12 @@ pub struct Compared {
     pub a_runs: Vec<f64>,
     /// Each of the second side's runs.
     pub b_runs: Vec<f64>,
-    /// How much more the second side is, in percent of the first; absent where that is 0.
+    /// How much more the second side is, in the unit.
+    pub difference: Option<f64>,
+    /// The same in percent of the first side; absent where that is nearly zero.
     pub difference_pct: Option<f64>,
+    /// Whether others had part in the figures: of the first side, of the second.
+    pub marked: (bool, bool),
     /// The 95 % interval of the difference, %; absent with one run each.
     pub interval_pct: Option<(f64, f64)>,
     /// Chance of runs ranked at least as far apart when both sides are the same; absent with one run each.
@@ -96,7 +103,7 @@ pub struct Compared {
 }
 
 /// One point.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PointCompared {
     /// The value on each axis.
     pub at: Vec<String>,
@@ -105,12 +112,14 @@ pub struct PointCompared {
 }
 
 /// One measure over all points.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overall {
     /// The measure.
     pub measure: String,
     /// Points that have it on both sides.
     pub points: usize,
+    /// Whether others had part in any of the figures.
+    pub marked: bool,
     /// Geometric mean of the points' ratios, as a difference in percent.
     pub difference_pct: Option<f64>,
     /// Its 95 % interval, %; absent with one run each.
@@ -124,7 +133,7 @@ pub struct Overall {
 }
 
 /// A point that only one side has.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Alone {
     /// The side's name.
     pub side: String,
@@ -133,7 +142,7 @@ pub struct Alone {
 }
 
 /// What the comparison of two sides says.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The first side: what the second is held against.
     pub a: String,
@@ -151,6 +160,12 @@ pub struct Comparison {
     pub overall: Vec<Overall>,
     /// Points that only one side has.
     pub alone: Vec<Alone>,
+    /// The legend of the mark, where others had part in any of the figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<String>,
+    /// What has to be known with the figures: that a side is imported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Runs that are no result, with the reason.
     pub left_out: Vec<(String, String)>,
     /// What else differs between the sides, the most relevant first.
@@ -162,7 +177,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
     let mut left_out = Vec::new();
     let mut valid = |side: &Side<'_>| -> Vec<usize> {
         let (kept, dropped): (Vec<usize>, Vec<usize>) =
-            (0..side.records.len()).partition(|&i| side.records[i].status == Status::Valid);
+            (0..side.records.len()).partition(|&i| side.records[i].status.counts());
         left_out.extend(dropped.iter().map(|&i| no_result(side.records[i])));
         kept
     };
@@ -192,9 +207,28 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         overall: columns.iter().map(|column| overall(column, rules)).collect(),
         axes,
         alone: alone.collect(),
+        others: others(&records_a, &records_b, &measures),
+        notes: [(a, &records_a), (b, &records_b)]
+            .into_iter()
+            .filter_map(|(side, of)| imported(&side.name, of))
+            .collect(),
         left_out,
         differed: differ(&records_a, &records_b),
     }
+}
+
+/// The legend of the mark for the measures that are compared.
+fn others(a: &[&RunRecord], b: &[&RunRecord], measures: &[String]) -> Option<String> {
+    let all: Vec<Marked> = a.iter().chain(b).map(|record| marked(record)).collect();
+    legend(&all, |name| measures.iter().any(|measure| measure == name))
+}
+
+/// What is said of a side whose figures are, or are in part, imported.
+fn imported(name: &str, records: &[&RunRecord]) -> Option<String> {
+    let count = records.iter().filter(|record| record.imported.is_some()).count();
+    let of = if count == records.len() { String::new() } else { format!("{count} of ") };
+    let runs = if records.len() == 1 { "run is" } else { "runs are" };
+    (count > 0).then(|| format!("{name}: {of}{} {runs} imported and not audited", records.len()))
 }
 
 fn no_result(record: &RunRecord) -> (String, String) {
@@ -272,22 +306,33 @@ fn column(measure: &str, points: &[Pair<'_>], rules: &Rules) -> Column {
         .map(|pair| rank::mann_whitney(&pair.0, &pair.1).filter(|_| repeated(pair)).map(|test| test.p))
         .collect();
     let p_adjusted = adjusted(&chances);
-    let draws: Vec<Option<RatioDraws>> = pairs.iter().map(|(a, b)| draw_ratio(a, b)).collect();
+    let median =
+        |i: usize| (found[i].0.as_ref().map(Estimate::median), found[i].1.as_ref().map(Estimate::median));
+    let tiny = |value: Option<f64>| value.is_some_and(|value| is_near_zero(unit, value));
+    // A ratio of two figures that print as nothing is one of rounding.
+    let both_tiny = |i: usize| tiny(median(i).0) && tiny(median(i).1);
+    let draws: Vec<Option<RatioDraws>> =
+        pairs.iter().enumerate().map(|(i, (a, b))| draw_ratio(a, b).filter(|_| !both_tiny(i))).collect();
     let compared = pairs.into_iter().enumerate().map(|(i, pair)| {
         let ratio = draws[i].as_ref().map(RatioDraws::ratio);
-        let (a, b) = (found[i].0.as_ref().map(Estimate::median), found[i].1.as_ref().map(Estimate::median));
+        let (a, b) = median(i);
+        let is_marked = |records: &[&RunRecord]| records.iter().any(|record| is_marked(record, measure));
+        let marked = (is_marked(&points[i].a), is_marked(&points[i].b));
         let evidence = Evidence {
             runs: (pair.0.len(), pair.1.len()),
             runs_max: pair.0.len().max(pair.1.len()),
             ratio,
             p: p_adjusted[i],
-            medians: a.zip(b),
+            near_zero: both_tiny(i),
+            marked: marked.0 || marked.1,
         };
         Compared {
             measure: measure.to_owned(),
             unit,
-            difference_pct: a.zip(b).and_then(|(a, b)| difference_pct(a, b)),
-            interval_pct: ratio.filter(|_| repeated(&pair)).map(interval_pct),
+            difference: a.zip(b).map(|(a, b)| b - a),
+            difference_pct: a.zip(b).and_then(|(a, b)| difference_pct(unit, a, b)),
+            marked,
+            interval_pct: ratio.filter(|_| repeated(&pair) && !tiny(a)).map(interval_pct),
             p: chances[i],
             p_adjusted: p_adjusted[i],
             verdict: if a.is_none() || b.is_none() {
@@ -302,12 +347,6 @@ fn column(measure: &str, points: &[Pair<'_>], rules: &Rules) -> Column {
         }
     });
     Column { measure: measure.to_owned(), better, compared: compared.collect(), draws }
-}
-
-/// How much more `b` is than `a`, in percent of `a`; absent where `a` is 0.
-pub fn difference_pct(a: f64, b: f64) -> Option<f64> {
-    let difference = 100.0 * (b - a) / a.abs();
-    (a != 0.0 && difference.is_finite()).then_some(difference)
 }
 
 fn interval_pct(ratio: Ratio) -> (f64, f64) {

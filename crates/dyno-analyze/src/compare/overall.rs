@@ -3,7 +3,7 @@
 use super::rank::two_sided;
 use super::ratio::{RatioDraws, mean_ratio};
 use super::verdict::{Evidence, Verdict, judge};
-use super::{Column, Compared, Overall, Rules, interval_pct};
+use super::{Column, Compared, Overall, Rules, interval_pct, is_near_zero};
 use crate::points::Better;
 
 pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
@@ -11,6 +11,9 @@ pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
         column.compared.iter().enumerate().filter(|(_, c)| c.a.is_some() && c.b.is_some()).collect();
     let draws: Option<Vec<RatioDraws>> = both.iter().map(|&(i, _)| column.draws[i].clone()).collect();
     let ratio = draws.and_then(|draws| mean_ratio(&draws));
+    // Where a point has no percent, a mean of percents would leave it out unseen.
+    let told = ratio.filter(|_| both.iter().all(|(_, c)| c.difference_pct.is_some()));
+    let marked = both.iter().any(|(_, c)| c.marked.0 || c.marked.1);
     let p = match both.as_slice() {
         [(_, one)] => one.p,
         many => stratified(many.iter().map(|(_, c)| (c.a_runs.as_slice(), c.b_runs.as_slice()))),
@@ -22,13 +25,15 @@ pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
         runs_max,
         ratio,
         p,
-        medians: both.first().and_then(|(_, c)| c.a.zip(c.b)),
+        near_zero: column.draws.iter().all(Option::is_none) && both.iter().all(|(_, c)| nothing(c)),
+        marked,
     };
     Overall {
         measure: column.measure.clone(),
         points: both.len(),
-        difference_pct: ratio.map(|ratio| 100.0 * (ratio.ratio - 1.0)),
-        interval_pct: ratio.filter(|_| runs_max > 1).map(interval_pct),
+        marked,
+        difference_pct: told.map(|ratio| 100.0 * (ratio.ratio - 1.0)),
+        interval_pct: told.filter(|_| runs_max > 1).map(interval_pct),
         p,
         worst: worst(&both, column.better),
         verdict: if both.is_empty() {
@@ -37,6 +42,11 @@ pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
             judge(&evidence, column.better, rules.margin_pct)
         },
     }
+}
+
+/// Whether both sides are nearly zero.
+pub(super) fn nothing(compared: &Compared) -> bool {
+    [compared.a, compared.b].iter().all(|value| value.is_some_and(|value| is_near_zero(compared.unit, value)))
 }
 
 /// The point that is worst for the second side; of a measure without a direction, the one that differs most.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dyno_record::{Metric, RunRecord, Unit};
+use dyno_record::{Imported, Metric, RunRecord, Scope, Status, Unit, Whose};
 
 use super::*;
 use crate::fixture;
@@ -105,4 +105,76 @@ fn an_a_a_comparison_is_same_or_unsure() {
         wrong += i32::from(!matches!(verdict, Verdict::Same | Verdict::Unsure));
     }
     assert!(wrong <= 10, "{wrong} of 200");
+}
+
+/// Runs with so much redo.
+fn redo(values: &[f64]) -> Vec<RunRecord> {
+    let mut runs = runs(4, values);
+    for (record, &value) in runs.iter_mut().zip(values) {
+        let value = Metric::Value { value, unit: Unit::MegabytesPerSecond };
+        record.metrics.insert("redo_mb_per_s".into(), value);
+    }
+    runs
+}
+
+#[test]
+fn a_percent_of_nearly_zero_is_not_told() {
+    let (a, b) = (redo(&[0.002, 0.0021, 0.0019, 0.002]), redo(&[0.004, 0.0041, 0.0039, 0.004]));
+    let comparison = compare(&side("a", &a), &side("b", &b), &only("redo_mb_per_s"));
+    let compared = &comparison.points[0].measures[0];
+    assert_eq!((compared.difference_pct, compared.interval_pct), (None, None));
+    assert!((compared.difference.unwrap() - 0.002).abs() < 1e-12);
+    assert_eq!((compared.verdict, comparison.overall[0].verdict), (Verdict::Same, Verdict::Same));
+    assert_eq!(comparison.overall[0].difference_pct, None);
+    let gate: Gate = "redo_mb_per_s <= 5%".parse().unwrap();
+    assert!(gate.check(&comparison).holds, "next to nothing on both sides is no difference");
+    // From nearly nothing to something is a difference, and still no percent.
+    let b = redo(&[40.0, 41.0, 39.0, 40.0]);
+    let comparison = compare(&side("a", &a), &side("b", &b), &only("redo_mb_per_s"));
+    let compared = &comparison.points[0].measures[0];
+    assert_eq!((compared.difference_pct, compared.verdict), (None, Verdict::More));
+    assert!(!gate.check(&comparison).holds);
+}
+
+#[test]
+fn a_comparison_of_marked_figures_says_so_and_is_no_clean_win() {
+    let (a, mut b) = (redo(&[10.0, 10.1, 9.9, 10.0, 10.05]), redo(&[20.0, 20.1, 19.9, 20.0, 20.05]));
+    let whose = Whose {
+        scope: Scope::Server,
+        others_pct: Some(48.0),
+        marked: true,
+        why: "another database committed, too".into(),
+    };
+    b.iter_mut().for_each(|run| {
+        run.whose.insert("redo_mb_per_s".into(), whose.clone());
+    });
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let at = comparison.points[0].measures.iter().find(|m| m.measure == "redo_mb_per_s").unwrap();
+    assert_eq!((at.marked, at.verdict), ((false, true), Verdict::OthersHadPart));
+    assert!(comparison.others.as_ref().unwrap().contains("redo (the whole server's; others 48.0 %)"));
+    let operations = &comparison.points[0].measures[0];
+    assert_eq!((operations.marked, operations.verdict), ((false, false), Verdict::Faster));
+    let gate: Gate = "redo_mb_per_s <= 5%".parse().unwrap();
+    let result = gate.check(&comparison);
+    assert!(result.marked && !result.holds && !result.certain, "{result:?}");
+}
+
+#[test]
+fn imported_runs_are_compared_and_called_so() {
+    let a = runs(4, &[1000.0]);
+    let mut b = runs(4, &[900.0]);
+    b[0].status = Status::Imported;
+    b[0].imported = Some(Imported::default());
+    let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
+    assert_eq!(comparison.runs, (1, 1));
+    assert_eq!(comparison.notes, ["b: 1 run is imported and not audited"]);
+}
+
+#[test]
+fn a_comparison_reads_back_as_it_was_written() {
+    let (a, b) = (runs(4, &[1000.0, 1010.0, 990.0]), runs(4, &[900.0, 910.0, 890.0]));
+    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let json = serde_json::to_string(&comparison).unwrap();
+    let read: Comparison = serde_json::from_str(&json).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), json);
 }

@@ -1,6 +1,6 @@
 //! The verdict on one measure: which side is better, or that this cannot be said.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::ratio::Ratio;
 use crate::points::Better;
@@ -12,7 +12,7 @@ pub const SIGNIFICANCE: f64 = 0.05;
 pub(super) const SAME_RUNS_MIN: usize = 3;
 
 /// What a comparison of one measure came to. The second side is held against the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The second side is better by more than the margin.
@@ -25,6 +25,8 @@ pub enum Verdict {
     Less,
     /// Whatever difference there is lies within the margin.
     Same,
+    /// The runs would tell, but others had part in the figures of a side, or that cannot be excluded.
+    OthersHadPart,
     /// The runs do not tell.
     Unsure,
     /// There is one run of each side, which can never tell.
@@ -40,6 +42,7 @@ impl Verdict {
             Self::More => "more",
             Self::Less => "less",
             Self::Same => "same",
+            Self::OthersHadPart => "others had part",
             Self::Unsure => "unsure",
             Self::OneRunEach => "one run each: no verdict",
         }
@@ -56,24 +59,31 @@ pub(super) struct Evidence {
     pub(super) ratio: Option<Ratio>,
     /// Chance that the sides are alike, adjusted.
     pub(super) p: Option<f64>,
-    /// The medians; they decide where there is no ratio.
-    pub(super) medians: Option<(f64, f64)>,
+    /// Whether both sides are nearly zero, so that there is no ratio and no difference.
+    pub(super) near_zero: bool,
+    /// Whether others had part in the figures.
+    pub(super) marked: bool,
 }
 
 /// Judges: different is what the rank test and the interval both say, beyond the margin; same is an interval within it.
 pub(super) fn judge(evidence: &Evidence, better: Better, margin_pct: f64) -> Verdict {
+    match judge_unmarked(evidence, better, margin_pct) {
+        told @ (Verdict::Unsure | Verdict::OneRunEach) => told,
+        _ if evidence.marked => Verdict::OthersHadPart,
+        told => told,
+    }
+}
+
+fn judge_unmarked(evidence: &Evidence, better: Better, margin_pct: f64) -> Verdict {
     if evidence.runs_max <= 1 {
         return Verdict::OneRunEach;
     }
+    let enough = evidence.runs.0 >= SAME_RUNS_MIN && evidence.runs.1 >= SAME_RUNS_MIN;
     let Some(ratio) = evidence.ratio else {
-        // Without a ratio, 0 against 0 is all that can be said.
-        return match evidence.medians {
-            Some((a, b)) if a == 0.0 && b == 0.0 && evidence.p == Some(1.0) => Verdict::Same,
-            _ => Verdict::Unsure,
-        };
+        // Without a ratio, next to nothing on both sides is all that can be said.
+        return if evidence.near_zero && enough { Verdict::Same } else { Verdict::Unsure };
     };
     let [middle, low, high] = [ratio.ratio, ratio.low, ratio.high].map(|ratio| 100.0 * (ratio - 1.0));
-    let enough = evidence.runs.0 >= SAME_RUNS_MIN && evidence.runs.1 >= SAME_RUNS_MIN;
     if enough && low >= -margin_pct && high <= margin_pct {
         return Verdict::Same;
     }
@@ -115,7 +125,8 @@ mod tests {
             runs_max: runs,
             ratio: Some(Ratio { ratio: middle, low, high }),
             p: Some(p),
-            medians: None,
+            near_zero: false,
+            marked: false,
         }
     }
 
@@ -133,6 +144,23 @@ mod tests {
         assert_eq!(judge(&less, Better::Neither, 2.0), Verdict::Less);
         let more = evidence(5, 1.05, 1.06, 1.07, 0.01);
         assert_eq!(judge(&more, Better::Higher, 2.0), Verdict::Faster);
+    }
+
+    #[test]
+    fn figures_in_which_others_had_part_are_no_clean_win() {
+        let more = Evidence { marked: true, ..evidence(5, 1.05, 1.06, 1.07, 0.01) };
+        assert_eq!(judge(&more, Better::Higher, 2.0), Verdict::OthersHadPart);
+        let same = Evidence { marked: true, ..evidence(9, 0.985, 0.99, 0.995, 0.001) };
+        assert_eq!(judge(&same, Better::Higher, 2.0), Verdict::OthersHadPart);
+        let one = Evidence { marked: true, ..evidence(1, 0.5, 0.5, 0.5, 0.0) };
+        assert_eq!(judge(&one, Better::Higher, 2.0), Verdict::OneRunEach);
+    }
+
+    #[test]
+    fn next_to_nothing_on_both_sides_is_the_same() {
+        let nothing = |runs| Evidence { near_zero: true, ratio: None, ..evidence(runs, 1.0, 1.0, 1.0, 0.01) };
+        assert_eq!(judge(&nothing(3), Better::Neither, 2.0), Verdict::Same);
+        assert_eq!(judge(&nothing(2), Better::Neither, 2.0), Verdict::Unsure, "two runs");
     }
 
     #[test]

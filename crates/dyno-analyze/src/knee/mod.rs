@@ -7,6 +7,8 @@
 mod kneedle;
 mod limit;
 #[cfg(test)]
+mod maximum_tests;
+#[cfg(test)]
 mod tests;
 
 pub use kneedle::{SENSITIVITY, kneedle};
@@ -14,7 +16,7 @@ pub use kneedle::{SENSITIVITY, kneedle};
 use crate::load::Load;
 use crate::number::{self, fixed, time_us};
 use crate::points::phrase;
-use crate::scalability::{FitError, Law, Scalability};
+use crate::scalability::{FitError, Law, Maximum, Scalability};
 use limit::{Within, within_limit};
 
 /// A place on a ramp.
@@ -79,10 +81,16 @@ fn by_kneedle(loads: &[Load]) -> Answer {
     let sessions: Vec<f64> = loads.iter().map(|load| load.sessions).collect();
     let throughput: Vec<f64> = loads.iter().map(|load| load.throughput).collect();
     match kneedle(&sessions, &throughput, SENSITIVITY) {
-        Some(place) => Ok(measured(&loads[place])),
+        // Beyond the highest throughput more sessions do not pay less, they cost: a knee lies before that.
+        Some(place) => Ok(measured(&loads[place.min(highest(&throughput))])),
         None if loads.len() < 3 => Err(format!("{} points are too few to have a knee", loads.len())),
         None => Err("throughput rises evenly: no knee within what was measured".into()),
     }
+}
+
+/// The place of the largest of `values`; of equals the first.
+fn highest(values: &[f64]) -> usize {
+    (1..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
 }
 
 fn by_usl(fit: &Result<Scalability, FitError>) -> Answer {
@@ -92,7 +100,20 @@ fn by_usl(fit: &Result<Scalability, FitError>) -> Answer {
         return Err(format!("the Universal Scalability Law does not fit (R² {})", fixed(usl.r_squared, 3)));
     }
     let peak = usl.coefficients.peak().ok_or("the Universal Scalability Law has no peak here: κ is 0")?;
-    Ok(KneePoint { sessions: peak.sessions, throughput: peak.throughput, latency_us: None, measured: false })
+    match fit.maximum(usl) {
+        Maximum::Near => {
+            Err("it lies near the highest throughput that was measured, and cannot be told from it".into())
+        }
+        Maximum::Contradicted => {
+            Err("the Universal Scalability Law would have it below a throughput that was measured".into())
+        }
+        Maximum::None | Maximum::Above(_) => Ok(KneePoint {
+            sessions: peak.sessions,
+            throughput: peak.throughput,
+            latency_us: None,
+            measured: false,
+        }),
+    }
 }
 
 fn by_limit(loads: &[Load], limit_us: Option<f64>) -> Answer {

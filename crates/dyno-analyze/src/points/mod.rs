@@ -1,7 +1,7 @@
 //! Points: what runs at the same setting say together.
 //!
 //! Every curve, fit, comparison and report begins here. [`points()`] groups the runs of a slice by the settings in
-//! which they differ (the axes); runs that differ in none are repeats of one point. Only valid runs are points: the
+//! which they differ (the axes); runs that differ in none are repeats of one point. Only valid runs and imported ones are points: the
 //! others are listed with their reason, so that nothing is left out unseen.
 //!
 //! ```text
@@ -62,6 +62,11 @@ impl Point<'_> {
     /// every run has one.
     pub fn histogram(&self, class: &str, timed: Timed) -> Option<Histogram> {
         latency::merged(&self.runs, class, timed)
+    }
+
+    /// Whether others had part in the measure in any of the runs, or that cannot be excluded.
+    pub fn is_marked(&self, measure: &str) -> bool {
+        self.runs.iter().any(|record| crate::whose::is_marked(record, measure))
     }
 
     /// Why a measure is not there, in the words of the first run that cannot tell.
@@ -170,7 +175,7 @@ fn why_no_point(record: &RunRecord, ids: &BTreeSet<&str>) -> Option<String> {
         return Some(format!("one target's part of {whole}, which is here as a whole"));
     }
     match (record.status, record.reasons.first()) {
-        (Status::Valid, _) => None,
+        (Status::Valid | Status::Imported, _) => None,
         (status, Some(reason)) => Some(format!("{}: {reason}", status.name())),
         (status, None) => Some(status.name().to_owned()),
     }

@@ -102,7 +102,7 @@ pub fn scalability(loads: &[Load], seed: u64) -> Result<Scalability, FitError> {
 }
 
 /// The fits of loads that are known to be usable.
-fn fitted(loads: &[Load], sessions_max: f64, seed: u64, resamples: usize) -> Scalability {
+pub(crate) fn fitted(loads: &[Load], sessions_max: f64, seed: u64, resamples: usize) -> Scalability {
     // Each law begins, among others, where the simpler one ended: it can only come nearer.
     let linear = fit(Law::Linear, loads, &[]);
     let amdahl = fit(Law::Amdahl, loads, &[linear]);
@@ -150,7 +150,41 @@ impl Fit {
     }
 }
 
+/// How far the highest throughput that a law allows may lie below a measured one before the law is not shown, %: as far
+/// as repeats of one run differ.
+const BELOW_MAX_PCT: f64 = 5.0;
+
+/// What a law says of the highest throughput, held against what was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Maximum {
+    /// It sets none: throughput rises without end.
+    None,
+    /// This one, and none was measured above it.
+    Above(f64),
+    /// One that lies below a measured throughput by little, so that it can only be said to be near.
+    Near,
+    /// One that lies so far below a measured throughput that the data contradicts the law.
+    Contradicted,
+}
+
 impl Scalability {
+    /// What `fit` says of the highest throughput. Never less than what was measured.
+    pub fn maximum(&self, fit: &Fit) -> Maximum {
+        let told = fit.coefficients.peak().map(|peak| peak.throughput).or(fit.coefficients.ceiling());
+        let measured = self.measured_peak.throughput;
+        match told {
+            None => Maximum::None,
+            Some(most) if most >= measured => Maximum::Above(most),
+            Some(most) if most >= measured * (1.0 - BELOW_MAX_PCT / 100.0) => Maximum::Near,
+            Some(_) => Maximum::Contradicted,
+        }
+    }
+
+    /// Whether `fit` is shown: it says something of what was measured, and the measured does not contradict it.
+    pub fn shows(&self, fit: &Fit) -> bool {
+        fit.holds() && self.maximum(fit) != Maximum::Contradicted
+    }
+
     /// The fit of `law`.
     pub fn fit(&self, law: Law) -> &Fit {
         match law {

@@ -184,7 +184,7 @@ fn intervals_hold_the_fit_and_repeat() {
 #[test]
 fn a_fit_speaks_plainly() {
     let found = scalability(&loads(&SDM91), SEED).unwrap();
-    let sentence = found.fit(Law::Usl).sentence("ops_per_s", found.sessions_max);
+    let sentence = found.words(found.fit(Law::Usl), "ops_per_s");
     assert!(
         sentence.starts_with(
             "the Universal Scalability Law, R² 0.990: 90.0 operations/s with one session, contention σ 2.77 % (95 %: "
@@ -193,7 +193,8 @@ fn a_fit_speaks_plainly() {
     );
     assert!(sentence.contains("predicted peak at 97 sessions (95 %: "), "{sentence}");
     assert!(sentence.ends_with("with 1,884 operations/s"), "{sentence}");
-    let slow = found.fit(Law::Usl).sentence("ops_per_s", 72.0);
+    let short = Scalability { sessions_max: 72.0, ..found.clone() };
+    let slow = short.words(found.fit(Law::Usl), "ops_per_s");
     assert!(slow.ends_with(", beyond the 72 measured: a guess"), "{slow}");
     let linear: Vec<_> = (1..=6).map(|n| (f64::from(n), 50.0 * f64::from(n))).collect();
     let sentence = scalability(&loads(&linear), SEED).unwrap().sentence("ops_per_s");

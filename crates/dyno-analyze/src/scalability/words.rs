@@ -1,6 +1,6 @@
 //! A fit in plain words.
 
-use super::{Fit, Interval, Law, Scalability};
+use super::{Fit, Interval, Law, Maximum, Peak, Scalability};
 use crate::number::{self, figure, fixed};
 use crate::points::phrase;
 
@@ -13,40 +13,48 @@ fn percent(value: f64, interval: Interval) -> String {
     format!("{} % (95 %: {} to {} %)", figures[0], figures[1], figures[2])
 }
 
-impl Fit {
-    /// The fit in one sentence; `throughput` is the name of the measure that was fitted, `sessions_max` the highest
-    /// load measured.
-    pub fn sentence(&self, throughput: &str, sessions_max: f64) -> String {
-        let at = &self.coefficients;
-        let law = self.law.name();
+impl Scalability {
+    /// One of the fits in one sentence; `throughput` is the name of the measure that was fitted. Of a maximum it says none
+    /// that lies below what was measured.
+    pub fn words(&self, fit: &Fit, throughput: &str) -> String {
+        let at = &fit.coefficients;
+        let law = fit.law.name();
         let head = format!(
             "{law}, R² {}: {} with one session",
-            fixed(self.r_squared, 3),
+            fixed(fit.r_squared, 3),
             phrase(throughput, at.lambda)
         );
-        let contention = || format!("contention σ {}", percent(at.sigma, self.intervals.sigma));
-        let tail = match self.law {
+        let contention = || format!("contention σ {}", percent(at.sigma, fit.intervals.sigma));
+        let tail = match fit.law {
             Law::Linear => "as much again with each more; no limit in sight".to_owned(),
-            Law::Amdahl => match at.ceiling() {
-                Some(ceiling) => format!("{}; it cannot pass {}", contention(), phrase(throughput, ceiling)),
-                None => format!("{}; no limit in sight", contention()),
-            },
+            Law::Amdahl => format!("{}; {}", contention(), self.ceiling_words(fit, throughput)),
             Law::Usl => {
-                let coherency = format!("coherency κ {}", percent(at.kappa, self.intervals.kappa));
-                format!("{}, {coherency}; {}", contention(), self.peak_words(throughput, sessions_max))
+                let coherency = format!("coherency κ {}", percent(at.kappa, fit.intervals.kappa));
+                format!("{}, {coherency}; {}", contention(), self.peak_words(fit, throughput))
             }
         };
         format!("{head}, {tail}")
     }
 
-    fn peak_words(&self, throughput: &str, sessions_max: f64) -> String {
-        let Some(peak) = self.coefficients.peak() else {
+    fn ceiling_words(&self, fit: &Fit, throughput: &str) -> String {
+        match self.maximum(fit) {
+            Maximum::None => "no limit in sight".to_owned(),
+            Maximum::Above(ceiling) => format!("it cannot pass {}", phrase(throughput, ceiling)),
+            Maximum::Near | Maximum::Contradicted => format!("its limit is {}", self.near_words(throughput)),
+        }
+    }
+
+    fn peak_words(&self, fit: &Fit, throughput: &str) -> String {
+        let Some(peak) = fit.coefficients.peak() else {
             return "no peak: it never stops rising".into();
         };
-        let Interval { low, high } = self.intervals.peak_sessions;
+        if !matches!(self.maximum(fit), Maximum::Above(_)) {
+            return format!("its peak is {}", self.near_words(throughput));
+        }
+        let Interval { low, high } = fit.intervals.peak_sessions;
         let high = if high.is_finite() { fixed(high, 0) } else { "no limit".into() };
-        let beyond = match peak.sessions > sessions_max {
-            true => format!(", beyond the {} measured: a guess", fixed(sessions_max, 0)),
+        let beyond = match peak.sessions > self.sessions_max {
+            true => format!(", beyond the {} measured: a guess", fixed(self.sessions_max, 0)),
             false => String::new(),
         };
         format!(
@@ -56,23 +64,41 @@ impl Fit {
             phrase(throughput, peak.throughput),
         )
     }
-}
 
-impl Scalability {
+    /// The measured maximum, near which a law has its own.
+    pub(crate) fn near_words(&self, throughput: &str) -> String {
+        let Peak { sessions, throughput: most } = self.measured_peak;
+        format!(
+            "about what was measured at most, {} at {}",
+            phrase(throughput, most),
+            number::sessions(sessions)
+        )
+    }
+
     /// The chosen fit in one sentence; `throughput` is the name of the measure that was fitted.
     pub fn sentence(&self, throughput: &str) -> String {
         let best = self.best();
+        let miss = |why: String| {
+            format!("no law fits: the nearest, {}, {why}; more points or repeats would tell", best.law.name())
+        };
         if !best.holds() {
-            return format!(
-                "no law fits: the nearest, {}, misses throughput by {} % (root mean square), R² {}; more points or repeats \
-                 would tell",
-                best.law.name(),
+            return miss(format!(
+                "misses throughput by {} % (root mean square), R² {}",
                 number::percent(best.misses_pct),
                 fixed(best.r_squared, 3),
-            );
+            ));
         }
-        let sentence = best.sentence(throughput, self.sessions_max);
-        if self.best().coefficients.peak().is_some() || self.fell_pct < FALL_LEAST_PCT {
+        if self.maximum(best) == Maximum::Contradicted {
+            let Peak { sessions, throughput: most } = self.measured_peak;
+            return miss(format!(
+                "would allow less than the {} measured at {} (R² {})",
+                phrase(throughput, most),
+                number::sessions(sessions),
+                fixed(best.r_squared, 3),
+            ));
+        }
+        let sentence = self.words(best, throughput);
+        if best.coefficients.peak().is_some() || self.fell_pct < FALL_LEAST_PCT {
             return sentence;
         }
         format!(

@@ -7,7 +7,7 @@ pub mod drift;
 pub mod edivisive;
 
 use dyno_plan::keys;
-use dyno_record::{RunId, RunRecord, Status, Unit};
+use dyno_record::{RunId, RunRecord, Unit};
 use serde::Serialize;
 
 use crate::compare::ratio::median;
@@ -15,6 +15,7 @@ use crate::compare::{better, difference_pct};
 use crate::differ::has_effect;
 use crate::number::{count, figure as shown, fixed};
 use crate::points::{Better, figure};
+use crate::whose::{Marked, is_marked, legend, marked};
 pub use drift::Drift;
 pub use edivisive::{Search, Split, changes};
 
@@ -27,6 +28,9 @@ pub struct TrendPoint {
     pub started_at: String,
     /// Its figure.
     pub value: f64,
+    /// Whether others had part in it, or that cannot be excluded.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
 }
 
 /// A change in the history.
@@ -42,12 +46,15 @@ pub struct Change {
     pub before: f64,
     /// Median of the runs from this change to the next.
     pub after: f64,
-    /// How much more it is after than before, %.
+    /// How much more it is after than before, %; absent where it was nearly zero before.
     pub difference_pct: Option<f64>,
     /// Chance of such a change in runs of this order at random.
     pub p: f64,
-    /// Whether it was for the better; absent where the measure has no direction.
+    /// Whether it was for the better; absent where the measure has no direction, or others had part in it.
     pub improved: Option<bool>,
+    /// Whether others had part in any of the runs before or after it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
 }
 
 /// What became of a measure.
@@ -65,6 +72,9 @@ pub struct Trend {
     pub drift: Option<Drift>,
     /// The largest chance that counted as significant.
     pub significance: f64,
+    /// The legend of the mark, where others had part in any of the runs' figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<String>,
     /// Runs that are no result or lack the measure, with the reason.
     pub left_out: Vec<(RunId, String)>,
 }
@@ -97,23 +107,27 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
     let (mut points, mut left_out, mut unit) = (Vec::new(), Vec::new(), None);
     for record in sorted {
         match (record.status, figure(record, measure)) {
-            (Status::Valid, Some((value, its_unit))) if value.is_finite() => {
+            (status, Some((value, its_unit))) if status.counts() && value.is_finite() => {
                 unit = Some(its_unit);
                 points.push(TrendPoint {
                     run: record.id.clone(),
                     started_at: record.started_at.clone(),
                     value,
+                    marked: is_marked(record, measure),
                 });
             }
-            (Status::Valid, _) => left_out.push((record.id.clone(), format!("it has no {measure}"))),
+            (status, _) if status.counts() => {
+                left_out.push((record.id.clone(), format!("it has no {measure}")))
+            }
             (status, _) => left_out.push((record.id.clone(), status.name().to_owned())),
         }
     }
+    let others = legend(&sorted_marks(records), |name| name == measure);
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let splits = changes(&values, search);
     let better = unit.map_or(Better::Neither, |unit| better(measure, unit));
     let changes: Vec<Change> =
-        (0..splits.len()).map(|i| change(&splits, i, &points, &values, better)).collect();
+        (0..splits.len()).map(|i| change(&splits, i, &points, unit.unwrap_or(Unit::Count), better)).collect();
     let since = changes.last().map_or(0, |change| change.at);
     let drift = drift::drift(&values[since..]);
     Trend {
@@ -123,24 +137,33 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
         changes,
         drift,
         significance: search.significance,
+        others,
         left_out,
     }
 }
 
-fn change(splits: &[Split], i: usize, points: &[TrendPoint], values: &[f64], better: Better) -> Change {
+fn sorted_marks(records: &[&RunRecord]) -> Vec<Marked> {
+    records.iter().map(|record| marked(record)).collect()
+}
+
+fn change(splits: &[Split], i: usize, points: &[TrendPoint], unit: Unit, better: Better) -> Change {
     let begin = if i == 0 { 0 } else { splits[i - 1].at };
     let at = splits[i].at;
-    let end = splits.get(i + 1).map_or(values.len(), |next| next.at);
-    let (before, after) = (median(&mut values[begin..at].to_vec()), median(&mut values[at..end].to_vec()));
+    let end = splits.get(i + 1).map_or(points.len(), |next| next.at);
+    let level = |of: &[TrendPoint]| median(&mut of.iter().map(|point| point.value).collect::<Vec<_>>());
+    let (before, after) = (level(&points[begin..at]), level(&points[at..end]));
+    let marked = points[begin..end].iter().any(|point| point.marked);
     Change {
         at,
         run: points[at].run.clone(),
         started_at: points[at].started_at.clone(),
         before,
         after,
-        difference_pct: difference_pct(before, after),
+        difference_pct: difference_pct(unit, before, after),
         p: splits[i].p,
+        marked,
         improved: match better {
+            _ if marked => None,
             Better::Higher => Some(after > before),
             Better::Lower => Some(after < before),
             Better::Neither => None,
@@ -181,6 +204,7 @@ impl Trend {
         let verdict = match change.improved {
             Some(true) => "better",
             Some(false) => "worse",
+            None if change.marked => "changed, and others had part in it,",
             None => "changed",
         };
         let by = change.difference_pct.map_or_else(String::new, |by| format!(", {} %", percent(by)));
@@ -267,7 +291,7 @@ mod tests {
     #[test]
     fn invalid_runs_are_left_out_and_said() {
         let mut records = history(&STEP);
-        records[3].status = Status::Invalid;
+        records[3].status = dyno_record::Status::Invalid;
         records[4].metrics.remove("ops_per_s");
         records[4].ops.clear();
         let trend = trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &Search::default());

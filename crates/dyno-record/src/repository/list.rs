@@ -21,6 +21,8 @@ pub struct RunSummary {
     pub status: RunState,
     /// The engine: `postgres`; several targets' engines are separated by blanks.
     pub engine: String,
+    /// Product and version of the databases: `PostgreSQL 16.2`; absent before a run's record is there, or where nobody tells.
+    pub database: Option<String>,
     /// The target's URL, without secrets; several are separated by blanks.
     pub target: String,
     /// Sessions over all schemas.
@@ -41,6 +43,12 @@ pub struct RunSummary {
     pub seconds: Option<f64>,
     /// The first reason why it is not valid.
     pub reason: Option<String>,
+    /// Whether the source of imported figures does not tell when they were measured; `started_at` is then the import's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub undated: bool,
+    /// Metrics in which others had part, or that cannot be excluded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marked: Vec<String>,
     /// Its place in a sweep, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of: Option<PartOf>,
@@ -63,12 +71,14 @@ pub struct Filter {
     pub sweep: Option<String>,
 }
 
-const COLUMNS: &str = "id, started_at, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
+const COLUMNS: &str =
+    "run.id AS id, started_at, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
     logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason,
-    pid, pid_start_ticks, boot_id, pid_namespace, host, sweep, kind, point, repeat, side, settings";
+    pid, pid_start_ticks, boot_id, pid_namespace, host, sweep, kind, point, repeat, side, settings,
+    database, undated, marked";
 
-/// Runs with their places.
-const RUNS: &str = "run LEFT JOIN member ON member.run = run.id";
+/// Runs with their places and what else is known of them.
+const RUNS: &str = "run LEFT JOIN member ON member.run = run.id LEFT JOIN detail ON detail.id = run.id";
 
 impl Repository {
     /// Lists runs, newest first.
@@ -80,7 +90,7 @@ impl Repository {
             "SELECT {COLUMNS} FROM {RUNS}
              WHERE (?1 IS NULL OR started_us >= ?1) AND (?2 IS NULL OR instr(target, ?2) > 0)
                AND (?3 IS NULL OR engine = ?3) AND (?4 IS NULL OR sweep = ?4)
-             ORDER BY started_us DESC, id DESC"
+             ORDER BY started_us DESC, run.id DESC"
         );
         let since_us = filter.since.map(Timestamp::as_microsecond);
         let here = ProcessMark::of_this_process();
@@ -108,7 +118,7 @@ impl Repository {
     pub fn summary(&self, selector: &str) -> Result<RunSummary, RepositoryError> {
         let id = self.resolve(selector)?;
         let here = ProcessMark::of_this_process();
-        let sql = format!("SELECT {COLUMNS} FROM {RUNS} WHERE id = ?1");
+        let sql = format!("SELECT {COLUMNS} FROM {RUNS} WHERE run.id = ?1");
         self.connection.query_row(&sql, [&id], |row| summary(row, &here)).map_err(|e| self.sorted(e))
     }
 }
@@ -134,8 +144,15 @@ fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<RunSummary> {
         redo_mb_per_s: row.get("redo_mb_per_s")?,
         seconds: row.get("seconds")?,
         reason: row.get("reason")?,
+        database: row.get::<_, Option<String>>("database")?.filter(|name| !name.is_empty()),
+        undated: row.get::<_, Option<bool>>("undated")?.unwrap_or(false),
+        marked: names(&row.get::<_, Option<String>>("marked")?.unwrap_or_default()),
         part_of: part_of(row)?,
     })
+}
+
+fn names(list: &str) -> Vec<String> {
+    list.split_whitespace().map(str::to_owned).collect()
 }
 
 pub(super) fn process_mark(row: &Row<'_>) -> rusqlite::Result<ProcessMark> {

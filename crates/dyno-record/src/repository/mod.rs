@@ -11,11 +11,13 @@
 //! | `list` | summaries, filtered |
 //! | `select` | naming a run: identifier, prefix, `last~N` |
 //! | `sweep` | runs that belong together |
+//! | `conclusion` | what a sweep, search, soak or A/B comparison came to |
 //! | `marks` | naming several runs: tags, variants |
 //! | `pack` | compression of records |
 //! | `process` | whether the process of an unfinished run still lives |
 //! | `error` | what can go wrong |
 
+mod conclusion;
 mod error;
 mod list;
 mod marks;
@@ -102,6 +104,8 @@ pub enum RunState {
     Unknown,
     /// Done, and the audit found nothing against it.
     Valid,
+    /// Taken over from another source: nobody here measured or audited it.
+    Imported,
     /// Done, but its numbers cannot be trusted.
     Invalid,
     /// Stopped before its end; also a run whose process is gone without leaving a record.
@@ -112,8 +116,15 @@ pub enum RunState {
 
 impl RunState {
     /// Every state.
-    pub const ALL: [Self; 6] =
-        [Self::Running, Self::Unknown, Self::Valid, Self::Invalid, Self::Interrupted, Self::Failed];
+    pub const ALL: [Self; 7] = [
+        Self::Running,
+        Self::Unknown,
+        Self::Valid,
+        Self::Imported,
+        Self::Invalid,
+        Self::Interrupted,
+        Self::Failed,
+    ];
 
     /// The word in lists: `running`.
     pub fn name(self) -> &'static str {
@@ -121,6 +132,7 @@ impl RunState {
             Self::Running => "running",
             Self::Unknown => "unknown",
             Self::Valid => "valid",
+            Self::Imported => "imported",
             Self::Invalid => "invalid",
             Self::Interrupted => "interrupted",
             Self::Failed => "failed",
@@ -137,6 +149,7 @@ impl From<Status> for RunState {
     fn from(status: Status) -> Self {
         match status {
             Status::Valid => Self::Valid,
+            Status::Imported => Self::Imported,
             Status::Invalid => Self::Invalid,
             Status::Interrupted => Self::Interrupted,
             Status::Failed => Self::Failed,

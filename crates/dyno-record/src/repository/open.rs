@@ -14,7 +14,7 @@ use super::{Repository, RepositoryError};
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
 
 /// The version of the tables that this program makes and knows.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// How long another process may keep the file locked before we give up.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -103,9 +103,26 @@ CREATE TABLE progress (
 ) WITHOUT ROWID;
 ";
 
+/// What version 5 has beside those: more of each run's summary, and what runs that belong together came to.
+const TABLES_5: &str = "
+CREATE TABLE detail (
+    id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    database TEXT NOT NULL,              -- product and version; empty where nobody tells
+    undated INTEGER NOT NULL,            -- 1: imported figures whose source does not tell when they were measured
+    marked TEXT NOT NULL                 -- metrics in which others had part, with blanks between them
+);
+CREATE TABLE conclusion (
+    sweep TEXT NOT NULL PRIMARY KEY REFERENCES sweep (id) ON DELETE CASCADE,
+    conclusion TEXT NOT NULL             -- JSON
+);
+";
+
 /// What is to be made in a file of `version`, which is one that we know.
 fn since(version: i64) -> String {
-    [TABLES_2, TABLES_3, TABLES_4].into_iter().skip(usize::try_from(version - 1).unwrap_or(0)).collect()
+    [TABLES_2, TABLES_3, TABLES_4, TABLES_5]
+        .into_iter()
+        .skip(usize::try_from(version - 1).unwrap_or(0))
+        .collect()
 }
 
 /// What a file is, as its header says.

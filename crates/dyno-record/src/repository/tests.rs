@@ -61,6 +61,9 @@ fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
         redo_mb_per_s: Some(2.5),
         seconds: Some(10.000_123),
         reason: None,
+        database: Some(record.databases()),
+        undated: false,
+        marked: Vec::new(),
         part_of: None,
     };
     assert_eq!(summary, expected);
@@ -268,7 +271,7 @@ fn a_repository_without_marks_is_read_and_brought_up_to_date() {
     repository.finish(&old).unwrap();
     repository
         .connection
-        .execute_batch("DROP TABLE progress; DROP TABLE draft; DROP TABLE mark; PRAGMA user_version = 2")
+        .execute_batch("DROP TABLE progress; DROP TABLE draft; DROP TABLE mark; DROP TABLE conclusion; DROP TABLE detail; PRAGMA user_version = 2")
         .unwrap();
     drop(repository);
 

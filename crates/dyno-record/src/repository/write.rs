@@ -136,6 +136,12 @@ fn put(
         "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
         params![record.id, i64::try_from(json_bytes).unwrap_or(i64::MAX), packed],
     )?;
+    transaction.execute(
+        "INSERT INTO detail (id, database, undated, marked) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (id) DO UPDATE SET
+             database = excluded.database, undated = excluded.undated, marked = excluded.marked",
+        params![record.id, record.databases(), !record.is_dated(), record.marked().join(" ")],
+    )?;
     // What was kept in case that there would be no record.
     transaction.execute("DELETE FROM draft WHERE id = ?1", [&record.id])?;
     marks(transaction, record)

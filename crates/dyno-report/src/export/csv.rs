@@ -13,7 +13,7 @@ use crate::report::Report;
 pub(super) struct Csv;
 
 /// What says which run it is; axes and measures follow.
-const HEAD: [&str; 6] = ["run", "started_at", "status", "reason", "target", "sessions"];
+const HEAD: [&str; 7] = ["run", "started_at", "status", "reason", "target", "sessions", "others_had_part"];
 
 impl Exporter for Csv {
     fn name(&self) -> &'static str {
@@ -60,8 +60,12 @@ fn line(
     let own: Points<'_> = points_of([record]);
     let target = record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
     let reasons = record.reasons.join("; ");
-    let head = [record.id.as_str(), &record.started_at, record.status.name(), &reasons, &target].map(field);
-    let mut out = format!("{},{}", head.join(","), record.sessions());
+    // A moment that is only the import's is none.
+    let started = if record.is_dated() { record.started_at.as_str() } else { "" };
+    let head = [record.id.as_str(), started, record.status.name(), &reasons, &target].map(field);
+    let sessions = Some(record.sessions()).filter(|sessions| *sessions > 0);
+    let sessions = sessions.map_or_else(String::new, |sessions| sessions.to_string());
+    let mut out = format!("{},{sessions},{}", head.join(","), field(&record.marked().join(" ")));
     for (place, _) in axes {
         let _ = write!(out, ",{}", field(&place_value(report, whole, *place)));
     }

@@ -26,6 +26,9 @@ impl Exporter for Markdown {
         }
         if !report.points.points.is_empty() {
             let _ = write!(out, "## Results\n\n{}\n", table(&report.grid()));
+            if let Some(legend) = report.legend() {
+                let _ = writeln!(out, "{}\n", text(&legend));
+            }
         }
         if let Some(grid) = report.close.and_then(targets_grid) {
             let _ = write!(out, "## Targets\n\n{}\n", table(&grid));

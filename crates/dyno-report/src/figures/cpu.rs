@@ -20,6 +20,10 @@ pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
         .iter()
         .map(|&(measure, name)| -> Part<'_> { (name.to_owned(), Box::new(move |point| point.get(measure))) })
         .collect();
+    let mut about = "Share of all CPUs by kind at each point; what is left to 100 % is idle.".to_owned();
+    if let Some(words) = super::others(points, &PARTS.map(|(measure, _)| measure)) {
+        about.push_str(&format!(" {words}."));
+    }
     columns(
         points,
         &parts,
@@ -27,7 +31,7 @@ pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
         Chart {
             id: "cpu".into(),
             title: "Processor time of the host".into(),
-            about: "Share of all CPUs by kind at each point; what is left to 100 % is idle.".into(),
+            about,
             x: Axis::ordinal("", vec![]),
             y: Axis::linear("CPU", Quantity::Percent).reaching(100.0),
             series: vec![],

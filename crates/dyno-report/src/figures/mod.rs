@@ -13,6 +13,7 @@ mod waits;
 
 use dyno_analyze::number::ABSENT;
 use dyno_analyze::points::{Axis as PointAxis, AxisValue, Curve, Estimate, Point, Points, SESSIONS};
+use dyno_analyze::whose::{Marked, legend, marked};
 use dyno_record::RunRecord;
 
 use crate::chart::Chart;
@@ -98,6 +99,19 @@ fn range(estimate: &Estimate) -> Option<(f64, f64)> {
 /// The name of the place in a report where a run is told of.
 pub fn anchor(record: &RunRecord) -> String {
     format!("run-{}", crate::markup::slug(&record.id))
+}
+
+/// The legend of the mark for what a chart of `measures` shows; none where others had no part in it.
+fn others(points: &Points<'_>, measures: &[&str]) -> Option<String> {
+    let all: Vec<Marked> =
+        points.points.iter().flat_map(|point| &point.runs).map(|run| marked(run)).collect();
+    legend(&all, |name| measures.contains(&name))
+}
+
+/// A sentence with a capital letter; the mark, if it begins with one, stays in front.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// The point with the highest throughput.

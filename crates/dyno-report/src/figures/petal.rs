@@ -1,13 +1,13 @@
 //! Petals: latency against throughput, in order of load. A curve that turns back has met a limit.
 
-use dyno_analyze::petal::{Measures, iops, megabytes};
+use dyno_analyze::petal::{Measures, Source, iops, megabytes, page_cache_words};
 use dyno_analyze::points::{Measure, Point as Measured, Points};
 use dyno_record::Unit;
 
 use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
 
 use super::curve::{axis_along, hover, name};
-use super::{anchor, place_of, range, typical};
+use super::{anchor, capital, others, place_of, range, typical};
 
 /// Of service time against operations.
 pub(super) fn operations(points: &Points<'_>) -> Option<Chart> {
@@ -22,20 +22,25 @@ pub(super) fn operations(points: &Points<'_>) -> Option<Chart> {
 
 /// Of read latency against reads and against bytes, where storage takes part.
 pub(super) fn reads(points: &Points<'_>) -> Vec<Option<Chart>> {
-    let iops = Some(iops(points)).filter(|measures| measures.throughput != "ops_per_s");
+    let iops = Some(iops(points)).filter(|measures| measures.source != Source::Client);
     let of = |measures: Option<Measures>, id: &str, title: &str| {
-        let Measures { throughput, latency } = measures?;
-        let (rate, time) = (Measure::find(throughput)?, Measure::find(latency)?);
-        let unit = if rate.unit == Unit::MegabytesPerSecond { "MB/s" } else { "/s" };
-        petal(
-            points,
-            id,
-            title,
-            throughput,
-            Axis::linear(rate.label, Quantity::Plain(unit)),
-            latency,
-            time.label,
-        )
+        let measures = measures?;
+        let unit = match Measure::find(measures.throughput)?.unit {
+            Unit::MegabytesPerSecond => "MB/s",
+            _ => "/s",
+        };
+        let cached = page_cache_words(points, measures.source);
+        let whose = if measures.source == Source::Device { "of the device" } else { "of the database" };
+        let cache = if cached.is_some() { ", with page cache" } else { "" };
+        let (right, up) = measures.axes();
+        let x = Axis::linear(&right, Quantity::Plain(unit));
+        let title = format!("{title} {whose}{cache}");
+        let mut chart = petal(points, id, &title, measures.throughput, x, measures.latency, &up)?;
+        let others = others(points, &[measures.throughput, measures.latency]);
+        for words in cached.into_iter().chain(others) {
+            chart.about.push_str(&format!(" {}.", capital(&words)));
+        }
+        Some(chart)
     };
     vec![
         of(iops, "petal-iops", "Read latency by IOPS"),

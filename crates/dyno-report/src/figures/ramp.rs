@@ -42,7 +42,8 @@ pub fn ramps<'p, 'r>(points: &'p Points<'r>) -> Vec<Ramp<'p, 'r>> {
 
 /// The fit of number `style` as a dashed curve over the sessions measured; none where no law fits.
 pub(super) fn drawn(ramp: &Ramp<'_, '_>, style: usize) -> Option<Series> {
-    let fit = Some(ramp.fit.as_ref().ok()?.best()).filter(|fit| fit.holds())?;
+    let scalability = ramp.fit.as_ref().ok()?;
+    let fit = Some(scalability.best()).filter(|fit| scalability.shows(fit))?;
     let sessions = ramp.loads.iter().map(|load| load.sessions);
     let (least, most) = sessions.fold((f64::INFINITY, 0.0f64), |(a, b), s| (a.min(s), b.max(s)));
     let at = |i: usize| least * (most / least).powf(i as f64 / (DRAWN - 1) as f64);

@@ -2,6 +2,7 @@
 
 use dyno_analyze::bands::{bands, sentence};
 use dyno_analyze::number::{self, ABSENT, count, figure, percent, time_us};
+use dyno_analyze::whose::{is_marked, mark, scope_words, whose};
 use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, OpClass, RunRecord, Unit};
 use maud::{Markup, html};
 
@@ -22,7 +23,7 @@ pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
         p {
             @if report.records.len() > 1 { "At the highest throughput: " }
             a href={"#" (anchor(record))} { (clean(&record.id)) }
-            ", " (number::sessions(record.sessions().into())) @if record.knows("workload.update_pct") { ", " (record.plan.workload.update_pct) " % updates" } "."
+            @if record.sessions() > 0 { ", " (number::sessions(record.sessions().into())) } @if record.knows("workload.update_pct") { ", " (record.plan.workload.update_pct) " % updates" } "."
         }
     }
 }
@@ -94,7 +95,15 @@ fn metrics(record: &RunRecord) -> Grid {
             Metric::Value { value, unit } => (figure(*value), unit.name()),
             Metric::Absent { absent } => (ABSENT.to_owned(), absent.as_str()),
         };
-        grid.row(vec![Cell::text(name), Cell::text(&value), Cell::text(unit)]);
+        let unit = match whose(record, name) {
+            Some(whose) if whose.marked => format!("{unit}; {}: {}", scope_words(whose.scope), whose.why),
+            _ => unit.to_owned(),
+        };
+        grid.row(vec![
+            Cell::text(name),
+            Cell::text(&mark(value, is_marked(record, name))),
+            Cell::text(&unit),
+        ]);
     }
     grid
 }

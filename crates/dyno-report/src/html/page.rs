@@ -100,10 +100,16 @@ fn title(report: &Report<'_>) -> String {
 }
 
 fn made(report: &Report<'_>, made_at: &str) -> String {
-    let first = report.records.iter().map(|record| record.started_at.as_str()).min().unwrap_or_default();
-    let last = report.records.iter().map(|record| record.ended_at.as_str()).max().unwrap_or_default();
+    let dated: Vec<_> = report.records.iter().filter(|record| record.is_dated()).collect();
+    let first = dated.iter().map(|record| record.started_at.as_str()).min().unwrap_or_default();
+    let last = dated.iter().map(|record| record.ended_at.as_str()).max().unwrap_or_default();
     let day = |time: &str| clean(time.get(..19).unwrap_or(time)).replace('T', " ");
-    format!("measured {} to {} UTC; report made {}", day(first), day(last), day(made_at))
+    match dated.is_empty() {
+        true => {
+            format!("imported; the source does not tell when it was measured; report made {}", day(made_at))
+        }
+        false => format!("measured {} to {} UTC; report made {}", day(first), day(last), day(made_at)),
+    }
 }
 
 pub(super) fn charts(charts: &[Chart]) -> Markup {
@@ -125,6 +131,7 @@ fn results(report: &Report<'_>) -> Markup {
         @if !report.points.points.is_empty() {
             p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' histograms added together." }
             (grid::table(&report.grid(), "results"))
+            @if let Some(legend) = report.legend() { p class="legend" { (clean(&legend)) } }
             @if let Some(targets) = report.close.and_then(targets_grid) {
                 h3 { "Targets" }
                 p class="dim" { "Each target's own figures, and their total." }

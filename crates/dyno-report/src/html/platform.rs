@@ -63,9 +63,9 @@ pub(super) fn platform(report: &Report<'_>) -> Markup {
         (pairs(&head(record)))
         @if !plan.is_empty() { h3 { "Plan" } (pairs(&plan)) }
         @if !mounts.is_empty() { h3 { "Mounts" } (pairs(&mounts)) }
-        details { summary { "Settings of the database (" (settings.len()) ")" } (pairs(&settings)) }
+        @if !settings.is_empty() { details { summary { "Settings of the database (" (settings.len()) ")" } (pairs(&settings)) } }
         @if !targets.is_empty() { details { summary { "Settings of each database (" (targets.len()) ")" } (pairs(&targets)) } }
-        details { summary { "Facts of the host (" (host.len()) ")" } (pairs(&host)) }
+        @if !host.is_empty() { details { summary { "Facts of the host (" (host.len()) ")" } (pairs(&host)) } }
     }
 }
 
@@ -107,6 +107,7 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
     if system.len() > 2 {
         add("system", system.trim_end_matches(", ").to_owned());
     }
-    add("dyno", record.dyno_version.clone());
+    let name = if record.imported.is_some() { "imported by dyno" } else { "dyno" };
+    add(name, record.dyno_version.clone());
     list
 }

@@ -1,7 +1,7 @@
 //! Which run it is, what it was to do, and what came out.
 
 use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
-use dyno_record::{RunRecord, Status};
+use dyno_record::{Imported, RunRecord};
 
 use super::lists::{more, pairs};
 use crate::number::{bytes, count, span_s, time_us};
@@ -17,21 +17,17 @@ const NAME_MAX: usize = 60;
 
 /// The run's name, status with reasons, target, host, version.
 pub(super) fn head(record: &RunRecord, style: &Style) -> String {
-    let paint = match record.status {
-        Status::Valid => Paint::Good,
-        Status::Interrupted => Paint::Warn,
-        Status::Invalid | Status::Failed => Paint::Bad,
-    };
+    let paint = crate::status::paint(record.status);
     let title = format!("run {}", truncate(&clean(&record.id), NAME_MAX));
     let mut out =
-        format!("{}  {}\n", style.paint(Paint::Head, &title), style.paint(paint, record.status.name()));
+        format!("{}  {}\n", style.paint(Paint::Head, &title), style.paint(paint, record.status.words()));
     for reason in record.reasons.iter().take(LIST_MAX) {
         for line in wrap(&clean(reason), style.columns() - 2, 4) {
             out.push_str(&format!("  {}\n", style.paint(paint, &line)));
         }
     }
     out.push_str(&indent(&more(record.reasons.len(), LIST_MAX, style)));
-    let mut list = vec![("started".to_owned(), format!("{}, ended {}", record.started_at, record.ended_at))];
+    let mut list = vec![("started".to_owned(), moments(record))];
     for target in record.targets.iter().take(LIST_MAX) {
         list.push(("target".into(), target.url.clone()));
         list.push(("database".into(), format!("{} {}", target.identity.product, target.identity.version)));
@@ -49,10 +45,29 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     if !record.tags.is_empty() {
         list.push(("tags".into(), record.tags.join(", ")));
     }
-    list.push(("dyno".into(), record.dyno_version.clone()));
+    match &record.imported {
+        None => list.push(("dyno".into(), record.dyno_version.clone())),
+        Some(source) => list.push(("imported".into(), imported_words(source, &record.dyno_version))),
+    }
     let inner = Style { width: style.columns() - 2, ..*style };
     out.push_str(&indent(&pairs(&list, usize::MAX, &inner)));
     out
+}
+
+/// When it was measured.
+fn moments(record: &RunRecord) -> String {
+    if !record.is_dated() {
+        return "the source does not tell when it was measured".to_owned();
+    }
+    match record.started_at == record.ended_at {
+        true => record.started_at.clone(),
+        false => format!("{}, ended {}", record.started_at, record.ended_at),
+    }
+}
+
+fn imported_words(source: &Imported, version: &str) -> String {
+    let at = if source.imported_at.is_empty() { String::new() } else { format!("{} ", source.imported_at) };
+    format!("{at}by dyno {version}")
 }
 
 /// What the source of an imported record tells of its plan; all other keys only stand there.

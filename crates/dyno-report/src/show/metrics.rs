@@ -1,6 +1,7 @@
 //! Every metric with its unit, and why those are absent that are.
 
-use dyno_record::{Metric, RunRecord, Unit};
+use dyno_analyze::whose::{is_marked, mark, marked, scope_words};
+use dyno_record::{Metric, RunRecord, Unit, Whose};
 
 use super::lists::{more, pairs};
 use crate::number::{figure, percent};
@@ -24,6 +25,7 @@ pub(super) fn metrics(record: &RunRecord, style: &Style) -> String {
                 if values <= METRICS_MAX {
                     let text = if *unit == Unit::Percent { percent(*value) } else { figure(*value) };
                     let unit = if *unit == Unit::Microseconds { "µs" } else { unit.name() };
+                    let text = mark(text, is_marked(record, name));
                     table.row([Cell::from(name.as_str()), text.into(), unit.into()]);
                 }
             }
@@ -37,4 +39,16 @@ pub(super) fn metrics(record: &RunRecord, style: &Style) -> String {
         out.push_str(&pairs(&absent, METRICS_MAX, style));
     }
     out
+}
+
+/// The marked figures, each with whose it is and where the share of others comes from; empty where none is marked.
+pub(super) fn whose(record: &RunRecord, style: &Style) -> String {
+    let words = |whose: &Whose| {
+        let share = whose.others_pct.map(|pct| format!(", others {} %", percent(pct))).unwrap_or_default();
+        let why = if whose.why.is_empty() { String::new() } else { format!(": {}", whose.why) };
+        format!("{}{share}{why}", scope_words(whose.scope))
+    };
+    let list: Vec<(String, String)> =
+        marked(record).iter().map(|(name, whose)| (name.clone(), words(whose))).collect();
+    if list.is_empty() { String::new() } else { pairs(&list, METRICS_MAX, style) }
 }

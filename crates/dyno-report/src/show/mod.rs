@@ -30,6 +30,10 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("service time", ops::distribution(record, inner)),
         ("second by second", series::series(record, inner)),
         ("metrics", metrics::metrics(record, inner)),
+        (
+            "† figures in which others had part, or where that cannot be excluded",
+            metrics::whose(record, inner),
+        ),
         ("waits", waits::waits(record, inner)),
         ("errors", platform::errors(record, inner)),
         ("settings", platform::settings(record, inner)),

@@ -51,6 +51,8 @@ fn row(run: &RunSummary) -> dyno_report::ListRow {
         id: run.id.clone(),
         when: run.started_at.clone(),
         status: run.status,
+        undated: run.undated,
+        database: run.database.clone(),
         target: run.target.clone(),
         sessions: run.sessions,
         update_pct: run.update_pct,
@@ -58,5 +60,6 @@ fn row(run: &RunSummary) -> dyno_report::ListRow {
         p99_us: run.p99_us,
         seconds: run.seconds,
         reason: run.reason.clone(),
+        marked: run.marked.clone(),
     }
 }

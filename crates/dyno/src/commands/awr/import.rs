@@ -77,7 +77,8 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
         params: Vec::new(),
     };
     let seconds = report.value("elapsed_min").map(|min| min * 60.0);
-    let begin = begin(report);
+    let (told, now) = (begin(report), Timestamp::now());
+    let begin = told.unwrap_or(Timestamp::UNIX_EPOCH);
     let end = seconds.and_then(|s| begin.checked_add(SignedDuration::try_from_secs_f64(s).ok()?).ok());
     let url = plan.target.url.to_string();
     Ok(RunRecord {
@@ -86,13 +87,13 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
         started_at: rfc3339(begin),
         ended_at: rfc3339(end.unwrap_or(begin)),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
-        status: Status::Valid,
+        status: Status::Imported,
         reasons: Vec::new(),
         variant: marked.marks.variant.clone(),
         tags: marked.marks.tag.clone(),
         part_of: None,
         one_target_of: None,
-        imported: Some(imported(report)),
+        imported: Some(Imported { imported_at: rfc3339(now), undated: told.is_none(), ..imported(report) }),
         plan,
         targets: vec![TargetFacts {
             url,
@@ -131,11 +132,11 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
 }
 
 /// When the report begins. It tells its host's own time and no zone; records are in UTC, and what was printed is a label.
-fn begin(report: &Report) -> Timestamp {
+fn begin(report: &Report) -> Option<Timestamp> {
     let of_instance = || report.instances.first().and_then(|instance| instance.words.get("begin_time"));
     let text = report.word("begin_time").or_else(|| of_instance().map(String::as_str));
     let at = text.and_then(moment).and_then(|at| at.to_zoned(TimeZone::UTC).ok());
-    at.map_or(Timestamp::UNIX_EPOCH, |at| at.timestamp())
+    at.map(|at| at.timestamp())
 }
 
 /// The record's name: the moment, as all records have it, and 48 bits out of what makes an interval of an instance one of its
@@ -196,7 +197,7 @@ fn imported(report: &Report) -> Imported {
         labels.extend(report.value(name).map(|value| (name.to_owned(), value.to_string())));
     }
     let part = (report.part > 0).then(|| u64::from(report.part));
-    Imported { format: "awr".into(), file: report.file.clone(), line: part, known: Vec::new(), labels }
+    Imported { format: "awr".into(), file: report.file.clone(), line: part, labels, ..Imported::default() }
 }
 
 fn identity(report: &Report) -> Identity {

@@ -129,16 +129,20 @@ fn build(records: &mut Vec<RunRecord>, line: Line, number: u64, common: &Common<
     let named = |offset: usize| {
         // Lines of one table stay in their order.
         let at = line.started_at.unwrap_or(common.now) + SignedDuration::from_micros((index + offset) as i64);
-        (new_run_id(at, common.salt.wrapping_add((index + offset) as u16)), rfc3339(at))
+        let seconds = frame.window.as_ref().map_or(0.0, |window| window.seconds);
+        let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
+        let ended = at.checked_add(length).unwrap_or(at);
+        (new_run_id(at, common.salt.wrapping_add((index + offset) as u16)), rfc3339(at), rfc3339(ended))
     };
-    let (whole_id, whole_at) = named(0);
+    let (whole_id, whole_at, ended_at) = named(0);
     if line.whole.ops.is_some() || !line.whole.metrics.is_empty() {
-        let record = RunRecord { id: whole_id.clone(), started_at: whole_at, ..frame.clone() };
+        let record = RunRecord { id: whole_id.clone(), started_at: whole_at, ended_at, ..frame.clone() };
         records.push(with_figures(record, line.whole)?);
     }
     for (i, (target, figures)) in line.targets.into_iter().enumerate() {
-        let (id, started_at) = named(i + 1);
-        let mut record = RunRecord { id, started_at, one_target_of: Some(whole_id.clone()), ..frame.clone() };
+        let (id, started_at, ended_at) = named(i + 1);
+        let mut record =
+            RunRecord { id, started_at, ended_at, one_target_of: Some(whole_id.clone()), ..frame.clone() };
         for facts in &mut record.targets {
             facts.url = format!("{}?target={target}", facts.url);
         }
@@ -188,6 +192,8 @@ fn frame(line: &Line, number: u64, common: &Common<'_>) -> anyhow::Result<RunRec
         format: "csv".into(),
         file: common.file.clone(),
         line: Some(number),
+        imported_at: rfc3339(common.now),
+        undated: line.started_at.is_none(),
         known,
         labels: line.labels.clone(),
     };
@@ -211,9 +217,9 @@ fn frame(line: &Line, number: u64, common: &Common<'_>) -> anyhow::Result<RunRec
         schema_version: SCHEMA_VERSION,
         id: String::new(),
         started_at: String::new(),
-        ended_at: rfc3339(common.now),
+        ended_at: String::new(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
-        status: Status::Valid,
+        status: Status::Imported,
         reasons: Vec::new(),
         variant: line.variant.clone().or_else(|| common.variant.map(str::to_owned)),
         tags: common.tags.iter().chain(&line.tags).cloned().collect(),

@@ -179,8 +179,8 @@ fn conclude(record: &RunRecord, proofs: &[Proof], talk: &Talk) -> anyhow::Result
     Ok(match record.status {
         Status::Failed => Exit::Failed,
         Status::Interrupted => Exit::Interrupted,
-        Status::Valid | Status::Invalid if is_proved => Exit::Done,
-        Status::Valid | Status::Invalid => Exit::Invalid,
+        Status::Valid | Status::Imported | Status::Invalid if is_proved => Exit::Done,
+        Status::Valid | Status::Imported | Status::Invalid => Exit::Invalid,
     })
 }
 

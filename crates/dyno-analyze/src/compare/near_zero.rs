@@ -1,0 +1,55 @@
+//! Figures so small that a percent of them says nothing.
+//!
+//! 0.002 MB/s against 0.004 MB/s is twice as much, and no difference to anybody: both are what rounding and a background
+//! process leave. A figure is nearly zero where one step of its last printed digit is more than a tenth of it; then
+//! differences are told in the unit itself.
+
+use dyno_record::Unit;
+
+/// Steps of the last printed digit below which a figure is nearly zero.
+const STEPS: f64 = 10.0;
+
+/// One step of the last digit that matters of a figure in this unit.
+fn step(unit: Unit) -> f64 {
+    match unit {
+        Unit::Percent
+        | Unit::PerSecond
+        | Unit::BlocksPerSecond
+        | Unit::RowsPerSecond
+        | Unit::Microseconds => 0.1,
+        Unit::MegabytesPerSecond | Unit::Sessions => 0.01,
+        Unit::BytesPerSecond => 10_000.0,
+        Unit::Bytes => 1_000.0,
+        Unit::Seconds => 0.000_1,
+        Unit::Count | Unit::Blocks | Unit::Rows => 0.1,
+    }
+}
+
+/// Whether a percent of `value` says nothing.
+pub fn is_near_zero(unit: Unit, value: f64) -> bool {
+    value.abs() < STEPS * step(unit)
+}
+
+/// How much more `b` is than `a`, in percent of `a`; absent where `a` is nearly zero.
+pub fn difference_pct(unit: Unit, a: f64, b: f64) -> Option<f64> {
+    let difference = 100.0 * (b - a) / a.abs();
+    (!is_near_zero(unit, a) && difference.is_finite()).then_some(difference)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percent_is_of_something() {
+        assert_eq!(difference_pct(Unit::MegabytesPerSecond, 0.002, 0.004), None);
+        assert_eq!(difference_pct(Unit::Percent, 0.3, 12.0), None);
+        assert_eq!(difference_pct(Unit::PerSecond, 0.0, 0.0), None);
+        assert_eq!(difference_pct(Unit::MegabytesPerSecond, 2.0, 4.0), Some(100.0));
+        assert_eq!(
+            difference_pct(Unit::PerSecond, 1_000.0, 0.0),
+            Some(-100.0),
+            "to nothing is a percent of something"
+        );
+    }
+}
