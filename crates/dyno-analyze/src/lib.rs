@@ -10,6 +10,7 @@ pub mod audit;
 pub mod bands;
 pub mod bracket;
 pub mod compare;
+pub mod conclusion;
 pub mod differ;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
@@ -31,6 +32,7 @@ pub mod whose;
 
 pub use audit::{audit, check_names, judge};
 pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};
+pub use conclusion::Conclusion;
 pub use differ::{Difference, differ};
 pub use limit::{Limit, LimitError, keeps};
 pub use load::Load;

@@ -6,7 +6,7 @@ use crate::points::median;
 use crate::stall::{Mark, marks};
 
 /// One minute (or another length) of a run.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Minute {
     /// Its begin, seconds after the window began.
     pub at_s: f64,

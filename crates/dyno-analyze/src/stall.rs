@@ -18,7 +18,8 @@ pub const BURST_FACTOR: f64 = 2.0;
 const WRITES: [&str; 2] = ["device_write_mb_per_s", "physical_write_mb_per_s"];
 
 /// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// Work stood still.
     Stall,
@@ -29,7 +30,7 @@ pub enum Mark {
 }
 
 /// A mark on a series.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Marked {
     /// What happened.
     pub mark: Mark,

@@ -7,6 +7,7 @@ use dyno_record::{
 };
 use proptest::prelude::*;
 
+use crate::table::{Column, Table};
 use crate::text::width;
 use crate::*;
 

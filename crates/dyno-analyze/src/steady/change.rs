@@ -25,7 +25,8 @@ const DRIFT_LEAST_PCT: f64 = 5.0;
 const TREND_Z: f64 = 2.576;
 
 /// What a series of rounds did.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Too few rounds to tell.
     Unknown,

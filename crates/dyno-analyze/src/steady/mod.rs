@@ -24,7 +24,7 @@ pub const RANGE_MAX_PCT: f64 = 20.0;
 pub const SLOPE_MAX_PCT: f64 = 10.0;
 
 /// Five consecutive rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Window {
     /// The place of its first round.
     pub first: usize,

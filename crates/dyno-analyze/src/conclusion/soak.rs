@@ -1,0 +1,70 @@
+//! The answer of a soak: steady state, drift or cliff, and the moments at which work stood still or slowed down.
+
+use dyno_record::{RunId, RunRecord};
+use serde::{Deserialize, Serialize};
+
+use super::{Conclusion, Figures};
+use crate::minutes::{Minute, minutes};
+use crate::{stall, steady};
+
+/// Parts that a run shorter than this many minutes is shown in.
+const PARTS_MIN: f64 = 10.0;
+
+/// The most marks that are told one by one.
+const MARKS_MAX: usize = 10;
+
+const MEASURE: &str = "ops_per_s";
+
+/// The figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Soak {
+    /// The run.
+    pub run: RunId,
+    /// Length of its parts, s.
+    pub part_seconds: f64,
+    /// The first steady window; absent where there is none.
+    pub steady: Option<steady::Window>,
+    /// A lasting step, or a drift.
+    pub change: steady::Change,
+    /// Moments at which work stood still or slowed down.
+    pub marks: Vec<stall::Marked>,
+    /// The run part by part.
+    pub parts: Vec<Minute>,
+}
+
+impl Soak {
+    /// The figures of a run.
+    pub fn of(record: &RunRecord) -> Self {
+        let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
+        let part_seconds = match seconds >= PARTS_MIN * 60.0 {
+            true => 60.0,
+            false => (seconds / PARTS_MIN).max(record.series.interval_s).max(0.1),
+        };
+        let rounds = steady::rounds(&record.series, part_seconds);
+        Self {
+            run: record.id.clone(),
+            part_seconds,
+            steady: steady::steady(&rounds),
+            change: steady::change(&rounds),
+            marks: stall::marks(&record.series),
+            parts: minutes(record, part_seconds),
+        }
+    }
+}
+
+/// The conclusion of the soak named `of`, which is one run.
+pub fn conclusion(of: &str, stopped: Option<String>, record: &RunRecord) -> Conclusion {
+    let soak = Soak::of(record);
+    let length_s = soak.part_seconds;
+    let line = steady::sentence(&steady::rounds(&record.series, length_s), length_s, MEASURE);
+    let mut words = vec![soak.change.sentence(length_s, MEASURE)];
+    words.extend(soak.marks.iter().take(MARKS_MAX).map(stall::Marked::phrase));
+    if soak.marks.len() > MARKS_MAX {
+        words.push(format!("{} more such moments; the table counts them", soak.marks.len() - MARKS_MAX));
+    }
+    if !record.status.counts() {
+        let reason = record.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
+        words.push(format!("the run is {}{reason}", record.status.name()));
+    }
+    Conclusion::new(of, stopped, line, words, Figures::Soak(soak))
+}

@@ -1,0 +1,124 @@
+//! Conclusions of made-up runs: what they say, and that they read back as they were written.
+
+use std::sync::LazyLock;
+
+use dyno_record::{Metric, RunRecord, Unit};
+
+use super::*;
+use crate::bracket::{Bracket, Tally};
+use crate::compare::{Rules, Side, compare};
+use crate::fixture;
+use crate::points::points;
+
+fn run(id: &str, sessions: u32, ops_per_s: f64) -> RunRecord {
+    static MODEL: LazyLock<RunRecord> = LazyLock::new(fixture::postgres);
+    let mut record = MODEL.clone();
+    record.id = id.to_owned();
+    record.plan.run.sessions_per_schema = sessions;
+    record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops_per_s, unit: Unit::PerSecond });
+    record
+}
+
+fn reads_back(conclusion: &Conclusion) {
+    let json = serde_json::to_string(conclusion).unwrap();
+    let read: Conclusion = serde_json::from_str(&json).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), json);
+}
+
+fn side(name: &str, records: &[RunRecord]) -> AbSide {
+    AbSide { name: name.into(), runs: records.iter().map(|record| record.id.clone()).collect() }
+}
+
+fn ab_of(a: &[f64], b: &[f64]) -> Conclusion {
+    let runs = |name: &str, values: &[f64]| -> Vec<RunRecord> {
+        values.iter().enumerate().map(|(i, &ops)| run(&format!("{name}-{i}"), 4, ops)).collect()
+    };
+    let (a, b) = (runs("a", a), runs("b", b));
+    let as_side = |name: &str, records: &'_ [RunRecord]| -> (String, Vec<RunRecord>) {
+        (name.to_owned(), records.to_vec())
+    };
+    let (of_a, of_b) = (as_side("a (work_unit = 64)", &a), as_side("b (work_unit = 32)", &b));
+    let comparison = compare(
+        &Side { name: of_a.0.clone(), records: of_a.1.iter().collect() },
+        &Side { name: of_b.0.clone(), records: of_b.1.iter().collect() },
+        &Rules::default(),
+    );
+    let figures =
+        Ab { a: side(&of_a.0, &a), b: side(&of_b.0, &b), comparison: Some(comparison), gates: Vec::new() };
+    ab::conclusion("ab-1", None, figures)
+}
+
+#[test]
+fn an_ab_says_which_side_is_faster_and_never_announces_the_best_of_one() {
+    let slower = ab_of(&[1000.0, 1010.0, 990.0, 1005.0, 995.0], &[900.0, 910.0, 890.0, 905.0, 895.0]);
+    assert!(
+        slower.line.starts_with(
+            "b (work_unit = 32) is slower than a (work_unit = 64): 1,000 operations/s → 900 operations/s, -10.00 % (95 %: "
+        ),
+        "{}",
+        slower.line
+    );
+    assert!(slower.words.iter().any(|line| line.starts_with("mean service time: ")), "{:?}", slower.words);
+    reads_back(&slower);
+    let one = ab_of(&[1000.0], &[900.0]);
+    assert!(one.line.starts_with("one run of each side is no verdict"), "{}", one.line);
+    reads_back(&one);
+    let none = Ab {
+        comparison: None,
+        ..match one.figures {
+            Figures::Ab(ab) => *ab,
+            other => panic!("{other:?}"),
+        }
+    };
+    let none = ab::conclusion("ab-1", Some("stopped after 1 of 10 runs".into()), none);
+    assert_eq!(
+        none.sentences(),
+        ["no comparison: a side has no valid run", "it did not come to its end: stopped after 1 of 10 runs"]
+    );
+}
+
+#[test]
+fn a_search_says_its_bracket_or_how_far_it_came() {
+    let tally = Tally::from([(4, (3, 3)), (8, (2, 3)), (16, (0, 2))]);
+    let of = |found| Search::of(vec!["p99 <= 2ms".into()], "sessions", 2, &tally, found);
+    let bracket = Bracket { holds: Some(8), breaks: Some(16) };
+    let found = search::conclusion("search-1", None, of(Some(bracket)));
+    assert_eq!(
+        found.line,
+        "p99 <= 2ms holds up to 16 sessions (kept in 2 of 3 runs), not at 32 sessions (kept in 0 of 2 runs)"
+    );
+    reads_back(&found);
+    let broken_off = search::conclusion("search-1", Some("stopped".into()), of(None));
+    assert!(
+        broken_off.line.starts_with("nothing is found yet; so far p99 <= 2ms holds up to 16"),
+        "{broken_off:?}"
+    );
+    let nothing = Search::of(vec!["p99 <= 2ms".into()], "rate", 1, &Tally::new(), None);
+    assert!(search::conclusion("search-1", None, nothing).line.ends_with("nothing was run"));
+}
+
+#[test]
+fn a_soak_says_whether_it_lasted() {
+    let record = fixture::postgres();
+    let soak = soak::conclusion("soak-1", None, &record);
+    assert!(soak.line.contains("steady") || soak.line.contains("too few"), "{}", soak.line);
+    assert!(!soak.words.is_empty());
+    reads_back(&soak);
+}
+
+#[test]
+fn a_sweep_says_the_most_and_each_ramp() {
+    let records: Vec<RunRecord> = [(1u32, 1_000.0), (2, 1_900.0), (4, 3_200.0), (8, 4_100.0)]
+        .iter()
+        .map(|&(n, ops)| run(&format!("run-{n}"), n, ops))
+        .collect();
+    let sweep = sweep::conclusion("sweep-1", None, &points(&records));
+    assert!(sweep.line.starts_with("at most 4,100 operations/s with 8 sessions"), "{}", sweep.line);
+    assert!(
+        sweep.words.iter().any(|line| line.contains("too few for a scalability fit")),
+        "{:?}",
+        sweep.words
+    );
+    reads_back(&sweep);
+    assert_eq!(sweep::conclusion("sweep-1", None, &points(&[])).line, "no run has a result");
+}
