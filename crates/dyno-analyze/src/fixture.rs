@@ -46,6 +46,7 @@ pub fn plan(url: &str) -> Plan {
             weights: Vec::new(),
             data: Default::default(),
             shared: false,
+            observe_url: None,
             password_env: None,
             password_file: None,
             connect_timeout: span(10),

@@ -17,6 +17,7 @@ pub(crate) fn plan() -> Plan {
             weights: Vec::new(),
             data: Default::default(),
             shared: false,
+            observe_url: None,
             password_env: None,
             password_file: None,
             connect_timeout: Span(Duration::from_secs(1)),

@@ -62,6 +62,9 @@ pub struct Target {
     /// Whether other Dynos may be at work on the same server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
+    /// Where observers, checks, loads and the lock connect, if not to `url`, which is then a pooler's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observe_url: Option<TargetUrl>,
     /// The environment variable that holds the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_env: Option<String>,

@@ -77,7 +77,7 @@ fn value(key: &Key, engine: Engine) -> &'static str {
 pub(crate) fn target_url(engine: Engine) -> &'static str {
     match engine {
         Engine::Sqlite => "sqlite:dyno.db",
-        Engine::Postgres => "postgres://postgres@localhost:5432/postgres",
+        Engine::Postgres => "postgres://dyno@localhost:5432/bench",
         Engine::Mysql => "mysql://dyno@localhost:3306/bench",
         Engine::Oracle => "oracle://dyno@localhost:1521/FREEPDB1",
     }

@@ -1,11 +1,16 @@
 //! Where a database is: the URL of a target, without secrets.
 
+mod params;
+
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::escape::{decode, encode};
+
+pub(crate) use params::refused;
+pub use params::{WORDS, Words};
 
 /// The schemes of URLs that name an engine of Dyno; `postgresql` is read as `postgres`, `mariadb` as `mysql`.
 pub const SCHEMES: [&str; 6] = ["sqlite", "postgres", "postgresql", "mysql", "mariadb", "oracle"];

@@ -35,7 +35,7 @@ pub use clock::{Clock, MonotonicClock};
 pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
 pub use lock::{Claim, Holder, Lock, Work};
-pub use open::{OpenOptions, open};
+pub use open::{OpenOptions, open, open_through};
 pub use report::{Report, Reporter};
 pub use secret::Secret;
 pub use session::{Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};

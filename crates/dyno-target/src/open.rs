@@ -17,6 +17,28 @@ pub struct OpenOptions {
     pub connect_timeout: Duration,
 }
 
+/// As [`open`], for a `url` that leads through a connection pooler to the server at `observe`: sessions go through it, all
+/// else goes to the server.
+///
+/// # Errors
+/// As [`open`]; the engine is not driven through poolers.
+pub fn open_through(
+    url: &TargetUrl,
+    observe: &TargetUrl,
+    options: &OpenOptions,
+) -> Result<Box<dyn Target>, TargetError> {
+    match (url.scheme.as_str(), observe.scheme.as_str()) {
+        ("postgres" | "postgresql", "postgres" | "postgresql") => {
+            crate::postgres::open_through(url, observe, options)
+        }
+        (scheme, _) => Err(TargetError::new(
+            TargetErrorKind::Unsupported,
+            format!("{scheme} databases are not driven through a pooler"),
+        )
+        .hint("leave target.observe_url out")),
+    }
+}
+
 /// The target that `url` names. Does not connect.
 ///
 /// # Errors

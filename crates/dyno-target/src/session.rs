@@ -25,7 +25,7 @@ pub struct SessionSetup {
     pub extra: Extra,
     /// Where the loop runs; with [`Drive::Server`] only [`Session::slice`] is called.
     pub drive: Drive,
-    /// How an update's commit waits; only Oracle is asked for more than [`Commit::Wait`].
+    /// How an update's commit waits; only engines whose sessions can choose are asked for more than [`Commit::Wait`].
     pub commit: Commit,
     /// Seed of everything the session draws itself, such as update values.
     pub seed: u64,

@@ -26,6 +26,7 @@ fn plan(url: &str) -> Plan {
             weights: Vec::new(),
             data: Default::default(),
             shared: false,
+            observe_url: None,
             password_env: None,
             password_file: None,
             connect_timeout: Span(Duration::from_secs(10)),

@@ -27,7 +27,7 @@ pub use bins::{Version, WANTED_MAJORS};
 pub use galera::Galera;
 pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
-pub use pgbouncer::PgBouncer;
+pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
 pub use skip::{REQUIRE_ALL_ENV, cannot, skip};
 

@@ -45,7 +45,9 @@ impl MyVersion {
     pub fn of(product: MyProduct) -> Option<Self> {
         let server = match product {
             MyProduct::MariaDb => vec![which(&["/usr/sbin/mariadbd", "/usr/bin/mariadbd"])?.into_os_string()],
-            MyProduct::MySql => unpacked(&testbeds_dir().join("mysql").canonicalize().ok()?)?,
+            MyProduct::MySql => {
+                unpacked(&testbeds_dir().join("mysql").canonicalize().ok()?, "usr/sbin/mysqld")?
+            }
         };
         let mut command = Command::new(&server[0]);
         let output = command.args(&server[1..]).arg("--no-defaults").arg("--version").output().ok()?;
@@ -96,10 +98,10 @@ fn which(paths: &[&str]) -> Option<PathBuf> {
     paths.iter().map(PathBuf::from).find(|path| path.exists())
 }
 
-/// The words that run the server under `root` with the loader and the libraries there, so that nothing of the system's own
+/// The words that run `program` under `root` with the loader and the libraries there, so that nothing of the system's own
 /// need match, and no other root is needed.
-fn unpacked(root: &Path) -> Option<Vec<OsString>> {
-    let server = root.join("usr/sbin/mysqld");
+pub(crate) fn unpacked(root: &Path, program: &str) -> Option<Vec<OsString>> {
+    let server = root.join(program);
     let triple = std::fs::read_dir(root.join("usr/lib")).ok()?.flatten().map(|entry| entry.path());
     let libraries = triple.into_iter().find(|path| path.join("libc.so.6").exists())?;
     let loader = std::fs::read_dir(&libraries).ok()?.flatten().map(|entry| entry.path());

@@ -1,5 +1,6 @@
 //! PgBouncer in front of a PostgreSQL server: a hard case, since poolers break what sessions rely on.
 
+use std::ffi::OsString;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -8,11 +9,52 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::child::{self, RunAs, wait_until};
+use crate::mysql_bins::unpacked;
 use crate::postgres::{Postgres, free_port};
-use crate::template;
+use crate::skip::skip;
+use crate::{template, testbeds_dir};
 
 /// The longest wait for it to accept connections or to end.
 const WITHIN: Duration = Duration::from_secs(20);
+
+/// One PgBouncer program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BouncerVersion {
+    /// The version: `1.18.0`.
+    pub full: String,
+    /// Whether it carries prepared statements, which began with 1.21.
+    pub carries: bool,
+    words: Vec<OsString>,
+}
+
+impl BouncerVersion {
+    /// The system's own, and the newest, as far as they are here; says and counts what is missing.
+    pub fn available() -> Vec<Self> {
+        let system = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].map(Path::new);
+        let system = system.into_iter().find(|path| path.exists()).map(|path| vec![path.into()]);
+        let root = testbeds_dir().join("pgbouncer").canonicalize().ok();
+        let newest = root.and_then(|root| unpacked(&root, "usr/sbin/pgbouncer"));
+        let found = [("the system's PgBouncer", system), ("the newest PgBouncer", newest)];
+        let found = found.into_iter().filter_map(|(name, words)| {
+            let version = words.and_then(Self::of);
+            if version.is_none() {
+                skip(&format!("the test behind {name}"), "it is not here; run scripts/testbeds.sh");
+            }
+            version
+        });
+        found.collect()
+    }
+
+    fn of(words: Vec<OsString>) -> Option<Self> {
+        let output = Command::new(&words[0]).args(&words[1..]).arg("--version").output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        // `PgBouncer 1.18.0`
+        let full = text.split_whitespace().nth(1)?.to_owned();
+        let mut numbers = full.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+        let carries = (numbers.next()?, numbers.next()?) >= (1, 21);
+        Some(Self { full, carries, words })
+    }
+}
 
 /// One PgBouncer with transaction pooling, a child of the test.
 #[derive(Debug)]
@@ -23,11 +65,11 @@ pub struct PgBouncer {
 }
 
 impl PgBouncer {
-    /// Starts `program` in front of `server`.
+    /// Starts `version` in front of `server`, with lines of further `settings`.
     ///
     /// # Panics
     /// It does not start.
-    pub fn start(program: &Path, server: &Postgres) -> Self {
+    pub fn start(version: &BouncerVersion, server: &Postgres, settings: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("dyno-pgb-").tempdir().expect("a temporary folder");
         let port = free_port().expect("a free port");
         let users = folder.path().join("users");
@@ -35,7 +77,7 @@ impl PgBouncer {
         let text = format!(
             "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
              unix_socket_dir =\nauth_type = trust\nauth_file = {}\npool_mode = transaction\n\
-             ignore_startup_parameters = extra_float_digits,options\n",
+             ignore_startup_parameters = extra_float_digits,options\n{settings}\n",
             server.port(),
             users.display()
         );
@@ -43,8 +85,14 @@ impl PgBouncer {
         std::fs::write(&config, text).expect("the test's own folder can be written");
         let run_as = RunAs::choose();
         template::own(folder.path(), run_as).expect("the folder is the test's own");
-        let mut command = Command::new(program);
-        command.arg("-q").arg(&config).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+        let mut command = Command::new(&version.words[0]);
+        command
+            .args(&version.words[1..])
+            .arg("-q")
+            .arg(&config)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
         if let Some(user) = run_as {
             user.apply(&mut command);
         }

@@ -68,7 +68,10 @@ fn may_ask() -> bool {
 
 fn open(plan: &Plan, url: &TargetUrl, password: Option<Secret>) -> Result<Arc<dyn Target>, TargetError> {
     let options = OpenOptions { password, connect_timeout: plan.target.connect_timeout.0 };
-    Ok(Arc::from(dyno_target::open(url, &options)?))
+    Ok(Arc::from(match &plan.target.observe_url {
+        Some(observe) => dyno_target::open_through(url, observe, &options)?,
+        None => dyno_target::open(url, &options)?,
+    }))
 }
 
 /// What `plan` claims of the servers of its targets.

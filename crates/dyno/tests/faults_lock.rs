@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Desk, Running, short};
-use dyno_testbed::{MySql, PgBouncer, Postgres};
+use dyno_testbed::{BouncerVersion, MySql, PgBouncer, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
 
@@ -94,14 +94,10 @@ fn a_load_under_way_keeps_others_off() {
 
 #[test]
 fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
-    let found = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].map(std::path::Path::new);
-    let Some(program) = found.into_iter().find(|path| path.exists()) else {
-        dyno_testbed::skip("the lock behind a pooler", "pgbouncer is not installed");
-        return;
-    };
+    let Some(bouncer) = BouncerVersion::available().pop() else { return };
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
-    let pooler = PgBouncer::start(program, &server);
+    let pooler = PgBouncer::start(&bouncer, &server, "");
     let (desk, url) = (Desk::new(), pooler.url());
     let assert_warned = |said: &common::Said, command: &str| {
         let warnings: Vec<&str> = said.err.lines().filter(|line| line.starts_with("warning: ")).collect();
@@ -119,6 +115,7 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
     }
     let run = desk.dyno(&args(&short(&["run"]), &url));
     assert_warned(&run, "run");
+    assert!(run.code == 3 && run.out.contains("give target.observe_url"), "nothing is measured so: {run:#?}");
     let drop = desk.dyno(&args(&["drop", "--yes"], &url));
     assert_eq!(drop.code, 0, "{drop:#?}");
     assert_warned(&drop, "drop");

@@ -67,6 +67,19 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
 
 /// What background workers may add to the database's count.
 fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
+    background(facts, interval).saturating_add(of_pooler(facts))
+}
+
+/// Transactions in which a pooler sets up the connections that it opens for sessions, at most one for each session: the
+/// start of the server's process, the settings of the client that it gets, and a look whether it lives (PgBouncer's
+/// `server_check_query`).
+const OF_POOLER: u64 = 3;
+
+fn of_pooler(facts: &Facts<'_>) -> u64 {
+    if facts.pooled { u64::from(facts.sessions()).saturating_mul(OF_POOLER) } else { 0 }
+}
+
+fn background(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     if facts.engine == Engine::Sqlite {
         return 0; // Only Dyno's own commits of changes are counted, inside this process.
     }

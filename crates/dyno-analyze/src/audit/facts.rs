@@ -11,6 +11,12 @@ use super::finding::Skip;
 /// until they are sent (`PGSTAT_STAT_INTERVAL`), as long again until the collector has written them.
 pub(super) const STATISTICS_LAG_S: f64 = 1.0;
 
+/// The name under which an identity holds what a connection pooler does to sessions.
+const POOLER: &str = "pooler";
+
+/// The first version of PostgreSQL whose server processes book what they did when they are asked.
+const BOOKS_WHEN_ASKED: u32 = 15;
+
 /// Time after an edge in which a session of SQLite publishes nothing, s.
 const SQLITE_HELD_BACK_S: f64 = 0.25;
 
@@ -39,6 +45,8 @@ pub(super) struct Facts<'a> {
     pub(super) engine: Engine,
     /// Whether sessions can make their work visible to the counters when asked.
     pub(super) flushes: bool,
+    /// Whether sessions go through a connection pooler, whose connections book what they did up to a second late.
+    pub(super) pooled: bool,
     /// Sessions that the plan gives this record.
     pub(super) planned: u32,
     /// Whether what other targets write arrives in this one, whose counters may hold it.
@@ -105,7 +113,8 @@ impl<'a> Facts<'a> {
         // Nothing of a hand-made plan may overflow here.
         let planned = record.plan.data.schemas.saturating_mul(record.plan.run.sessions_per_schema);
         let device = device(record);
-        Self { record, engine, flushes, planned, replicated: false, device, device_shared: false }
+        let pooled = target.is_some_and(|target| target.identity.settings.contains_key(POOLER));
+        Self { record, engine, flushes, pooled, planned, replicated: false, device, device_shared: false }
     }
 
     /// The same of one target's part, which has `sessions`; `others_wrote` to theirs, whose data may be on the same device.
@@ -245,9 +254,23 @@ impl<'a> Facts<'a> {
     /// Why work may lie on the wrong side of an interval's ends.
     fn blur_from(&self) -> &'static str {
         match self.engine {
+            _ if self.pooled => "because a pooler's connections book what they did up to a second late",
             Engine::Mysql => "because sessions work on between their own edges and the snapshots",
             _ => "because counters were read a second or more apart from what sessions did at its ends",
         }
+    }
+
+    /// Share of the whole run's work that may not have been booked when its counters were read. A pooler's connections are
+    /// asked for theirs when the last session has gone, where they can be.
+    fn whole_blur(&self, seconds: f64) -> f64 {
+        let booked = self.flushes || (self.pooled && self.major() >= BOOKS_WHEN_ASKED);
+        if booked || seconds <= 0.0 { 0.0 } else { (STATISTICS_LAG_S / seconds).min(1.0) }
+    }
+
+    /// The product's major version, 0 where it is not told.
+    fn major(&self) -> u32 {
+        let version = self.target().map_or("", |target| target.identity.version.as_str());
+        version.split(|c: char| !c.is_ascii_digit()).next().and_then(|major| major.parse().ok()).unwrap_or(0)
     }
 
     /// The sessions' whole life as an interval.
@@ -282,7 +305,7 @@ impl<'a> Facts<'a> {
             rows_inserted: whole.rows_inserted,
             rows_deleted: whole.rows_deleted,
             errors: whole.errors,
-            blur: if self.flushes || seconds <= 0.0 { 0.0 } else { (STATISTICS_LAG_S / seconds).min(1.0) },
+            blur: self.whole_blur(seconds),
             blur_from: self.blur_from(),
             seconds,
             counters: &whole.counters,

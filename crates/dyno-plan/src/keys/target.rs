@@ -106,6 +106,19 @@ pub(super) const SECTION: Section = Section {
             get: |plan| Some(plan.target.shared.to_string()),
         },
         Key {
+            path: "target.observe_url",
+            kind: Kind::Url { set: |plan, url| plan.target.observe_url = Some(url) },
+            unit: "",
+            default: Fallback::None("none: `url` itself"),
+            doc: "The database server itself, where `url` is a pooler in front of it (PostgreSQL).",
+            more: "Sessions go through the pooler, as the application does; observer, sampler, checks, loads and the lock go to the server. \
+                   The password is the same for both, or each has its own in `~/.pgpass`. Not together with `urls` and \
+                   `workload.drive = \"server\"`. `docs/engines/postgres.md` says what the figures are then.",
+            example: "postgres://dyno@db1:5432/bench",
+            shown: Shown::CommentedForServers,
+            get: |plan| plan.target.observe_url.as_ref().map(ToString::to_string),
+        },
+        Key {
             path: "target.password_env",
             kind: Kind::Variable { set: |plan, name| plan.target.password_env = Some(name) },
             unit: "",

@@ -72,7 +72,11 @@ fn an_example_is_allowed_and_changes_its_key_only() {
         |path| matches!(path, "version" | "target.url" | "target.urls" | "target.count" | "target.weights");
     for key in all().filter(|key| !left_out(key.path)) {
         // One key is for one engine only.
-        let target = if key.path == "workload.commit" { "oracle://u@h/s" } else { "sqlite:dyno.db" };
+        let target = match key.path {
+            "workload.commit" => "oracle://u@h/s",
+            "target.observe_url" => "postgres://u@h/d",
+            _ => "sqlite:dyno.db",
+        };
         let defaults =
             read_sets_at(target, std::slice::from_ref(&scan)).unwrap_or_else(|errors| panic!("{errors}"));
         let plan = read_sets_at(target, &[scan.clone(), format!("{}={}", key.path, key.example)])

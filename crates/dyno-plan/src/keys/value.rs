@@ -207,6 +207,12 @@ pub(super) fn read_url(raw: Raw<'_>) -> Result<TargetUrl, Refused> {
         let named = if text.contains("://") { format!(" {:?}", url.scheme) } else { String::new() };
         return Err(Refused::new(PlanErrorKind::Range, format!("there is no such engine{named}")));
     }
+    // The value is not repeated: in a misspelt URL a password can stand anywhere.
+    if let Some(words) = crate::url::refused(&url) {
+        let problem = format!("the URL's {} is none of its words", words.name);
+        let hint = format!("allowed: {}={}", words.name, words.allowed.join(", "));
+        return Err(Refused { kind: PlanErrorKind::Range, problem, hint: Some(hint) });
+    }
     Ok(url)
 }
 

@@ -280,24 +280,25 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Word(&[
                 Word {
                     word: "wait",
-                    means: "each commit waits until its redo is on storage",
+                    means: "each commit waits as the server's own settings say, which is until its redo is on storage",
                     set: |plan| plan.workload.commit = Commit::Wait,
                 },
                 Word {
                     word: "nowait",
-                    means: "no commit waits (`COMMIT WRITE BATCH NOWAIT`)",
+                    means: "no commit waits (Oracle: `COMMIT WRITE BATCH NOWAIT`; PostgreSQL: `synchronous_commit = off` in each session)",
                     set: |plan| plan.workload.commit = Commit::Nowait,
                 },
                 Word {
                     word: "plsql",
-                    means: "commits run inside PL/SQL, which waits once at the end of a call",
+                    means: "commits run inside PL/SQL, which waits once at the end of a call (Oracle)",
                     set: |plan| plan.workload.commit = Commit::Plsql,
                 },
             ]),
             unit: "",
             default: Fallback::Value("wait"),
             doc: "How an update's commit waits for its redo.",
-            more: "Only Oracle knows other ways than `wait`.",
+            more: "MySQL and MariaDB decide it for all sessions (`SET GLOBAL innodb_flush_log_at_trx_commit`, `sync_binlog`), SQLite by \
+                   `sync` in the URL: their plans leave it out. With `nowait` the audit's durable_commits says how few syncs there were.",
             example: "nowait",
             shown: Shown::Commented,
             get: |plan| Some(plan.workload.commit.name().into()),

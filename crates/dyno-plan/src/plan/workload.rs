@@ -59,7 +59,7 @@ pub struct Workload {
     pub redo: Redo,
     /// Where the loop runs.
     pub drive: Drive,
-    /// How an update's commit waits for its redo; only Oracle knows another way than to wait.
+    /// How an update's commit waits for its redo, where a session can choose.
     #[serde(default, skip_serializing_if = "Commit::is_default")]
     pub commit: Commit,
     /// Open loop at this many operations per second over all sessions; absent is closed loop.
@@ -109,10 +109,10 @@ pub enum Drive {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Commit {
-    /// Each commit waits until its redo is on storage.
+    /// Each commit waits as the server's own settings say.
     #[default]
     Wait,
-    /// No commit waits (Oracle's `COMMIT WRITE BATCH NOWAIT`).
+    /// No commit waits (Oracle's `COMMIT WRITE BATCH NOWAIT`, PostgreSQL's `synchronous_commit = off`).
     Nowait,
     /// Commits run inside PL/SQL, which waits once at the end of a call (Oracle).
     Plsql,

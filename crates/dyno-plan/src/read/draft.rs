@@ -78,6 +78,7 @@ fn blank() -> Plan {
             weights: Vec::new(),
             data: Holding::Each,
             shared: false,
+            observe_url: None,
             password_env: None,
             password_file: None,
             connect_timeout: span,

@@ -6,7 +6,7 @@ use crate::data::TOTAL_ROWS_MAX;
 use crate::engine::Engine;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown};
 use crate::keys::{self, BLOCK_SIZE, EITHERS, Either, thousands};
-use crate::plan::{Awr, Commit, Order, Plan, Until};
+use crate::plan::{Awr, Commit, Drive, Order, Plan, Until};
 use crate::sweep::{self, PointError};
 use crate::units::Bytes;
 
@@ -24,7 +24,7 @@ struct Rule {
     broken: fn(&Plan) -> Option<(String, &'static str)>,
 }
 
-static RULES: [Rule; 20] = [
+static RULES: [Rule; 22] = [
     Rule { paths: &["target.weights", "target.urls"], broken: weights },
     Rule { paths: &["target.count", "target.urls"], broken: too_many_targets },
     Rule {
@@ -59,8 +59,10 @@ static RULES: [Rule; 20] = [
     Rule { paths: &["run.sessions_per_schema", "data.schemas"], broken: sessions },
     Rule { paths: &["observe.interval", "run.time"], broken: interval_too_long },
     Rule { paths: &["observe.interval", "run.time"], broken: interval_too_short },
-    Rule { paths: &["workload.commit", "target.url"], broken: commit_of_oracle },
+    Rule { paths: &["workload.commit", "target.url"], broken: commit_of_engine },
     Rule { paths: &["observe.awr", "target.url"], broken: awr_of_oracle },
+    Rule { paths: &["target.observe_url", "target.urls", "target.url"], broken: observed_elsewhere },
+    Rule { paths: &["target.observe_url", "workload.drive"], broken: slices_through_pooler },
     Rule { paths: &["sweep.until"], broken: nothing_saturates },
     Rule { paths: &["sweep.order", "sweep.repeats"], broken: never_down },
 ];
@@ -313,12 +315,61 @@ fn other_than_oracle(plan: &Plan) -> Option<&'static str> {
     engines.into_iter().find(|&engine| engine != Engine::Oracle).map(Engine::name)
 }
 
-fn commit_of_oracle(plan: &Plan) -> Option<(String, &'static str)> {
-    let engine = other_than_oracle(plan).filter(|_| plan.workload.commit != Commit::Wait)?;
+fn commit_of_engine(plan: &Plan) -> Option<(String, &'static str)> {
+    let commit = plan.workload.commit;
+    let knows = |engine: &Engine| match commit {
+        Commit::Wait => true,
+        Commit::Nowait => matches!(engine, Engine::Oracle | Engine::Postgres),
+        Commit::Plsql => *engine == Engine::Oracle,
+    };
+    let engine = plan.target.all().iter().filter_map(Engine::of).find(|engine| !knows(engine))?;
+    let problem = format!("a session of {engine} cannot choose {:?} for its commits", commit.name());
     Some((
-        format!("{engine} cannot choose for a commit whether it waits"),
-        "commit = \"wait\", or leave it out; the server's own settings of durability hold as they are",
+        problem,
+        match engine {
+            Engine::Sqlite => {
+                "leave it out; sync=off or sync=normal in the URL decides how commits of all sessions wait"
+            }
+            Engine::Mysql => {
+                "leave it out; the server decides for all sessions: SET GLOBAL innodb_flush_log_at_trx_commit = 2 (or 0) and, with \
+                 a binary log, SET GLOBAL sync_binlog = 0"
+            }
+            Engine::Postgres => "commit = \"nowait\" (synchronous_commit = off), or leave it out",
+            Engine::Oracle => "leave it out",
+        },
     ))
+}
+
+/// A pooler stands in front of one PostgreSQL database.
+fn observed_elsewhere(plan: &Plan) -> Option<(String, &'static str)> {
+    let engine = Engine::of(plan.target.observe_url.as_ref()?)?;
+    if plan.target.is_several() {
+        return Some((
+            "one server cannot be observed for several targets".into(),
+            "drive one target, or leave target.observe_url out and name the servers themselves",
+        ));
+    }
+    let driven = Engine::of(&plan.target.url)?;
+    if driven != engine {
+        let problem = format!(
+            "it names {engine}, and target.url names {driven}: sessions and observer go to one database"
+        );
+        return Some((problem, "name the same database in both"));
+    }
+    (engine != Engine::Postgres).then(|| {
+        let problem = format!("of {engine}, sessions and observer have to go the same way");
+        (problem, "leave it out; only PostgreSQL is driven through a pooler")
+    })
+}
+
+fn slices_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
+    let is_wrong = plan.target.observe_url.is_some() && plan.workload.drive == Drive::Server;
+    is_wrong.then(|| {
+        (
+            "slices that run inside the server are no application's load on a pooler".into(),
+            "drive = \"client\", or give target.url the server's own address and leave target.observe_url out",
+        )
+    })
 }
 
 fn awr_of_oracle(plan: &Plan) -> Option<(String, &'static str)> {

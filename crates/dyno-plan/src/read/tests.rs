@@ -357,14 +357,20 @@ fn the_version_of_the_plan_must_be_known() {
 mod axes;
 
 #[test]
-fn only_oracle_chooses_whether_commits_wait() {
+fn commits_wait_as_sessions_of_the_engine_can_choose() {
     for commit in ["nowait", "plsql"] {
         let set = format!("workload.commit={commit}");
-        assert_error("", &[&set], "--set", &["workload.commit", "sqlite cannot choose", "leave it out"]);
+        assert_error("", &[&set], "--set", &["workload.commit", "of sqlite cannot choose", "sync=off"]);
+        let mysql = read(&source("", &[&set], Some("mysql://me@db1/bench"))).unwrap_err().to_string();
+        assert!(mysql.contains("SET GLOBAL innodb_flush_log_at_trx_commit"), "{mysql}");
         let target = Some("oracle://me@db1:1521/bench");
         let read = read(&source("", &[&set, "observe.awr=on"], target)).unwrap();
         assert_eq!((read.workload.commit.name(), read.observe.awr.name()), (commit, "on"));
     }
+    let postgres = |set| read(&source("", &[set], Some("postgres://me@db1/bench")));
+    assert_eq!(postgres("workload.commit=nowait").unwrap().workload.commit.name(), "nowait");
+    let said = postgres("workload.commit=plsql").unwrap_err().to_string();
+    assert!(said.contains("synchronous_commit = off"), "{said}");
     assert_error(
         "",
         &["observe.awr=on"],
@@ -422,5 +428,46 @@ fn targets_that_cannot_be_are_refused() {
     ] {
         let text = said(lines);
         assert!(text.contains(words) && !text.contains("geheim"), "{lines}: {text}");
+    }
+}
+
+#[test]
+fn a_word_in_a_url_that_is_none_is_refused_with_those_that_are() {
+    for (url, words) in [
+        ("postgres://me@db1/bench?sslmode=maybe", "allowed: sslmode=disable, allow, prefer"),
+        ("postgres://me@db1/bench?channel_binding=yes", "channel_binding=disable, prefer, require"),
+        ("mysql://me@db1/bench?ssl-mode=yes", "ssl-mode=DISABLED, PREFERRED"),
+        ("oracle://me@db1/bench?protocol=udp", "protocol=tcp, tcps"),
+        ("sqlite:a.db?journal=paper", "journal=wal, delete"),
+        ("sqlite:a.db?sync=maybe", "sync=off, normal"),
+    ] {
+        let error = read(&source("", &[], Some(url))).unwrap_err().to_string();
+        assert!(error.starts_with("--target: ") && error.contains(words), "{error}");
+        let file = format!("[target]\nurl = \"{url}\"\n");
+        let error = read(&source(&file, &[], None)).unwrap_err().to_string();
+        assert!(error.contains("dyno.toml:2:7") && error.contains(words), "{error}");
+    }
+    for url in
+        ["mysql://me@db1/bench?ssl-mode=verify-ca&ssl-ca=x", "postgres://me@db1/bench?client_encoding=utf8"]
+    {
+        read(&source("", &[], Some(url))).unwrap();
+    }
+}
+
+#[test]
+fn one_postgres_database_is_observed_past_its_pooler() {
+    let (pooler, server) = ("postgres://me@db1:6432/bench", "target.observe_url=postgres://me@db1/bench");
+    let plan = read(&source("", &[server], Some(pooler))).unwrap();
+    assert_eq!(plan.target.observe_url.unwrap().to_string(), "postgres://me@db1/bench");
+    let password = "target.observe_url=postgres://me:geheim@db1/bench";
+    for (sets, target, words) in [
+        (&[server, "workload.drive=server"][..], pooler, "no application's load on a pooler"),
+        (&[server], "sqlite:a.db", "target.url names sqlite"),
+        (&["target.observe_url=mysql://me@db1/b"], "mysql://me@db2/b", "only PostgreSQL is driven through"),
+        (&["target.observe_url=nonsense"], pooler, "target.observe_url"),
+        (&[password], pooler, "holds a password"),
+    ] {
+        let error = read(&source("", sets, Some(target))).unwrap_err().to_string();
+        assert!(error.contains(words) && !error.contains("geheim"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Which run it is, what it was to do, and what came out.
 
 use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
-use dyno_record::{Imported, RunRecord};
+use dyno_record::{Imported, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
 use crate::number::{bytes, count, span_s, time_us};
@@ -31,6 +31,7 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     for target in record.targets.iter().take(LIST_MAX) {
         list.push(("target".into(), target.url.clone()));
         list.push(("database".into(), format!("{} {}", target.identity.product, target.identity.version)));
+        list.extend(pooler(record, target));
     }
     let host = &record.host;
     if !host.name.is_empty() {
@@ -68,6 +69,17 @@ fn moments(record: &RunRecord) -> String {
 fn imported_words(source: &Imported, version: &str) -> String {
     let at = if source.imported_at.is_empty() { String::new() } else { format!("{} ", source.imported_at) };
     format!("{at}by dyno {version}")
+}
+
+/// What a pooler between the sessions and the database does to the figures.
+fn pooler(record: &RunRecord, target: &TargetFacts) -> Option<(String, String)> {
+    let how = target.identity.settings.get("pooler")?;
+    let server = record.plan.target.observe_url.as_ref().map_or_else(String::new, |url| format!(" at {url}"));
+    let words = format!(
+        "{how}: response times hold the pooler's; counters are read from the server{server}, and those of the window may be a \
+         second early or late"
+    );
+    Some(("pooler".to_owned(), words))
 }
 
 /// What the source of an imported record tells of its plan; all other keys only stand there.

@@ -1,7 +1,8 @@
 //! PostgreSQL 13 and later.
 //!
 //! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
-//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits.
+//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
+//! `pool` is what sessions behind a connection pooler need.
 
 pub mod connect;
 mod counters;
@@ -9,6 +10,7 @@ mod identity;
 mod layout;
 mod lock;
 pub mod ops;
+mod pool;
 mod sampler;
 mod target;
 pub mod wire;
@@ -25,4 +27,16 @@ use crate::target::Target;
 /// A parameter is unknown or has an impossible value.
 pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
     Ok(Box::new(target::PgTarget::new(url, options)?))
+}
+
+/// As [`open`], through a pooler at `url` to the server at `observe`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_through(
+    url: &TargetUrl,
+    observe: &TargetUrl,
+    options: &OpenOptions,
+) -> Result<Box<dyn Target>, TargetError> {
+    Ok(Box::new(target::PgTarget::through(url, observe, options)?))
 }

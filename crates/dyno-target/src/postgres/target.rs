@@ -1,10 +1,13 @@
 //! PostgreSQL as a [`Target`]: each method is handed to its room.
 
+use std::sync::Arc;
+
 use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
 use super::ops::PgSession;
+use super::pool::Pool;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler};
 use crate::error::{TargetError, TargetErrorKind};
@@ -22,13 +25,27 @@ const LOAD_PARALLEL_MAX: u32 = 64;
 #[derive(Debug)]
 pub(super) struct PgTarget {
     url: TargetUrl,
+    /// The way to the server.
     config: ConnectConfig,
+    /// What sessions go through, if not straight to the server.
+    pool: Option<Arc<Pool>>,
 }
 
 impl PgTarget {
     /// The target at `url`.
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
-        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)? })
+        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)?, pool: None })
+    }
+
+    /// The target at `url`, which is a pooler's in front of the server at `observe`.
+    pub(super) fn through(
+        url: &TargetUrl,
+        observe: &TargetUrl,
+        options: &OpenOptions,
+    ) -> Result<Self, TargetError> {
+        let config = ConnectConfig::from_url(observe, options)?;
+        let pool = Pool::new(ConnectConfig::from_url(url, options)?, config.clone());
+        Ok(Self { url: url.clone(), config, pool: Some(Arc::new(pool)) })
     }
 
     /// A connection for one question and its answer.
@@ -63,7 +80,11 @@ impl Target for PgTarget {
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        self.ask(identity::identify)
+        let mut identity = self.ask(identity::identify)?;
+        if let Some(pool) = &self.pool {
+            pool.describe(&mut identity)?;
+        }
+        Ok(identity)
     }
 
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
@@ -79,7 +100,7 @@ impl Target for PgTarget {
     }
 
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
-        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+        self.ask(|connection| identity::preflight(connection, &self.config, self.pool.as_deref(), plan))
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
@@ -149,11 +170,14 @@ impl Target for PgTarget {
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(PgSession::open(&self.config, setup)?))
+        Ok(Box::new(match &self.pool {
+            Some(pool) => PgSession::open_through(pool, setup)?,
+            None => PgSession::open(&self.config, setup)?,
+        }))
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::PgObserver::open(&self.config, spec)?))
+        Ok(Box::new(counters::PgObserver::open(&self.config, self.pool.clone(), spec)?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {

@@ -1,11 +1,13 @@
 //! The observer: one connection, one statement per snapshot.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use dyno_plan::DataSpec;
 use dyno_record::Snapshot;
 
 use super::super::connect::ConnectConfig;
+use super::super::pool::Pool;
 use super::super::wire::{Connection, PgError, Row};
 use super::company::Company;
 use super::parts::{Part, parts, statement};
@@ -23,15 +25,22 @@ pub(in crate::postgres) struct PgObserver {
     sql: String,
     company: Company,
     commits: u64,
+    /// What sessions go through, and its own transactions before this observer.
+    pool: Option<(Arc<Pool>, u64)>,
 }
 
 impl PgObserver {
     /// Connects, and finds out which statistics can be read.
-    pub(in crate::postgres) fn open(config: &ConnectConfig, spec: &DataSpec) -> Result<Self, TargetError> {
+    pub(in crate::postgres) fn open(
+        config: &ConnectConfig,
+        pool: Option<Arc<Pool>>,
+        spec: &DataSpec,
+    ) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno observer")?;
         connection.simple(OBSERVER_SETTINGS)?;
         let parts = parts(connection.server_version_num(), spec);
         // The server runs one transaction to open a connection, and the settings were another.
+        let pool = pool.map(|pool| (Arc::clone(&pool), pool.own_commits()));
         let mut observer = Self {
             connection,
             parts,
@@ -39,6 +48,7 @@ impl PgObserver {
             sql: String::new(),
             company: Company::default(),
             commits: 2,
+            pool,
         };
         observer.probe()?;
         Ok(observer)
@@ -111,7 +121,8 @@ impl Observer for PgObserver {
     }
 
     fn own_commits(&self) -> u64 {
-        self.commits
+        let of_pool = self.pool.as_ref().map_or(0, |(pool, before)| pool.own_commits() - before);
+        self.commits + of_pool
     }
 }
 

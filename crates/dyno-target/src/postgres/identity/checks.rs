@@ -4,6 +4,7 @@ use dyno_plan::{Bytes, Drive, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::super::layout::{SCHEMA, ident};
+use super::super::pool::{Statements, Way};
 use super::facts::Facts;
 use super::preflight::{advice, alter, ok};
 use super::{NEWEST_MAJOR, OLDEST_VERSION};
@@ -45,15 +46,47 @@ pub(super) fn version(facts: &Facts) -> Advice {
     ok("version", found)
 }
 
-/// Poolers break prepared statements and hide who waits for what.
+/// What a pooler between sessions and server takes from a run.
 pub(super) fn pooler(facts: &Facts, plan: &Plan) -> Advice {
+    match facts.through {
+        Some(Way::Pooled(statements)) => return through_pooler(statements),
+        Some(Way::Straight) => {
+            return ok("pooler", "target.url and target.observe_url both lead to the server itself");
+        }
+        None => {}
+    }
     let Some(sign) = &facts.pooler else {
         return ok("pooler", "the connection goes to the server itself");
     };
     let found = format!("a connection pooler is in between: {sign}");
-    let way_out = "give target.url the server's own host and port instead of the pooler's";
-    let severity = if plan.workload.drive == Drive::Client { Severity::Fail } else { Severity::Warn };
-    advice("pooler", severity, found, way_out)
+    let way_out = if plan.workload.drive == Drive::Client {
+        "give target.observe_url the server's own host and port: sessions then go through the pooler, and all else does not"
+    } else {
+        "give target.url the server's own host and port instead of the pooler's"
+    };
+    advice("pooler", Severity::Fail, found, way_out)
+}
+
+fn through_pooler(statements: Statements) -> Advice {
+    let booked = "response times hold the pooler's; statistics of its connections come up to a second late, so counts of the \
+                  window are compared with that much play, and those of the whole run exactly";
+    match statements {
+        Statements::Prepared => advice(
+            "pooler",
+            Severity::Note,
+            format!("sessions go through a connection pooler, which carries prepared statements; {booked}"),
+            "give target.url the server's own address to measure without it",
+        ),
+        Statements::Unnamed => advice(
+            "pooler",
+            Severity::Note,
+            format!(
+                "sessions go through a connection pooler, which does not carry prepared statements: each operation is parsed and \
+                 planned anew; {booked}"
+            ),
+            "PgBouncer carries them from 1.21 on, with max_prepared_statements above 0",
+        ),
+    }
 }
 
 /// Whether this user can load.
@@ -105,7 +138,9 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
 pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
     let settings = &facts.settings;
     let number = |name| settings.number(name).unwrap_or(0);
-    let needed = u64::from(plan.sessions()) + EXTRA_CONNECTIONS;
+    // How many of its own a pooler opens for them is its affair.
+    let sessions = if matches!(facts.through, Some(Way::Pooled(_))) { 0 } else { plan.sessions() };
+    let needed = u64::from(sessions) + EXTRA_CONNECTIONS;
     let loading = u64::from(plan.data.load_parallel) + 1;
     let wanted = needed.max(loading);
     let kept = if facts.superuser { 0 } else { number("superuser_reserved_connections") };

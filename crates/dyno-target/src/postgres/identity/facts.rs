@@ -2,6 +2,7 @@
 
 use super::super::connect::ConnectConfig;
 use super::super::layout::{SCHEMA, survey};
+use super::super::pool::Way;
 use super::super::wire::Connection;
 use super::settings::{self, Settings};
 use super::{block_size, host};
@@ -39,6 +40,8 @@ pub(super) struct Facts {
     pub(super) vacuuming: u64,
     /// How the connection differs from one to a server, if it does: a pooler.
     pub(super) pooler: Option<String>,
+    /// The way of the sessions, where it is one of their own.
+    pub(super) through: Option<Way>,
     pub(super) same_host: bool,
     /// Free bytes where the data lies, if that can be seen from here.
     pub(super) free_bytes: Option<u64>,
@@ -80,6 +83,7 @@ pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result
         prepared_transactions: number(12),
         vacuuming: number(13),
         pooler: pooler(connection)?,
+        through: None,
         same_host,
         free_bytes,
         data: survey(connection),

@@ -4,6 +4,7 @@ use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::super::connect::ConnectConfig;
+use super::super::pool::Pool;
 use super::super::wire::Connection;
 use super::facts::{Facts, ask};
 use super::{checks, durability, room};
@@ -13,9 +14,12 @@ use crate::error::TargetError;
 pub(in crate::postgres) fn preflight(
     connection: &mut Connection,
     config: &ConnectConfig,
+    pool: Option<&Pool>,
     plan: &Plan,
 ) -> Result<Vec<Advice>, TargetError> {
-    Ok(advise(&ask(connection, config)?, plan))
+    let mut facts = ask(connection, config)?;
+    facts.through = pool.map(Pool::way).transpose()?;
+    Ok(advise(&facts, plan))
 }
 
 /// The findings in the order in which they are shown.

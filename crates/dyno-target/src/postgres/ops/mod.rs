@@ -20,6 +20,8 @@ mod statements;
 mod template;
 mod templates;
 
+use dyno_plan::Commit;
+
 pub use procedures::slice_sql;
 pub use session::PgSession;
 
@@ -48,8 +50,19 @@ pub const SESSION_SETTINGS: [SessionSetting; 6] = [
     setting("search_path", "pg_catalog", "functions and operators mean PostgreSQL's own"),
 ];
 
-/// The statement that makes the settings.
-fn settings_sql() -> String {
-    let set = SESSION_SETTINGS.iter().map(|s| format!("SET {} = {}", s.name, s.value));
-    set.collect::<Vec<_>>().join("; ")
+/// Those of [`SESSION_SETTINGS`] that an operation behind a pooler makes for itself: what decides its plan. A search path
+/// would have every plan made anew, and the statements name what they mean in full.
+const LOCAL_SETTINGS: [&str; 4] =
+    ["plan_cache_mode", "enable_seqscan", "max_parallel_workers_per_gather", "jit"];
+
+/// The setting that commits of `commit` need, if the server's own is not what is asked for.
+fn commit_setting(commit: Commit) -> Option<(&'static str, &'static str)> {
+    (commit == Commit::Nowait).then_some(("synchronous_commit", "off"))
+}
+
+/// The statement that makes the settings, and tells the process that serves this connection.
+fn settings_sql(commit: Commit) -> String {
+    let own = SESSION_SETTINGS.iter().map(|s| (s.name, s.value)).chain(commit_setting(commit));
+    let set: String = own.map(|(name, value)| format!("SET {name} = {value}; ")).collect();
+    format!("{set}SELECT pg_backend_pid()")
 }

@@ -10,14 +10,15 @@ use dyno_plan::Drive;
 use super::answer::Reply;
 use super::settings_sql;
 use super::slice::{self, Call, Tails};
-use super::statements;
+use super::statements::{self, Form};
 use super::template::{Ending, Template};
 use super::templates::{self, Templates};
 use crate::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use crate::error::{OpError, TargetError, TargetErrorKind};
 use crate::postgres::connect::ConnectConfig;
 use crate::postgres::counters::SHARED_STATISTICS;
-use crate::postgres::wire::{Breaker, Connection, PgError, WireError, message};
+use crate::postgres::pool::{Member, POOLED_NAME, Pool, Statements, Way};
+use crate::postgres::wire::{Breaker, Connection, PgError, Row, WireError, message};
 use crate::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
 
 /// The longest wait for the server to book what a session did when it ends.
@@ -50,6 +51,14 @@ pub struct PgSession {
     overhead_commits: u64,
     /// Whether it answers as a server on this machine does.
     is_near: bool,
+    /// The pooler that it goes through.
+    through: Option<Through>,
+}
+
+/// A place among the sessions behind a pooler.
+struct Through {
+    member: Member,
+    statements: Statements,
 }
 
 impl PgSession {
@@ -58,6 +67,26 @@ impl PgSession {
     /// # Errors
     /// As [`Connection::open`]; [`TargetErrorKind::Data`] if the tables are not there.
     pub fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
+        Self::open_as(config, setup, None)
+    }
+
+    /// As [`PgSession::open`], through a pooler.
+    pub(in crate::postgres) fn open_through(
+        pool: &Arc<Pool>,
+        setup: &SessionSetup,
+    ) -> Result<Self, TargetError> {
+        let through = match pool.way()? {
+            Way::Straight => None,
+            Way::Pooled(statements) => Some(Through { member: Member::join(pool), statements }),
+        };
+        Self::open_as(pool.sessions(), setup, through)
+    }
+
+    fn open_as(
+        config: &ConnectConfig,
+        setup: &SessionSetup,
+        through: Option<Through>,
+    ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
         let SessionSetup { schema, number, .. } = *setup;
         let values = UpdateValues::new(
@@ -67,24 +96,32 @@ impl PgSession {
             CLASSIC_COLUMN_BYTES,
             setup.spec.compressible,
         );
-        let connection = prepare(config, setup, &breaker)?;
+        let statements = through.as_ref().map(|through| through.statements);
+        let form = match statements {
+            None => Form::DIRECT,
+            Some(statements) => Form::pooled(statements == Statements::Prepared, setup.commit),
+        };
+        // An edge needs no settings.
+        let edge = Form { before: Vec::new(), prepared: form.prepared };
+        let connection = prepare(config, setup, statements, &breaker)?;
         let flushes = connection.server_version_num() >= SHARED_STATISTICS;
         let mut session = Self {
             config: config.clone(),
             connection,
             breaker,
-            templates: Templates::new(setup, schema),
-            first: also_first(setup).then(|| Box::new(Templates::new(setup, 1))),
+            templates: Templates::new(setup, schema, &form),
+            first: also_first(setup).then(|| Box::new(Templates::new(setup, 1, &form))),
             place: Place::Own,
-            edge: if flushes { statements::edge().template(Ending::Sync) } else { Template::sync() },
+            edge: if flushes { statements::edge().template(&edge, Ending::Sync) } else { Template::sync() },
             edge_commits: u64::from(flushes),
             values,
             tails: Tails::new(session_prefix(setup)),
             asked: Request::Edge,
             reply: Reply::default(),
             last_update: None,
-            overhead_commits: OPENING_COMMITS,
+            overhead_commits: opening_commits(statements),
             is_near: false,
+            through,
             setup: setup.clone(),
         };
         session.rehearse()?;
@@ -197,6 +234,16 @@ fn session_prefix(setup: &SessionSetup) -> String {
 /// settings, the preparation.
 const OPENING_COMMITS: u64 = 3;
 
+/// Those of a session through a pooler: one that asks who serves it, and the preparation, where the pooler carries it. What
+/// the pooler does to its own connections is not the session's.
+fn opening_commits(statements: Option<Statements>) -> u64 {
+    match statements {
+        None => OPENING_COMMITS,
+        Some(Statements::Prepared) => 2,
+        Some(Statements::Unnamed) => 1,
+    }
+}
+
 /// Whether operations go to schema 1 from a session that is not at home there.
 fn also_first(setup: &SessionSetup) -> bool {
     setup.extra.hot_schema && setup.schema != 1
@@ -206,11 +253,16 @@ fn also_first(setup: &SessionSetup) -> bool {
 fn prepare(
     config: &ConnectConfig,
     setup: &SessionSetup,
+    through: Option<Statements>,
     breaker: &Breaker,
 ) -> Result<Connection, TargetError> {
+    if let Some(statements) = through {
+        return prepare_through(config, setup, statements, breaker);
+    }
     let name = format!("dyno session {}", setup.number);
     let mut connection = Connection::open_guarded(config, &name, breaker)?;
-    connection.simple(&settings_sql())?;
+    let rows = connection.simple(&settings_sql(setup.commit))?;
+    refuse_pooler(&connection, rows.last())?;
     let flush = connection.server_version_num() >= SHARED_STATISTICS;
     let out = &mut connection.out;
     match setup.drive {
@@ -232,10 +284,60 @@ fn prepare(
     if flush {
         statements::edge().parse(out);
     }
-    message::sync(out);
+    finish_preparing(connection, setup)
+}
+
+/// Ends what was written with Sync, and takes in the answers.
+fn finish_preparing(mut connection: Connection, setup: &SessionSetup) -> Result<Connection, TargetError> {
+    message::sync(&mut connection.out);
     let prepared = connection.send().and_then(|()| connection.read_results().map(|_| ()));
     prepared.map_err(|error| not_prepared(error, setup))?;
     Ok(connection)
+}
+
+/// A connection through a pooler; prepared, where the pooler carries that to whichever server connection is free.
+fn prepare_through(
+    config: &ConnectConfig,
+    setup: &SessionSetup,
+    through: Statements,
+    breaker: &Breaker,
+) -> Result<Connection, TargetError> {
+    // One name for all: a pooler sets the name of the client on a server connection whenever another one gets it, which
+    // costs a round trip and a transaction.
+    let mut connection = Connection::open_guarded(config, POOLED_NAME, breaker)?;
+    // Also tells at once where the pooler has no server to give.
+    connection.simple("SELECT pg_catalog.pg_backend_pid()")?;
+    if through == Statements::Unnamed {
+        return Ok(connection);
+    }
+    let flush = connection.server_version_num() >= SHARED_STATISTICS;
+    let mut prepared = templates::statements_of(setup, setup.schema);
+    if also_first(setup) {
+        prepared.extend(templates::statements_of(setup, 1));
+    }
+    prepared.push(statements::settings(setup.commit));
+    prepared.extend(flush.then(statements::edge));
+    prepared.iter().for_each(|statement| statement.parse(&mut connection.out));
+    finish_preparing(connection, setup)
+}
+
+/// Refuses to measure through a pooler without knowing of it: its statements are lost, and its counters are another
+/// connection's.
+fn refuse_pooler(connection: &Connection, row: Option<&Row>) -> Result<(), TargetError> {
+    match row.and_then(|row| row.parse::<i32>(0)) {
+        Some(pid) if pid != connection.backend_pid() => Err(TargetError::new(
+            TargetErrorKind::Unsupported,
+            format!(
+                "a connection pooler is in between: the session was opened as process {} and is served by process {pid}",
+                connection.backend_pid()
+            ),
+        )
+        .hint(
+            "give target.observe_url the server's own address beside it, and sessions go through the pooler; or give \
+             target.url the server's own",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Why the statements could not be prepared.
@@ -320,7 +422,7 @@ impl Session for PgSession {
     }
 
     fn server_processor(&self) -> Option<usize> {
-        if !self.is_near {
+        if !self.is_near || self.through.is_some() {
             return None;
         }
         last_processor(u32::try_from(self.connection.backend_pid()).ok()?)
@@ -328,8 +430,9 @@ impl Session for PgSession {
 
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
-        self.connection = prepare(&self.config, &self.setup, &self.breaker)?;
-        self.overhead_commits += OPENING_COMMITS;
+        let statements = self.through.as_ref().map(|through| through.statements);
+        self.connection = prepare(&self.config, &self.setup, statements, &self.breaker)?;
+        self.overhead_commits += opening_commits(statements);
         self.rehearse()
     }
 
@@ -343,9 +446,12 @@ impl Session for PgSession {
     }
 
     fn close(self: Box<Self>) {
-        let Self { connection, breaker, .. } = *self;
+        let Self { connection, breaker, through, .. } = *self;
         connection.close_within(CLOSE_WAIT);
         breaker.release();
+        if let Some(through) = through {
+            through.member.leave();
+        }
     }
 }
 

@@ -5,7 +5,46 @@ use super::encode::oid;
 use super::template::{Ending, Template};
 use crate::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
 use crate::postgres::wire::message;
-use dyno_plan::{DataSpec, Redo};
+use dyno_plan::{Commit, DataSpec, Redo};
+
+/// How statements come to the server.
+#[derive(Debug, Clone)]
+pub(super) struct Form {
+    /// Whether they are prepared under their names when a session opens, or sent anew each time.
+    pub(super) prepared: bool,
+    /// Messages before each operation, in its own transaction.
+    pub(super) before: Vec<u8>,
+}
+
+impl Form {
+    /// Prepared on the session's own connection, whose settings are made.
+    pub(super) const DIRECT: Self = Self { prepared: true, before: Vec::new() };
+
+    /// On whichever of a pooler's connections is free: each operation makes its settings itself, until its transaction
+    /// ends.
+    pub(super) fn pooled(prepared: bool, commit: Commit) -> Self {
+        let settings = settings(commit);
+        let mut before = Vec::new();
+        if !prepared {
+            settings.parse_as("", &mut before);
+        }
+        message::bind_text(&mut before, if prepared { &settings.name } else { "" }, &[]);
+        message::execute(&mut before);
+        Self { prepared, before }
+    }
+}
+
+/// Makes the settings of a session behind a pooler for one transaction.
+pub(super) fn settings(commit: Commit) -> Statement {
+    let chosen = super::LOCAL_SETTINGS.map(str::to_owned).into_iter().map(|name| {
+        let setting = super::SESSION_SETTINGS.iter().find(|setting| setting.name == name);
+        (name, setting.map_or("off", |setting| setting.value))
+    });
+    let commit = super::commit_setting(commit).map(|(name, value)| (name.to_owned(), value));
+    let calls =
+        chosen.chain(commit).map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)"));
+    Statement::new("settings", format!("SELECT {}", calls.collect::<Vec<_>>().join(", ")), &[])
+}
 
 /// One prepared statement: its name on the connection, its text, and its parameters.
 #[derive(Debug)]
@@ -28,14 +67,22 @@ impl Statement {
 
     /// Appends the message that prepares it.
     pub(super) fn parse(&self, out: &mut Vec<u8>) {
-        message::parse(out, &self.name, &self.sql, &self.types);
+        self.parse_as(&self.name, out);
     }
 
-    /// Its template.
-    pub(super) fn template(&self, ending: Ending) -> Template {
+    fn parse_as(&self, name: &str, out: &mut Vec<u8>) {
+        message::parse(out, name, &self.sql, &self.types);
+    }
+
+    /// Its template, as `form` brings it to the server.
+    pub(super) fn template(&self, form: &Form, ending: Ending) -> Template {
         let width = |&oid: &u32| if oid == oid::INT8 { 8 } else { CLASSIC_COLUMN_BYTES };
         let widths: Vec<usize> = self.types.iter().map(width).collect();
-        Template::new(&self.name, &widths, ending)
+        let mut bytes = form.before.clone();
+        if !form.prepared {
+            message::parse(&mut bytes, "", &self.sql, &self.types);
+        }
+        Template::new(bytes, if form.prepared { &self.name } else { "" }, &widths, ending)
     }
 }
 

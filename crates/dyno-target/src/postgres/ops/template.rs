@@ -22,13 +22,10 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// A template for the statement `name` whose parameters have these widths in bytes.
-    pub(super) fn new(name: &str, widths: &[usize], ending: Ending) -> Self {
-        let mut bytes = Vec::new();
+    /// A template for the statement `name` whose parameters have these widths in bytes, behind the messages in `bytes`.
+    pub(super) fn new(mut bytes: Vec<u8>, name: &str, widths: &[usize], ending: Ending) -> Self {
         let mut slots = Vec::new();
         message::message(&mut bytes, b'B', |out| {
-            let base = out.len();
-            debug_assert_eq!(base, 5, "the template is the first message in its buffer");
             out.push(0);
             message::text(out, name);
             // One format code for all parameters: 1 is binary.
@@ -85,7 +82,7 @@ mod tests {
 
     #[test]
     fn values_land_in_their_slots() {
-        let mut template = Template::new("u", &[8, 4], Ending::FlushSync);
+        let mut template = Template::new(Vec::new(), "u", &[8, 4], Ending::FlushSync);
         template.set_int8(0, 7);
         template.set_text(1, b"abcd");
         let bind =

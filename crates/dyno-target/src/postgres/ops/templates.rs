@@ -2,7 +2,7 @@
 
 use dyno_plan::Redo;
 
-use super::statements::{self, Statement};
+use super::statements::{self, Form, Statement};
 use super::template::{Ending, Template};
 use crate::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use crate::session::{Op, SessionSetup};
@@ -45,13 +45,13 @@ pub(super) fn statements_of(setup: &SessionSetup, schema: u32) -> Vec<Statement>
 }
 
 impl Templates {
-    /// Messages for `schema`.
-    pub(super) fn new(setup: &SessionSetup, schema: u32) -> Self {
+    /// Messages for `schema`, as `form` brings them to the server.
+    pub(super) fn new(setup: &SessionSetup, schema: u32, form: &Form) -> Self {
         let named = |statement: Statement| {
             if schema == setup.schema { statement } else { statement.elsewhere() }
         };
-        let reads = |statement| named(statement).template(Ending::Sync);
-        let writes = |statement| named(statement).template(Ending::FlushSync);
+        let reads = |statement| named(statement).template(form, Ending::Sync);
+        let writes = |statement| named(statement).template(form, Ending::FlushSync);
         let updated = statements::updated_columns(setup.redo).count();
         let columns =
             if setup.extra.churn { statements::updated_columns(Redo::Heavy).count() } else { updated };

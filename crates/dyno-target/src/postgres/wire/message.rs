@@ -85,6 +85,14 @@ pub(in crate::postgres) fn execute(out: &mut Vec<u8>) {
     out.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");
 }
 
+/// Forgets the prepared statement `name`; there need be none.
+pub(in crate::postgres) fn forget(out: &mut Vec<u8>, name: &str) {
+    message(out, b'C', |out| {
+        out.push(b'S');
+        text(out, name);
+    });
+}
+
 /// Makes the server send what it has.
 pub(in crate::postgres) fn flush(out: &mut Vec<u8>) {
     out.extend_from_slice(b"H\0\0\0\x04");

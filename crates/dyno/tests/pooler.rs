@@ -1,0 +1,155 @@
+//! Through PgBouncer in transaction mode, as production has it: one that carries prepared statements and one that does not,
+//! with everything but the sessions on the server itself.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, SHORT, Said, assert_fits_schema, check};
+use dyno_testbed::{BouncerVersion, PgBouncer, Postgres};
+use serde_json::Value;
+
+const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=100 blocks"];
+
+/// Both PgBouncers in front of one server, with fewer connections than the test has sessions.
+fn behind_each(test: impl Fn(&Bench)) {
+    for (at, bouncer) in BouncerVersion::available().into_iter().enumerate() {
+        let versions = Postgres::available();
+        let Some(version) = versions.get(at % versions.len().max(1)) else { return };
+        let server = Postgres::start(version, &[]);
+        let prepared = if bouncer.carries { "max_prepared_statements = 100" } else { "" };
+        let settings = format!("default_pool_size = 3\n{prepared}");
+        let pooler = PgBouncer::start(&bouncer, &server, &settings);
+        let observe = format!("target.observe_url={}", server.url());
+        test(&Bench { desk: Desk::new(), bouncer, server, pooler, observe });
+    }
+}
+
+struct Bench {
+    desk: Desk,
+    bouncer: BouncerVersion,
+    server: Postgres,
+    pooler: PgBouncer,
+    observe: String,
+}
+
+impl Bench {
+    fn args<'a>(&'a self, url: &'a str, command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        let head = [command, "--target", url, "--set", &self.observe];
+        let run: &[&str] = if command == "run" { &SHORT } else { &[] };
+        [&head[..], &DATA, run, more].concat()
+    }
+
+    fn dyno(&self, command: &str, more: &[&str]) -> Said {
+        let url = self.pooler.url();
+        self.desk.dyno(&self.args(&url, command, more))
+    }
+
+    fn run(&self, more: &[&str]) -> (i32, Value) {
+        let url = self.pooler.url();
+        self.desk.json(&self.args(&url, "run", more))
+    }
+}
+
+const MIX: [&str; 10] = [
+    "--set",
+    "workload.update_pct=30",
+    "--set",
+    "workload.lookup_pct=30",
+    "--set",
+    "workload.scan_pct=5",
+    "--set",
+    "run.sessions_per_schema=6",
+    "--set",
+    "run.time=3s",
+];
+
+#[test]
+fn a_run_through_a_pooler_is_counted_to_the_unit() {
+    behind_each(|bench| {
+        let checked = bench.dyno("check", &[]);
+        let carries = if bench.bouncer.carries { "which carries" } else { "which does not carry" };
+        assert_eq!(checked.code, 0, "{checked:#?}");
+        assert!(
+            checked.out.contains("go through a connection pooler") && checked.out.contains(carries),
+            "{checked:#?}"
+        );
+        let load = bench.dyno("load", &[]);
+        assert!(
+            load.code == 0 && !load.err.contains("pooler"),
+            "loads and locks on the server itself: {load:#?}"
+        );
+        let (code, record) = bench.run(&MIX);
+        assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+        assert_fits_schema(&record);
+        let how = if bench.bouncer.carries {
+            "in between, prepared statements"
+        } else {
+            "in between, unnamed statements"
+        };
+        assert_eq!(record["targets"][0]["settings"]["pooler"], how);
+        for name in ["commits", "rows_updated", "update_values", "heap_reads_whole"] {
+            assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        }
+        let whole = check(&record, "rows_updated_whole");
+        assert_eq!((&whole["status"], &whole["expected"]), (&"pass".into(), &whole["observed"]), "{whole:#}");
+        let commits = check(&record, "commits_whole");
+        assert_eq!(commits["status"], "pass", "{commits:#}");
+        let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<u64>().unwrap();
+        // What the pooler itself does on three connections, and what autovacuum may.
+        let more = number("observed").checked_sub(number("expected"));
+        assert!(more.is_some_and(|more| more <= 40), "nothing is missing: {commits:#}");
+        let backends = bench
+            .server
+            .psql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dyno session pooled'");
+        assert!(backends.parse::<u32>().unwrap() <= 3, "{backends}");
+        let shown = bench.desk.dyno(&["show"]);
+        assert!(shown.out.contains("in between") && shown.out.contains("hold the"), "{}", shown.out);
+    });
+}
+
+#[test]
+fn operations_make_their_settings_and_leave_none_behind() {
+    behind_each(|bench| {
+        assert_eq!(bench.dyno("load", &[]).code, 0);
+        // A range over all of a small table: left to itself the server would scan it.
+        let small = ["--set", "data.scale=70 blocks", "--set", "data.schemas=1", "--replace"];
+        assert_eq!(bench.dyno("load", &small).code, 0);
+        let (code, record) = bench.run(&[
+            "--set",
+            "data.scale=70 blocks",
+            "--set",
+            "workload.commit=nowait",
+            "--set",
+            "workload.update_pct=20",
+        ]);
+        assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+        let scans = record["counters"]["native"]["dyno.rows.seq_scan"].as_f64().unwrap_or(0.0);
+        assert!(scans == 0.0, "ranges go by the index: {scans} scans");
+        let durable = check(&record, "durable_commits");
+        assert!(durable["detail"].as_str().unwrap().contains("workload.commit=nowait"), "{durable:#}");
+    });
+}
+
+#[test]
+fn both_ways_must_lead_to_one_database() {
+    let Some(bouncer) = BouncerVersion::available().pop() else { return };
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[]);
+    server.psql("CREATE DATABASE other");
+    let pooler = PgBouncer::start(&bouncer, &server, "");
+    let desk = Desk::new();
+    let other = format!("target.observe_url={}", server.url_of("postgres", "other"));
+    let said = desk.dyno(&["check", "--target", &pooler.url(), "--set", &other]);
+    assert!(said.code == 2 && said.err.contains("same database of the same server"), "{said:#?}");
+    let same = format!("target.observe_url={}", pooler.url());
+    let said = desk.dyno(&["check", "--target", &pooler.url(), "--set", &same]);
+    assert!(said.code == 2 && said.err.contains("leads to a connection pooler, too"), "{said:#?}");
+    // No pooler at all: nothing is different.
+    let straight = format!("target.observe_url={}", server.url());
+    let args = ["--target", &server.url(), "--set", &straight, "--set", "data.scale=500 blocks"];
+    assert_eq!(desk.dyno(&[&["load"][..], &args].concat()).code, 0);
+    let (code, record) = desk.json(&[&["run"][..], &args, &SHORT].concat());
+    assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+    assert_eq!(record["targets"][0]["settings"]["pooler"], Value::Null);
+}
