@@ -80,14 +80,27 @@ fn changed_data_on_postgres_is_found_before_the_run() {
                 "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'dyno.rows_1_custid'::regclass",
                 "index",
             ),
-            ("CREATE INDEX mine ON {t} (c2)", "1 more indexes"),
+            ("CREATE INDEX mine ON {t} (c2)", "further index mine"),
+            ("CLUSTER {t} USING rows_1_custid", "in the order of their keys (correlation 1.00"),
+            ("CREATE RULE mine AS ON UPDATE TO {t} DO ALSO SELECT 1", "rule mine"),
+            ("ALTER TABLE {t} ADD CONSTRAINT mine CHECK (ver >= 0)", "constraint mine"),
+            ("ALTER TABLE {t} ADD CONSTRAINT mine PRIMARY KEY (custid)", "constraint mine"),
+            ("ALTER TABLE {t} ENABLE ROW LEVEL SECURITY", "ROW LEVEL SECURITY"),
+            ("CREATE PUBLICATION mine FOR TABLE {t}", "publication mine"),
+            (
+                "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+                 CREATE TRIGGER mine BEFORE UPDATE ON {t} FOR EACH ROW EXECUTE FUNCTION f()",
+                "trigger mine",
+            ),
             ("DROP TABLE {s}", "scan_1"),
         ]);
         for (damage, what) in damages {
             let sql = damage.replace("{t}", "dyno.rows_1").replace("{s}", "dyno.scan_1");
             // VACUUM wants to be alone.
-            for statement in sql.split("; ") {
-                server.psql(statement);
+            if sql.contains("VACUUM") {
+                sql.split("; ").for_each(|statement| drop(server.psql(statement)));
+            } else {
+                server.psql(&sql);
             }
             assert_found(&desk, &url, what, &sql);
         }

@@ -4,11 +4,13 @@
 //! they stopped, and can be verified against the plan without a copy.
 
 mod filler;
+mod order;
 mod permutation;
 mod spot;
 
 pub use dyno_plan::mix;
 pub use filler::{Filler, UpdateValues};
+pub use order::{order_fault, order_keys};
 pub use permutation::Permutation;
 pub use spot::{SPOT_ROWS, row_fault, spot_keys};
 

@@ -7,6 +7,7 @@ use dyno_plan::DataSpec;
 use dyno_record::Snapshot;
 
 use super::super::connect::ConnectConfig;
+use super::super::identity::shown;
 use super::super::pool::Pool;
 use super::super::wire::{Connection, PgError, Row};
 use super::company::Company;
@@ -115,6 +116,8 @@ impl Observer for PgObserver {
                 }
             }
         }
+        snapshot.unread =
+            self.missing.iter().map(|(&part, reason)| (part.to_owned(), reason.clone())).collect();
         fill(&mut snapshot, &facts);
         self.company.fill(&mut snapshot);
         Ok(snapshot)
@@ -128,21 +131,31 @@ impl Observer for PgObserver {
 
 /// Files one cell: counters under `source.column`, marks of new beginnings as epochs, settings as such.
 fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, value: Option<&str>) {
-    if source == "server" {
-        if key != "wal_bytes" {
-            let mark = value.unwrap_or("none").to_owned();
-            facts.settings.insert(key.to_owned(), mark.clone());
-            match key.strip_prefix("setting.") {
-                Some(setting) => snapshot.settings.insert(setting.to_owned(), mark),
-                None => snapshot.epochs.insert(format!("server.{key}"), mark),
-            };
+    let text = || value.unwrap_or("none").to_owned();
+    match (source, key) {
+        ("setting", _) => {
+            let value = shown(key, value.unwrap_or_default()).to_owned();
+            facts.settings.insert(format!("setting.{key}"), value.clone());
+            snapshot.settings.insert(key.to_owned(), value);
             return;
         }
-    } else if key == "stats_reset" {
-        // All rows of pg_stat_io are reset together; one mark is enough.
-        let view = source.split('.').next().filter(|&view| view == "pg_stat_io").unwrap_or(source);
-        snapshot.epochs.insert(format!("{view}.stats_reset"), value.unwrap_or("never").to_owned());
-        return;
+        ("shape", _) => {
+            snapshot.shape.insert(key.to_owned(), text());
+            return;
+        }
+        ("server", "wal_bytes") => {}
+        ("server", _) => {
+            facts.settings.insert(key.to_owned(), text());
+            snapshot.epochs.insert(format!("server.{key}"), text());
+            return;
+        }
+        (_, "stats_reset") => {
+            // All rows of pg_stat_io are reset together; one mark is enough.
+            let view = source.split('.').next().filter(|&view| view == "pg_stat_io").unwrap_or(source);
+            snapshot.epochs.insert(format!("{view}.stats_reset"), value.unwrap_or("never").to_owned());
+            return;
+        }
+        _ => {}
     }
     if let Some(number) = value.and_then(|value| value.parse().ok()) {
         snapshot.native.insert(format!("{source}.{key}"), number);
@@ -167,12 +180,16 @@ mod tests {
             Some("now"),
         );
         note(&mut snapshot, &mut facts, "server", "wal_bytes", Some("4096"));
-        note(&mut snapshot, &mut facts, "server", "setting.fsync", Some("off"));
+        note(&mut snapshot, &mut facts, "setting", "fsync", Some("off"));
+        note(&mut snapshot, &mut facts, "setting", "primary_conninfo", Some("host=a password=b"));
+        note(&mut snapshot, &mut facts, "shape", "index mine on rows_1", Some("16388 16390 t"));
         assert_eq!(snapshot.native["pg_stat_database.blks_hit"], 17.0);
         assert_eq!(snapshot.native["server.wal_bytes"], 4096.0);
         assert_eq!(snapshot.native.len(), 2);
         assert_eq!(snapshot.epochs["pg_stat_database.stats_reset"], "never");
         assert_eq!(snapshot.epochs["pg_stat_io.stats_reset"], "now");
-        assert_eq!(snapshot.settings["fsync"], "off");
+        assert_eq!((&*snapshot.settings["fsync"], &*facts.settings["setting.fsync"]), ("off", "off"));
+        assert_eq!(snapshot.settings["primary_conninfo"], "***");
+        assert_eq!(snapshot.shape["index mine on rows_1"], "16388 16390 t");
     }
 }

@@ -14,7 +14,10 @@ pub(super) struct Part {
     pub(super) sql: String,
 }
 
-/// Server start, timeline, position in the WAL and the settings that decide what counters mean.
+/// Every setting of the server.
+const SETTINGS: &str = include_str!("../sql/counters_settings.sql");
+
+/// Server start, timeline and position in the WAL.
 const SERVER: &str = include_str!("../sql/counters_server.sql");
 
 /// What each of our own server processes has written to the WAL; a process keeps its number for its life.
@@ -30,6 +33,8 @@ const NO_COUNTERS: &str =
 pub(super) fn parts(version_num: u32, spec: &DataSpec) -> Vec<Part> {
     let mut parts = vec![
         Part { name: "server", sql: SERVER.to_owned() },
+        Part { name: "settings", sql: SETTINGS.to_owned() },
+        shape(version_num, spec),
         view("pg_stat_database", "WHERE v.datname = current_database()"),
         view("pg_stat_bgwriter", ""),
     ];
@@ -48,6 +53,17 @@ pub(super) fn parts(version_num: u32, spec: &DataSpec) -> Vec<Part> {
     parts.push(company(spec));
     parts.extend([tables(spec, TableKind::Rows, "dyno.rows"), tables(spec, TableKind::Scan, "dyno.scan")]);
     parts
+}
+
+/// What the tables are made of, and what hangs on them.
+fn shape(version_num: u32, spec: &DataSpec) -> Part {
+    let tables = oids(Table::all(spec).iter().map(Table::name).collect());
+    let mut sql = include_str!("../sql/counters_shape.sql").replace("{tables}", &tables);
+    if version_num >= 150_000 {
+        let schemas = include_str!("../sql/counters_shape_schemas.sql");
+        sql = format!("{sql}UNION ALL\n{}", schemas.replace("{schema}", &literal(SCHEMA)));
+    }
+    Part { name: "shape", sql }
 }
 
 /// All parts as one statement.
@@ -80,19 +96,21 @@ fn company(spec: &DataSpec) -> Part {
     Part { name: "dyno.company", sql }
 }
 
+/// Those of Dyno's relations that are called `names`. By name from the catalogue, since resolving a name needs a privilege on
+/// the schema and statistics do not.
+fn oids(names: Vec<String>) -> String {
+    let names: Vec<String> = names.iter().map(|name| literal(name)).collect();
+    format!(
+        "(SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname = {} AND c.relname = ANY (ARRAY[{}]::name[]))",
+        literal(SCHEMA),
+        names.join(", ")
+    )
+}
+
 /// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
 fn tables(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
     let of_kind: Vec<Table> = Table::all(spec).into_iter().filter(|table| table.kind == kind).collect();
-    // By name from the catalogue, since resolving a name needs a privilege on the schema and statistics do not.
-    let oids = |names: Vec<String>| {
-        let names: Vec<String> = names.iter().map(|name| literal(name)).collect();
-        format!(
-            "(SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-              WHERE n.nspname = {} AND c.relname = ANY (ARRAY[{}]::name[]))",
-            literal(SCHEMA),
-            names.join(", ")
-        )
-    };
     let tables = oids(of_kind.iter().map(Table::name).collect());
     let indexes = oids(of_kind.iter().filter_map(Table::index_name).collect());
     let template = include_str!("../sql/counters_tables.sql");
@@ -122,11 +140,19 @@ mod tests {
 
     #[test]
     fn each_version_is_asked_for_the_views_it_has() {
-        let old =
-            ["server", "pg_stat_database", "pg_stat_bgwriter", "dyno.company", "dyno.rows", "dyno.scan"];
+        let old = [
+            "server",
+            "settings",
+            "shape",
+            "pg_stat_database",
+            "pg_stat_bgwriter",
+            "dyno.company",
+            "dyno.rows",
+            "dyno.scan",
+        ];
         assert_eq!(names(130_000), old);
         assert!(names(140_002).contains(&"pg_stat_wal") && !names(140_002).contains(&"pg_stat_io"));
         assert!(names(160_000).contains(&"pg_stat_io") && !names(160_000).contains(&"pg_stat_checkpointer"));
-        assert_eq!(names(170_000).len(), 9);
+        assert_eq!(names(170_000).len(), 11);
     }
 }

@@ -3,7 +3,8 @@
 //! `docs/engines/postgres.md` lists each with its source. Reads, commits and times are those of the database that is
 //! tested; writes and redo are the whole server's, because nobody counts them by database.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::{Counter, Snapshot};
 
@@ -52,36 +53,45 @@ type Known = Result<f64, String>;
 
 /// Sets every portable counter of `snapshot` from its native ones.
 pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
-    let native = Native { values: &snapshot.native, facts };
+    let native = Native { values: &snapshot.native, facts, used: RefCell::default() };
+    // Each with the native counters that were used for it.
     let readings = [
-        (Counter::LogicalReads, native.logical_reads()),
-        (Counter::PhysicalReads, native.database("blks_read")),
-        (Counter::PhysicalReadRequests, native.read_requests()),
-        (Counter::PhysicalReadBytes, native.read_bytes()),
-        (Counter::PhysicalReadTime, native.read_time_us()),
-        (Counter::PhysicalWrites, native.writes()),
-        (Counter::PhysicalWriteRequests, native.write_requests()),
-        (Counter::PhysicalWriteBytes, native.write_bytes()),
-        (Counter::PhysicalWriteTime, native.write_time_us()),
-        (Counter::RedoBytes, native.redo_bytes()),
-        (Counter::RedoWrites, native.redo_writes()),
-        (Counter::RedoSyncs, native.redo_syncs()),
-        (Counter::RedoSyncTime, native.redo_sync_time_us()),
-        (Counter::Commits, native.database("xact_commit")),
-        (Counter::Rollbacks, native.database("xact_rollback")),
+        (Counter::LogicalReads, native.using(|native| native.logical_reads())),
+        (Counter::PhysicalReads, native.using(|native| native.database("blks_read"))),
+        (Counter::PhysicalReadRequests, native.using(|native| native.read_requests())),
+        (Counter::PhysicalReadBytes, native.using(|native| native.read_bytes())),
+        (Counter::PhysicalReadTime, native.using(|native| native.read_time_us())),
+        (Counter::PhysicalWrites, native.using(|native| native.writes())),
+        (Counter::PhysicalWriteRequests, native.using(|native| native.write_requests())),
+        (Counter::PhysicalWriteBytes, native.using(|native| native.write_bytes())),
+        (Counter::PhysicalWriteTime, native.using(|native| native.write_time_us())),
+        (Counter::RedoBytes, native.using(|native| native.redo_bytes())),
+        (Counter::RedoWrites, native.using(|native| native.redo_writes())),
+        (Counter::RedoSyncs, native.using(|native| native.redo_syncs())),
+        (Counter::RedoSyncTime, native.using(|native| native.redo_sync_time_us())),
+        (Counter::Commits, native.using(|native| native.database("xact_commit"))),
+        (Counter::Rollbacks, native.using(|native| native.database("xact_rollback"))),
         (
             Counter::Executions,
-            Err("PostgreSQL counts statements only with the extension pg_stat_statements".into()),
+            native.using(|_| {
+                Err("PostgreSQL counts statements only with the extension pg_stat_statements".into())
+            }),
         ),
-        (Counter::RowsRead, native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
-        (Counter::RowsWritten, native.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"])),
-        (Counter::DbTime, native.database("active_time").map(|ms| ms * 1_000.0)),
+        (
+            Counter::RowsRead,
+            native.using(|native| native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
+        ),
+        (Counter::RowsWritten, native.using(|native| native.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"]))),
+        (Counter::DbTime, native.using(|native| native.database("active_time").map(|ms| ms * 1_000.0))),
         (
             Counter::CpuTime,
-            Err("PostgreSQL does not count the CPU time of its sessions; see the host's figures".into()),
+            native.using(|_| {
+                Err("PostgreSQL does not count the CPU time of its sessions; see the host's figures".into())
+            }),
         ),
     ];
-    for (counter, reading) in readings {
+    for (counter, (reading, used)) in readings {
+        snapshot.made_of.insert(counter, used);
         match reading {
             // Counters are whole and far below 2^53, so nothing is lost; times are rounded to whole microseconds.
             Ok(value) => snapshot.set(counter, value.round() as u64),
@@ -93,11 +103,25 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
 struct Native<'a> {
     values: &'a BTreeMap<String, f64>,
     facts: &'a Facts,
+    /// Names of the values that were asked for.
+    used: RefCell<BTreeSet<String>>,
 }
 
 impl Native<'_> {
+    /// A reading, and the names of the values that it was made of.
+    fn using(&self, read: impl FnOnce(&Self) -> Known) -> (Known, BTreeSet<String>) {
+        let reading = read(self);
+        (reading, self.used.take())
+    }
+
+    fn value(&self, name: String) -> Option<f64> {
+        let value = self.values.get(&name).copied();
+        self.used.borrow_mut().insert(name);
+        value
+    }
+
     fn get(&self, source: &str, column: &str) -> Known {
-        let value = self.values.get(&format!("{source}.{column}")).copied();
+        let value = self.value(format!("{source}.{column}"));
         value.ok_or_else(|| self.facts.why(source, column))
     }
 
@@ -118,6 +142,7 @@ impl Native<'_> {
             let object = words.next().unwrap_or_default();
             if objects.contains(&object) && words.nth(1) == Some(column) {
                 sum = Some(sum.unwrap_or(0.0) + value);
+                self.used.borrow_mut().insert(name.clone());
             }
         }
         sum.ok_or_else(|| self.facts.why("pg_stat_io", column))
@@ -251,7 +276,7 @@ impl Native<'_> {
         let mut found = false;
         for source in ["dyno.rows", "dyno.scan"] {
             for column in columns {
-                if let Some(value) = self.values.get(&format!("{source}.{column}")) {
+                if let Some(value) = self.value(format!("{source}.{column}")) {
                     sum += value;
                     found = true;
                 }

@@ -20,6 +20,7 @@ use crate::error::{TargetError, TargetErrorKind};
 pub(super) use instance::{instance, reads_only};
 pub(super) use life::life;
 pub(super) use preflight::preflight;
+pub(super) use settings::shown;
 
 /// The oldest version that Dyno knows how to read.
 const OLDEST_VERSION: u32 = 130_000;

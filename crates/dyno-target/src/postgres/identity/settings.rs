@@ -93,14 +93,18 @@ pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError>
 
 fn setting(row: &Row) -> Option<(String, Setting)> {
     let name = row.get(0)?.to_owned();
-    let shown = |text: &str| if is_secret(&name, text) { REDACTED.to_owned() } else { text.to_owned() };
     let setting = Setting {
-        value: shown(row.get(1)?),
-        raw: shown(row.get(2)?),
+        value: shown(&name, row.get(1)?).to_owned(),
+        raw: shown(&name, row.get(2)?).to_owned(),
         unit: row.get(3)?.to_owned(),
         differs: row.get(4) == Some("t"),
     };
     Some((name, setting))
+}
+
+/// The value of a setting as it may be shown.
+pub(in crate::postgres) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
+    if is_secret(name, value) { REDACTED } else { value }
 }
 
 /// Whether the value of a setting must not be shown; an empty one, or one that only says yes or no, holds no secret.

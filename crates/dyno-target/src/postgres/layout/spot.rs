@@ -1,7 +1,7 @@
 //! Whether the data is still what was loaded, found out before a run and without reading it all.
 //!
-//! Facts that do not depend on statistics of the planner: the table's size in blocks, its only index and that it is valid,
-//! no trigger, the smallest and largest key by that index, and a sample of rows compared byte for byte. Where the server
+//! Facts that do not depend on statistics of the planner: the table's size in blocks, its own indexes and that they are valid,
+//! nothing else that hangs on it, that neighbouring keys lie in blocks far from each other, the smallest and largest key by that index, and a sample of rows compared byte for byte. Where the server
 //! has counted deletions that are not Dyno's own, all keys are counted.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use super::deletions;
 use super::quote::literal;
 use super::tables::Table;
 use super::verify::{check_keys, check_secondary};
-use crate::data::{TEXT_COLUMNS, TableKind, mix, row_fault, spot_keys};
+use crate::data::{TEXT_COLUMNS, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
 use crate::error::{TargetError, TargetErrorKind};
 
 /// Line pointers of a block that may hold its row: a resumed load leaves dead ones in front.
@@ -42,6 +42,7 @@ pub(in crate::postgres) fn spot_check(
     let others = deleted > 0 && deleted != deletions::noted(connection)?;
     for (table, facts) in &tables {
         check_facts(spec, table, facts)?;
+        check_burdens(connection, spec, table)?;
         let others = if table.kind == TableKind::Rows { others } else { facts.deleted > 0 };
         if others {
             count_all(connection, table)?;
@@ -50,6 +51,7 @@ pub(in crate::postgres) fn spot_check(
         match table.kind {
             TableKind::Rows => {
                 check_ends(connection, table)?;
+                check_order(connection, table, seed)?;
                 by_key(connection, spec, table, seed)?;
                 check_secondary(connection, spec, table)?;
             }
@@ -65,9 +67,7 @@ pub(in crate::postgres) fn spot_check(
 /// What the catalogs say of a table.
 struct Facts {
     blocks: u64,
-    indexes: u64,
     good_indexes: u64,
-    triggers: u64,
     deleted: u64,
 }
 
@@ -76,12 +76,10 @@ fn facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<
     let secondary = table.secondary_index_name(spec).unwrap_or_default();
     let rows = connection.simple(&format!(
         "SELECT pg_relation_size(c.oid) / current_setting('block_size')::int8,
-            (SELECT count(*) FROM pg_index i WHERE i.indrelid = c.oid),
             (SELECT count(*) FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
              WHERE i.indrelid = c.oid AND i.indisvalid AND i.indisready AND i.indpred IS NULL AND i.indnatts = 1
                AND (x.relname = {} AND pg_get_indexdef(x.oid, 1, false) = 'custid'
                  OR x.relname = {} AND i.indexprs IS NOT NULL)),
-            (SELECT count(*) FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
             coalesce(pg_stat_get_tuples_deleted(c.oid), 0)
          FROM pg_class c WHERE c.oid = {}::regclass",
         literal(&index),
@@ -89,22 +87,14 @@ fn facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<
         literal(&table.full_name())
     ))?;
     let number = |i| rows.first().and_then(|row| row.parse(i));
-    let read = || {
-        Some(Facts {
-            blocks: number(0)?,
-            indexes: number(1)?,
-            good_indexes: number(2)?,
-            triggers: number(3)?,
-            deleted: number(4)?,
-        })
-    };
+    let read = || Some(Facts { blocks: number(0)?, good_indexes: number(1)?, deleted: number(2)? });
     read().ok_or_else(|| wrong(table, "cannot be looked at: the database's answer cannot be read"))
 }
 
 fn wrong(table: &Table, found: &str) -> TargetError {
     let message = format!("table {} is not what was loaded: it {found}", table.full_name());
     TargetError::new(TargetErrorKind::Data, message)
-        .hint("find out who changed it; `dyno drop` and then `dyno load` make it anew")
+        .hint("find out who changed it; `dyno load --replace` makes it anew")
 }
 
 fn check_facts(spec: &DataSpec, table: &Table, facts: &Facts) -> Result<(), TargetError> {
@@ -123,15 +113,39 @@ fn check_facts(spec: &DataSpec, table: &Table, facts: &Facts) -> Result<(), Targ
         };
         return Err(wrong(table, found));
     }
-    if facts.indexes > wanted {
-        let found =
-            format!("has {} more indexes, which every update would have to keep", facts.indexes - wanted);
-        return Err(wrong(table, &found));
-    }
-    if facts.triggers > 0 {
-        return Err(wrong(table, &format!("has {} triggers, which do work of their own", facts.triggers)));
-    }
     Ok(())
+}
+
+/// What was not loaded with the table and does work of its own at each operation.
+fn check_burdens(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<(), TargetError> {
+    let own: Vec<String> = table.indexes(spec).iter().map(|(name, _)| literal(name)).collect();
+    let sql = include_str!("../sql/spot_burdens.sql")
+        .replace("{table}", &literal(&table.full_name()))
+        .replace("{own}", &format!("ARRAY[{}]::name[]", own.join(", ")));
+    let rows = connection.simple(&sql)?;
+    let Some(first) = rows.first() else { return Ok(()) };
+    let cell = |at| first.get(at).unwrap_or("?");
+    let (what, name, way_out) = (cell(1), cell(2), cell(3));
+    let more = match rows.len() {
+        1 => String::new(),
+        all => format!(" and {} things more", all - 1),
+    };
+    let found = format!("carries the {what} {name}{more}, which was not loaded and takes part in operations");
+    Err(wrong(table, &found).hint(format!("{way_out}; or `dyno load --replace`, which makes the data anew")))
+}
+
+/// Whether keys still lie at random.
+pub(super) fn check_order(connection: &mut Connection, table: &Table, seed: u64) -> Result<(), TargetError> {
+    let keys: Vec<String> = order_keys(table.rows, seed).iter().map(u64::to_string).collect();
+    let sql = include_str!("../sql/spot_places.sql")
+        .replace("{table}", &table.full_name())
+        .replace("{keys}", &keys.join(","));
+    let rows = connection.simple(&sql)?;
+    let found: Vec<(u64, u64)> = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))).collect();
+    match order_fault(table.rows, &found) {
+        Some(fault) => Err(wrong(table, &fault)),
+        None => Ok(()),
+    }
 }
 
 fn count_all(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {

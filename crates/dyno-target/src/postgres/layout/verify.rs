@@ -8,8 +8,9 @@ use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
 use super::copy_rows::RowMaker;
+use super::spot::check_order;
 use super::tables::{COLUMN_BYTES, Table};
-use crate::data::TEXT_COLUMNS;
+use crate::data::{TEXT_COLUMNS, TableKind};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::SchemaFacts;
 
@@ -53,6 +54,9 @@ pub(super) fn measure(
     let relation_blocks = row.parse(0).ok_or_else(unreadable)?;
     let bytes = row.parse(1).ok_or_else(unreadable)?;
     check_contents(connection, spec, table, relation_blocks)?;
+    if table.kind == TableKind::Rows {
+        check_order(connection, table, spec.seed)?;
+    }
     check_secondary(connection, spec, table)?;
     let facts = SchemaFacts {
         schema: table.schema,

@@ -4,9 +4,4 @@ FROM jsonb_each_text(jsonb_build_object(
     'in_recovery', pg_is_in_recovery(),
     'wal_bytes', CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_insert_lsn() - '0/0' END,
     'timeline', CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END
-) || (
-    SELECT jsonb_object_agg('setting.' || s.name, s.setting)
-    FROM pg_settings s
-    WHERE s.name IN ('track_io_timing', 'track_wal_io_timing', 'track_counts', 'fsync', 'wal_sync_method',
-        'full_page_writes', 'synchronous_commit', 'block_size')
 )) e

@@ -1,0 +1,5 @@
+-- Where rows of some keys lie: key, block. By the index, as a run finds them.
+SET enable_seqscan = off;
+SELECT custid, split_part(trim('()' FROM ctid::text), ',', 1)::int8
+FROM {table}
+WHERE custid = ANY ('{{keys}}'::int8[])
