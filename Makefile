@@ -1,11 +1,12 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo bench bench-programs test check lint doc unit testbeds deny bless fuzz install clean
+.PHONY: help build demo bench bench-programs test check lint doc unit attacks testbeds deny bless fuzz install clean
 
 CARGO ?= cargo
 
 help:
 	@echo 'make demo      embedded SQLite, no set-up: loads, runs a small ramp, shows table and audit'
 	@echo 'make test      everything: format, lints, documentation, all tests on real servers'
+	@echo 'make attacks   attempts to mislead a run, on real servers; the table goes to target/attacks.md; takes half an hour'
 	@echo 'make bench     every benchmark, against its peers; make bench-NAME one of them; QUICK=1 a short pass'
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
@@ -48,6 +49,10 @@ testbeds:
 unit:
 	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test --workspace --no-fail-fast --lib --bins --tests
 	$(CARGO) test --quiet --doc -p dyno-target
+
+# On servers of the tests. DYNO_ATTACKS=WORD,WORD makes only those whose names hold all the words.
+attacks: testbeds
+	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test -p dyno --test attacks -- --ignored --nocapture
 
 # A bounded run is part of `make test`.
 fuzz:

@@ -212,20 +212,34 @@ impl ProcessorShares {
 
 /// The largest of the others, by program.
 fn names(begin: &ProcessTimes, end: &ProcessTimes, seconds: &dyn Fn(u64) -> f64) -> Vec<(String, f64)> {
-    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    let mut ticks: BTreeMap<u32, i128> = BTreeMap::new();
     for (pid, (owner, process)) in &end.processes {
-        if *owner != Owner::Others {
-            continue;
+        if *owner == Owner::Others {
+            ticks.insert(*pid, i128::from(process.ticks + process.reaped_ticks));
         }
-        // A number that was given anew is another process.
-        let before = begin.processes.get(pid).filter(|(_, before)| before.started == process.started);
-        let before = before.map_or(0, |(_, before)| before.ticks + before.reaped_ticks);
-        let ticks = (process.ticks + process.reaped_ticks).saturating_sub(before);
-        *sums.entry(plain(&process.name)).or_default() += ticks;
+    }
+    // What there was before: of a process that has ended since, its parent has it all now, or the parent's parent.
+    let parent = |pid: &u32| begin.processes.get(pid).map(|(_, process)| process.parent);
+    for (pid, (_, process)) in &begin.processes {
+        let mut line = std::iter::successors(Some(*pid), parent).take(GENERATIONS_MAX);
+        if let Some(heir) = line.find(|pid| is_same(begin, end, *pid)) {
+            ticks.entry(heir).and_modify(|sum| *sum -= i128::from(process.ticks + process.reaped_ticks));
+        }
+    }
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for (pid, ticks) in ticks {
+        let ticks = u64::try_from(ticks).unwrap_or(0);
+        *sums.entry(plain(&end.processes[&pid].1.name)).or_default() += ticks;
     }
     let mut sums: Vec<_> = sums.into_iter().filter(|(_, ticks)| *ticks > 0).collect();
     sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     sums.into_iter().take(NAMED_MAX).map(|(name, ticks)| (name, seconds(ticks))).collect()
+}
+
+/// Whether a process is there at both moments: a number that was given anew is another process.
+fn is_same(begin: &ProcessTimes, end: &ProcessTimes, pid: u32) -> bool {
+    let started = |times: &ProcessTimes| times.processes.get(&pid).map(|(_, process)| process.started);
+    started(begin).is_some() && started(begin) == started(end)
 }
 
 /// A program's name without what would break a dotted name.

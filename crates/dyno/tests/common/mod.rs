@@ -125,6 +125,14 @@ impl Running {
         panic!("it ended without saying {word:?}:\n{}\n{out}", self.heard);
     }
 
+    /// The next line of its talk; nothing when it has ended.
+    pub fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.talk.read_line(&mut line).unwrap();
+        self.heard.push_str(&line);
+        (read > 0).then(|| line.trim_end().to_owned())
+    }
+
     /// Its process number.
     pub fn pid(&self) -> u32 {
         self.child.as_ref().unwrap().id()
