@@ -3,8 +3,11 @@
 use dyno_analyze::compare::{Compared, Comparison, GateResult, Overall, Verdict};
 use dyno_analyze::differ::Difference;
 use dyno_analyze::number::{ABSENT, figure, fixed, optional};
+use dyno_analyze::points::Measure;
 use dyno_analyze::whose::mark;
+use dyno_record::Unit;
 
+use crate::grid::{self, Grid, Head};
 use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
@@ -53,7 +56,9 @@ fn difference(compared: &Compared) -> String {
         (None, Some(by)) => {
             let text = figure(by);
             let sign = if by > 0.0 && text.bytes().any(|b| matches!(b, b'1'..=b'9')) { "+" } else { "" };
-            format!("{sign}{text} {}", compared.unit.name())
+            // A difference of two shares is one of points, and no percent of anything.
+            let unit = if compared.unit == Unit::Percent { "points" } else { compared.unit.name() };
+            format!("{sign}{text} {unit}")
         }
         (None, None) => ABSENT.into(),
     }
@@ -63,7 +68,7 @@ fn difference(compared: &Compared) -> String {
 pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style) -> String {
     let side = |name: &str, count: usize| format!("{} ({})", crate::text::clean(name), runs(count));
     let mut out = format!(
-        "A: {}\nB: {}\ndifferences are B − A in % of A; up to ± {} % is no matter\n",
+        "A: {}\nB: {}\ndifferences are B − A in % of A, or where A is nearly zero in the figure's unit; up to ± {} % is no matter\n",
         side(&comparison.a, comparison.runs.0),
         side(&comparison.b, comparison.runs.1),
         fixed(comparison.margin_pct, 1)
@@ -84,6 +89,53 @@ pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style
     out.push('\n');
     out.push_str(&differences(&comparison.differed, style));
     out
+}
+
+/// Every measure at every point as one table, for a page or Markdown.
+pub(crate) fn compare_grid(comparison: &Comparison) -> Grid {
+    let mut heads: Vec<Head> = comparison.axes.iter().map(|axis| Head::text(axis_name(axis))).collect();
+    heads.extend([Head::text("measure"), Head::text("unit"), Head::figures("A", ""), Head::figures("B", "")]);
+    heads.extend([
+        Head::figures("difference", "%").explained("B less A, as a share of A"),
+        Head::figures("95 % interval", "%"),
+        Head::figures("runs", ""),
+        Head::figures("p", "").explained("chance of runs ranked as far apart if both sides were the same"),
+        Head::text("verdict"),
+    ]);
+    let mut grid = Grid::new(heads);
+    for point in &comparison.points {
+        for compared in &point.measures {
+            let mut cells: Vec<String> = point.at.clone();
+            let (in_a, in_b) = compared.marked;
+            cells.extend([
+                Measure::find(&compared.measure).map_or(compared.measure.as_str(), |m| m.label).to_owned(),
+                if compared.unit == Unit::Microseconds { "µs" } else { compared.unit.name() }.to_owned(),
+                mark(optional(compared.a), in_a),
+                mark(optional(compared.b), in_b),
+                difference(compared),
+                interval(compared.interval_pct),
+                format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()),
+                chance(compared.p_adjusted),
+            ]);
+            let mut cells: Vec<grid::Cell> = cells.iter().map(|text| grid::Cell::text(text)).collect();
+            cells.push(grid::Cell {
+                tone: tone(compared.verdict),
+                ..grid::Cell::text(compared.verdict.words())
+            });
+            grid.row(cells);
+        }
+    }
+    grid
+}
+
+/// The class of a verdict on pages.
+fn tone(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster | Verdict::Same => "good",
+        Verdict::Slower => "bad",
+        Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => "warn",
+        Verdict::More | Verdict::Less => "",
+    }
 }
 
 fn runs(count: usize) -> String {

@@ -8,6 +8,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use dyno_analyze::Conclusion;
 use dyno_record::{RECORD_BYTES_MAX, RecordError, RunRecord, SCHEMA_VERSION};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -68,7 +69,7 @@ struct Version {
 ///
 /// # Errors
 /// A record cannot be written as JSON.
-pub(crate) fn element(records: &[RunRecord]) -> Result<String, RecordError> {
+pub(crate) fn element(records: &[RunRecord], conclusions: &[Conclusion]) -> Result<String, RecordError> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     let (mut plain, mut bytes) = (Vec::new(), 0);
     for record in records {
@@ -87,7 +88,12 @@ pub(crate) fn element(records: &[RunRecord]) -> Result<String, RecordError> {
         let packed = encoder.finish().expect("writing into memory does not fail");
         format!("\"encoding\":\"zlib+base64\",\"data\":\"{}\"", BASE64.encode(packed))
     };
-    let head = format!("\"format\":\"dyno-records\",\"version\":{VERSION},\"count\":{}", records.len());
+    let mut head = format!("\"format\":\"dyno-records\",\"version\":{VERSION},\"count\":{}", records.len());
+    if !conclusions.is_empty() {
+        let json = serde_json::to_string(conclusions)
+            .map_err(|e| RecordError::Malformed { detail: e.to_string() })?;
+        head.push_str(&format!(",\"conclusions\":{}", escape_json(&json)));
+    }
     Ok(format!("{OPEN}{{{head},{content}}}{CLOSE}"))
 }
 
@@ -173,7 +179,7 @@ mod tests {
     fn records_come_out_as_they_went_in() {
         for count in [0, 1, 40] {
             let written = hostile(count);
-            let element = element(&written).unwrap();
+            let element = element(&written, &[]).unwrap();
             assert_eq!(element.matches("</script>").count(), 1);
             assert_eq!(element.contains("zlib+base64"), count == 40, "{count}");
             let page = format!("<!doctype html><p>x</p>{element}</body>");
@@ -184,7 +190,7 @@ mod tests {
     #[test]
     fn other_pages_and_damaged_ones_say_so() {
         assert!(matches!(records("<html></html>"), Err(EmbeddedError::NoRecords)));
-        let good = element(&hostile(40)).unwrap();
+        let good = element(&hostile(40), &[]).unwrap();
         let cut = &good[..good.len() / 2];
         assert!(matches!(records(cut), Err(EmbeddedError::Damaged(_))));
         let newer = good.replace("\"version\":1", "\"version\":9");

@@ -47,7 +47,8 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
         add(format!("host {name}"), value);
     }
     if host.cpus > 0 {
-        add("host cpus".into(), &format!("{} of {}", host.cpus_allowed, host.cpus));
+        let of = if host.cpus_allowed > 0 { format!("{} of ", host.cpus_allowed) } else { String::new() };
+        add("host cpus".into(), &format!("{of}{}", host.cpus));
     }
     for (name, value) in &host.facts {
         add(format!("host {name}"), value);

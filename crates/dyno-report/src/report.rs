@@ -1,10 +1,11 @@
 //! What a report says, before any format: the answer, its charts, its tables.
 
+use dyno_analyze::conclusion::Conclusion;
 use dyno_analyze::knee::knee;
 use dyno_analyze::number::{self, ABSENT, count, figure, optional, percent, span_s, time_us};
 use dyno_analyze::points::{Measure, Point, Points, SESSIONS, points};
 use dyno_analyze::whose::{is_marked, legend_of, mark};
-use dyno_record::{RunRecord, Status};
+use dyno_record::{RunRecord, Status, SweepKind};
 
 use crate::audit::audit_summary;
 use crate::chart::Chart;
@@ -28,6 +29,8 @@ pub struct Report<'r> {
     pub close_charts: Vec<Chart>,
     /// What is said of each curve along sessions.
     pub curves: Vec<CurveWords>,
+    /// What commands concluded from these runs.
+    pub conclusions: Vec<Conclusion>,
 }
 
 /// What is said of one curve.
@@ -75,8 +78,13 @@ const COLUMNS: [(&str, &str, &str); 18] = [
 ];
 
 impl<'r> Report<'r> {
-    /// The report of `records`.
+    /// The report of `records`, of which no conclusion is known.
     pub fn of(records: &'r [RunRecord]) -> Self {
+        Self::concluded(records, Vec::new())
+    }
+
+    /// The report of `records` and of what commands concluded from them.
+    pub fn concluded(records: &'r [RunRecord], conclusions: Vec<Conclusion>) -> Self {
         let points = points(records);
         let ramps = ramps(&points);
         let charts = figures::of_points(&points, &ramps);
@@ -88,7 +96,7 @@ impl<'r> Report<'r> {
         };
         let close = best(&points).map(typical).or(only);
         let close_charts = close.map(figures::of_run).unwrap_or_default();
-        Self { records, points, charts, close, close_charts, curves }
+        Self { records, points, charts, close, close_charts, curves, conclusions }
     }
 
     /// Every chart, those over all points first.
@@ -106,6 +114,11 @@ impl<'r> Report<'r> {
                 count(out as u64),
                 count(all as u64)
             ));
+        }
+        if let Some((line, words)) = self.own_answer() {
+            more.splice(0..0, words);
+            more.extend(self.imported());
+            return Answer { line, more, found: self.close.is_some() };
         }
         let Some(record) = self.close else {
             let reason = self.points.left_out.first().map_or("there is no run", |out| out.reason.as_str());
@@ -127,6 +140,36 @@ impl<'r> Report<'r> {
         let place = if self.records.len() > 1 { " at the maximum" } else { "" };
         more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
         Answer { line, more, found: true }
+    }
+
+    /// The answer of the command that all the runs are of, with whether it came to its end. A sweep's is the report's own.
+    fn own_answer(&self) -> Option<(String, Vec<String>)> {
+        let part = self.records.first()?.part_of.as_ref()?;
+        let alike = |record: &RunRecord| record.part_of.as_ref().is_some_and(|other| other.id == part.id);
+        if !self.records.iter().all(alike) {
+            return None;
+        }
+        let conclusion = self.conclusions.iter().find(|conclusion| conclusion.of == part.id);
+        match (conclusion, part.kind) {
+            (_, SweepKind::Sweep) => None,
+            (Some(conclusion), _) => {
+                let stopped = conclusion.stopped.iter();
+                let words =
+                    stopped.map(|why| format!("It did not come to its end: {}.", why.trim_end_matches('.')));
+                Some((format!("{}.", capital(&conclusion.line)), words.collect()))
+            }
+            // The best of one side would be no answer to the question of which side is better.
+            (None, SweepKind::Ab) => {
+                let of = &part.id;
+                Some((
+                    format!(
+                        "Runs of an A/B comparison: `dyno compare {of}/a {of}/b` holds its sides against each other."
+                    ),
+                    Vec::new(),
+                ))
+            }
+            (None, _) => None,
+        }
     }
 
     /// That figures are imported, and how many of them.

@@ -7,6 +7,7 @@
 
 mod cli;
 mod commands;
+mod conclusions;
 mod context;
 mod exit;
 mod hooks;

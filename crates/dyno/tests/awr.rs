@@ -185,6 +185,17 @@ fn a_ramp_of_reports_becomes_a_petal() {
     assert!(!page.contains("secret_table") && !page.contains("SHOPOWNER"), "statements and objects stay out");
     let list = desk.dyno(&["list"]).out;
     assert!(list.contains("imported:///SHOP.shop2") && !list.contains(" 0 "), "no plan is made up: {list}");
+    assert!(list.contains("  imported  ") && !list.contains("valid"), "{list}");
+    assert!(list.contains("12.2.0.1"), "the version of the database is listed: {list}");
+    let (_, listed) = desk.json(&["list", "--status", "imported"]);
+    assert_eq!(listed.as_array().unwrap().len(), 5);
+    assert!(listed[0]["started_at"].as_str().unwrap().starts_with("2024-03-05T"), "{}", listed[0]);
+    assert!(
+        page.contains("imported, not audited") && !page.contains(">valid<"),
+        "the page calls them imported"
+    );
+    assert!(page.contains("Read latency by IOPS of the database"), "both axes are the database's");
+    assert!(!page.contains("Settings of the database (0)") && !page.contains("of each database"));
 }
 
 #[test]
@@ -208,6 +219,10 @@ fn imported_reports_are_compared_like_runs() {
     assert_eq!(unsaid["measure"], "logical_reads_per_s");
     let shown = desk.dyno(&["show", "last"]).out;
     assert!(shown.contains("the source does not tell") && !shown.contains("closed loop"), "{shown}");
+    assert!(
+        !shown.contains("product's defaults") && !shown.contains("0 allowed"),
+        "nothing is made up: {shown}"
+    );
 }
 
 #[test]

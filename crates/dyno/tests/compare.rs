@@ -71,6 +71,15 @@ fn an_imported_table_is_compared_and_its_units_are_doubted() {
     let (_, record) = desk.json(&["show", "last"]);
     common::assert_fits_schema(&record);
     assert_eq!(record["imported"]["line"], 6);
+    assert_eq!((&record["status"], &record["imported"]["undated"]), (&"imported".into(), &true.into()));
+    assert!(!shown.contains("valid") && shown.contains("imported, not audited"), "{shown}");
+    assert!(shown.contains("does not tell when it was measured"), "{shown}");
+    assert!(!shown.contains("product's defaults") && shown.contains("the source does not tell"), "{shown}");
+    assert!(text.contains("imported and not audited"), "a comparison says so: {text}");
+    let md = desk.dyno(&["report", "variant:old", "variant:new", "--format", "md", "-o", "-"]).out;
+    assert!(md.contains("Imported, not audited") && !md.contains("| valid |"), "{md}");
+    let csv = desk.dyno(&["report", "last", "--format", "csv", "-o", "-"]).out;
+    assert!(csv.lines().nth(1).unwrap().contains(",,imported,"), "a moment of the import is none: {csv}");
     assert!(
         record["audit"][0]["detail"]
             .as_str()
@@ -119,6 +128,9 @@ fn gates_decide_the_exit_code_and_history_tells_its_change() {
 
     desk.write("days.csv", &format!("day,variant,rate\n{}", days(&[before, after].concat(), "nightly")));
     import(&desk, "days.csv", &maps);
+    let (_, day) = desk.json(&["show", "last"]);
+    assert!(day["started_at"].as_str().unwrap().starts_with("2026-03-12T00:00:00"), "{day}");
+    assert!(day["ended_at"].as_str().unwrap().starts_with("2026-03-12T00:00:00"), "not the import's: {day}");
     let (_, trend) = desk.json(&["trend", "variant:nightly"]);
     assert_eq!(
         (trend["changes"][0]["at"].as_u64(), trend["changes"].as_array().unwrap().len()),

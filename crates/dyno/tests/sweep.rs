@@ -49,6 +49,26 @@ fn grid(values: &[&str], repeats: u64) -> BTreeSet<(String, u64)> {
     values.iter().flat_map(|v| (1..=repeats).map(|r| ((*v).to_owned(), r))).collect()
 }
 
+/// What the latest command concluded, in every place that shows its runs: `line` is in all of them.
+fn concluded(desk: &Desk, kind: &str, line: &str) -> Value {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = desk.dyno(&["show", "sweep:last"]);
+    assert!(shown.code == 0 && shown.out.contains(&format!("{kind} ")), "{shown:#?}");
+    assert!(squeezed(&shown.out).contains(line), "{line:?} is not in {}", shown.out);
+    let (_, json) = desk.json(&["show", "sweep:last"]);
+    let conclusion = json["conclusions"][0].clone();
+    assert!(conclusion["line"].as_str().unwrap().contains(line), "{conclusion}");
+    assert!(!json["runs"].as_array().unwrap().is_empty());
+    let md = desk.dyno(&["report", "sweep:last", "--format", "md", "-o", "-"]).out;
+    assert!(md.contains(&format!("## What the {kind} ")), "{md}");
+    let exported = desk.dyno(&["report", "sweep:last", "--format", "json", "-o", "-"]).out;
+    let exported: Value = serde_json::from_str(&exported).unwrap();
+    assert_eq!(exported["conclusions"][0], conclusion);
+    let html = desk.dyno(&["report", "sweep:last", "--format", "html", "-o", "-"]).out;
+    assert!(html.contains("<section id=\"conclusion\">"), "the page has no conclusion");
+    conclusion
+}
+
 #[test]
 fn every_point_is_run_recorded_and_shown() {
     let desk = desk();
@@ -79,6 +99,7 @@ fn every_point_is_run_recorded_and_shown() {
     assert_eq!(record["part_of"]["kind"], "sweep");
     assert!(record["plan"]["sweep"].is_null(), "the plan of a run is that of one run");
     assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"));
+    concluded(&desk, "sweep", "at most ");
     let again = desk.dyno(&["sweep", "--resume", "last"]);
     assert!(again.err.contains("nothing is left"), "{again:#?}");
 }
@@ -243,6 +264,8 @@ fn a_search_finds_the_bracket_and_keeps_every_run() {
     assert_eq!((code, found["holds"].as_u64(), found["breaks"].as_u64()), (0, Some(3), None), "{found}");
     let (_, listed) = desk.json(&["list", "--sweep", "last"]);
     assert_eq!(listed.as_array().unwrap().len(), 4, "1, 2, 3, and 3 again");
+    let conclusion = concluded(&desk, "search", "p99 <= 10m holds up to 3 sessions");
+    assert_eq!(conclusion["figures"]["holds"], 3);
     let (code, none) = desk.json(&quick(&["search", "--limit", "mean <= 1ns", "--confirm", "1"]));
     assert_eq!((code, none["holds"].is_null(), none["breaks"].as_u64()), (1, true, Some(1)), "{none}");
     let wrong = desk.dyno(&["search", "--limit", "p98 <= 1ms"]);
@@ -260,6 +283,19 @@ fn both_sides_take_turns() {
     assert_eq!(sides, ["a", "b", "b", "a"]);
     assert_eq!(said["a"].as_array().unwrap().len(), 2);
     assert!(said["comparison"].is_object(), "{said}");
+    let line = said["line"].as_str().unwrap();
+    let conclusion = concluded(&desk, "A/B comparison", line);
+    assert_eq!(conclusion["figures"]["comparison"]["overall"], said["comparison"]["overall"]);
+    let name = said["ab"].as_str().unwrap();
+    let report = desk.dyno(&["report", name, "-o", "ab.html"]);
+    // The answer is the verdict: the best of one side would be none.
+    assert!(report.err.to_lowercase().contains(&line.to_lowercase()), "{line}: {report:#?}");
+    assert!(!report.err.contains("At most"), "{report:#?}");
+    let page = std::fs::read_to_string(desk.file("ab.html")).unwrap();
+    assert!(page.contains("<th scope=\"col\">verdict</th>"), "the page holds the sides against each other");
+    assert_eq!(dyno_report::embedded::records(&page).unwrap().len(), 4);
+    let one_side = desk.dyno(&["report", &format!("{name}/a"), "-o", "a.html"]);
+    assert!(one_side.err.contains("Runs of an A/B comparison"), "{one_side:#?}");
     let gate =
         ["ab", "--a", "work_unit=1", "--b", "work_unit=400", "--pairs", "2", "--gate", "ops_per_s >= -1%"];
     let broken = desk.dyno(&quick(&gate));
@@ -285,6 +321,12 @@ fn a_soak_is_shown_part_by_part_and_ctrl_c_keeps_it() {
     assert_eq!(shown["status"], "interrupted");
     assert!(!shown["parts"].as_array().unwrap().is_empty(), "{shown}");
     assert!(shown["part_of"]["kind"] == "soak");
+    let conclusion = concluded(&desk, "soak", shown["findings"][0].as_str().unwrap());
+    assert_eq!(conclusion["stopped"], "it was stopped");
+    assert_eq!(
+        conclusion["figures"]["parts"].as_array().unwrap().len(),
+        shown["parts"].as_array().unwrap().len()
+    );
 }
 
 #[test]

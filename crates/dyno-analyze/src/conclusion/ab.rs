@@ -1,6 +1,6 @@
 //! The answer of an A/B comparison: which side is better, or why that cannot be said.
 
-use dyno_record::RunId;
+use dyno_record::{RunId, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::{Conclusion, Figures};
@@ -76,8 +76,11 @@ fn line(ab: &Ab, comparison: &Comparison, leading: &Overall) -> String {
 
 /// Another measure in one sentence: `mean service time: 61.0 µs → 64.2 µs, +5.25 %: slower`.
 fn other(comparison: &Comparison, overall: &Overall) -> String {
-    let label = Measure::find(&overall.measure).map_or(overall.measure.as_str(), |measure| measure.label);
-    format!("{label}: {}: {}", by(comparison, overall), overall.verdict.words())
+    // Rates say what they are of; times and shares do not.
+    let bare = |measure: &&Measure| matches!(measure.unit, Unit::Microseconds | Unit::Percent);
+    let head = Measure::find(&overall.measure).filter(bare);
+    let head = head.map_or_else(String::new, |measure| format!("{}: ", measure.label));
+    format!("{head}{}: {}", by(comparison, overall), overall.verdict.words())
 }
 
 /// Both sides and the difference, with what it rests on.

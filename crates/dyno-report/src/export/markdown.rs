@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{ExportError, Exporter, Request};
 use crate::audit::{audit_summary, spoken};
+use crate::conclusion::{self, title};
 use crate::facts::differences;
 use crate::grid::Grid;
 use crate::report::Report;
@@ -23,6 +24,16 @@ impl Exporter for Markdown {
         let mut out = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
         for line in &answer.more {
             let _ = writeln!(out, "{}\n", text(line));
+        }
+        for conclusion in &report.conclusions {
+            let _ = writeln!(out, "## What the {} came to\n", text(&title(conclusion)));
+            for sentence in conclusion.sentences() {
+                let _ = writeln!(out, "- {}", text(&sentence));
+            }
+            out.push('\n');
+            if let Some(grid) = conclusion::grid(conclusion) {
+                let _ = writeln!(out, "{}", table(&grid));
+            }
         }
         if !report.points.points.is_empty() {
             let _ = write!(out, "## Results\n\n{}\n", table(&report.grid()));

@@ -28,7 +28,7 @@ const STYLE: &str = include_str!("style.css");
 /// # Errors
 /// A record cannot be written as JSON.
 pub fn html(report: &Report<'_>, made_at: &str) -> Result<String, RecordError> {
-    let embedded = crate::embedded::element(report.records)?;
+    let embedded = crate::embedded::element(report.records, &report.conclusions)?;
     Ok(page::page(report, made_at, &embedded).into_string())
 }
 

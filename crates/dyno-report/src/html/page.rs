@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::Chart;
 use crate::chart::svg::{Look, svg};
+use crate::conclusion;
 use crate::report::Report;
 use crate::targets::targets_grid;
 use crate::text::clean;
@@ -11,7 +12,8 @@ use crate::text::clean;
 use super::{SCRIPT, closely, grid, platform, policy, style};
 
 /// Sections after the answer: name in links, title.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
+    ("conclusion", "Conclusion"),
     ("charts", "Charts"),
     ("results", "Results"),
     ("closely", "One run closely"),
@@ -25,6 +27,7 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
     let answer = report.answer();
     let title = title(report);
     let shown = |name: &str| match name {
+        "conclusion" => !report.conclusions.is_empty(),
         "charts" => !report.charts.is_empty(),
         "closely" => report.close.is_some(),
         _ => true,
@@ -57,6 +60,9 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                         @for (name, title) in SECTIONS.iter().filter(|(name, _)| shown(name)) { a href={"#" (name)} { (title) } " " }
                         a href="#runs" { "Runs" }
                     }
+                    @if shown("conclusion") {
+                        section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
+                    }
                     @if shown("charts") {
                         section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
                     }
@@ -77,6 +83,16 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                 (PreEscaped(embedded))
                 script { (PreEscaped(SCRIPT)) }
             }
+        }
+    }
+}
+
+fn conclusions(report: &Report<'_>) -> Markup {
+    html! {
+        @for conclusion in &report.conclusions {
+            h3 { (clean(&conclusion::title(conclusion))) }
+            ul { @for sentence in conclusion.sentences() { li { (clean(&sentence)) } } }
+            @if let Some(grid) = conclusion::grid(conclusion) { (grid::table(&grid, "comparison")) }
         }
     }
 }

@@ -35,12 +35,14 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     }
     let host = &record.host;
     if !host.name.is_empty() {
-        list.push(("driven from".into(), format!("{} ({})", host.name, host.role)));
+        let name = if record.imported.is_some() { "host" } else { "driven from" };
+        list.push((name.into(), format!("{} ({})", host.name, host.role)));
     }
     if let Some(source) = &record.imported {
         let line = source.line.map_or_else(String::new, |line| format!(" line {line}"));
         list.push(("imported from".into(), format!("{}{line}; nobody here measured it", source.file)));
-        list.extend(source.labels.iter().map(|(name, value)| (name.clone(), value.clone())));
+        let others = source.labels.iter().filter(|(name, value)| *name != "host" || **value != host.name);
+        list.extend(others.map(|(name, value)| (name.clone(), value.clone())));
     }
     list.extend(record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone())));
     if !record.tags.is_empty() {
@@ -60,9 +62,14 @@ fn moments(record: &RunRecord) -> String {
     if !record.is_dated() {
         return "the source does not tell when it was measured".to_owned();
     }
+    // Reports of databases print their host's own time and no zone.
+    let zone = match &record.imported {
+        Some(source) if source.format == "awr" => " (the host's own time; its zone is not told)",
+        _ => "",
+    };
     match record.started_at == record.ended_at {
-        true => record.started_at.clone(),
-        false => format!("{}, ended {}", record.started_at, record.ended_at),
+        true => format!("{}{zone}", record.started_at),
+        false => format!("{}, ended {}{zone}", record.started_at, record.ended_at),
     }
 }
 

@@ -11,8 +11,21 @@ const SETTINGS_MAX: usize = 40;
 const FACTS_MAX: usize = 30;
 const ERRORS_MAX: usize = 10;
 
+/// What the source of imported figures tells of settings, default or not.
+fn told_settings(record: &RunRecord, style: &Style) -> String {
+    let told = record.targets.iter().flat_map(|target| &target.identity.settings);
+    let list: Vec<(String, String)> = told.map(|(name, value)| (name.clone(), value.clone())).collect();
+    match list.as_slice() {
+        [] => "the source does not tell\n".into(),
+        list => pairs(list, SETTINGS_MAX, style),
+    }
+}
+
 /// Settings that are not the product's defaults.
 pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
+    if record.imported.is_some() {
+        return told_settings(record, style);
+    }
     let list: Vec<(String, String)> = record
         .targets
         .iter()
@@ -46,14 +59,19 @@ pub(super) fn host(record: &RunRecord, style: &Style) -> String {
     push("figures speak of", host.role.clone());
     push("system", [host.kernel.as_str(), host.os.as_str()].join(", ").trim_matches([',', ' ']).to_owned());
     if host.cpus > 0 {
-        let cpus = format!("{} × {}", host.cpus, host.cpu_model);
-        let allowed = if host.cpus_allowed == host.cpus {
-            String::new()
-        } else {
-            format!(", {} allowed", host.cpus_allowed)
+        // A report of the host tells less than the host itself: what is 0 is not told.
+        let model = if host.cpu_model.is_empty() { String::new() } else { format!(" × {}", host.cpu_model) };
+        let allowed = match host.cpus_allowed {
+            0 => String::new(),
+            all if all == host.cpus => String::new(),
+            some => format!(", {some} allowed"),
         };
-        let nodes = if host.numa_nodes == 1 { "node" } else { "nodes" };
-        push("processors", format!("{cpus}{allowed}, {} NUMA {nodes}", host.numa_nodes));
+        let nodes = match host.numa_nodes {
+            0 => String::new(),
+            1 => ", 1 NUMA node".to_owned(),
+            nodes => format!(", {nodes} NUMA nodes"),
+        };
+        push("processors", format!("{}{model}{allowed}{nodes}", host.cpus));
     }
     if host.memory_bytes > 0 {
         push("memory", bytes(host.memory_bytes));

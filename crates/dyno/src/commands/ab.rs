@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use dyno_analyze::conclusion::{self, Ab as AbFigures, AbSide};
 use dyno_plan::{Plan, PlanFile, PlanSource, keys, sweep};
-use dyno_record::{RunRecord, Status, SweepKind};
+use dyno_record::{RunRecord, SweepKind};
 use dyno_report::{RunningTable, SweepRow};
 use dyno_target::Work;
 use serde_json::json;
@@ -164,26 +165,44 @@ fn conclude(
     judge: &Judge,
     talk: &Talk,
 ) -> anyhow::Result<Exit> {
-    let exit = campaign.end(done)?;
     let mut records = campaign.records()?;
+    let made = records.len();
     let of = |record: &RunRecord| record.part_of.as_ref().and_then(|part| part.side.clone());
     let second: Vec<RunRecord> =
         records.extract_if(.., |record| of(record).as_deref() == Some("b")).collect();
     let name = |side: &Side| format!("{} ({})", side.name, side.words());
     let both = [(name(&sides[0]), records), (name(&sides[1]), second)];
+    let answers = match both.iter().all(|(_, runs)| runs.iter().any(|run| run.status.counts())) {
+        true => judge.answers(&both),
+        false => Vec::new(),
+    };
+    let side = |i: usize| AbSide {
+        name: both[i].0.clone(),
+        runs: both[i].1.iter().map(|record| record.id.clone()).collect(),
+    };
+    let figures = AbFigures {
+        a: side(0),
+        b: side(1),
+        comparison: answers.first().map(|answer| answer.comparison.clone()),
+        gates: answers.first().map(|answer| answer.gates.clone()).unwrap_or_default(),
+    };
+    let stopped = (!done).then(|| format!("it was stopped with {made} runs made"));
+    let conclusion = conclusion::ab::conclusion(&campaign.id, stopped, figures);
+    campaign.conclude(&conclusion)?;
+    let exit = campaign.end(done)?;
     let mut gates = Exit::Done;
-    let mut answer = None;
-    if both.iter().all(|(_, runs)| runs.iter().any(|run| run.status == Status::Valid)) {
-        let answers = judge.answers(&both);
+    if !answers.is_empty() {
         talk.show("\n")?;
         gates = judge.show(&answers, talk)?;
-        answer = answers.into_iter().next();
-    } else {
-        talk.say("no comparison: a side has no valid run");
+        talk.show("\n")?;
     }
+    super::show_words(&conclusion.line, 0, talk)?;
     let ids = |i: usize| both[i].1.iter().map(|record| record.id.as_str()).collect::<Vec<_>>();
-    talk.json(&json!({ "ab": campaign.id, "done": done, "a": ids(0), "b": ids(1), "comparison": answer }))?;
-    talk.say(&format!("stored as {0}; `dyno compare {0}/a {0}/b` compares again", campaign.id));
+    talk.json(&json!({
+        "ab": campaign.id, "done": done, "a": ids(0), "b": ids(1), "comparison": answers.first(),
+        "line": conclusion.line, "findings": conclusion.words,
+    }))?;
+    talk.say(&format!("stored as {0}; `dyno show {0}` shows all of it", campaign.id));
     Ok(if exit == Exit::Done { gates } else { exit })
 }
 

@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use dyno_analyze::Conclusion;
 use dyno_plan::{Length, Plan};
 use dyno_record::{
     PartOf, Repository, RepositoryError, RunRecord, Setting, StartedSweep, Status, SweepKind, SweepState,
@@ -164,6 +165,11 @@ impl<'a> Campaign<'a> {
     /// How long runs of these plans will take, s; `None` where nothing is known of one.
     pub(super) fn seconds<'p>(&self, plans: impl Iterator<Item = &'p Plan>, pause: Duration) -> Option<f64> {
         plans.map(|plan| Some(self.pace.seconds(plan)? + pause.as_secs_f64())).sum()
+    }
+
+    /// Stores what was concluded; a later conclusion takes the place of an earlier one.
+    pub(super) fn conclude(&self, conclusion: &Conclusion) -> anyhow::Result<()> {
+        Ok(self.ready.repository.conclude(&self.id, &serde_json::to_value(conclusion)?)?)
     }
 
     /// Ends it: `done` is for good, otherwise it can be resumed. Says how the program ends.

@@ -14,8 +14,8 @@ use crate::{context, select};
 #[derive(Serialize)]
 pub(super) struct Answer {
     #[serde(flatten)]
-    comparison: Comparison,
-    gates: Vec<GateResult>,
+    pub(super) comparison: Comparison,
+    pub(super) gates: Vec<GateResult>,
     /// Each target's own comparison, where both sides have as many of several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     targets: Vec<Comparison>,

@@ -7,10 +7,10 @@ use anyhow::Context as _;
 use dyno_report::{ExportError, Exporter, Request, exporters};
 
 use crate::cli::{Common, Report};
-use crate::context;
 use crate::exit::{Exit, usage};
 use crate::select;
 use crate::talk::Talk;
+use crate::{conclusions, context};
 
 pub(super) fn run(common: &Common, args: &Report, talk: &Talk) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;
@@ -18,7 +18,8 @@ pub(super) fn run(common: &Common, args: &Report, talk: &Talk) -> anyhow::Result
     let repository = context::repository_to_read(common)?;
     let mut records = select::records(&repository, &args.runs.join(","))?;
     records.sort_by(|a, b| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id)));
-    let report = dyno_report::Report::of(&records);
+    let conclusions = conclusions::of(&repository, &records)?;
+    let report = dyno_report::Report::concluded(&records, conclusions);
     let request = Request { made_at: dyno_record::now_rfc3339(), chart: args.chart.clone() };
     let bytes = exporter.export(&report, &request).map_err(explained)?;
     match &output {

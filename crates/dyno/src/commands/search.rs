@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use dyno_analyze::Limit;
 use dyno_analyze::bracket::{self, Bracket, Next, Range, Tally};
+use dyno_analyze::conclusion;
 use dyno_plan::{Plan, sweep};
 use dyno_record::{RunRecord, Status, SweepKind};
 use dyno_report::number::{self, count};
@@ -166,52 +167,34 @@ impl Searcher<'_> {
     }
 
     fn end(self, found: Result<Bracket, String>) -> anyhow::Result<Exit> {
-        let exit = self.campaign.end(found.is_ok())?;
         let limits: Vec<String> = self.limits.iter().map(Limit::to_string).collect();
-        let tally: Vec<_> = self
-            .tally
-            .iter()
-            .map(|(load, (kept, runs))| json!({ "load": load, "kept": kept, "runs": runs }))
-            .collect();
-        let bracket = found.as_ref().ok();
+        let bracket = found.as_ref().ok().copied();
+        let figures =
+            conclusion::Search::of(limits, self.axis.name(), self.axis.schemas, &self.tally, bracket);
+        let stopped = found.as_ref().err().cloned();
+        let conclusion = conclusion::search::conclusion(&self.campaign.id, stopped, figures.clone());
+        self.campaign.conclude(&conclusion)?;
+        let exit = self.campaign.end(found.is_ok())?;
         self.talk.json(&json!({
-            "search": self.campaign.id, "limits": limits, "over": self.axis.name(), "found": found.is_ok(),
-            "holds": bracket.and_then(|b| b.holds), "breaks": bracket.and_then(|b| b.breaks), "loads": tally,
+            "search": self.campaign.id, "limits": figures.limits, "over": figures.over, "found": figures.found,
+            "holds": bracket.and_then(|b| b.holds), "breaks": bracket.and_then(|b| b.breaks),
+            "loads": figures.loads, "line": conclusion.line,
         }))?;
-        let limits = limits.join(" and ");
+        let id = &self.campaign.id;
+        self.talk.show("\n")?;
+        super::show_words(&conclusion.line, 0, self.talk)?;
         match found {
             Ok(bracket) => {
-                self.talk.show(&format!("\n{}", self.words(bracket, &limits)))?;
-                self.talk
-                    .say(&format!("stored as {0}; `dyno list --sweep {0}` lists its runs", self.campaign.id));
+                self.talk.say(&format!("stored as {id}; `dyno show {id}` shows all of it"));
                 Ok(if bracket.holds.is_none() { Exit::Invalid } else { Exit::Done })
             }
             Err(why) => {
-                let id = &self.campaign.id;
                 self.talk.error(
                     &format!("{why}; nothing is found yet"),
-                    &format!("its runs are kept: `dyno list --sweep {id}`"),
+                    &format!("its runs are kept: `dyno show {id}`"),
                 );
                 Ok(if exit == Exit::Interrupted { exit } else { Exit::Failed })
             }
-        }
-    }
-
-    /// The bracket in words, each end with what it rests on.
-    fn words(&self, bracket: Bracket, limits: &str) -> String {
-        let end = |load: u64| {
-            let (kept, runs) = self.tally[&load];
-            format!("{} (kept in {kept} of {runs} runs)", self.axis.words(load))
-        };
-        match (bracket.holds, bracket.breaks) {
-            (Some(holds), Some(breaks)) => {
-                format!("{limits} holds up to {}, not at {}", end(holds), end(breaks))
-            }
-            (Some(holds), None) => {
-                format!("{limits} holds up to {}, the highest load that was tried", end(holds))
-            }
-            (None, Some(breaks)) => format!("{limits} does not hold even at {}", end(breaks)),
-            (None, None) => format!("{limits}: nothing was run"),
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use dyno_record::RunRecord;
 use dyno_report::{ResultRow, Style};
+use serde_json::json;
 
 use crate::cli::{Common, Show};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::{context, select};
+use crate::{conclusions, context, select};
 
 pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
@@ -15,13 +16,22 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
         records.extend(select::records(&repository, selection)?);
     }
     let style = talk.style();
+    let conclusions = conclusions::of(&repository, &records)?;
+    let named = args.runs.iter().any(|selection| conclusions::is_named(selection)) && !conclusions.is_empty();
+    if named {
+        talk.json(&json!({ "conclusions": conclusions, "runs": records }))?;
+    }
     match records.as_slice() {
         [one] => {
-            talk.json(one)?;
+            if !named {
+                talk.json(one)?;
+            }
             talk.show(&if args.table { card(one, &style) } else { dyno_report::show(one, &style) })?;
         }
         many => {
-            talk.json(&many)?;
+            if !named {
+                talk.json(&many)?;
+            }
             let rows: Vec<_> = many.iter().map(ResultRow::from).collect();
             let audits = many
                 .iter()
@@ -31,6 +41,9 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
             let curves = if curves.is_empty() { curves } else { format!("\n{curves}") };
             talk.show(&format!("{}\n{audits}{curves}", dyno_report::result_table(&rows, &style)))?;
         }
+    }
+    for conclusion in &conclusions {
+        talk.show(&format!("\n{}", dyno_report::conclusion_text(conclusion, &style)))?;
     }
     Ok(Exit::Done)
 }

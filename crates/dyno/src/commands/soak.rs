@@ -1,7 +1,7 @@
 //! `dyno soak`: one setting for hours, and whether it lasts.
 
-use dyno_analyze::minutes::{Minute, minutes};
-use dyno_analyze::{stall, steady};
+use dyno_analyze::conclusion::{self, Conclusion, Figures};
+use dyno_analyze::minutes::Minute;
 use dyno_record::{RunRecord, SweepKind};
 use dyno_target::Work;
 use serde_json::json;
@@ -12,9 +12,6 @@ use crate::cli::{Common, Soak};
 use crate::context;
 use crate::exit::Exit;
 use crate::talk::Talk;
-
-/// Parts that a run shorter than this many minutes is shown in.
-const PARTS_MIN: f64 = 10.0;
 
 pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<Exit> {
     let mut common = common.clone();
@@ -27,37 +24,43 @@ pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<E
     let part = Part { plan: &plan, point: 1, repeat: 1, side: None, settings: &[] };
     talk.say(&format!("soaking for {}: Ctrl-C ends it and keeps what was measured", args.time));
     let ended = campaign.run(&part, &Loading::Never, "soak".to_owned(), None)?;
+    let stopped = matches!(ended, Ended::Interrupted(_)).then(|| "it was stopped".to_owned());
+    let concluded = match &ended {
+        Ended::Stored(record) | Ended::Interrupted(Some(record)) => {
+            let conclusion = conclusion::soak::conclusion(&campaign.id, stopped, record);
+            campaign.conclude(&conclusion)?;
+            Some((record, conclusion))
+        }
+        _ => None,
+    };
     let exit = campaign.end(matches!(ended, Ended::Stored(_)))?;
-    match ended {
-        Ended::Stored(record) | Ended::Interrupted(Some(record)) => show(&record, talk)?,
-        Ended::Failed(reason) => talk.error(&reason, ""),
+    if let Some((record, conclusion)) = &concluded {
+        show(record, conclusion, talk)?;
+    }
+    match &ended {
+        Ended::Stored(_) | Ended::Interrupted(Some(_)) => {}
+        Ended::Failed(reason) => talk.error(reason, ""),
         Ended::Interrupted(None) => talk.say("stopped before anything was measured"),
     }
     Ok(exit)
 }
 
-fn show(record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
-    let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
-    let length_s = if seconds >= PARTS_MIN * 60.0 {
-        60.0
-    } else {
-        (seconds / PARTS_MIN).max(record.series.interval_s).max(0.1)
-    };
-    let parts = minutes(record, length_s);
+fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Talk) -> anyhow::Result<()> {
+    let Figures::Soak(soak) = &conclusion.figures else { return Ok(()) };
     let style = talk.style();
     talk.show(&super::show::card(record, &style))?;
     talk.show("\n")?;
-    talk.show(&dyno_report::minute_table(&parts, &style))?;
+    talk.show(&dyno_report::minute_table(&soak.parts, &style))?;
     talk.show("\n")?;
-    let findings = findings(record, length_s);
+    let findings = conclusion.sentences();
     for finding in &findings {
         super::show_words(finding, 2, talk)?;
     }
     talk.json(&json!({
-        "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": length_s,
-        "findings": findings, "parts": parts.iter().map(part_json).collect::<Vec<_>>(),
+        "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
+        "findings": findings, "parts": soak.parts.iter().map(part_json).collect::<Vec<_>>(),
     }))?;
-    talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));
+    talk.say(&format!("stored as {}; `dyno show {}` shows all of it", record.id, conclusion.of));
     Ok(())
 }
 
@@ -68,23 +71,4 @@ fn part_json(part: &Minute) -> serde_json::Value {
         "redo_mb_per_s": part.redo_mb_per_s, "stalls": part.stalls,
         "checkpoints": part.checkpoints,
     })
-}
-
-/// The most marks that are told one by one.
-const MARKS_MAX: usize = 10;
-
-/// Whether it lasted, in words: steady state, drift or cliff, and the moments at which work stood still or slowed down.
-fn findings(record: &RunRecord, length_s: f64) -> Vec<String> {
-    const MEASURE: &str = "ops_per_s";
-    let rounds = steady::rounds(&record.series, length_s);
-    let mut findings = vec![
-        steady::sentence(&rounds, length_s, MEASURE),
-        steady::change(&rounds).sentence(length_s, MEASURE),
-    ];
-    let marks = stall::marks(&record.series);
-    findings.extend(marks.iter().take(MARKS_MAX).map(stall::Marked::phrase));
-    if marks.len() > MARKS_MAX {
-        findings.push(format!("{} more such moments; the table counts them", marks.len() - MARKS_MAX));
-    }
-    findings
 }

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use dyno_analyze::knee::knee;
-use dyno_analyze::petal;
-use dyno_analyze::scalability::scalability;
+use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_plan::sweep::{self, Done, Point, Schedule, Step};
 use dyno_plan::{Plan, Until};
 use dyno_record::{RunRecord, RunState, Status, SweepKind};
@@ -284,19 +282,24 @@ impl Driver<'_> {
         let (id, talk) = (&self.campaign.id, self.talk);
         let records = self.campaign.records()?;
         let done = stopped.is_none() && self.failed == 0;
-        let exit = self.campaign.end(done)?;
         let points = dyno_analyze::points(&records);
-        let findings = findings(&points);
+        let why = match self.failed {
+            0 => stopped.map(str::to_owned),
+            failed => Some(stopped.map_or_else(|| format!("{failed} runs failed"), str::to_owned)),
+        };
+        let conclusion = conclusion::sweep::conclusion(id, why, &points);
+        self.campaign.conclude(&conclusion)?;
+        let exit = self.campaign.end(done)?;
         if !points.points.is_empty() {
             talk.show("\n")?;
             talk.show(&dyno_report::point_table(&points, &talk.style()))?;
             let curves = dyno_report::text_curves(&points, talk.glyphs(), &talk.style());
             talk.show(&format!("\n{curves}\n"))?;
-            for finding in &findings {
-                super::show_words(finding, 2, talk)?;
+            for finding in conclusion.sentences() {
+                super::show_words(&finding, 2, talk)?;
             }
         }
-        talk.json(&as_json(id, done, &points, &records, &findings))?;
+        talk.json(&as_json(id, done, &points, &records, &conclusion))?;
         talk.say(&match stopped {
             Some(why) => {
                 format!("{why}; every finished run is kept, and `dyno sweep --resume {id}` goes on")
@@ -304,37 +307,10 @@ impl Driver<'_> {
             None if self.failed > 0 => {
                 format!("{} runs failed; `dyno sweep --resume {id}` tries them again", self.failed)
             }
-            None => format!("stored as {id}; `dyno list --sweep {id}` lists its runs"),
+            None => format!("stored as {id}; `dyno show {id}` shows all of it"),
         });
         Ok(exit)
     }
-}
-
-/// What the points say, in words: for each ramp its petal, its fit and its knees.
-fn findings(points: &dyno_analyze::Points<'_>) -> Vec<String> {
-    const FIT_SEED: u64 = 1;
-    const MEASURE: &str = "ops_per_s";
-    let along = points.load_axis();
-    let mut findings = Vec::new();
-    for curve in points.curves(along).into_iter().filter(|curve| curve.points.len() > 1) {
-        let name = curve.name();
-        let head = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let loads = curve.loads(MEASURE, "service_mean_us");
-        let fit = scalability(&loads, FIT_SEED);
-        match &fit {
-            Ok(fit) => findings.push(format!("{head}{}", fit.sentence(MEASURE))),
-            Err(error) => findings.push(format!("{head}{error}")),
-        }
-        let [kneedle, usl, _] = knee(&loads, &fit, None).sentences(MEASURE);
-        findings.push(format!("{head}{kneedle}"));
-        if fit.is_ok() {
-            findings.push(format!("{head}{usl}"));
-        }
-    }
-    let measures = petal::iops(points);
-    let ramps = petal::petals(points, measures);
-    findings.extend(ramps.iter().filter(|ramp| ramp.points.len() > 1).map(|ramp| ramp.sentence(measures)));
-    findings
 }
 
 fn as_json(
@@ -342,7 +318,7 @@ fn as_json(
     done: bool,
     points: &dyno_analyze::Points<'_>,
     records: &[RunRecord],
-    findings: &[String],
+    conclusion: &Conclusion,
 ) -> serde_json::Value {
     let axes: Vec<_> = points.axes.iter().map(|axis| axis.path.as_str()).collect();
     let points: Vec<_> = points
@@ -367,5 +343,8 @@ fn as_json(
         .iter()
         .map(|run| json!({ "id": run.id, "status": RunState::from(run.status), "part_of": run.part_of }))
         .collect();
-    json!({ "sweep": id, "done": done, "axes": axes, "points": points, "runs": runs, "findings": findings })
+    json!({
+        "sweep": id, "done": done, "axes": axes, "points": points, "runs": runs, "line": conclusion.line,
+        "findings": conclusion.words,
+    })
 }

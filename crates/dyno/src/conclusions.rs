@@ -1,0 +1,32 @@
+//! What commands concluded, out of the repository and into it.
+
+use dyno_analyze::Conclusion;
+use dyno_record::{Repository, RunRecord, RunState, SweepKind};
+
+/// What was concluded from `records`: of each sweep, search, soak or A/B comparison of which all runs are among them.
+pub(crate) fn of(repository: &Repository, records: &[RunRecord]) -> anyhow::Result<Vec<Conclusion>> {
+    let mut names: Vec<&str> = Vec::new();
+    for part in records.iter().filter_map(|record| record.part_of.as_ref()) {
+        if !names.contains(&part.id.as_str()) {
+            names.push(&part.id);
+        }
+    }
+    let mut found = Vec::new();
+    for name in names {
+        // Runs from elsewhere may belong to one that is not noted here.
+        let Some(value) = repository.conclusion(name)? else { continue };
+        let counts = |state: RunState| matches!(state, RunState::Valid | RunState::Invalid);
+        let all = repository.runs_of_sweep(name)?;
+        let here = |id: &str| records.iter().any(|record| record.id == id);
+        if all.iter().filter(|run| counts(run.status)).all(|run| here(&run.id)) {
+            found.push(serde_json::from_value(value)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a selection names runs by the sweep, search, soak or A/B comparison that they are of.
+pub(crate) fn is_named(selection: &str) -> bool {
+    let kinds = SweepKind::ALL.map(|kind| format!("{}-", kind.name()));
+    selection.starts_with("sweep:") || kinds.iter().any(|kind| selection.starts_with(kind.as_str()))
+}
