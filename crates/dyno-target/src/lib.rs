@@ -16,6 +16,7 @@ pub mod clock;
 pub mod data;
 mod disk;
 pub mod error;
+mod grants;
 pub mod load;
 pub mod lock;
 pub mod mysql;
@@ -33,6 +34,7 @@ pub mod witness;
 
 pub use clock::{Clock, MonotonicClock};
 pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+pub use grants::grants;
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
 pub use lock::{Claim, Holder, Lock, Work};
 pub use open::{OpenOptions, open, open_through};

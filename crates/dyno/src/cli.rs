@@ -224,14 +224,14 @@ pub(crate) struct Check {
     /// Load a small schema of its own, run every operation, compare with what must come of it, and drop it.
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Print what an Oracle administrator runs for a user of Dyno, and connect to nothing.
+    /// Print what an administrator runs so that the user of the URL can do its work, and connect to nothing.
     #[arg(long, conflicts_with = "deep")]
     pub(crate) grants: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Load {
-    /// Drop data of another shape first.
+    /// Drop data of another shape, or that is damaged, first.
     #[arg(long)]
     pub(crate) replace: bool,
 }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Desk, Said, short};
-use dyno_testbed::Postgres;
+use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=400 blocks", "--set", "data.scan_scale=100 blocks"];
 
@@ -13,7 +13,7 @@ fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
     [head, &DATA, &["--target", url]].concat()
 }
 
-/// A run and a load both say `what` is wrong, nothing is started, and drop and load make it right.
+/// A run and a load both say `what` is wrong, nothing is started, and a load that may replace makes it right.
 fn assert_found(desk: &Desk, url: &str, what: &str, damage: &str) {
     let names = |said: &Said| said.err.contains(what) && said.err.contains("hint: ");
     let run = desk.dyno(&args(&short(&["run"]), url));
@@ -23,10 +23,10 @@ fn assert_found(desk: &Desk, url: &str, what: &str, damage: &str) {
     assert!(check.code == 3, "{damage}: {check:#?}");
     let load = desk.dyno(&args(&["load"], url));
     assert!(load.code == 3 && names(&load), "{damage}: {load:#?}");
-    let drop = desk.dyno(&args(&["drop", "--yes"], url));
-    assert_eq!(drop.code, 0, "{damage}: {drop:#?}");
-    let load = desk.dyno(&args(&["load"], url));
-    assert_eq!(load.code, 0, "{damage}: {load:#?}");
+    let load = desk.dyno(&args(&["load", "--replace"], url));
+    assert!(load.code == 0 && load.err.contains("loading anew"), "{damage}: {load:#?}");
+    let check = desk.dyno(&args(&["check"], url));
+    assert_eq!(check.code, 0, "{damage}: {check:#?}");
 }
 
 /// What somebody does to the data, and what the refusal has to say.
@@ -56,6 +56,8 @@ fn changed_data_on_sqlite_is_found_before_the_run() {
         ("CREATE INDEX mine ON {t}(c2)", "mine"),
         ("CREATE TRIGGER mine AFTER UPDATE ON {t} BEGIN SELECT 1; END", "mine"),
         ("DROP TABLE {s}", "dyno_scan_1"),
+        ("ALTER TABLE {t} RENAME COLUMN c7 TO mine", "other columns"),
+        ("ALTER TABLE {s} ADD COLUMN mine TEXT", "other columns"),
     ]);
     for (damage, what) in damages {
         let sql = damage.replace("{t}", "dyno_rows_1").replace("{s}", "dyno_scan_1");
@@ -93,6 +95,8 @@ fn changed_data_on_postgres_is_found_before_the_run() {
                 "trigger mine",
             ),
             ("DROP TABLE {s}", "scan_1"),
+            ("ALTER TABLE {t} DROP COLUMN c20", "c20"),
+            ("ALTER TABLE {s} RENAME COLUMN c7 TO mine", "c7"),
         ]);
         for (damage, what) in damages {
             let sql = damage.replace("{t}", "dyno.rows_1").replace("{s}", "dyno.scan_1");
@@ -105,6 +109,80 @@ fn changed_data_on_postgres_is_found_before_the_run() {
             assert_found(&desk, &url, what, &sql);
         }
     }
+}
+
+#[test]
+fn changed_data_on_mysql_and_mariadb_is_found_and_repaired() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let (url, desk) = (server.url(), Desk::new());
+        let load = desk.dyno(&args(&["load"], &url));
+        assert_eq!(load.code, 0, "{load:#?}");
+        for (damage, what) in [
+            ("DELETE FROM dyno_rows_1 WHERE custid % 5 = 0", "row"),
+            ("UPDATE dyno_rows_1 SET c7 = c8 WHERE custid IS NOT NULL", "other text"),
+            ("DROP INDEX dyno_rows_1_custid ON dyno_rows_1", "index"),
+            ("DROP TABLE dyno_scan_1", "dyno_scan_1"),
+            ("TRUNCATE dyno_rows_1", "row"),
+            ("ALTER TABLE dyno_rows_1 DROP COLUMN c20", "c20"),
+            ("DELETE FROM dyno_meta", "format"),
+        ] {
+            server.sql(damage);
+            assert_found(&desk, &url, what, damage);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_load_that_did_not_end_is_replaced() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[("fsync", "off")]);
+    let (url, desk) = (server.url(), Desk::new());
+    assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
+    for damage in [
+        "DELETE FROM dyno.meta WHERE key = 'finished_at'; DROP TABLE dyno.rows_1",
+        "DELETE FROM dyno.meta WHERE key = 'finished_at'; TRUNCATE dyno.rows_1",
+        "DROP TABLE dyno.meta",
+        "DELETE FROM dyno.meta WHERE key = 'rows'",
+    ] {
+        server.psql(damage);
+        let load = desk.dyno(&args(&["load", "--replace"], &url));
+        assert_eq!(load.code, 0, "{damage}: {load:#?}");
+        let run = desk.dyno(&args(&short(&["run"]), &url));
+        assert_eq!(run.code, 0, "{damage}: {run:#?}");
+    }
+}
+
+#[test]
+fn a_drop_names_what_it_leaves_and_why() {
+    let desk = Desk::new();
+    let file = desk.file("a.db");
+    let url = format!("sqlite:{}", file.display());
+    assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE mine(a)").unwrap();
+    let (code, dropped) = desk.json(&args(&["drop", "--yes"], &url));
+    assert_eq!(code, 0);
+    let left: Vec<&str> =
+        dropped["left"].as_array().unwrap().iter().map(|left| left["name"].as_str().unwrap()).collect();
+    assert_eq!(left, ["mine", file.to_str().unwrap()], "{dropped}");
+    let again = desk.dyno(&args(&["drop", "--yes"], &url));
+    assert!(
+        again.err.contains("holds nothing of Dyno's") && again.err.contains("left object mine: "),
+        "{again:#?}"
+    );
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[]);
+    assert_eq!(desk.dyno(&args(&["load"], &server.url())).code, 0);
+    server.psql("CREATE TABLE dyno.mine(a int)");
+    let said = desk.dyno(&args(&["drop", "--yes"], &server.url()));
+    for words in [
+        "left table dyno.mine: it is not in the list",
+        "left schema dyno: it was there before the load, or holds",
+    ] {
+        assert!(said.code == 0 && said.err.contains(words), "{said:#?}");
+    }
+    let again = desk.dyno(&args(&["drop", "--yes"], &server.url()));
+    assert!(again.code == 0 && again.err.contains("left table dyno.mine"), "{again:#?}");
 }
 
 #[test]

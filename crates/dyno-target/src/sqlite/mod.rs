@@ -209,6 +209,11 @@ impl Target for SqliteTarget {
         layout::inventory(&self.shared.params)
     }
 
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.shared.keep()?;
+        layout::foreign(&self.shared.params)
+    }
+
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
         self.shared.keep()?;
         layout::drop_all(&self.shared.params)

@@ -1,12 +1,12 @@
 //! `dyno check`: everything that would prevent or falsify a run, with the way out.
 
-use dyno_plan::{Engine, Plan};
+use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
 use dyno_target::{DataState, Target, Work};
 
 use crate::cli::{Check, Common};
 use crate::context;
-use crate::exit::{Exit, usage};
+use crate::exit::Exit;
 use crate::talk::Talk;
 use crate::targets::{Reached, Targets};
 
@@ -78,15 +78,13 @@ fn findings(
     Ok(advice)
 }
 
-/// Prints what only one engine's users need: other engines' hints hold whole statements.
+/// Prints what an administrator runs for each target's user.
 fn grants(plan: &Plan, talk: &Talk) -> anyhow::Result<Exit> {
-    if Engine::of(&plan.target.url) != Some(Engine::Oracle) {
-        return Err(usage(
-            format!("there is no list of grants for {}", plan.target.url.scheme),
-            "dyno check says what a user misses; --grants is for oracle:// targets",
-        ));
+    for url in plan.target.all() {
+        // Of a target behind a pooler the server's own names count.
+        let url = plan.target.observe_url.as_ref().unwrap_or(url);
+        talk.show(&dyno_target::grants(url))?;
     }
-    talk.show(dyno_target::oracle::GRANTS)?;
     Ok(Exit::Done)
 }
 

@@ -17,6 +17,9 @@ pub(super) fn run(common: &Common, args: &Init, talk: &Talk) -> anyhow::Result<E
             talk.say(ready.about());
             "edit it: what it answers and how to run it stands at its top"
         }
+        None if args.engine.is_server() => {
+            "edit it, have an administrator run what `dyno check --grants` prints, then `dyno check`, `dyno load`, `dyno run`"
+        }
         None => "edit it, then `dyno check`, `dyno load`, `dyno run`",
     };
     talk.say(&format!("wrote {}: {next}", path.display()));

@@ -1,7 +1,7 @@
 //! `dyno load`: creates, fills and verifies the data.
 
 use dyno_plan::DataSpec;
-use dyno_target::{Cancel, LoadOptions, LoadReport, Target, Work};
+use dyno_target::{Cancel, LoadOptions, LoadReport, Target, TargetError, TargetErrorKind, Work};
 
 use crate::cli::{Common, Load};
 use crate::context;
@@ -64,14 +64,39 @@ pub(super) fn load(
         replace,
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    let report = match attempt(target, spec, &options, talk, cancel) {
+        // Of Dyno's data only what it recorded is removed; what is in its way and not Dyno's is an error again.
+        Err(error) if replace && is_damage(error.kind) => {
+            talk.say(&format!("{error}: removing what Dyno made, and loading anew"));
+            target.drop_all()?;
+            attempt(target, spec, &options, talk, cancel)?
+        }
+        outcome => outcome?,
+    };
+    talk.say(&summary(&report));
+    Ok(report)
+}
+
+/// Whether an error may be one of the data itself: also what the database says of a table or column that is gone.
+fn is_damage(kind: TargetErrorKind) -> bool {
+    matches!(kind, TargetErrorKind::Data | TargetErrorKind::Database)
+}
+
+/// Loads, and looks whether what was there already is still what was loaded.
+fn attempt(
+    target: &dyn Target,
+    spec: &DataSpec,
+    options: &LoadOptions,
+    talk: &Talk,
+    cancel: &Cancel,
+) -> Result<LoadReport, TargetError> {
     let progress = LoadProgress::new(talk);
-    let outcome = target.load(spec, &options, &progress, cancel);
+    let outcome = target.load(spec, options, &progress, cancel);
     progress.finish();
     let report = outcome?;
     if report.already {
         target.spot_check(spec, context::spot_seed())?;
     }
-    talk.say(&summary(&report));
     Ok(report)
 }
 

@@ -51,7 +51,13 @@ fn note_missing(
 ) -> Result<(), TargetError> {
     match MyError::of(&error) {
         Some(server) => {
-            missing.insert(source.name, server.message.clone());
+            // No right on the table, or on any of its database.
+            let grant = if matches!(server.number, 1142 | 1044) {
+                "; GRANT SELECT ON performance_schema.* to this user"
+            } else {
+                ""
+            };
+            missing.insert(source.name, format!("{}{grant}", server.message));
             Ok(())
         }
         None => Err(error),

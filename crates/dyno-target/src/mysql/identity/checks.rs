@@ -174,7 +174,12 @@ pub(super) fn others(facts: &Facts) -> Advice {
         } else {
             "sessions of other users cannot be seen without the right PROCESS".to_owned()
         };
-        return advice("others", Severity::Note, found, format!("make sure they stay idle: {list}"));
+        let way_out = if facts.process {
+            format!("make sure they stay idle: {list}")
+        } else {
+            format!("GRANT PROCESS ON *.* TO '{}'@'HOST'", facts.user)
+        };
+        return advice("others", Severity::Note, found, way_out);
     }
     ok("others", "nobody else is connected to this server")
 }

@@ -17,10 +17,7 @@ pub(in crate::mysql) fn inventory(connection: &mut Connection) -> Result<Vec<Dro
 /// What is called as Dyno's objects are and is not Dyno's: a drop leaves it.
 pub(in crate::mysql) fn foreign(connection: &mut Connection) -> Result<Vec<DropItem>, TargetError> {
     let database = database(connection)?;
-    let (ours, others) = ours(connection)?;
-    if ours.is_empty() {
-        return Ok(Vec::new());
-    }
+    let (_, others) = ours(connection)?;
     Ok(others.iter().map(|object| object.item(&database)).collect())
 }
 

@@ -84,7 +84,7 @@ fn file(
             TargetErrorKind::Data,
             format!("rows were changed on their way in: {said}"),
         )
-        .hint("drop what Dyno made and load again"));
+        .hint("`dyno load --replace` drops what Dyno made and loads anew"));
     }
     Ok(taken)
 }

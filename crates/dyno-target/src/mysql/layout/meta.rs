@@ -89,7 +89,8 @@ const SECONDARY: &str = "secondary";
 
 fn broken(what: impl std::fmt::Display) -> TargetError {
     let message = format!("Dyno's metadata (dyno_meta and its kin) cannot be used: {what}");
-    TargetError::new(TargetErrorKind::Data, message).hint("drop what Dyno made and load again")
+    TargetError::new(TargetErrorKind::Data, message)
+        .hint("`dyno load --replace` drops what Dyno made and loads anew")
 }
 
 /// One table or procedure of this database: kind, name, comment, bytes.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::{Connection, Row};
+use super::super::wire::{Connection, MyError, Row};
 use super::quote::literal;
 use super::row_text::RowMaker;
 use super::tables::{Shape, Table};
@@ -27,16 +27,36 @@ pub(in crate::mysql) fn spot_check(
     let shape = Shape::of(spec.block_size)?;
     for table in Table::all(spec) {
         check_facts(connection, spec, &table)?;
-        check_ends(connection, &table, shape)?;
-        let mut maker = RowMaker::new(spec, &table, shape);
-        let seed = mix(seed ^ mix(u64::from(table.schema)));
-        if table.kind == TableKind::Rows {
-            check_by_key(connection, &table, &mut maker, seed)?;
-            check_secondary(connection, spec, &table)?;
-        }
-        check_positions(connection, &table, shape, &mut maker, seed)?;
+        check_rows(connection, spec, &table, shape, seed).map_err(|error| altered(&table, error))?;
     }
     Ok(())
+}
+
+fn check_rows(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+    shape: Shape,
+    seed: u64,
+) -> Result<(), TargetError> {
+    check_ends(connection, table, shape)?;
+    let mut maker = RowMaker::new(spec, table, shape);
+    let seed = mix(seed ^ mix(u64::from(table.schema)));
+    if table.kind == TableKind::Rows {
+        check_by_key(connection, table, &mut maker, seed)?;
+        check_secondary(connection, spec, table)?;
+    }
+    check_positions(connection, table, shape, &mut maker, seed)
+}
+
+/// What the server says of a column (1054), a table (1146) or an index (1176) that is gone, as a finding about the table.
+fn altered(table: &Table, error: TargetError) -> TargetError {
+    match MyError::of(&error).map(|server| server.number) {
+        Some(1054 | 1146 | 1176) => {
+            wrong(&table.name(), &format!("cannot be read as it was loaded: {}", error.message))
+        }
+        _ => error,
+    }
 }
 
 /// Its indexes and triggers.

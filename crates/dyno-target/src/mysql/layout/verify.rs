@@ -95,7 +95,7 @@ pub(super) fn check_secondary(
 /// That something is wrong with a table.
 pub(super) fn wrong(table: &str, found: &str) -> TargetError {
     TargetError::new(TargetErrorKind::Data, format!("table {table} {found}"))
-        .hint("drop what Dyno made and load again; check that nobody else writes to tables dyno_…")
+        .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to tables dyno_…")
 }
 
 /// Keys are `1..=rows` if count, smallest, largest and sum are theirs; the loader writes each position once, so what could

@@ -18,8 +18,8 @@ pub(in crate::oracle) fn inventory(connection: &Connection) -> Result<Vec<DropIt
 
 /// What is called as Dyno's tables are and is not Dyno's: a drop leaves it.
 pub(in crate::oracle) fn foreign(connection: &Connection) -> Result<Vec<DropItem>, TargetError> {
-    let (ours, others) = ours(connection)?;
-    Ok(if ours.is_empty() { Vec::new() } else { others.iter().map(There::item).collect() })
+    let (_, others) = ours(connection)?;
+    Ok(others.iter().map(There::item).collect())
 }
 
 /// Removes what [`inventory`] lists.

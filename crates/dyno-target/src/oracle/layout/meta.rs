@@ -49,7 +49,8 @@ impl Found {
 
 fn broken(what: impl std::fmt::Display) -> TargetError {
     let message = format!("Dyno's metadata (DYNO_META and its kin) cannot be used: {what}");
-    TargetError::new(TargetErrorKind::Data, message).hint("drop what Dyno made and load again")
+    TargetError::new(TargetErrorKind::Data, message)
+        .hint("`dyno load --replace` drops what Dyno made and loads anew")
 }
 
 /// One table of this user whose name begins as Dyno's do.

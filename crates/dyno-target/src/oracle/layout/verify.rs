@@ -90,7 +90,7 @@ fn judge(table: &Table, found: [u128; 5]) -> Result<(), TargetError> {
 /// That something is wrong with a table.
 pub(super) fn wrong(table: &str, found: &str) -> TargetError {
     TargetError::new(TargetErrorKind::Data, format!("table {table} {found}"))
-        .hint("drop what Dyno made and load again; check that nobody else writes to tables DYNO_…")
+        .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to tables DYNO_…")
 }
 
 #[cfg(test)]

@@ -64,8 +64,13 @@ impl PgObserver {
                 Err(error) => match PgError::of(&error) {
                     // The server refused this one; the connection is well. A refusal is a rollback, no commit.
                     Some(server) if !server.is_fatal() => {
-                        self.missing
-                            .insert(part.name, format!("{} cannot be read: {}", part.name, server.message));
+                        let grant = if server.code == "42501" {
+                            "; GRANT pg_monitor, or SELECT on it, to this user"
+                        } else {
+                            ""
+                        };
+                        let why = format!("{} cannot be read: {}{grant}", part.name, server.message);
+                        self.missing.insert(part.name, why);
                     }
                     _ => return Err(error),
                 },

@@ -246,7 +246,10 @@ pub(super) fn others(facts: &Facts) -> Advice {
             "others",
             Severity::Note,
             format!("{all} other sessions are connected to this database and idle, as far as can be seen"),
-            format!("make sure they stay idle: {list}"),
+            match facts.monitor || facts.superuser {
+                true => format!("make sure they stay idle: {list}"),
+                false => format!("what they do is shown after GRANT pg_monitor TO {};", ident(&facts.user)),
+            },
         );
     }
     ok("others", "nobody else is connected to this database")

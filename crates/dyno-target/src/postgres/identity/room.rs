@@ -3,6 +3,7 @@
 use dyno_plan::DataSpec;
 use dyno_record::{Advice, Severity};
 
+use super::super::layout::ident;
 use super::facts::Facts;
 use super::preflight::{advice, ok};
 use crate::disk::human;
@@ -87,7 +88,13 @@ pub(super) fn disk(facts: &Facts, spec: &DataSpec) -> Advice {
                 "a load needs {} of disk, WAL included; how much is free cannot be seen from here",
                 human(needed)
             ),
-            "look on the server: df -h in its data_directory",
+            match facts.monitor || facts.superuser {
+                true => "look on the server: df -h in its data_directory".to_owned(),
+                false => format!(
+                    "GRANT pg_monitor TO {}; shows where the data lies, or look on the server: df -h in its data_directory",
+                    ident(&facts.user)
+                ),
+            },
         ),
         Some(free) if free < needed => advice(
             "disk_space",

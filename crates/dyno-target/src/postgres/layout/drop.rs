@@ -21,10 +21,24 @@ pub(in crate::postgres) fn inventory(connection: &mut Connection) -> Result<Vec<
 
 /// What lies in schema `dyno` and is not Dyno's: a drop leaves it, and then leaves the schema too.
 pub(in crate::postgres) fn foreign(connection: &mut Connection) -> Result<Vec<DropItem>, TargetError> {
-    if !recorded(connection)? {
+    let there = connection.simple(&format!("SELECT FROM pg_namespace WHERE nspname = '{SCHEMA}'"))?;
+    if there.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(connection.simple(FOREIGN)?.iter().filter_map(item).collect())
+    let recorded = recorded(connection)?;
+    let list = if recorded { FOREIGN.to_owned() } else { unrecorded() };
+    let mut left: Vec<DropItem> = connection.simple(&list)?.iter().filter_map(item).collect();
+    let schema_goes = recorded && objects(connection)?.iter().any(|(item, _)| item.kind == "schema");
+    if !schema_goes {
+        left.push(DropItem { kind: "schema".to_owned(), name: SCHEMA.to_owned(), bytes: None });
+    }
+    Ok(left)
+}
+
+/// [`FOREIGN`] where the list of what is Dyno's is gone: then nothing can be told to be.
+fn unrecorded() -> String {
+    let none = "(SELECT NULL::oid AS oid WHERE false)";
+    FOREIGN.replace("dyno.objects o", &format!("{none} o"))
 }
 
 /// Removes what [`inventory`] lists, all or nothing.

@@ -81,7 +81,8 @@ const SECONDARY: &str = "secondary";
 
 fn broken(what: impl std::fmt::Display) -> TargetError {
     let message = format!("Dyno's metadata in schema {SCHEMA} cannot be used: {what}");
-    TargetError::new(TargetErrorKind::Data, message).hint("drop what Dyno made and load again")
+    TargetError::new(TargetErrorKind::Data, message)
+        .hint("`dyno load --replace` drops what Dyno made and loads anew")
 }
 
 /// Reads the metadata; `None` if there is none of Dyno's.

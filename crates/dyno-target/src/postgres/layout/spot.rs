@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::{Connection, Row};
+use super::super::wire::{Connection, PgError, Row};
 use super::copy_rows::RowMaker;
 use super::deletions;
 use super::quote::literal;
@@ -44,24 +44,45 @@ pub(in crate::postgres) fn spot_check(
         check_facts(spec, table, facts)?;
         check_burdens(connection, spec, table)?;
         let others = if table.kind == TableKind::Rows { others } else { facts.deleted > 0 };
-        if others {
-            count_all(connection, table)?;
-        }
-        let seed = mix(seed ^ mix(u64::from(table.schema)));
-        match table.kind {
-            TableKind::Rows => {
-                check_ends(connection, table)?;
-                check_order(connection, table, seed)?;
-                by_key(connection, spec, table, seed)?;
-                check_secondary(connection, spec, table)?;
-            }
-            TableKind::Scan => by_block(connection, spec, table, facts.blocks, seed)?,
-        }
+        check_rows(connection, spec, table, facts, (others, seed)).map_err(|error| altered(table, error))?;
     }
     if others {
         deletions::set(connection, deleted);
     }
     Ok(())
+}
+
+/// Rows of one table; all keys are counted where `others` may have deleted some.
+fn check_rows(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+    facts: &Facts,
+    (others, seed): (bool, u64),
+) -> Result<(), TargetError> {
+    if others {
+        count_all(connection, table)?;
+    }
+    let seed = mix(seed ^ mix(u64::from(table.schema)));
+    match table.kind {
+        TableKind::Rows => {
+            check_ends(connection, table)?;
+            check_order(connection, table, seed)?;
+            by_key(connection, spec, table, seed)?;
+            check_secondary(connection, spec, table)
+        }
+        TableKind::Scan => by_block(connection, spec, table, facts.blocks, seed),
+    }
+}
+
+/// What the server says of columns that are gone or of another type, as a finding about the table.
+fn altered(table: &Table, error: TargetError) -> TargetError {
+    match PgError::of(&error) {
+        Some(server) if server.code.starts_with("42") && error.kind != TargetErrorKind::Privilege => {
+            wrong(table, &format!("cannot be read as it was loaded: {}", error.message))
+        }
+        _ => error,
+    }
 }
 
 /// What the catalogs say of a table.

@@ -98,7 +98,7 @@ pub(super) fn check_secondary(
 
 fn wrong(table: &str, found: &str) -> TargetError {
     TargetError::new(TargetErrorKind::Data, format!("table {table} {found}"))
-        .hint("drop what Dyno made and load again; check that nobody else writes to schema dyno")
+        .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to schema dyno")
 }
 
 /// Keys are `1..=rows` if count, smallest, largest and sum are theirs; the loader writes each position once, so what could

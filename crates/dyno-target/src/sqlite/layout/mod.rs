@@ -13,6 +13,6 @@ mod versions;
 pub(super) use load::{load, never, page_size_differs};
 pub(super) use meta::{has, read as read_meta, state};
 pub(super) use names::{DEFAULT_PAGE_BYTES, Table, check_page_bytes, column_bytes, columns};
-pub(super) use remove::{drop_all, inventory};
+pub(super) use remove::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;
 pub(super) use versions::versions;

@@ -78,6 +78,20 @@ pub(in crate::sqlite) fn inventory(params: &Params) -> Result<Vec<DropItem>, Tar
     }
 }
 
+/// What is in the file and not recorded as Dyno's, and the file itself where it stays.
+pub(in crate::sqlite) fn foreign(params: &Params) -> Result<Vec<DropItem>, TargetError> {
+    let Some(link) = open(params)? else { return Ok(Vec::new()) };
+    let plan = plan(params, &link)?;
+    let names = meta::names_in_file(&link.conn).doing("list what the file holds")?;
+    let others = names.into_iter().filter(|name| !plan.objects.iter().any(|object| object.name == *name));
+    let item = |kind: &str, name: String| DropItem { kind: kind.to_owned(), name, bytes: None };
+    let mut left: Vec<DropItem> = others.map(|name| item("object", name)).collect();
+    if let Some(path) = params.file().filter(|_| plan.files.is_empty()) {
+        left.push(item("file", path.display().to_string()));
+    }
+    Ok(left)
+}
+
 /// Whether [`drop_all`] would remove the file itself, so that the next load makes a new one.
 pub(super) fn removes_file(params: &Params) -> Result<bool, TargetError> {
     Ok(inventory(params)?.iter().any(|item| item.kind == "file"))

@@ -43,7 +43,7 @@ type Found = (Option<i64>, Option<i64>, Option<String>);
 fn wrong(table: Table, found: &str) -> TargetError {
     let message = format!("table {} is not what was loaded: it {found}", table.name());
     TargetError::new(TargetErrorKind::Data, message)
-        .hint("find out who changed it; `dyno drop` and then `dyno load` make it anew")
+        .hint("find out who changed it; `dyno load --replace` makes it anew")
 }
 
 /// Whether table and index are there, and nothing else hangs on the table.

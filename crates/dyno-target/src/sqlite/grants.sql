@@ -1,0 +1,2 @@
+-- SQLite has no users: who may read and write the file may do everything. Dyno needs to read and write {file}, and to
+-- create files in its directory (the journal, the WAL, and the database itself at the first load).
