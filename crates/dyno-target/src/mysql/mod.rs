@@ -9,6 +9,7 @@ mod identity;
 mod layout;
 mod lock;
 pub mod ops;
+mod own;
 mod sampler;
 mod target;
 pub mod wire;

@@ -5,13 +5,14 @@
 
 use super::connect::ConnectConfig;
 use super::layout::settle;
-use super::ops::Sessions;
+use super::own::{Sessions, open_books};
 use super::wire::{Connection, MyError};
 use crate::error::TargetError;
 use crate::target::{OtherSession, Sampler, WaitSample};
 
-/// Sessions with their current wait if it has not ended: connection, command, stage, event.
-const BY_WAIT: &str = "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE,
+/// All connections with their current wait if it has not ended: number, user, database, command, stage, event.
+const BY_WAIT: &str =
+    "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_DB, t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE,
          IF(w.END_EVENT_ID IS NULL, w.EVENT_NAME, NULL)
      FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w USING (THREAD_ID)
      WHERE t.PROCESSLIST_ID IS NOT NULL";
@@ -20,9 +21,14 @@ const BY_WAIT: &str = "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_COMMAND, t.PROCESS
 /// its rows as rows that were written.
 const BY_STAGE: &str = "SHOW PROCESSLIST";
 
-/// Where each statement shows connection, command, stage and event.
-const WAIT_COLUMNS: [usize; 4] = [0, 1, 2, 3];
-const STAGE_COLUMNS: [usize; 4] = [0, 4, 6, usize::MAX];
+/// Where each statement shows number, user, database, command, stage and event.
+const WAIT_COLUMNS: [usize; 6] = [0, 1, 2, 3, 4, 5];
+const STAGE_COLUMNS: [usize; 6] = [0, 1, 3, 4, 6, usize::MAX];
+
+/// Whether this user sees the connections of all users.
+const SEES_ALL: &str =
+    "SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'PROCESS'
+     AND GRANTEE = CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')";
 
 /// Whether current waits are kept.
 const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_consumers
@@ -32,6 +38,9 @@ const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_cons
 pub(super) struct MySampler {
     connection: Connection,
     by_wait: bool,
+    sees_others: bool,
+    /// The database under test.
+    database: String,
     sessions: Sessions,
 }
 
@@ -40,33 +49,55 @@ impl MySampler {
     pub(super) fn open(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno sampler")?;
         settle(&mut connection)?;
-        let kept = match connection.simple(WAITS_ARE_KEPT) {
-            Ok(rows) => rows.first().and_then(|row| row.get(0)) == Some("1"),
-            Err(error) if MyError::of(&error).is_some() => false,
-            Err(error) => return Err(error),
+        let mut counts = |sql: &str| match connection.simple(sql) {
+            Ok(rows) => Ok(rows.first().and_then(|row| row.parse::<u64>(0)).is_some_and(|count| count > 0)),
+            Err(error) if MyError::of(&error).is_some() => Ok(false),
+            Err(error) => Err(error),
         };
+        let (kept, sees_others) = (counts(WAITS_ARE_KEPT)?, counts(SEES_ALL)?);
         let by_wait = kept && connection.simple(BY_WAIT).is_ok();
-        Ok(Self { connection, by_wait, sessions })
+        open_books(&sessions).looker(connection.id());
+        Ok(Self { connection, by_wait, sees_others, database: config.database.clone(), sessions })
     }
 }
 
 impl Sampler for MySampler {
-    fn sample(&mut self, into: &mut Vec<WaitSample>, _: &mut Vec<OtherSession>) -> Result<(), TargetError> {
+    fn sample(
+        &mut self,
+        into: &mut Vec<WaitSample>,
+        others: &mut Vec<OtherSession>,
+    ) -> Result<(), TargetError> {
         let (sql, columns) = if self.by_wait { (BY_WAIT, WAIT_COLUMNS) } else { (BY_STAGE, STAGE_COLUMNS) };
         let rows = self.connection.simple(sql)?;
-        // A set of numbers is whole at every moment, so a panic elsewhere does not spoil it.
-        let sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for row in rows.iter().filter(|row| row.parse(columns[0]).is_some_and(|id| sessions.contains(&id))) {
-            let [_, command, stage, event] = columns.map(|column| row.get(column));
-            if matches!(command, Some("Query" | "Execute")) {
+        let own = open_books(&self.sessions);
+        for row in &rows {
+            let [_, user, database, command, stage, event] = columns.map(|column| row.get(column));
+            let Some(id) = row.parse(columns[0]) else { continue };
+            if !matches!(command, Some("Query" | "Execute" | "Fetch")) || own.looks(id) {
+                continue;
+            }
+            if own.has(id) {
                 into.push(wait(event, stage.unwrap_or_default()));
+            } else {
+                others.push(OtherSession {
+                    database: database.unwrap_or_default().to_owned(),
+                    program: user.unwrap_or_default().to_owned(),
+                    // The server's counters hold the work of all databases, and this is the one under test.
+                    here: database == Some(self.database.as_str()),
+                });
             }
         }
         Ok(())
     }
 
     fn sees_others(&self) -> Result<(), String> {
-        Err("sessions of others are not sampled on MySQL".to_owned())
+        match self.sees_others {
+            true => Ok(()),
+            false => {
+                Err("this user does not see what other users' connections do; GRANT PROCESS ON *.* to it"
+                    .to_owned())
+            }
+        }
     }
 
     fn own_commits(&self) -> u64 {

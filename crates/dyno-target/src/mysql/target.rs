@@ -4,7 +4,8 @@ use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
-use super::ops::{MySession, Sessions};
+use super::ops::MySession;
+use super::own::Sessions;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler};
 use crate::error::{TargetError, TargetErrorKind};
@@ -23,7 +24,7 @@ const LOAD_PARALLEL_MAX: u32 = 64;
 pub(super) struct MyTarget {
     url: TargetUrl,
     config: ConnectConfig,
-    /// Connections of the sessions that are open, for the sampler to know them by.
+    /// The sessions' connections, and what they have done: for observer and sampler to tell them from others.
     sessions: Sessions,
 }
 
@@ -154,7 +155,7 @@ impl Target for MyTarget {
     }
 
     fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::MyObserver::open(&self.config)?))
+        Ok(Box::new(counters::MyObserver::open(&self.config, self.sessions.clone())?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {

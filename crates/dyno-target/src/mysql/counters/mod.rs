@@ -3,8 +3,9 @@
 //!
 //! The server adds up its status counters over all sessions at the moment it is asked, and books a statement before it
 //! answers it, so counts of operations agree to the unit without any flushing. `portable` turns them into the common
-//! vocabulary.
+//! vocabulary, and `company` says how much of them is the run's own.
 
+mod company;
 mod histogram;
 mod observer;
 mod portable;

@@ -7,7 +7,9 @@ use dyno_record::Snapshot;
 use super::super::connect::ConnectConfig;
 use super::super::identity::started;
 use super::super::layout::settle;
+use super::super::own::{self, Sessions, open_books};
 use super::super::wire::{Connection, MyError, Row};
+use super::company;
 use super::histogram;
 use super::portable::{Facts, fill};
 use super::sources::{ALL, Source};
@@ -20,11 +22,13 @@ pub(in crate::mysql) struct MyObserver {
     /// Sources that cannot be read, with the reason.
     missing: BTreeMap<&'static str, String>,
     histogram: bool,
+    /// What the sessions have done.
+    sessions: Sessions,
 }
 
 impl MyObserver {
-    /// Connects, and finds out what can be read.
-    pub(in crate::mysql) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
+    /// Connects, and finds out what can be read; `sessions` tells what of it is their work.
+    pub(in crate::mysql) fn open(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno observer")?;
         settle(&mut connection)?;
         let mut missing = BTreeMap::new();
@@ -39,7 +43,8 @@ impl MyObserver {
             }
         }
         let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
-        Ok(Self { connection, missing, histogram })
+        open_books(&sessions).looker(connection.id());
+        Ok(Self { connection, missing, histogram, sessions })
     }
 }
 
@@ -91,6 +96,10 @@ impl Observer for MyObserver {
         snapshot.native.remove("status.Uptime");
         snapshot.epochs.insert("server.start".to_owned(), started(&mut self.connection)?);
         fill(&mut snapshot, &facts);
+        let own = own::ask(&mut self.connection)?;
+        if let Some(sessions) = open_books(&self.sessions).sum() {
+            company::fill(&mut snapshot, &facts, sessions, own);
+        }
         Ok(snapshot)
     }
 

@@ -26,11 +26,11 @@ impl Facts {
         Self { mariadb, missing, settings: BTreeMap::new() }
     }
 
-    fn setting(&self, name: &str) -> &str {
+    pub(super) fn setting(&self, name: &str) -> &str {
         self.settings.get(name).map_or("", String::as_str)
     }
 
-    fn is_on(&self, name: &str) -> bool {
+    pub(super) fn is_on(&self, name: &str) -> bool {
         matches!(self.setting(name), "ON" | "1")
     }
 }

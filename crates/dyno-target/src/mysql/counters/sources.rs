@@ -16,7 +16,22 @@ pub(super) const STATUS: Source = Source { name: "status", sql: "SHOW GLOBAL STA
 pub(super) const SETTINGS: Source = Source {
     name: "setting",
     sql: "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_page_size', 'innodb_flush_log_at_trx_commit',
-          'innodb_flush_method', 'sync_binlog', 'log_bin', 'performance_schema', 'userstat', 'innodb_buffer_pool_size')",
+          'innodb_flush_method', 'sync_binlog', 'log_bin', 'performance_schema', 'userstat', 'innodb_buffer_pool_size',
+          'log_output', 'slow_query_log', 'general_log')",
+};
+
+/// Rows of tables read and written, as storage engines gave and took them: of the run's own tables, and of all others but the
+/// server's own.
+pub(super) const TABLES: Source = Source {
+    name: "tables",
+    sql: "SELECT CONCAT(IF(OBJECT_SCHEMA = DATABASE() AND OBJECT_NAME LIKE 'dyno\\_%', 'own.', 'others.'), part),
+              SUM(IF(part = 'rows_read', COUNT_FETCH, COUNT_INSERT + COUNT_UPDATE + COUNT_DELETE))
+          FROM performance_schema.table_io_waits_summary_by_table,
+              (SELECT 'rows_read' AS part UNION ALL SELECT 'rows_written') parts
+          WHERE OBJECT_SCHEMA NOT IN ('mysql', 'performance_schema', 'information_schema', 'sys')
+              AND (SELECT ENABLED FROM performance_schema.setup_instruments
+                   WHERE NAME = 'wait/io/table/sql/handler') = 'YES'
+          GROUP BY 1",
 };
 
 /// File I/O by kind of file: counts, bytes and picoseconds.
@@ -50,4 +65,4 @@ pub(super) const WAITS: Source = Source {
 };
 
 /// All of them, the ones without which there is no snapshot first.
-pub(super) const ALL: [Source; 5] = [STATUS, SETTINGS, FILES, STATEMENTS, WAITS];
+pub(super) const ALL: [Source; 6] = [STATUS, SETTINGS, TABLES, FILES, STATEMENTS, WAITS];

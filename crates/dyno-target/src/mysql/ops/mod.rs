@@ -17,7 +17,6 @@ mod templates;
 
 pub(super) use procedures::slice_sql;
 pub use session::MySession;
-pub(super) use session::Sessions;
 
 /// A setting that every session makes for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,19 +15,14 @@ use crate::data::UpdateValues;
 use crate::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 use crate::mysql::connect::ConnectConfig;
 use crate::mysql::layout::Shape;
-use crate::mysql::wire::message::command;
+use crate::mysql::own::{self, OWN_STATUS, Sessions, ShareReply, open_books};
+use crate::mysql::wire::message::{self, command};
 use crate::mysql::wire::{Connection, MyError, WireError};
 use crate::net::Breaker;
 use crate::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
-
-/// `COM_PING` as a packet: what an edge sends where an answer is waited for elsewhere.
-const PING: [u8; 5] = [1, 0, 0, 0, command::PING];
-
-/// What is told to whoever watches sessions: the numbers of their connections.
-pub(in crate::mysql) type Sessions = Arc<std::sync::Mutex<std::collections::BTreeSet<u32>>>;
 
 /// One session on MySQL or MariaDB.
 pub struct MySession {
@@ -36,6 +31,8 @@ pub struct MySession {
     ready: Ready,
     breaker: Arc<Breaker>,
     sessions: Sessions,
+    /// What an edge sends: the question for this connection's own share of the server's counters.
+    edge: Vec<u8>,
     values: UpdateValues,
     column_bytes: usize,
     /// Records that a row is with its spacers.
@@ -44,6 +41,7 @@ pub struct MySession {
     /// What was sent last, and what has arrived of its answer.
     asked: Request,
     reply: Reply,
+    share: ShareReply,
     /// Schema, first key and number of the last update that the server acknowledged.
     last_update: Option<(u32, u64, u64)>,
     overhead_commits: u64,
@@ -75,18 +73,22 @@ impl MySession {
         let SessionSetup { number, seed, run_stamp, .. } = *setup;
         let values = UpdateValues::new(seed, run_stamp, number, column_bytes, setup.spec.compressible);
         let ready = prepare(config, setup, column_bytes, &breaker)?;
-        note(&sessions, |ids| ids.insert(ready.connection.id()));
+        open_books(&sessions).opened(ready.connection.id());
+        let mut edge = Vec::new();
+        message::command(&mut edge, command::QUERY, OWN_STATUS);
         Ok(Self {
             config: config.clone(),
             ready,
             breaker,
             sessions,
+            edge,
             values,
             column_bytes,
             records: shape.records(),
             place: Place::Own,
             asked: Request::Edge,
             reply: Reply::default(),
+            share: ShareReply::default(),
             last_update: None,
             overhead_commits: 0,
             setup: setup.clone(),
@@ -107,7 +109,10 @@ impl MySession {
                 };
                 templates.fill(op, &mut self.values)
             }
-            Request::Edge => &PING,
+            Request::Edge => {
+                self.share = ShareReply::default();
+                &self.edge
+            }
         };
         connection.send_bytes(bytes)
     }
@@ -120,6 +125,9 @@ impl MySession {
     /// What has arrived of the answer; `None` if that is not all of it.
     #[inline]
     fn heard(&mut self) -> Result<Option<Done>, WireError> {
+        if self.asked == Request::Edge {
+            return self.heard_share();
+        }
         let Some(answer) = self.reply.take(&mut self.ready.connection)? else { return Ok(None) };
         let rows = match self.asked {
             Request::Op(Op::Select { .. } | Op::Secondary { .. } | Op::Scan) => answer.value,
@@ -130,9 +138,17 @@ impl MySession {
                 self.last_update = Some((self.schema(), first, number));
                 answer.rows
             }
+            // Its answer is another, and was taken before.
             Request::Edge => 0,
         };
         Ok(Some(Done { rows, commit_began_ns: None }))
+    }
+
+    /// What has arrived of this connection's own share; told to the books when it is all.
+    fn heard_share(&mut self) -> Result<Option<Done>, WireError> {
+        let Some(share) = self.share.take(&mut self.ready.connection)? else { return Ok(None) };
+        open_books(&self.sessions).told(self.ready.connection.id(), share);
+        Ok(Some(Done::default()))
     }
 
     /// Sends `request` and waits for all of its answer.
@@ -158,11 +174,6 @@ impl MySession {
         let number = |index| rows.first().and_then(|row| row.parse(index));
         number(0).zip(number(1)).ok_or_else(|| WireError::protocol("no row for a count"))
     }
-}
-
-fn note(sessions: &Sessions, change: impl FnOnce(&mut std::collections::BTreeSet<u32>) -> bool) {
-    // A set of numbers is whole at every moment, so a panic elsewhere does not spoil it.
-    change(&mut sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
 }
 
 /// What every update value of this session begins with.
@@ -278,10 +289,10 @@ impl Session for MySession {
         Ok(done)
     }
 
-    /// Nothing to do: the server adds up the counters of all sessions when it is asked for them, and those of a statement
-    /// are complete before its answer is sent.
+    /// Tells what this session has done. There is nothing to flush: the server adds up the counters of all sessions when it
+    /// is asked for them, and those of a statement are complete before its answer is sent.
     fn edge(&mut self) -> Result<(), Box<OpError>> {
-        Ok(())
+        self.ask_and_wait(Request::Edge).map(|_| ()).map_err(WireError::into_op)
     }
 
     fn overhead_commits(&self) -> u64 {
@@ -294,9 +305,9 @@ impl Session for MySession {
 
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
-        note(&self.sessions, |ids| ids.remove(&self.ready.connection.id()));
+        open_books(&self.sessions).closed(self.ready.connection.id(), None);
         self.ready = prepare(&self.config, &self.setup, self.column_bytes, &self.breaker)?;
-        note(&self.sessions, |ids| ids.insert(self.ready.connection.id()));
+        open_books(&self.sessions).opened(self.ready.connection.id());
         Ok(())
     }
 
@@ -310,8 +321,9 @@ impl Session for MySession {
     }
 
     fn close(self: Box<Self>) {
-        let Self { ready, breaker, sessions, .. } = *self;
-        note(&sessions, |ids| ids.remove(&ready.connection.id()));
+        let Self { mut ready, breaker, sessions, .. } = *self;
+        let share = own::ask(&mut ready.connection).ok();
+        open_books(&sessions).closed(ready.connection.id(), share);
         ready.connection.close_within(CLOSE_WAIT);
         breaker.release();
     }

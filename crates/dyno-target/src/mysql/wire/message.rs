@@ -6,8 +6,6 @@ pub(in crate::mysql) mod command {
     pub(in crate::mysql) const QUIT: u8 = 0x01;
     /// One or more statements as text.
     pub(in crate::mysql) const QUERY: u8 = 0x03;
-    /// Asks for an answer and nothing else.
-    pub(in crate::mysql) const PING: u8 = 0x0e;
     /// Prepares a statement.
     pub(in crate::mysql) const STMT_PREPARE: u8 = 0x16;
     /// Executes a prepared statement.

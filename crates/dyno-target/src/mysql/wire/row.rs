@@ -8,7 +8,7 @@ pub struct Row(Vec<Option<String>>);
 
 impl Row {
     /// Reads a row's packet of `columns` values.
-    pub(super) fn read(body: &[u8], columns: u64) -> Option<Self> {
+    pub(in crate::mysql) fn read(body: &[u8], columns: u64) -> Option<Self> {
         let mut fields = Fields::new(body);
         // What is not UTF-8 is shown with marks instead of refused: this row is not hot.
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
