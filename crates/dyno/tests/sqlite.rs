@@ -201,3 +201,45 @@ fn every_run_draws_operations_of_its_own_unless_the_plan_names_a_seed() {
         serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:#?}"));
     assert_eq!(said[0]["differed"].as_array().map(Vec::len), Some(0), "{said:#}");
 }
+
+#[test]
+fn another_process_that_writes_into_the_same_file_is_found() {
+    for journal in ["wal", "delete"] {
+        let desk = Desk::new();
+        let path = desk.file("shared.db");
+        let url = format!("sqlite:{}?journal={journal}", path.display());
+        let data = ["--set", "data.scale=500 blocks", "--target", &url];
+        let load = desk.dyno(&[&["load"][..], &data].concat());
+        assert_eq!(load.code, 0, "{load:#?}");
+        let run = [
+            "run",
+            "--set",
+            "run.time=2s",
+            "--set",
+            "run.warmup=200ms",
+            "--set",
+            "workload.update_pct=50",
+            "--set",
+        ];
+        let run = [&run[..], &["workload.rate=100/s"], &data].concat();
+        let alone = desk.dyno(&run);
+        assert_eq!(alone.code, 0, "{journal}: {alone:#?}");
+        let over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let other = rusqlite::Connection::open(&path).unwrap();
+                other.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+                other.execute_batch("CREATE TABLE mine (a)").unwrap();
+                while !over.load(std::sync::atomic::Ordering::SeqCst) {
+                    other.execute_batch("INSERT INTO mine VALUES (1)").unwrap();
+                }
+            });
+            desk.dyno(&run);
+            over.store(true, std::sync::atomic::Ordering::SeqCst);
+        });
+        let record = desk.json(&["show", "last"]).1;
+        assert_eq!(record["status"], "invalid", "{journal}");
+        let commits = common::check(&record, "commits");
+        assert!(commits["detail"].as_str().unwrap().contains("of another process"), "{journal}: {commits}");
+    }
+}

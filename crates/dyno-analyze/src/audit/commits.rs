@@ -3,7 +3,7 @@
 use dyno_plan::Commit;
 use dyno_record::{CheckStatus, Counter};
 
-use super::compare::Tolerance;
+use super::compare::{FOREIGN_SHARE, Tolerance, share_of};
 use super::facts::{Engine, Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
 use crate::number::count;
@@ -12,7 +12,7 @@ use crate::number::count;
 /// the sessions that connect, prepare, flush statistics and read back.
 const OWN_COMMITS: &str = "dyno.own_commits";
 
-/// Transactions of background workers (autovacuum), at most: one round vacuums and analyses each of our tables in a
+/// Transactions of background workers (autovacuum on PostgreSQL), at most: one round vacuums and analyses each of our tables in a
 /// handful of transactions.
 const BACKGROUND_PER_S: f64 = 2.0;
 const BACKGROUND_AT_LEAST: u64 = 20;
@@ -65,7 +65,7 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
     }
 }
 
-/// What background workers may add to the database's count.
+/// What neither sessions nor others did may add to the database's count.
 fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     background(facts, interval).saturating_add(of_pooler(facts))
 }
@@ -79,11 +79,18 @@ fn of_pooler(facts: &Facts<'_>) -> u64 {
     if facts.pooled { u64::from(facts.sessions()).saturating_mul(OF_POOLER) } else { 0 }
 }
 
+/// Transactions of workers of the server itself.
 fn background(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
-    if facts.engine == Engine::Sqlite {
-        return 0; // Only Dyno's own commits of changes are counted, inside this process.
+    match facts.engine {
+        // Autovacuum on PostgreSQL; MMON, the job queue and recursive work on Oracle, whose sessions commit as users' do.
+        Engine::Postgres | Engine::Oracle | Engine::Other => {
+            ((interval.seconds.max(0.0) * BACKGROUND_PER_S) as u64).saturating_add(BACKGROUND_AT_LEAST)
+        }
+        // InnoDB's purge and statistics threads commit inside the engine, which counts no handler's commit.
+        Engine::Mysql => 0,
+        // Only Dyno's own commits of changes are counted, inside this process.
+        Engine::Sqlite => 0,
     }
-    ((interval.seconds.max(0.0) * BACKGROUND_PER_S) as u64).saturating_add(BACKGROUND_AT_LEAST)
 }
 
 fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
@@ -111,6 +118,10 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         );
         return found(CheckStatus::Pass, count(expected), count(database), detail);
     }
+    let (beside, status) = match writers_beside(facts, interval, counted) {
+        Some((words, status)) => (words, difference.status.max(status)),
+        None => (String::new(), difference.status),
+    };
     let verdict = match (difference.by, difference.status) {
         (0, _) => String::new(),
         (by, CheckStatus::Pass) if by > 0 && interval.errors == 0 && interval.blur == 0.0 => {
@@ -124,8 +135,35 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         }
         _ => format!("; {gap} are missing: acknowledged, but not counted"),
     };
-    let detail = format!("{words}, database counted {}{left_out}{verdict}", count(database));
-    found(difference.status, count(expected), count(database), detail)
+    let detail = format!("{words}, database counted {}{left_out}{verdict}{beside}", count(database));
+    found(status, count(expected), count(database), detail)
+}
+
+/// Other processes that wrote into the same SQLite file: transactions of the file beyond those of this process. `counted` are
+/// these.
+fn writers_beside(facts: &Facts<'_>, interval: &Interval<'_>, counted: u64) -> Option<(String, CheckStatus)> {
+    if facts.engine != Engine::Sqlite {
+        return None;
+    }
+    let in_file = interval.native("file.transactions")?;
+    // The file counts on between a session's edge and the snapshot, where its sessions have published nothing.
+    let late = facts.window().ok().filter(|_| interval.name == "window").map_or(0.0, |window| {
+        let (begin, end) = window.edge_us_max;
+        let reading = window.snapshot_us.0.max(window.snapshot_us.1);
+        ((begin.max(end) + reading) / 1e6 / window.seconds).clamp(0.0, 1.0)
+    });
+    let slack = share_of(counted, late).saturating_add(u64::from(facts.sessions()) + interval.errors);
+    let others = in_file.saturating_sub(counted).checked_sub(slack + 1)? + 1;
+    let status = match others > share_of(counted, FOREIGN_SHARE) {
+        true => CheckStatus::Fail,
+        false => CheckStatus::Warn,
+    };
+    let words = format!(
+        "; {} transactions in the file are of another process: what it wrote, and the time it held the lock, are among these \
+         figures",
+        count(others)
+    );
+    Some((words, status))
 }
 
 /// The plan's own reason why commits do not wait, if there is one.

@@ -17,6 +17,7 @@ mod finding;
 mod physical;
 mod processor;
 mod reads;
+mod rows;
 mod targets;
 mod time;
 mod updates;

@@ -3,9 +3,9 @@
 use dyno_plan::Redo;
 use dyno_record::{CheckStatus, Counter};
 
-use super::compare::{Tolerance, share_of};
-use super::facts::{Engine, Facts, Interval};
+use super::facts::{Facts, Interval};
 use super::finding::{Verdict, found, skip};
+use super::rows;
 use crate::number::{bytes, count, fixed};
 
 /// Columns that an update sets.
@@ -15,16 +15,6 @@ const COLUMNS_HEAVY: u64 = 19;
 /// Bytes of every new value that no compression of redo takes away: the stamp of run, session and operation in front of
 /// it. Engines that log less than whole rows still log from the first changed byte to the last.
 const STAMP_BYTES: u64 = 41;
-
-/// Share of the rows that MySQL may fail to count: threads add to its counters of rows without locks, so that two at one
-/// moment may count as one (`ib_counter_t` in InnoDB's ut0counter.h). With 2 sessions on 2 processors 1 of 4,888 was seen
-/// missing, and none in most runs.
-const FUZZY_SHARE: f64 = 0.001;
-
-/// Whether the database may lose rows that it counts. MariaDB's own counts are those of its sessions, and exact.
-fn is_fuzzy(facts: &Facts<'_>) -> bool {
-    facts.engine == Engine::Mysql && facts.target().is_some_and(|target| target.identity.product != "MariaDB")
-}
 
 /// Rows updated in the window.
 pub(super) fn window(facts: &Facts<'_>) -> Verdict {
@@ -37,25 +27,21 @@ pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
 }
 
 fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
-    // PostgreSQL counts updates of our tables; what others write elsewhere does not blur it.
-    let native = (facts.engine == Engine::Postgres).then(|| interval.native("dyno.rows.n_tup_upd")).flatten();
-    // The others count all rows that changed, in whichever way, InnoDB those of the layout itself too: a row has its spacers.
+    // Rows that are counted by kind are compared by kind: a log that is a table inserts rows, and updates none. The others
+    // count all rows that changed, in whichever way, with those of the layout itself.
+    let native = rows::changed(facts, interval);
     let churned = interval.rows_inserted.saturating_add(interval.rows_deleted);
-    let records = if facts.engine == Engine::Mysql { records(facts) } else { 1 };
     let (updated, database) = match native {
-        Some(rows) => (interval.rows_updated, rows),
+        Some(rows) => (interval.rows_updated, rows.updated),
         None => (
-            interval.rows_updated.saturating_add(churned.saturating_mul(records)),
+            interval.rows_updated.saturating_add(churned.saturating_mul(rows::records(facts))),
             interval.counter(Counter::RowsWritten)?,
         ),
     };
     if updated == 0 && database == 0 {
         return found(CheckStatus::Pass, "0", "0", "none, and the database counted none");
     }
-    let mut tolerance = Tolerance::of(interval, updated, rows_per_error(facts, interval));
-    if native.is_none() && is_fuzzy(facts) {
-        tolerance.fewer = tolerance.fewer.saturating_add(share_of(updated, FUZZY_SHARE));
-    }
+    let tolerance = rows::tolerance(facts, interval, updated, rows_per_error(facts, interval));
     let difference = tolerance.compare(updated, database);
     let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
     if facts.replicated && difference.by > 0 && difference.status != CheckStatus::Pass {
@@ -68,7 +54,7 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     }
     let verdict = match (difference.by, difference.status) {
         (0, _) => String::new(),
-        (by, CheckStatus::Pass) if by < 0 && interval.name != "window" && is_fuzzy(facts) => {
+        (by, CheckStatus::Pass) if by < 0 && interval.name != "window" && rows::is_fuzzy(facts) => {
             format!("; {gap} less, as MySQL adds rows up without locks and now and then loses one")
         }
         (_, CheckStatus::Pass) => format!("; {gap} apart, {}", interval.uncertainty()),
@@ -84,12 +70,6 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         count(database)
     );
     found(difference.status, count(updated), count(database), detail)
-}
-
-/// Records that a row is with its spacers: two, but on pages of 64 KiB, where three spacers keep rows apart.
-fn records(facts: &Facts<'_>) -> u64 {
-    let block_size = facts.target().and_then(|target| target.data.as_ref()).map(|data| data.block_size);
-    if block_size == Some(65_536) { 4 } else { 2 }
 }
 
 /// Most rows that one failed operation may have updated all the same.

@@ -12,7 +12,7 @@ use super::wire::{Connection, Fields, Row, WireError};
 /// Asks for a connection's own share.
 pub(super) const OWN_STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name IN ('Rows_read', 'Handler_commit',
     'Handler_prepare', 'Handler_write', 'Handler_update', 'Handler_delete', 'Handler_read_first', 'Handler_read_key',
-    'Handler_read_last', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd', 'Handler_read_rnd_next')";
+    'Handler_read_last', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd', 'Handler_read_rnd_next', 'Select_range')";
 
 /// A connection's own share of the server's counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(in crate::mysql) struct Share {
     pub(in crate::mysql) rows_read: u64,
     /// Rows that storage engines were asked for, found or not.
     pub(in crate::mysql) rows_asked_for: u64,
+    /// Reads of ranges, each of which asks once more than it has rows.
+    pub(in crate::mysql) ranges: u64,
     /// Rows inserted, updated and deleted.
     pub(in crate::mysql) rows_written: u64,
     /// Commits of storage engines, and what was prepared for them.
@@ -43,6 +45,7 @@ impl Share {
     fn note(&mut self, name: &str, value: u64) {
         let field = match name {
             "Rows_read" => &mut self.rows_read,
+            "Select_range" => &mut self.ranges,
             "Handler_commit" => &mut self.commits,
             "Handler_prepare" => &mut self.prepares,
             "Handler_write" | "Handler_update" | "Handler_delete" => &mut self.rows_written,
@@ -56,6 +59,7 @@ impl Share {
         Self {
             rows_read: self.rows_read + other.rows_read,
             rows_asked_for: self.rows_asked_for + other.rows_asked_for,
+            ranges: self.ranges + other.ranges,
             rows_written: self.rows_written + other.rows_written,
             commits: self.commits + other.commits,
             prepares: self.prepares + other.prepares,

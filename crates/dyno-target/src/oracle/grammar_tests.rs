@@ -28,7 +28,7 @@ fn sent(name: &str, sql: String, binds: &[&str]) -> Sent {
 }
 
 /// What the code gives for each statement that is sent as its file has it, but for names.
-const GIVEN: [(sql::Statement, &[&str]); 53] = [
+const GIVEN: [(sql::Statement, &[&str]); 55] = [
     (sql::AWR_PACK, &[]),
     (sql::AWR_REPORT, &["dbid", "instance", "first_snapshot", "last_snapshot"]),
     (sql::AWR_SNAPSHOT, &["snapshot"]),
@@ -36,6 +36,8 @@ const GIVEN: [(sql::Statement, &[&str]); 53] = [
     (sql::CLEAR_TABLES, &[]),
     (sql::COMMENT, &[]),
     (sql::COUNT_FEW, &[]),
+    (sql::COUNTERS_OTHERS, &[]),
+    (sql::SAMPLE_OTHERS, &[]),
     (sql::CREATE_CHUNKS, &[]),
     (sql::CREATE_INDEX, &[]),
     (sql::CREATE_META, &[]),

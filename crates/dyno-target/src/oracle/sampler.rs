@@ -11,6 +11,7 @@ use crate::target::{OtherSession, Sampler, WaitSample};
 pub(super) struct OraSampler {
     connection: Connection,
     sql: String,
+    others: String,
 }
 
 impl OraSampler {
@@ -24,20 +25,31 @@ impl OraSampler {
             let message = format!("waits cannot be seen: {}", error.message);
             TargetError { message, ..error }.hint("GRANT SELECT ON SYS.V_$SESSION, on RAC GV_$SESSION too")
         })?;
-        Ok(Self { connection, sql })
+        // Whoever may ask for the one may ask for the other: it is the same view.
+        let others = sql::SAMPLE_OTHERS.with(&[("view", view)]);
+        Ok(Self { connection, sql, others })
     }
 }
 
 impl Sampler for OraSampler {
-    fn sample(&mut self, into: &mut Vec<WaitSample>, _: &mut Vec<OtherSession>) -> Result<(), TargetError> {
+    fn sample(
+        &mut self,
+        into: &mut Vec<WaitSample>,
+        others: &mut Vec<OtherSession>,
+    ) -> Result<(), TargetError> {
         self.connection.each(&self.sql, &[], &mut |row| {
             let [class, event] = [0, 1].map(|index| row.get(index).unwrap_or("unknown").to_owned());
             into.push(WaitSample { class, event });
+        })?;
+        self.connection.each(&self.others, &[], &mut |row| {
+            let [database, program] = [0, 1].map(|index| row.get(index).unwrap_or_default().to_owned());
+            // Whoever is seen is in this database, or in this container, and in its counters.
+            others.push(OtherSession { database, program, here: true });
         })
     }
 
     fn sees_others(&self) -> Result<(), String> {
-        Err("sessions of others are not sampled on Oracle".to_owned())
+        Ok(())
     }
 
     /// Looking is no transaction.

@@ -38,6 +38,7 @@ statements! {
     COUNTERS_FILES = "counters_files";
     COUNTERS_HISTOGRAM = "counters_histogram";
     COUNTERS_OSSTAT = "counters_osstat";
+    COUNTERS_OTHERS = "counters_others";
     COUNTERS_SYSSTAT = "counters_sysstat";
     COUNTERS_TIME_MODEL = "counters_time_model";
     CREATE_CHUNKS = "create_chunks";
@@ -83,6 +84,7 @@ statements! {
     READ_OBJECTS = "read_objects";
     READ_TABLES = "read_tables";
     REDO_LOGS = "redo_logs";
+    SAMPLE_OTHERS = "sample_others";
     SAMPLE_WAITS = "sample_waits";
     SCAN = "scan";
     SECONDARY = "secondary";

@@ -237,3 +237,60 @@ fn servers_that_cannot_flush_get_a_second_of_room() {
     assert_eq!(find(&late(false), "commits").status, Pass);
     assert_eq!(find(&late(true), "commits").status, Fail);
 }
+
+/// The record of a run on MariaDB that knows rows by kind.
+fn mariadb(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
+    postgres(|r| {
+        r.targets[0].engine = "mysql".into();
+        r.targets[0].identity.product = "MariaDB".into();
+        for counters in [&mut r.counters, &mut r.whole.as_mut().unwrap().counters] {
+            counters.native.retain(|name, _| !name.starts_with("dyno.rows."));
+            let rows = counters.get(Counter::RowsWritten).unwrap() as f64;
+            counters.native.insert("status.Handler_update".into(), rows);
+        }
+        spoil(r);
+    })
+}
+
+#[test]
+fn rows_of_a_log_that_is_a_table_are_no_updates() {
+    let logged = mariadb(|r| {
+        shift(r, Counter::RowsWritten, 40_000);
+        r.counters.native.insert("status.Handler_write".into(), 40_000.0);
+    });
+    let check = find(&logged, "rows_updated");
+    assert_eq!(
+        (check.status, check.detail.as_str()),
+        (Pass, "128,000 acknowledged, database counted 128,000")
+    );
+    let others = mariadb(|r| *r.counters.native.get_mut("status.Handler_update").unwrap() += 40_000.0);
+    assert_eq!(find(&others, "rows_updated").status, Fail);
+}
+
+#[test]
+fn workers_that_commit_are_allowed_for_where_there_are_such() {
+    let more = |engine: &str| {
+        postgres(|r| {
+            r.targets[0].engine = engine.into();
+            shift(r, Counter::Commits, 21);
+        })
+    };
+    assert_eq!(find(&more("postgres"), "commits").status, Pass);
+    let mysql = find(&more("mysql"), "commits");
+    assert_eq!(mysql.status, Warn, "{mysql:?}");
+    assert!(mysql.detail.contains("21 more: others commit"), "{mysql:?}");
+}
+
+#[test]
+fn transactions_of_another_process_in_the_same_file_are_told() {
+    let with = |more: f64| {
+        let mut record = fixture::sqlite();
+        let own = record.counters.get(Counter::Commits).unwrap() as f64;
+        record.counters.native.insert("file.transactions".into(), own + more);
+        record
+    };
+    assert_eq!(find(&with(0.0), "commits").status, Pass);
+    let few = find(&with(60.0), "commits");
+    assert!(few.status == Warn && few.detail.contains("of another process"), "{few:?}");
+    assert_eq!(find(&with(500.0), "commits").status, Fail);
+}

@@ -24,7 +24,8 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts, sessions: Share, obse
         return;
     }
     let Some(tables) = Tables::of(snapshot) else { return };
-    let by_others = tables.others_read + tables.own_read - sessions.rows_asked_for as f64;
+    let asked_for = sessions.rows_asked_for.saturating_sub(sessions.ranges);
+    let by_others = tables.others_read + tables.own_read - asked_for as f64;
     put(snapshot, Counter::RowsRead, by_others);
     put(snapshot, Counter::RowsWritten, tables.others_written);
 }
@@ -79,7 +80,14 @@ mod tests {
     }
 
     fn asked(rows: u64) -> Share {
-        Share { rows_asked_for: rows, rows_read: rows, rows_written: 3, commits: 8, prepares: 4 }
+        Share {
+            rows_asked_for: rows + 2,
+            ranges: 2,
+            rows_read: rows,
+            rows_written: 3,
+            commits: 8,
+            prepares: 4,
+        }
     }
 
     #[test]

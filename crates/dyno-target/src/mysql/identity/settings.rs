@@ -19,18 +19,21 @@ const SHAPING: [&str; 9] = [
 ];
 
 /// Further settings that shape a run, by their whole names.
-const SHAPING_TOO: [&str; 16] = [
+const SHAPING_TOO: [&str; 19] = [
     "autocommit",
     "big_tables",
     "character_set_server",
     "flush",
+    "general_log",
     "large_pages",
     "log_bin",
+    "log_output",
     "max_connections",
     "max_user_connections",
     "open_files_limit",
     "optimizer_switch",
     "read_only",
+    "slow_query_log",
     "super_read_only",
     "transaction_isolation",
     "tx_isolation",

@@ -4,6 +4,7 @@
 //! container's sessions do and `V$…` the whole instance, whose background processes write; on RAC `GV$…` has a row for
 //! each instance, and they are added up. `sources` chooses, `portable` turns what came into the common vocabulary.
 
+mod company;
 mod histogram;
 mod observer;
 mod portable;

@@ -8,6 +8,7 @@ use super::super::connect::ConnectConfig;
 use super::super::connection::{Bind, Connection, Row};
 use super::super::error::OraError;
 use super::super::sql;
+use super::company::Others;
 use super::histogram;
 use super::portable::{Facts, fill};
 use super::sources::{Source, Surroundings, granted_name};
@@ -23,6 +24,8 @@ pub(in crate::oracle) struct OraObserver {
     facts: Facts,
     /// The statement that tells when instances were started, if one may be asked.
     started: Option<String>,
+    /// What others did; nothing where their sessions cannot be seen, or are those of several instances.
+    others: Option<Others>,
 }
 
 impl OraObserver {
@@ -47,7 +50,10 @@ impl OraObserver {
                 started = Some(statement.text());
             }
         }
-        Ok(Self { connection, surroundings, sources, facts, started })
+        let seen =
+            !surroundings.rac && connection.rows_if_allowed(&sql::COUNTERS_OTHERS.text(), &[])?.is_some();
+        let others = seen.then(Others::default);
+        Ok(Self { connection, surroundings, sources, facts, started, others })
     }
 }
 
@@ -100,6 +106,10 @@ impl Observer for OraObserver {
             }
         }
         fill(&mut snapshot, &self.facts);
+        if let Some(others) = &mut self.others {
+            self.connection.rows(&sql::COUNTERS_OTHERS.text(), &[])?.iter().for_each(|row| others.note(row));
+            others.fill(&mut snapshot);
+        }
         Ok(snapshot)
     }
 

@@ -130,6 +130,9 @@ pub(in crate::oracle) fn unreadable(
         (sql::INSTANCE, "V_$INSTANCE"),
         (sql::DATABASE, "V_$DATABASE"),
         (sql::OTHERS, "V_$SESSION"),
+        // Two views, either of which may be the one that is missing.
+        (sql::COUNTERS_OTHERS, "V_$SESSTAT"),
+        (sql::COUNTERS_OTHERS, "V_$STATNAME"),
         (sql::REDO_LOGS, "V_$LOG"),
     ];
     let of_containers = [(sql::PDB_MODE, "V_$PDBS")];

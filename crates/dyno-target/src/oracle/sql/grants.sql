@@ -19,6 +19,8 @@ GRANT SELECT ON SYS.V_$PARAMETER TO dyno;
 GRANT SELECT ON SYS.V_$INSTANCE TO dyno;
 GRANT SELECT ON SYS.V_$DATABASE TO dyno;
 GRANT SELECT ON SYS.V_$SESSION TO dyno;
+GRANT SELECT ON SYS.V_$SESSTAT TO dyno;
+GRANT SELECT ON SYS.V_$STATNAME TO dyno;
 GRANT SELECT ON SYS.V_$LOG TO dyno;
 
 -- 4. In a container database: the figures of the PDB beside those of the instance, and whether it takes writes.

@@ -2,9 +2,10 @@
 //!
 //! SQLite has no server that counts for everyone. What is told here is what the sessions of this target did in this
 //! process (cache, commits, statements, rows), and what went between this process and the files (requests, bytes, times).
-//! Another process at work on the same file is not in it.
+//! Another process at work on the same file is not in it; that it wrote is told by the file's own count of transactions.
 
 mod slot;
+mod transactions;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -179,6 +180,11 @@ impl Observer for SqliteObserver {
         physical(&mut snapshot, &files.sum(FileKind::Main), self.view.page_bytes, self.view.mapped);
         for kind in FileKind::ALL {
             native(&mut snapshot, kind, files.sum(kind));
+        }
+        if let Some(path) = &self.view.file
+            && let Some(count) = transactions::count(path, self.view.journal)
+        {
+            snapshot.native.insert("file.transactions".to_owned(), count as f64);
         }
         // Counters live as long as the process; what can change under a run is the file.
         if let Some(facts) = self.view.file.as_ref().and_then(|path| std::fs::metadata(path).ok()) {

@@ -1,0 +1,157 @@
+//! MySQL and MariaDB that are not the run's alone: the audit names others, and leaves a sound run alone.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use common::{Desk, check};
+use dyno_testbed::MySql;
+use serde_json::Value;
+
+const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=50 blocks"];
+
+/// A window of two seconds.
+const RUN: [&str; 9] = [
+    "run",
+    "--set",
+    "run.sessions_per_schema=2",
+    "--set",
+    "run.warmup=200ms",
+    "--set",
+    "run.time=2s",
+    "--set",
+    "observe.interval=1s",
+];
+
+/// Sessions that wait between their operations, so that what others do weighs.
+const SLOW: [&str; 4] = ["--set", "workload.rate=200/s", "--set", "workload.work_unit=16"];
+
+/// A loaded server, and a folder to work in.
+struct Bench {
+    server: MySql,
+    desk: Desk,
+    url: String,
+}
+
+impl Bench {
+    /// One for each version that is there, with somebody else's table beside the data.
+    fn all() -> Vec<Self> {
+        let start = |version| {
+            let server = MySql::start(&version, &[]);
+            let bench = Self { url: server.url(), server, desk: Desk::new() };
+            let load = bench.desk.dyno(&[&["load", "--target", &bench.url][..], &DATA].concat());
+            assert_eq!(load.code, 0, "{load:#?}");
+            bench.server.sql(
+                "CREATE DATABASE shop; CREATE TABLE shop.items (id INT AUTO_INCREMENT PRIMARY KEY, name CHAR(100), n INT);
+                 INSERT INTO shop.items (name, n) VALUES ('a', 1), ('b', 2), ('c', 3), ('d', 4)",
+            );
+            for _ in 0..12 {
+                bench.server.sql("INSERT INTO shop.items (name, n) SELECT name, n FROM shop.items");
+            }
+            bench
+        };
+        MySql::available().into_iter().map(start).collect()
+    }
+
+    /// A run while `other` is done over and over again on a connection of somebody else.
+    fn run_beside(&self, more: &[&str], other: Option<&str>) -> Value {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            if let Some(sql) = other {
+                scope.spawn(|| {
+                    while !over.load(Ordering::SeqCst) {
+                        self.server.sql(sql);
+                    }
+                });
+            }
+            let args = [&RUN[..], more, &DATA, &["--target", &self.url]].concat();
+            let said = self.desk.dyno(&args);
+            over.store(true, Ordering::SeqCst);
+            assert!(matches!(said.code, 0 | 1), "{said:#?}");
+        });
+        self.desk.json(&["show", "last"]).1
+    }
+}
+
+fn told(record: &Value) -> String {
+    format!("{} {} {:#}", record["status"], record["reasons"], record["counters"]["own"])
+}
+
+#[test]
+fn sound_runs_are_the_runs_own_and_stay_valid() {
+    for bench in Bench::all() {
+        an_undisturbed_run_is_its_own_on_every_drive(&bench);
+        a_log_in_a_table_spoils_no_run(&bench);
+    }
+}
+
+#[test]
+fn others_on_the_server_are_named() {
+    for bench in Bench::all() {
+        rows_that_others_read_are_not_the_runs(&bench);
+        a_few_commits_of_others_are_told(&bench);
+    }
+}
+
+fn an_undisturbed_run_is_its_own_on_every_drive(bench: &Bench) {
+    let mix = ["--set", "workload.update_pct=20", "--set", "workload.scan_pct=2"];
+    let churn = ["--set", "workload.insert_pct=10", "--set", "workload.delete_pct=10"];
+    let server = ["--set", "workload.drive=server"];
+    for more in [&mix[..], &churn, &server, &[&server[..], &mix].concat(), &[&SLOW[..], &mix].concat()] {
+        let record = bench.run_beside(more, None);
+        let version = bench.server.version();
+        assert_eq!(record["status"], "valid", "{version:?} {more:?}: {}", told(&record));
+        // In the window sessions work on between their own edges and the snapshots.
+        for (interval, share) in [(&record["counters"], 0.25), (&record["whole"]["counters"], 0.02)] {
+            for name in ["rows_read", "rows_written", "commits"] {
+                let own = interval["own"][name].as_f64().unwrap_or(f64::NAN);
+                let all = interval["portable"][name]["delta"].as_f64().unwrap();
+                let (others, slack) = (all - own, all * share + 20.0);
+                assert!(
+                    others <= slack && -others <= slack.max(all * 0.1),
+                    "{version:?} {more:?}: {name}: {own} of {all}"
+                );
+            }
+        }
+        assert_eq!(check(&record, "commits")["status"], "pass", "{record:#}");
+    }
+}
+
+fn rows_that_others_read_are_not_the_runs(bench: &Bench) {
+    for sql in ["SELECT SUM(n) FROM shop.items", "SELECT SUM(LENGTH(c2)) FROM bench.dyno_rows_1"] {
+        let record = bench.run_beside(&SLOW, Some(sql));
+        let own = record["counters"]["own"]["rows_read"].as_f64().unwrap();
+        let all = record["counters"]["portable"]["rows_read"]["delta"].as_f64().unwrap();
+        assert!(own < all * 0.5, "{sql}: {own} of {all}");
+    }
+}
+
+fn a_few_commits_of_others_are_told(bench: &Bench) {
+    let record = bench.run_beside(&SLOW, Some("SELECT n FROM shop.items WHERE id = 3"));
+    let commits = check(&record, "commits_whole");
+    assert_ne!(commits["status"], "pass", "{commits}");
+    assert!(commits["detail"].as_str().unwrap().contains("others commit"), "{commits}");
+}
+
+fn a_log_in_a_table_spoils_no_run(bench: &Bench) {
+    bench.server.sql(
+        "SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0; SET GLOBAL slow_query_log = 1;
+         SET GLOBAL general_log = 1",
+    );
+    let mix = [
+        "--set",
+        "workload.update_pct=30",
+        "--set",
+        "workload.insert_pct=10",
+        "--set",
+        "workload.delete_pct=10",
+    ];
+    for more in [&mix[..], &mix[..2]] {
+        let record = bench.run_beside(more, None);
+        assert_eq!(record["status"], "valid", "{:?}: {}", bench.server.version(), told(&record));
+        assert_eq!(check(&record, "rows_updated")["status"], "pass", "{record:#}");
+        assert_eq!(check(&record, "rows_updated_whole")["status"], "pass", "{record:#}");
+    }
+}
