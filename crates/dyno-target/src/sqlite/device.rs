@@ -121,12 +121,13 @@ mod tests {
     #[test]
     fn two_on_one_device_see_each_other_and_leave_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let first = leave(folder.path(), 7, &holder(1)).unwrap();
-        assert_eq!(others_in(folder.path(), 7, &holder(1)), []);
-        let second = leave(folder.path(), 7, &holder(2)).unwrap();
-        assert_eq!(others_in(folder.path(), 7, &holder(2))[0].pid, 1);
-        assert_eq!(others_in(folder.path(), 7, &holder(1))[0].pid, 2);
-        assert_eq!(others_in(folder.path(), 8, &holder(1)), [], "another device");
+        let (one, two) = (holder(1), holder(2));
+        let first = leave(folder.path(), 7, &one).unwrap();
+        assert_eq!(others_in(folder.path(), 7, &one), []);
+        let second = leave(folder.path(), 7, &two).unwrap();
+        assert_eq!(others_in(folder.path(), 7, &two), [one.clone()]);
+        assert_eq!(others_in(folder.path(), 7, &one), [two]);
+        assert_eq!(others_in(folder.path(), 8, &one), [], "another device");
         drop((first, second));
         assert_eq!(names(folder.path()), 0);
     }
