@@ -529,3 +529,45 @@ fn an_imported_record_is_called_so_everywhere() {
     assert!(page.contains("class=\"foreign\">imported, not audited") && !page.contains(">valid<"));
     assert!(page.contains("the source does not tell when it was measured"));
 }
+
+#[test]
+fn an_ab_is_answered_by_its_verdict_and_never_by_the_best_of_a_side() {
+    let side = |side: &str, id: &str| {
+        let mut record = postgres();
+        record.id = id.into();
+        record.part_of = Some(dyno_record::PartOf {
+            id: "ab-1".into(),
+            kind: dyno_record::SweepKind::Ab,
+            point: 1,
+            repeat: 1,
+            side: Some(side.into()),
+            settings: Vec::new(),
+        });
+        record
+    };
+    let records = [side("a", "run-1"), side("b", "run-2")];
+    let without = Report::of(&records).answer();
+    assert!(without.line.contains("`dyno compare ab-1/a ab-1/b`"), "{without:?}");
+    let runs = |record: &RunRecord| vec![record.id.clone()];
+    let figures = dyno_analyze::conclusion::Ab {
+        a: dyno_analyze::conclusion::AbSide { name: "a".into(), runs: runs(&records[0]) },
+        b: dyno_analyze::conclusion::AbSide { name: "b".into(), runs: runs(&records[1]) },
+        comparison: None,
+        gates: Vec::new(),
+    };
+    let stopped = Some("it was stopped with 2 runs made".to_owned());
+    let conclusion = dyno_analyze::conclusion::ab::conclusion("ab-1", stopped, figures);
+    let report = Report::concluded(&records, vec![conclusion.clone()]);
+    let answer = report.answer();
+    assert_eq!(answer.line, "No comparison: a side has no valid run.");
+    assert!(answer.more[0].contains("it was stopped with 2 runs made"), "{answer:?}");
+    let text = conclusion_text(&conclusion, &Style::default());
+    assert!(text.starts_with("A/B comparison ab-1\n  no comparison: "), "{text}");
+    let json = exporters().into_iter().find(|exporter| exporter.name() == "json").unwrap();
+    let json = json.export(&report, &Request::default()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(
+        (json["conclusions"][0]["of"].as_str(), json["runs"].as_array().unwrap().len()),
+        (Some("ab-1"), 2)
+    );
+}

@@ -15,13 +15,16 @@ pub(super) const PARTS: [(&str, &str); 4] = [
     ("cpu_steal_pct", "steal"),
 ];
 
+/// The measures of which one that others had part in marks the chart.
+const MARKED: [&str; 5] = ["cpu_busy_pct", PARTS[0].0, PARTS[1].0, PARTS[2].0, PARTS[3].0];
+
 pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
     let parts: Vec<Part<'_>> = PARTS
         .iter()
         .map(|&(measure, name)| -> Part<'_> { (name.to_owned(), Box::new(move |point| point.get(measure))) })
         .collect();
     let mut about = "Share of all CPUs by kind at each point; what is left to 100 % is idle.".to_owned();
-    if let Some(words) = super::others(points, &PARTS.map(|(measure, _)| measure)) {
+    if let Some(words) = super::others(points, &MARKED) {
         about.push_str(&format!(" {words}."));
     }
     columns(

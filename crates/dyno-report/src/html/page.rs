@@ -1,5 +1,6 @@
 //! The page, in the order a reader needs it.
 
+use dyno_record::Status;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::Chart;
@@ -52,7 +53,7 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                     button id="theme" type="button" hidden { "light / dark" }
                 }
                 main {
-                    section id="answer" class=[(!answer.found).then_some("none")] {
+                    section id="answer" class=[tone(report, answer.found)] {
                         p class="line" { (clean(&answer.line)) }
                         @for line in &answer.more { p { (clean(line)) } }
                     }
@@ -84,6 +85,16 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                 script { (PreEscaped(SCRIPT)) }
             }
         }
+    }
+}
+
+/// The class of the answer: that there is none, or that it is from elsewhere.
+fn tone(report: &Report<'_>, found: bool) -> Option<&'static str> {
+    let imported = report.close.is_some_and(|record| record.status == Status::Imported);
+    match (found, imported) {
+        (false, _) => Some("none"),
+        (true, true) => Some("foreign"),
+        (true, false) => None,
     }
 }
 
