@@ -89,10 +89,10 @@ fn by(comparison: &Comparison, overall: &Overall) -> String {
     let at = |point: &crate::compare::PointCompared| {
         point.measures.iter().find(|compared| compared.measure == overall.measure).cloned()
     };
-    if let [point] = comparison.points.as_slice() {
-        if let Some((a, b)) = at(point).and_then(|compared| compared.a.zip(compared.b)) {
-            words = format!("{} → {}", phrase(&overall.measure, a), phrase(&overall.measure, b));
-        }
+    if let [point] = comparison.points.as_slice()
+        && let Some((a, b)) = at(point).and_then(|compared| compared.a.zip(compared.b))
+    {
+        words = format!("{} → {}", phrase(&overall.measure, a), phrase(&overall.measure, b));
     }
     let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, fixed(value, 2));
     if let Some(difference) = overall.difference_pct {

@@ -117,7 +117,7 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
                 });
             }
             (status, _) if status.counts() => {
-                left_out.push((record.id.clone(), format!("it has no {measure}")))
+                left_out.push((record.id.clone(), format!("it has no {measure}")));
             }
             (status, _) => left_out.push((record.id.clone(), status.name().to_owned())),
         }
