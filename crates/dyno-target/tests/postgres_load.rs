@@ -153,7 +153,7 @@ fn a_drop_removes_what_is_recorded_and_nothing_else() {
         server.psql("CREATE VIEW dyno.my_view AS SELECT 1 AS one");
         server.psql("DROP TABLE dyno.scan_1; CREATE TABLE dyno.scan_1 (precious text)");
         let foreign: Vec<String> = target.foreign().unwrap().into_iter().map(|item| item.name).collect();
-        assert_eq!(foreign, ["dyno.mine", "dyno.scan_1", "dyno.my_view"]);
+        assert_eq!(foreign, ["dyno.mine", "dyno.scan_1", "dyno.my_view", "dyno"]);
         let survey = target.survey().unwrap_err();
         assert!(survey.message.contains("dyno.scan_1"), "{survey}");
 

@@ -73,6 +73,4 @@ fn grants_are_printed_for_oracle_without_a_connection() {
     let printed = desk.dyno(&["check", "--grants", "--target", "oracle://me@127.0.0.1:1/s"]);
     assert_eq!(printed.code, 0, "{printed:#?}");
     assert!(printed.out.contains("GRANT SELECT ON SYS.V_$SYSSTAT TO dyno;"), "{printed:#?}");
-    let other = desk.dyno(&["check", "--grants", "--target", "sqlite:x.db"]);
-    assert!(other.code != 0 && other.err.contains("no list of grants"), "{other:#?}");
 }

@@ -199,3 +199,19 @@ fn a_sweep_loads_runs_and_answers() {
         }
     });
 }
+
+#[test]
+fn commits_need_not_wait_where_the_plan_says_so() {
+    on_each_version(|server, desk| {
+        let url = server.url();
+        assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
+        let nowait = ["--set", "workload.update_pct=100", "--set", "workload.commit=nowait"];
+        let (code, record) = desk.json(&args("run", &url, &nowait));
+        assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+        let durable = check(&record, "durable_commits");
+        assert_eq!(durable["status"], "warn", "{durable:#}");
+        assert!(durable["detail"].as_str().unwrap().contains("workload.commit=nowait"), "{durable:#}");
+        // Of the sessions alone, and gone with them.
+        assert_eq!(server.psql("SHOW synchronous_commit"), "on");
+    });
+}
