@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn names_are_the_urls_and_cannot_leave_their_place() {
         let postgres = of("postgres://Me%22;x@db1/be%0Anch");
-        assert!(postgres.contains("ON DATABASE bench TO \"Me\"\";x\";"), "{postgres}");
+        assert!(postgres.contains("ON DATABASE \"bench\" TO \"Me\"\";x\";"), "{postgres}");
         let mysql = of("mysql://o%27x@db1/my_bench");
         assert!(mysql.contains("ON `my\\_bench`.* TO 'o''x'@'%';"), "{mysql}");
         for url in ["postgres://db1", "mysql://u@db1/b", "oracle://u@db1/s", "sqlite:a.db"] {
