@@ -132,6 +132,7 @@ fn postgres_counters(factor: u64) -> Counters {
         (Counter::RedoSyncs, updates / 2),
         // Three are Dyno's own.
         (Counter::Commits, selects + updates + 3),
+        (Counter::RowsRead, rows),
         (Counter::RowsWritten, updates * WORK_UNIT),
         (Counter::DbTime, SECONDS * 3_000_000 * factor),
     ]);
@@ -141,7 +142,14 @@ fn postgres_counters(factor: u64) -> Counters {
         ("dyno.rows.heap_blks_read".to_owned(), (20_000 * factor) as f64),
         ("dyno.rows.n_tup_upd".to_owned(), (updates * WORK_UNIT) as f64),
     ]);
-    Counters { portable, native, ..Counters::default() }
+    let own = BTreeMap::from([
+        (Counter::LogicalReads, (rows + rows / 10) as i64),
+        (Counter::PhysicalReads, (20_000 * factor) as i64),
+        (Counter::PhysicalReadBytes, (20_000 * 8_192 * factor) as i64),
+    ]);
+    let nobody = [Counter::Commits, Counter::LogicalReads, Counter::PhysicalReads, Counter::RowsWritten];
+    let elsewhere = nobody.into_iter().map(|counter| (counter, 0)).collect();
+    Counters { portable, native, own, elsewhere, ..Counters::default() }
 }
 
 fn sqlite_counters(factor: u64) -> Counters {

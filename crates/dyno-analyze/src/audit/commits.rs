@@ -93,6 +93,17 @@ fn background(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     }
 }
 
+/// Transactions of others among those that the database counted, and how many these were without Dyno's own.
+pub(super) fn others(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<(u64, u64)> {
+    let counted = interval.counter(Counter::Commits).ok()?;
+    let (expected, _) = transactions(facts, interval).ok()?;
+    let own = interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.max(0.0).round() as u64);
+    let database = counted.saturating_sub(own);
+    let tolerance = Tolerance::of(interval, expected, 1);
+    let more = tolerance.more.saturating_add(allowance(facts, interval));
+    Some((database.saturating_sub(expected).saturating_sub(more), database))
+}
+
 fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let counted = interval.counter(Counter::Commits)?;
     let (expected, words) = transactions(facts, interval)?;

@@ -55,6 +55,8 @@ pub(super) struct Facts<'a> {
     pub(super) device: Option<&'a String>,
     /// Whether the data of other targets is on that device, too.
     pub(super) device_shared: bool,
+    /// Whether another target of the run is on the same server, so that the run is company to itself.
+    pub(super) server_shared: bool,
 }
 
 /// What the client did in one interval, and the counters of the same interval.
@@ -114,13 +116,29 @@ impl<'a> Facts<'a> {
         let planned = record.plan.data.schemas.saturating_mul(record.plan.run.sessions_per_schema);
         let device = device(record);
         let pooled = target.is_some_and(|target| target.identity.settings.contains_key(POOLER));
-        Self { record, engine, flushes, pooled, planned, replicated: false, device, device_shared: false }
+        Self {
+            record,
+            engine,
+            flushes,
+            pooled,
+            planned,
+            replicated: false,
+            device,
+            device_shared: false,
+            server_shared: false,
+        }
     }
 
     /// The same of one target's part, which has `sessions`; `others_wrote` to theirs, whose data may be on the same device.
     pub(super) fn of_part(self, sessions: u32, others_wrote: bool, device_shared: bool) -> Self {
         let replicated = others_wrote && self.is_shared();
         Self { planned: sessions, replicated, device_shared, ..self }
+    }
+
+    /// Why others on the server cannot be told from the run itself, if so.
+    pub(super) fn own_company(&self) -> Option<&'static str> {
+        let words = "another target of this run is on the same server, which does not tell the two apart";
+        self.server_shared.then_some(words)
     }
 
     /// Whether all targets reach the same data.

@@ -14,13 +14,16 @@ mod counters;
 mod draws;
 mod facts;
 mod finding;
+mod others;
 mod physical;
 mod processor;
 mod reads;
 mod rows;
+mod system;
 mod targets;
 mod time;
 mod updates;
+mod whose;
 mod window;
 mod work;
 
@@ -35,6 +38,7 @@ use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
 
 use facts::Facts;
 use finding::Verdict;
+pub(crate) use others::Company;
 pub use time::{SEEN_LITTLE, seen_little};
 
 /// One check: its stable name and its function.
@@ -59,6 +63,10 @@ const CHECKS: &[Check] = &[
     ("logical_reads_whole", reads::whole),
     ("heap_reads", reads::heap_window),
     ("heap_reads_whole", reads::heap_whole),
+    ("others", others::here),
+    ("others_test_tables", others::test_tables),
+    ("others_server", others::on_the_server),
+    ("others_sessions", others::sessions),
     ("commits", commits::window),
     ("commits_whole", commits::whole),
     ("durable_commits", commits::durable),
@@ -120,21 +128,28 @@ pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
     CHECKS.iter().map(|&(name, check)| finding::named(name, check(&facts))).collect()
 }
 
-/// Fills each target's own audit, where a record has several.
+/// Fills each target's own audit and whose its figures are, where a record has several.
 fn judge_parts(record: &mut RunRecord) {
     let audits = targets::audits(record);
+    let whose = targets::of_each(record, |facts| whose::of(facts.record, &Company::of(facts)));
     let parts = record.targets.iter_mut().filter_map(|target| target.own.as_deref_mut());
-    for (own, audit) in parts.zip(audits) {
+    for ((own, audit), whose) in parts.zip(audits).zip(whose) {
         own.audit = audit;
+        own.whose = whose;
     }
 }
 
-/// Fills the record's audit, and makes a valid run with a failed check `invalid`, with the reasons.
+/// Fills the record's audit and whose its figures are, and makes a valid run with a failed check `invalid`, with the reasons.
 ///
 /// A run that has already failed or was interrupted keeps its status: its audit is there to read, not to excuse it.
 pub fn judge(record: &mut RunRecord) {
     judge_parts(record);
     record.audit = audit(record);
+    record.whose = {
+        let facts = Facts::of(record);
+        let facts = Facts { server_shared: record.is_total() && targets::share_a_server(record), ..facts };
+        whose::of(record, &Company::of(&facts))
+    };
     if record.status != Status::Valid {
         return;
     }

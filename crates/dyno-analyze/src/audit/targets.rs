@@ -15,6 +15,14 @@ pub(super) fn is_summary(check: &str) -> bool {
 
 /// The audit of each target's own part.
 pub(super) fn audits(record: &RunRecord) -> Vec<Vec<AuditCheck>> {
+    of_each(record, |facts| {
+        let checks = CHECKS.iter().filter(|(name, _)| !OF_THE_RUN.contains(name));
+        checks.map(|&(name, check)| finding::named(name, check(facts))).collect()
+    })
+}
+
+/// What `look` finds of each target's own part.
+pub(super) fn of_each<T>(record: &RunRecord, look: impl Fn(&Facts<'_>) -> T) -> Vec<T> {
     let parts = record.parts();
     let sessions = record.targets.iter().filter_map(|target| Some(target.own.as_deref()?.sessions));
     let wrote: Vec<bool> = parts.iter().map(has_written).collect();
@@ -23,11 +31,29 @@ pub(super) fn audits(record: &RunRecord) -> Vec<Vec<AuditCheck>> {
         let device = Facts::of(part).device;
         let on_device = |other: &RunRecord| device.is_some() && Facts::of(other).device == device;
         let device_shared = parts.iter().enumerate().any(|(other, part)| other != at && on_device(part));
+        let on_server = |other: &RunRecord| server(other).is_some() && server(other) == server(part);
+        let server_shared = parts.iter().enumerate().any(|(other, part)| other != at && on_server(part));
         let facts = Facts::of(part).of_part(sessions, others_wrote, device_shared);
-        let checks = CHECKS.iter().filter(|(name, _)| !OF_THE_RUN.contains(name));
-        checks.map(|&(name, check)| finding::named(name, check(&facts))).collect()
+        let facts = Facts { server_shared, ..facts };
+        look(&facts)
     };
     parts.iter().zip(sessions).enumerate().map(audit).collect()
+}
+
+/// Whether two targets of a run are on one server.
+pub(super) fn share_a_server(record: &RunRecord) -> bool {
+    let parts = record.parts();
+    let is_again = |at: usize| {
+        server(&parts[at]).is_some_and(|own| parts[..at].iter().any(|part| server(part) == Some(own)))
+    };
+    (0..parts.len()).any(is_again)
+}
+
+/// The server in a record's URL: what stands before the database's name.
+fn server(part: &RunRecord) -> Option<&str> {
+    let (_, place) = part.targets.first()?.url.split_once("://")?;
+    let authority = place.split(['/', '?']).next()?;
+    Some(authority.rsplit('@').next().unwrap_or(authority))
 }
 
 fn has_written(part: &RunRecord) -> bool {

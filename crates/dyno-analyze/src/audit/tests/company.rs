@@ -1,0 +1,124 @@
+//! Others: in the database, in its test tables, on its server, at work.
+
+use dyno_record::{Company, OtherSessions, Waits};
+
+use super::*;
+
+fn own(counter: Counter, less: i64) -> impl FnOnce(&mut RunRecord) {
+    move |record| *record.counters.own.get_mut(&counter).unwrap() -= less
+}
+
+fn elsewhere(counter: Counter, moved: i64) -> impl FnOnce(&mut RunRecord) {
+    move |record| {
+        record.counters.elsewhere.insert(counter, moved);
+    }
+}
+
+fn at_work(sessions: f64) -> impl FnOnce(&mut RunRecord) {
+    move |record| {
+        let Waits::Sampled { company, .. } = &mut record.waits else { panic!() };
+        let other = OtherSessions {
+            database: "shop".into(),
+            program: "psql".into(),
+            here: false,
+            average_sessions: sessions,
+        };
+        *company = Company::Sampled { average_active_sessions: sessions, seen: vec![other] };
+    }
+}
+
+#[test]
+fn the_work_of_others_is_named_with_its_share() {
+    use Counter::{LogicalReads, PhysicalReads, RowsRead, RowsWritten};
+    check_cases(vec![
+        ("others", Pass, "0 %", postgres(|_| {})),
+        ("others", Pass, "others had", postgres(own(LogicalReads, 6_000))),
+        (
+            "others",
+            Warn,
+            "others had 14,080 of 704,000 logical reads (2.0 %)",
+            postgres(own(LogicalReads, 14_080)),
+        ),
+        ("others", Fail, "not this run's alone", postgres(own(PhysicalReads, 1_500))),
+        ("others_test_tables", Warn, "others read them too", postgres(|r| shift(r, RowsRead, 10_000))),
+        ("others_test_tables", Fail, "others read them too", postgres(|r| shift(r, RowsRead, 50_000))),
+        ("others_server", Pass, "wrote 0 rows", postgres(|_| {})),
+        ("others_server", Pass, "wrote 90 rows", postgres(elsewhere(RowsWritten, 90))),
+        ("others_server", Warn, "of the redo is theirs", postgres(elsewhere(RowsWritten, 3_000))),
+        ("others_server", Fail, "set target.shared = true", postgres(elsewhere(RowsWritten, 128_000))),
+        ("others_server", Fail, "of the server's logical reads", postgres(elsewhere(LogicalReads, 100_000))),
+        ("others_server", Pass, "read 9,000 blocks", postgres(elsewhere(LogicalReads, 9_000))),
+        ("others_sessions", Pass, "none was seen", postgres(|_| {})),
+        ("others_sessions", Pass, "hardly any", postgres(at_work(0.03))),
+        ("others_sessions", Warn, "psql in database shop", postgres(at_work(0.1))),
+        ("others_sessions", Fail, "beside 3.92 of the run's", postgres(at_work(1.0))),
+    ]);
+}
+
+#[test]
+fn a_shared_server_is_a_reservation_and_no_more() {
+    let shared = |spoil: Box<dyn FnOnce(&mut RunRecord)>| {
+        postgres(|record| {
+            spoil(record);
+            record.plan.target.shared = true;
+        })
+    };
+    check_cases(vec![
+        ("others_server", Warn, "are marked", shared(Box::new(elsewhere(Counter::RowsWritten, 128_000)))),
+        ("others_sessions", Warn, "are marked", shared(Box::new(at_work(1.0)))),
+        // What the database itself counts is not shared by that.
+        ("others", Fail, "not this run's alone", shared(Box::new(own(Counter::PhysicalReads, 1_500)))),
+    ]);
+}
+
+#[test]
+fn the_catalog_is_ours_only_as_far_as_looking_explains() {
+    let system = |blocks: f64| {
+        postgres(|record| {
+            record.counters.native.insert("dyno.system.blks_fetched".into(), blocks);
+        })
+    };
+    check_cases(vec![
+        ("others", Pass, "4,000 logical reads were of the catalog", system(4_000.0)),
+        ("others", Fail, "not this run's alone", system(60_000.0)),
+    ]);
+}
+
+#[test]
+fn redo_that_sessions_did_not_write_is_of_others_only_if_there_were_any() {
+    let half_own = |record: &mut RunRecord| {
+        let all = record.counters.get(Counter::RedoBytes).unwrap();
+        record.counters.own.insert(Counter::RedoBytes, all / 2);
+    };
+    let seen = postgres(|record| {
+        half_own(record);
+        at_work(0.1)(record);
+    });
+    check_cases(vec![
+        ("others_server", Pass, "wrote 0 rows", postgres(half_own)),
+        (
+            "others_server",
+            Fail,
+            "50.0 % of the redo is theirs (what the run's own sessions did not write)",
+            seen,
+        ),
+    ]);
+}
+
+#[test]
+fn a_run_that_writes_nothing_is_not_spoiled_by_a_little_redo_of_others() {
+    let reading = |redo: i64| {
+        postgres(|record| {
+            record.ops.remove("update");
+            record.ops.remove("commit");
+            let now = record.counters.get(Counter::RedoBytes).unwrap();
+            shift(record, Counter::RedoBytes, redo - now);
+            record.counters.portable.insert(Counter::RowsWritten, moved(Counter::RowsWritten, 0));
+            elsewhere(Counter::RowsWritten, 500)(record);
+        })
+    };
+    check_cases(vec![
+        ("others_server", Warn, "100 % of the redo", reading(1_000_000)),
+        ("others_server", Fail, "100 % of the redo", reading(50_000_000)),
+    ]);
+}

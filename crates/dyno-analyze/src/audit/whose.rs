@@ -1,0 +1,217 @@
+//! Whose a figure is: what it was counted over, and how much of it others had.
+//!
+//! A rate of operations is the run's own. A counter of the database is that of whoever worked in it, redo and writes are
+//! the whole server's, processors and devices the machine's. Each figure of a record is told apart by that, and marked
+//! where others had part in it or that cannot be excluded; the audit's own shares say how much.
+
+use std::collections::BTreeMap;
+
+use dyno_record::{Counter, Metric, RunRecord, Scope, Whose};
+
+use super::Company;
+use crate::number::{figure, percent};
+
+/// The counters that a figure is made of.
+const FIGURES: [(&str, &[Counter]); 23] = [
+    ("logical_reads_per_s", &[Counter::LogicalReads]),
+    ("physical_reads_per_s", &[Counter::PhysicalReads]),
+    ("physical_read_requests_per_s", &[Counter::PhysicalReadRequests]),
+    ("physical_read_mb_per_s", &[Counter::PhysicalReadBytes]),
+    ("physical_read_latency_us", &[Counter::PhysicalReadTime, Counter::PhysicalReadRequests]),
+    ("physical_writes_per_s", &[Counter::PhysicalWrites]),
+    ("physical_write_requests_per_s", &[Counter::PhysicalWriteRequests]),
+    ("physical_write_mb_per_s", &[Counter::PhysicalWriteBytes]),
+    ("physical_write_latency_us", &[Counter::PhysicalWriteTime, Counter::PhysicalWriteRequests]),
+    ("redo_bytes_per_s", &[Counter::RedoBytes]),
+    ("redo_mb_per_s", &[Counter::RedoBytes]),
+    ("redo_writes_per_s", &[Counter::RedoWrites]),
+    ("redo_syncs_per_s", &[Counter::RedoSyncs]),
+    ("redo_sync_latency_us", &[Counter::RedoSyncTime, Counter::RedoSyncs]),
+    ("commits_per_s", &[Counter::Commits]),
+    ("rollbacks_per_s", &[Counter::Rollbacks]),
+    ("executions_per_s", &[Counter::Executions]),
+    ("rows_read_per_s", &[Counter::RowsRead]),
+    ("rows_written_per_s", &[Counter::RowsWritten]),
+    ("database_active_sessions", &[Counter::DbTime]),
+    ("database_cpus", &[Counter::CpuTime]),
+    ("buffer_hit_pct", &[Counter::LogicalReads, Counter::PhysicalReads]),
+    ("full_page_writes_per_s", &[Counter::RedoBytes]),
+];
+
+/// Names of figures of the machine begin so; the client's own processor time and the parts that are told apart do not.
+const OF_HOST: [&str; 3] = ["cpu_", "device_", "context_switches"];
+
+/// What each figure of `record` tells, by name; `company` is what the audit found of others.
+pub(super) fn of(record: &RunRecord, company: &Company) -> BTreeMap<String, Whose> {
+    let told = record.metrics.iter().filter(|(_, metric)| matches!(metric, Metric::Value { .. }));
+    told.map(|(name, _)| (name.clone(), figure_of(record, company, name))).collect()
+}
+
+fn figure_of(record: &RunRecord, company: &Company, name: &str) -> Whose {
+    let found = FIGURES.iter().find(|(figure, _)| *figure == name);
+    match found {
+        Some((_, counters)) => {
+            let scope = counters.iter().map(|&counter| scope(record, company, counter)).max();
+            of_counters(company, counters, scope.unwrap_or(Scope::Database))
+        }
+        None if OF_HOST.iter().any(|begin| name.starts_with(begin)) => of_host(record, company, name),
+        None => Whose { scope: Scope::Run, others_pct: None, marked: false, why: String::new() },
+    }
+}
+
+/// What a counter is counted over.
+fn scope(record: &RunRecord, company: &Company, counter: Counter) -> Scope {
+    let for_server =
+        |target: &dyno_record::TargetFacts| target.identity.counted_for_server.contains(&counter);
+    if company.of_test_tables.contains(&counter) {
+        Scope::Run
+    } else if record.targets.iter().any(for_server) {
+        Scope::Server
+    } else {
+        Scope::Database
+    }
+}
+
+fn of_counters(company: &Company, counters: &[Counter], scope: Scope) -> Whose {
+    let shares = counters.iter().filter_map(|&counter| company.share_pct(counter));
+    let told = shares.reduce(f64::max);
+    let (others_pct, why) = match (told, scope) {
+        (Some(pct), _) => {
+            (Some(pct), "counted beside what the run's own tables and sessions account for".to_owned())
+        }
+        (None, Scope::Server) => (company.server_pct, company.server_from.clone()),
+        (None, _) => (None, String::new()),
+    };
+    if others_pct.is_some_and(|pct| pct > company.mark_pct) {
+        let pct = percent(others_pct.unwrap_or_default());
+        return Whose { scope, others_pct, marked: true, why: format!("others had {pct} % of it: {why}") };
+    }
+    match (scope, others_pct, company.active) {
+        (Scope::Server, ..) if company.of_this_run => {
+            let why = "another target of this run is on the same server".to_owned();
+            Whose { scope, others_pct: None, marked: true, why }
+        }
+        (Scope::Server, _, Some(active)) if company.is_at_work(active) => Whose {
+            scope,
+            others_pct,
+            marked: true,
+            why: format!("{} other sessions were at work on the server on average", figure(active)),
+        },
+        (Scope::Server, None, None) => {
+            let why = "it is the whole server's, and nobody can tell who else was there".to_owned();
+            Whose { scope, others_pct, marked: true, why }
+        }
+        // Nobody was there, or what they did is counted apart.
+        _ => Whose { scope, others_pct, marked: false, why },
+    }
+}
+
+/// Figures of the machine: the server's other work is in them, and that of other programs where it is known.
+fn of_host(record: &RunRecord, company: &Company, name: &str) -> Whose {
+    let scope = Scope::Host;
+    let value = |name: &str| record.metrics.get(name).and_then(Metric::value);
+    let of_processors = !name.starts_with("device_");
+    if let (true, Some(others), Some(busy)) = (of_processors, value("others_cpu_pct"), value("cpu_busy_pct"))
+        && busy > 0.0
+    {
+        let pct = (100.0 * others / busy).clamp(0.0, 100.0);
+        if others > company.host_mark_pct {
+            let why = format!("other programs had {} % of the processors", percent(others));
+            return Whose { scope, others_pct: Some(pct), marked: true, why };
+        }
+    }
+    let at_work = company.active.filter(|&active| company.is_at_work(active));
+    let why = match (at_work, company.server_pct.filter(|&pct| pct > company.mark_pct)) {
+        _ if company.of_this_run => "another target of this run is on the same server".to_owned(),
+        (Some(active), _) => {
+            format!("{} other sessions were at work on the server on average", figure(active))
+        }
+        (None, Some(pct)) => format!("others had {} % of what the server did", percent(pct)),
+        (None, None) => return Whose { scope, others_pct: None, marked: false, why: String::new() },
+    };
+    Whose { scope, others_pct: None, marked: true, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_record::{OtherSessions, Status, Waits};
+
+    use super::*;
+    use crate::{audit, fixture};
+
+    fn judged(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
+        let mut record = fixture::postgres();
+        spoil(&mut record);
+        audit::judge(&mut record);
+        record
+    }
+
+    #[test]
+    fn each_figure_says_what_it_was_counted_over() {
+        let record = judged(|_| {});
+        let scope = |name: &str| record.whose[name].scope;
+        assert_eq!(scope("ops_per_s"), Scope::Run);
+        assert_eq!(scope("logical_reads_per_s"), Scope::Database);
+        assert_eq!(scope("redo_mb_per_s"), Scope::Server);
+        assert_eq!(scope("cpu_busy_pct"), Scope::Host);
+        let marked: Vec<_> = record.whose.iter().filter(|(_, whose)| whose.marked).collect();
+        assert!(marked.is_empty(), "{marked:#?}");
+        assert!(!record.whose.contains_key("physical_read_requests_per_s"), "it has no value");
+    }
+
+    #[test]
+    fn what_others_had_is_marked_with_how_much() {
+        let record = judged(|record| {
+            let own = record.counters.own.get_mut(&Counter::PhysicalReads).unwrap();
+            *own /= 2;
+        });
+        let whose = &record.whose["physical_reads_per_s"];
+        assert!(whose.marked && (whose.others_pct.unwrap() - 50.0).abs() < 0.01, "{whose:?}");
+        assert!(record.whose["buffer_hit_pct"].marked);
+        assert!(!record.whose["ops_per_s"].marked);
+        assert_eq!(record.status, Status::Invalid);
+    }
+
+    #[test]
+    fn redo_beside_rows_of_others_is_marked_and_stays_valid_on_a_shared_server() {
+        let disturb = |record: &mut RunRecord| {
+            record.counters.elsewhere.insert(Counter::RowsWritten, 128_000);
+        };
+        let record = judged(disturb);
+        assert_eq!(record.status, Status::Invalid, "{:?}", record.reasons);
+        let shared = judged(|record| {
+            disturb(record);
+            record.plan.target.shared = true;
+        });
+        assert_eq!(shared.status, Status::Valid, "{:?}", shared.reasons);
+        let whose = &shared.whose["redo_mb_per_s"];
+        assert!(whose.marked && (whose.others_pct.unwrap() - 50.0).abs() < 0.1, "{whose:?}");
+    }
+
+    #[test]
+    fn sessions_at_work_mark_the_servers_figures_and_those_of_the_machine() {
+        let record = judged(|record| {
+            let Waits::Sampled { company, .. } = &mut record.waits else { panic!() };
+            let other = OtherSessions {
+                database: "shop".into(),
+                program: "psql".into(),
+                here: false,
+                average_sessions: 0.1,
+            };
+            *company = dyno_record::Company::Sampled { average_active_sessions: 0.1, seen: vec![other] };
+        });
+        assert_eq!(record.status, Status::Valid, "a tenth of a session is a warning: {:?}", record.reasons);
+        assert!(record.whose["redo_mb_per_s"].marked && record.whose["cpu_busy_pct"].marked);
+        assert!(!record.whose["logical_reads_per_s"].marked);
+    }
+
+    #[test]
+    fn where_nobody_can_tell_the_servers_figures_are_marked() {
+        let record = judged(|record| {
+            record.counters.elsewhere.clear();
+            record.waits = Waits::Absent { absent: "not asked for".into() };
+        });
+        let whose = &record.whose["redo_mb_per_s"];
+        assert!(whose.marked && whose.why.contains("nobody can tell"), "{whose:?}");
+    }
+}
