@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
+use dyno_record::record::Counted;
 use dyno_record::{
     HostFacts, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Waits, Window,
     place_of_target,
@@ -33,7 +34,6 @@ pub(crate) struct Measured {
     pub(crate) origin_ns: Option<u64>,
     pub(crate) begin_at: String,
     pub(crate) end_at: String,
-    pub(crate) edge_late: (u32, u32),
     pub(crate) stall_ns_max: u64,
     pub(crate) broken_off: Vec<u32>,
     /// Who had the processors in the window.
@@ -46,6 +46,8 @@ pub(crate) struct Measured {
 #[derive(Default)]
 pub(crate) struct MeasuredTarget {
     pub(crate) begin: Option<Taken>,
+    /// When the database's counters in it were read, where that was later than the machine's.
+    pub(crate) begin_counts_ns: Option<u64>,
     pub(crate) end: Option<Taken>,
     pub(crate) no_end: Option<String>,
     pub(crate) whole_begin: Option<Taken>,
@@ -201,12 +203,32 @@ fn total_window(recorders: &[&Recorder], parts: &[OwnPart]) -> Option<Window> {
         snapshot_us: (worst(|window| window.snapshot_us.0), worst(|window| window.snapshot_us.1)),
         edge_us_max: (worst(|window| window.edge_us_max.0), worst(|window| window.edge_us_max.1)),
         edge_late: (late(|window| window.edge_late.0), late(|window| window.edge_late.1)),
+        counted: total_counted(&windows),
+        unsure: total_unsure(&windows),
+        before_s: sum(|window| window.before_s),
         busy_s: sum(|window| window.busy_s),
         stall_us_max: first.stall_us_max,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
         think: first.think.map(|_| part::think(recorders)),
         hot: first.hot.map(|_| part::hot(recorders)),
     })
+}
+
+fn total_counted(windows: &[&Window]) -> Option<Counted> {
+    let mut total = Counted::default();
+    for window in windows {
+        total.add(window.counted.as_ref()?);
+    }
+    Some(total)
+}
+
+fn total_unsure(windows: &[&Window]) -> Option<(Counted, Counted)> {
+    let mut total = (Counted::default(), Counted::default());
+    for (begin, end) in windows.iter().filter_map(|window| window.unsure.as_ref()) {
+        total.0.add(begin);
+        total.1.add(end);
+    }
+    (!total.0.is_empty() || !total.1.is_empty()).then_some(total)
 }
 
 /// Whether the data of all targets is on the same device.

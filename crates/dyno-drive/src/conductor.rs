@@ -15,16 +15,24 @@ use crate::metrics;
 use crate::observe::Taken;
 use crate::recorder::Recorder;
 use crate::run::{Job, Outcome};
-use crate::shared::Phase;
-use crate::totals;
+use crate::shared::{Look, Phase};
 use crate::watch::{Event, Live, Watch};
 use crate::watcher::Watcher;
 
 /// How often the coordinator looks up while it waits.
 const BEAT: Duration = Duration::from_millis(20);
-/// How long sessions may take to reach an edge of the window before the snapshot is taken without them. Below the second
-/// within which a database may report what a session does after its edge.
-const EDGE_S_MAX: f64 = 0.5;
+/// How long before the window's begin it is announced to the sessions, so that each notices it at once.
+const ANNOUNCED_NS: u64 = 1_000_000;
+/// How long sessions usually take at most to reach an edge of the window, s: then one snapshot serves for all.
+const EDGE_SHARP_S: f64 = 0.1;
+/// How long a run that ends early waits for its sessions at the window's end, s.
+const EDGE_BROKEN_S: f64 = 0.5;
+/// How long after the end of an interval its counters are read: by then sessions have made visible what they did in it. At
+/// most this, and this share of the interval.
+const INTERVAL_LAG_NS: u64 = 50_000_000;
+const INTERVAL_LAG_SHARE: u64 = 10;
+/// How often it looks up where it waits for something that takes less than a millisecond.
+const LOOK: Duration = Duration::from_micros(200);
 /// The longest wait for a sample of waits that is under way when the window ends.
 const SAMPLE_MAX: Duration = Duration::from_millis(200);
 /// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
@@ -50,6 +58,10 @@ pub(crate) struct Conductor<'a> {
     connected: bool,
     /// When the coordinator last looked up; only inside the window.
     last_beat_ns: Option<u64>,
+    /// Whether sessions are still on their way to the window's begin.
+    opening: bool,
+    /// Counters at the end of the last interval of the series, and when that was.
+    previous: (Vec<Taken>, u64),
     started: Instant,
 }
 
@@ -63,6 +75,8 @@ impl<'a> Conductor<'a> {
             measured: Measured { targets, ..Measured::default() },
             connected: false,
             last_beat_ns: None,
+            opening: false,
+            previous: (Vec::new(), 0),
             started: Instant::now(),
         }
     }
@@ -121,13 +135,14 @@ impl<'a> Conductor<'a> {
         let warmup = self.job.plan.run.warmup.0;
         self.watch.event(&Event::Warmup { seconds: warmup.as_secs_f64() });
         let warm_ns = opens_ns + warmup.as_nanos() as u64;
-        while self.now_ns() < warm_ns {
+        let announce_ns = warm_ns.saturating_sub(ANNOUNCED_NS);
+        while self.now_ns() < announce_ns {
             self.look(crew)?;
-            crew.listen(BEAT.min(Duration::from_nanos(warm_ns.saturating_sub(self.now_ns()))));
+            crew.listen(BEAT.min(Duration::from_nanos(announce_ns.saturating_sub(self.now_ns()))));
         }
-        self.begin_window(crew)?;
+        self.begin_window(crew, warm_ns)?;
         let ended = self.window(crew, collector);
-        self.end_window(crew, collector);
+        self.end_window(crew, collector, ended.is_ok());
         ended
     }
 
@@ -158,62 +173,104 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn begin_window(&mut self, crew: &mut Crew) -> Result<(), Outcome> {
-        let origin_ns = self.now_ns();
+    /// Begins the window, at one moment for all sessions: at `due_ns`, or as soon as it can be announced.
+    fn begin_window(&mut self, crew: &mut Crew, due_ns: u64) -> Result<(), Outcome> {
+        let origin_ns = due_ns.max(self.now_ns() + ANNOUNCED_NS);
         crew.shared.set_origin(origin_ns);
         self.measured.origin_ns = Some(origin_ns);
-        crew.shared.enter(Phase::Window);
+        crew.shared.enter(Phase::Opening);
+        // Where this thread lost its processor just now, operations of that time are in nobody's count.
+        self.measured.stall_ns_max = self.now_ns().saturating_sub(origin_ns);
         crew.shared.wake();
-        self.measured.edge_late.0 = self.wait_edge(crew, 0);
+        while self.now_ns() < origin_ns {
+            self.look(crew)?;
+            std::thread::park_timeout(LOOK);
+        }
+        self.watch.event(&Event::Window { at_ns: origin_ns });
+        self.wait_edge(crew, 0, EDGE_SHARP_S);
         self.last_beat_ns = Some(self.now_ns());
+        self.opening = !self.is_at_edge(crew, 0);
+        // Counters that show at once what is done are read now, whoever is still in an operation.
+        let now = |at: usize| !self.opening || !self.job.targets[at].identity.counts_at_edges;
+        let due: Vec<usize> = (0..self.watchers.len()).filter(|&at| now(at)).collect();
+        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Asked));
         let taken = self.all_snapshots(crew)?;
+        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Answered));
+        self.previous = (with_overhead(taken.clone(), crew), origin_ns);
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             target.vigil.begin(&taken);
             target.begin = Some(taken);
         }
         self.measured.begin_at = dyno_record::now_rfc3339();
         self.measured.processors.begin(self.job);
+        if !self.opening {
+            crew.shared.enter(Phase::Window);
+        }
         self.watchers.iter().for_each(Watcher::resume_sampler);
-        self.watch.event(&Event::Window);
         Ok(())
     }
 
-    /// Waits until all sessions have reached an edge, for a bounded time; returns how many have not.
-    fn wait_edge(&mut self, crew: &mut Crew, edge: usize) -> u32 {
-        let until_s = self.now_s() + EDGE_S_MAX;
+    /// Reads again the counters that show what sessions did only when these make it visible, once all of them have.
+    fn opened(&mut self, crew: &mut Crew) -> Result<(), Outcome> {
+        if !self.opening || !self.is_at_edge(crew, 0) {
+            return Ok(());
+        }
+        let late = |at: &usize| crew.shared.look(0, *at) == Look::Before;
+        let due: Vec<usize> = (0..self.watchers.len()).filter(late).collect();
+        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Asked));
+        let taken = self.all_snapshots(crew)?;
+        for at in due {
+            crew.shared.note_look(0, at, Look::Answered);
+            self.measured.targets[at].vigil.see(&taken[at]);
+            if let Some(begin) = &mut self.measured.targets[at].begin {
+                // The machine's own counters and the time stay those of the window's begin.
+                begin.database = taken[at].database.clone();
+                self.measured.targets[at].begin_counts_ns = Some(taken[at].at_ns());
+            }
+        }
+        self.opening = false;
+        crew.shared.enter(Phase::Window);
+        Ok(())
+    }
+
+    /// Whether all sessions that are still there have reached an edge.
+    fn is_at_edge(&self, crew: &Crew, edge: usize) -> bool {
+        crew.shared.at_edge(edge) + crew.ended() >= crew.sessions
+    }
+
+    /// Waits until all sessions have reached an edge, for a bounded time.
+    fn wait_edge(&mut self, crew: &mut Crew, edge: usize, patience_s: f64) {
+        let until_s = self.now_s() + patience_s;
         // Sessions need microseconds: look often at first, without hearing their reports.
-        while crew.shared.at_edge(edge) + crew.ended() < crew.sessions && self.now_s() < until_s {
-            std::thread::park_timeout(Duration::from_micros(200));
+        while !self.is_at_edge(crew, edge) && self.now_s() < until_s {
+            std::thread::park_timeout(LOOK);
             crew.listen(Duration::ZERO);
         }
         self.beat();
-        crew.sessions - crew.shared.at_edge(edge).min(crew.sessions)
     }
 
     fn window(&mut self, crew: &mut Crew, collector: &mut Collector) -> Result<(), Outcome> {
-        let begin: Vec<Taken> =
-            self.measured.targets.iter().filter_map(|target| target.begin.clone()).collect();
-        let begin_ns =
-            totals::mean(begin.iter().map(Taken::at_ns)).expect("a window begins with its snapshots");
         let origin_ns = self.measured.origin_ns.expect("a window has an origin");
         let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
+        let lag_ns = INTERVAL_LAG_NS.min(interval_ns / INTERVAL_LAG_SHARE);
         let end_ns = match self.job.plan.run.length() {
-            Length::Time(time) => begin_ns + time.0.as_nanos() as u64,
+            Length::Time(time) => origin_ns + time.0.as_nanos() as u64,
             Length::Ops(_) => u64::MAX,
         };
-        let mut previous = begin;
         let mut index = 0;
         loop {
             let tick_ns = origin_ns + (index + 1) * interval_ns;
-            while self.now_ns() < tick_ns.min(end_ns) {
+            let due_ns = if tick_ns < end_ns { tick_ns + lag_ns } else { end_ns };
+            while self.now_ns() < due_ns.min(end_ns) {
                 self.look(crew)?;
                 if crew.shared.reached_ops() == crew.sessions {
                     return Ok(());
                 }
-                let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
+                self.opened(crew)?;
+                let left = Duration::from_nanos(due_ns.min(end_ns).saturating_sub(self.now_ns()));
                 crew.listen(BEAT.min(left));
                 self.beat();
-                collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
+                collector.drain_unless(&|| self.now_ns() >= due_ns.min(end_ns));
             }
             if self.now_ns() >= end_ns {
                 return Ok(());
@@ -224,20 +281,39 @@ impl<'a> Conductor<'a> {
             }
             let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
+            self.note_interval(crew, collector, index as usize, taken, tick_ns);
             self.tell(crew, collector, index as usize, origin_ns, end_ns);
-            collector.note_metrics(index as usize, metrics::of_intervals(self.job, &previous, &taken));
             let points = collector.take_final(interval_ns as f64 / 1e9);
             if !points.is_empty() {
                 self.watch.event(&Event::Final(points));
             }
-            previous = taken;
             // A machine that was asleep has missed ticks: their points stay, without counters.
             index = (self.now_ns().saturating_sub(origin_ns) / interval_ns).max(index + 1);
         }
     }
 
+    /// Notes the rates of an interval that ended at `until_ns`, when its counters were `taken`.
+    fn note_interval(
+        &mut self,
+        crew: &Crew,
+        collector: &mut Collector,
+        index: usize,
+        taken: Vec<Taken>,
+        until_ns: u64,
+    ) {
+        let taken = with_overhead(taken, crew);
+        let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
+        let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
+        let metrics = metrics::of_intervals(self.job, &previous, &self.previous.0, seconds);
+        collector.note_metrics(index, metrics);
+    }
+
+    /// Tells how the run goes when the interval at `index` has just ended. Of that one some sessions have not reported yet, so
+    /// the figures are those of the one before.
     fn tell(&self, crew: &Crew, collector: &mut Collector, index: usize, origin_ns: u64, end_ns: u64) {
-        let (ops, p50_us, p99_us) = collector.peek(index);
+        let interval_s = self.job.plan.observe.interval.0.as_secs_f64();
+        let complete = index.checked_sub(1);
+        let (ops, p50_us, p99_us) = complete.map_or((0, None, None), |index| collector.peek(index));
         let elapsed_s = self.now_ns().saturating_sub(origin_ns) as f64 / 1e9;
         let total_s = (end_ns != u64::MAX).then(|| (end_ns - origin_ns) as f64 / 1e9);
         let done = match total_s {
@@ -248,19 +324,42 @@ impl<'a> Conductor<'a> {
             elapsed_s,
             total_s,
             done: done.min(1.0),
-            ops_per_s: ops as f64 / self.job.plan.observe.interval.0.as_secs_f64(),
+            until_s: complete.map(|index| (index + 1) as f64 * interval_s),
+            ops_per_s: ops as f64 / interval_s,
             p50_us,
             p99_us,
             errors: collector.errors(),
         }));
     }
 
-    fn end_window(&mut self, crew: &mut Crew, collector: &mut Collector) {
+    /// Ends the window. A session that is in an operation is waited for, as long as the plan lets operations end.
+    fn end_window(&mut self, crew: &mut Crew, collector: &mut Collector, in_time: bool) {
         self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
-        crew.shared.enter(Phase::After);
+        let end_ns = self.now_ns();
+        crew.shared.enter(Phase::Closing);
         crew.shared.wake();
-        self.measured.edge_late.1 = self.wait_edge(crew, 1);
+        self.watch.event(&Event::Closing { at_ns: end_ns });
+        let patience_s =
+            if in_time { self.job.plan.run.drain.0.as_secs_f64().max(EDGE_BROKEN_S) } else { EDGE_BROKEN_S };
+        let until_s = self.now_s() + patience_s;
+        self.wait_edge(crew, 1, EDGE_SHARP_S);
+        while !self.is_at_edge(crew, 1) && self.now_s() < until_s && (!in_time || self.look(crew).is_ok()) {
+            crew.listen(BEAT);
+            self.beat();
+        }
+        let all = 0..self.watchers.len();
+        all.clone().for_each(|at| crew.shared.note_look(1, at, Look::Asked));
         let taken = self.snapshots(Some(crew));
+        all.for_each(|at| crew.shared.note_look(1, at, Look::Answered));
+        collector.drain();
+        if let Ok(taken) = taken.iter().cloned().collect::<Result<Vec<Taken>, _>>() {
+            let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
+            let origin_ns = self.measured.origin_ns.unwrap_or(end_ns);
+            let index = (end_ns.saturating_sub(origin_ns + 1) / interval_ns.max(1)) as usize;
+            if self.previous.1 < end_ns {
+                self.note_interval(crew, collector, index, taken, end_ns);
+            }
+        }
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             match taken {
                 Ok(taken) => {
@@ -273,7 +372,6 @@ impl<'a> Conductor<'a> {
         self.measured.end_at = dyno_record::now_rfc3339();
         self.measured.processors.end(self.job);
         self.last_beat_ns = None;
-        collector.drain();
     }
 
     /// Reads all counters of all targets, or fails with the first that cannot be read.
@@ -413,4 +511,12 @@ impl<'a> Conductor<'a> {
             last = next;
         }
     }
+}
+
+/// With the transactions of sessions, so far, that were no operations.
+fn with_overhead(mut taken: Vec<Taken>, crew: &Crew) -> Vec<Taken> {
+    for (at, taken) in taken.iter_mut().enumerate() {
+        taken.overhead = crew.shared.overhead(at);
+    }
+    taken
 }

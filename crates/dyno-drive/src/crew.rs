@@ -42,7 +42,7 @@ impl Crew {
     pub(crate) fn hire(job: &Job<'_>) -> std::io::Result<(Self, Collector)> {
         let plan = job.plan;
         let sessions = plan.sessions();
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(Shared::new(job.targets.len()));
         let (report, reports) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
@@ -79,6 +79,8 @@ impl Crew {
                 think: Think::new(&plan.workload, number),
                 place: dyno_target::Place::Own,
                 doing: OpClass::Select,
+                publishes: aim.identity.counts_at_edges,
+                overhead_told: 0,
                 ops_wanted: match plan.run.length() {
                     Length::Ops(ops) => Some(ops),
                     Length::Time(_) => None,

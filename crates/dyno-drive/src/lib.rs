@@ -7,9 +7,11 @@
 mod assemble;
 mod collector;
 mod conductor;
+mod cover;
 mod crew;
 mod deal;
 pub mod draw;
+mod marks;
 mod metrics;
 mod observe;
 pub mod pace;

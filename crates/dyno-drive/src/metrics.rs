@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use dyno_host::HostDelta;
 use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits};
 
+use crate::cover::Cover;
 use crate::observe::Taken;
 use crate::run::Job;
 use crate::totals;
@@ -56,11 +57,12 @@ fn rate_of(counter: Counter) -> Option<(&'static str, Unit, f64)> {
     Some(rate)
 }
 
-/// Figures of the database over an interval of `seconds`.
-pub(crate) fn of_database(counters: &Counters, seconds: f64) -> Metrics {
+/// Figures of the database over an interval that its counters `cover`.
+pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> Metrics {
     let mut metrics = Metrics::new();
     for counter in Counter::ALL {
         let Some((name, unit, divisor)) = rate_of(counter) else { continue };
+        let seconds = cover.seconds(counter);
         match counters.get(counter) {
             Ok(delta) => {
                 let delta = if counter == Counter::Commits { without_own(delta, counters) } else { delta };
@@ -71,6 +73,7 @@ pub(crate) fn of_database(counters: &Counters, seconds: f64) -> Metrics {
     }
     match counters.get(Counter::RedoBytes) {
         Ok(bytes) => {
+            let seconds = cover.seconds(Counter::RedoBytes);
             put(&mut metrics, "redo_mb_per_s", bytes as f64 / MEGABYTE / seconds, Unit::MegabytesPerSecond);
         }
         Err(reason) => absent(&mut metrics, "redo_mb_per_s", reason),
@@ -117,17 +120,18 @@ fn latency(metrics: &mut Metrics, counters: &Counters, name: &str, time: Counter
     }
 }
 
-/// Figures of what was done: operations, rows, and the client's own processor time.
-pub(crate) fn of_work(metrics: &mut Metrics, ops: u64, rows: u64, seconds: f64) {
-    put(metrics, "ops_per_s", ops as f64 / seconds, Unit::PerSecond);
-    put(metrics, "rows_per_s", rows as f64 / seconds, Unit::RowsPerSecond);
+/// Figures of what was done: operations and rows.
+pub(crate) fn of_work(metrics: &mut Metrics, all: &OpStats, seconds: f64) {
+    put(metrics, "ops_per_s", all.rate_per_s, Unit::PerSecond);
+    put(metrics, "rows_per_s", (all.rows as f64 - all.rows_before) / seconds, Unit::RowsPerSecond);
 }
 
 /// Figures of full scans: how many, the blocks that they read (a row fills one), and the same in MB.
 pub(crate) fn of_scans(metrics: &mut Metrics, scans: &OpStats, block_size: u64, seconds: f64) {
-    put(metrics, "scans_per_s", scans.count as f64 / seconds, Unit::PerSecond);
-    put(metrics, "scan_blocks_per_s", scans.rows as f64 / seconds, Unit::BlocksPerSecond);
-    let megabytes = scans.rows as f64 * block_size as f64 / MEGABYTE;
+    let blocks = scans.rows as f64 - scans.rows_before;
+    put(metrics, "scans_per_s", scans.rate_per_s, Unit::PerSecond);
+    put(metrics, "scan_blocks_per_s", blocks / seconds, Unit::BlocksPerSecond);
+    let megabytes = blocks * block_size as f64 / MEGABYTE;
     put(metrics, "scan_mb_per_s", megabytes / seconds, Unit::MegabytesPerSecond);
 }
 
@@ -244,19 +248,34 @@ pub(crate) fn stands_still(moved: &Counters) -> bool {
     delta(Counter::Commits) <= own_commits && delta(Counter::RowsWritten) == 0
 }
 
-/// Rates of one interval of the series by metric name: of all targets, then of each where there are several.
-pub(crate) fn of_intervals(job: &Job<'_>, begin: &[Taken], end: &[Taken]) -> Vec<BTreeMap<String, f64>> {
-    let seconds = |begin: &Taken, end: &Taken| (end.at_ns() - begin.at_ns()) as f64 / 1e9;
+/// What counters moved by between two looks; transactions of sessions that were no operations are among Dyno's own.
+fn between(begin: &Taken, end: &Taken) -> Counters {
+    let mut counters = Counters::between(&begin.database, &end.database);
+    leave_out_fallen(&mut counters, &end.database);
+    let overhead = end.overhead.saturating_sub(begin.overhead);
+    *counters.native.entry(crate::observe::OWN_COMMITS.to_owned()).or_default() += overhead as f64;
+    counters
+}
+
+/// Rates of one interval of the series by metric name: of all targets, then of each where there are several. Sessions that
+/// make their work visible at the end of each interval have counted over its `length_s`; everything else is counted between
+/// the two moments at which it was read.
+pub(crate) fn of_intervals(
+    job: &Job<'_>,
+    begin: &[Taken],
+    end: &[Taken],
+    length_s: f64,
+) -> Vec<BTreeMap<String, f64>> {
+    let seconds = |begin: &Taken, end: &Taken| end.at_ns().saturating_sub(begin.at_ns()) as f64 / 1e9;
     let pairs = || begin.iter().zip(end);
-    let between = |(begin, end): (&Taken, &Taken)| {
-        let mut counters = Counters::between(&begin.database, &end.database);
-        leave_out_fallen(&mut counters, &end.database);
-        counters
-    };
-    let counters: Vec<Counters> = pairs().map(between).collect();
+    let counters: Vec<Counters> = pairs().map(|(begin, end)| between(begin, end)).collect();
     let mut each: Vec<Metrics> = pairs()
         .zip(&counters)
-        .map(|((begin, end), counters)| of_database(counters, seconds(begin, end)))
+        .zip(&job.targets)
+        .map(|(((begin, end), counters), aim)| {
+            let length_s = if aim.identity.counts_at_edges { length_s } else { seconds(begin, end) };
+            of_database(counters, &Cover::all(length_s))
+        })
         .collect();
     let mut total = match each.as_slice() {
         [_] => each.remove(0),
@@ -294,10 +313,10 @@ mod tests {
         begin.set(Counter::Commits, 1_000);
         end.set(Counter::Commits, 1_036);
         end.native.insert(crate::observe::OWN_COMMITS.to_owned(), 13.0);
-        let figures = of_database(&Counters::between(&begin, &end), 2.0);
+        let figures = of_database(&Counters::between(&begin, &end), &Cover::all(2.0));
         assert_eq!(figures["commits_per_s"].value(), Some(15.0));
         end.set(Counter::Commits, 1_002);
-        let figures = of_database(&Counters::between(&begin, &end), 2.0);
+        let figures = of_database(&Counters::between(&begin, &end), &Cover::all(2.0));
         assert_eq!(figures["commits_per_s"].value(), Some(0.0), "a moment before they are counted");
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Taken {
     pub(crate) host: HostSnapshot,
     pub(crate) began_ns: u64,
     pub(crate) ended_ns: u64,
+    /// Transactions of sessions, so far, that were no operations; filled in by the coordinator for intervals.
+    pub(crate) overhead: u64,
 }
 
 impl Taken {
@@ -65,7 +67,7 @@ impl ObserverThread {
                     let own = observer.own_commits() + of_sampler;
                     database.native.insert(OWN_COMMITS.to_owned(), own as f64);
                     let ended_ns = clock.now_ns();
-                    Ok(Taken { database, host: host.snapshot(), began_ns, ended_ns })
+                    Ok(Taken { database, host: host.snapshot(), began_ns, ended_ns, overhead: 0 })
                 };
                 let outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
                 // A failed observer is asked no more.

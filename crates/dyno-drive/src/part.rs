@@ -5,10 +5,12 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
-use dyno_record::record::{HotOps, ThinkTime, Whole};
+use dyno_record::record::{Counted, HotOps, ThinkTime, Whole};
 use dyno_record::{Counters, ErrorTally, Gate, OpClass, OwnPart, Series, Waits, Window};
 
 use crate::assemble::{Measured, MeasuredTarget};
+use crate::cover::Cover;
+use crate::marks::{Mark, Marks};
 use crate::metrics;
 use crate::observe::{OWN_COMMITS, Taken};
 use crate::recorder::{Life, Recorder};
@@ -37,9 +39,10 @@ pub(crate) fn part(
         target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
     let mut figures = BTreeMap::new();
     if let Some(all) = ops.get("all").filter(|_| target.end.is_some()) {
-        figures =
-            metrics::of_database(&counters, if aim.identity.counts_at_edges { work_s } else { seconds });
-        metrics::of_work(&mut figures, all.count, all.rows, work_s);
+        let window = window.as_ref().filter(|_| aim.identity.counts_at_edges);
+        let cover = window.map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops));
+        figures = metrics::of_database(&counters, &cover);
+        metrics::of_work(&mut figures, all, work_s);
         if let Some(scans) = ops.get(OpClass::Scan.name()) {
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
         }
@@ -86,20 +89,53 @@ pub(crate) fn host_delta(target: &MeasuredTarget, seconds: f64) -> Option<HostDe
     Some(HostDelta::between(&begin.host, &end.host, seconds))
 }
 
-/// Sessions that had not reached an edge when the snapshot there was begun.
-fn sessions_late(recorders: &[&Recorder], edge: usize, taken: Option<&Taken>) -> u32 {
-    let Some(taken) = taken else { return 0 };
-    let is_late = |recorder: &&&Recorder| recorder.moments.edge_ns[edge].is_none_or(|ns| ns > taken.began_ns);
-    recorders.iter().filter(is_late).count() as u32
+/// Sessions of which nobody knows what the snapshot at an edge holds.
+fn sessions_late(recorders: &[&Recorder], edge: usize) -> u32 {
+    recorders.iter().filter(|recorder| recorder.marks[edge].low.is_none()).count() as u32
 }
 
-/// Largest distance in µs of sessions' own moments from `at_ns`.
+/// Largest distance in µs of the moments up to which the snapshot at `at_ns` holds sessions' work.
 fn distance_us(recorders: &[&Recorder], edge: usize, at_ns: u64) -> f64 {
-    let moments = recorders.iter().filter_map(|r| r.moments.edge_ns[edge]);
-    moments.map(|moment| moment.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
+    let moments = recorders.iter().filter_map(|recorder| recorder.marks[edge].most());
+    moments.map(|mark| mark.at_ns.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
 }
 
-/// Mean seconds from a session's first counted moment to its last.
+/// What `from` lacks of what sessions had done by `to`.
+fn done_between(from: &Mark, to: &Mark) -> Counted {
+    let (from, to) = (&from.life, &to.life);
+    let ops = OpClass::ALL.iter().map(|&class| {
+        let ops = to.ops[class as usize].saturating_sub(from.ops[class as usize]);
+        (class.name().to_owned(), ops)
+    });
+    Counted {
+        ops: ops.filter(|(_, ops)| *ops > 0).collect(),
+        rows_read: to.rows_read.saturating_sub(from.rows_read),
+        rows_updated: to.rows_updated.saturating_sub(from.rows_updated),
+        rows_inserted: to.rows_inserted.saturating_sub(from.rows_inserted),
+        rows_deleted: to.rows_deleted.saturating_sub(from.rows_deleted),
+        commits: to.commits.saturating_sub(from.commits),
+        errors: to.errors.saturating_sub(from.errors),
+    }
+}
+
+/// What the two snapshots have between them of the sessions' work, and how much of it may lie beyond the begin or the end.
+fn counted(recorders: &[&Recorder]) -> (Counted, Option<(Counted, Counted)>) {
+    let (mut all, mut unsure) = (Counted::default(), (Counted::default(), Counted::default()));
+    for recorder in recorders {
+        let [begin, end] = &recorder.marks;
+        let (Some(first), Some(last)) = (&begin.low, &end.low) else { continue };
+        all.add(&done_between(first, last));
+        for (sum, marks) in [(&mut unsure.0, begin), (&mut unsure.1, end)] {
+            if let (Some(low), Some(high)) = (&marks.low, &marks.high) {
+                sum.add(&done_between(low, high));
+            }
+        }
+    }
+    let is_sure = unsure.0.is_empty() && unsure.1.is_empty();
+    (all, (!is_sure).then_some(unsure))
+}
+
+/// Mean seconds from the window's begin to a session's last counted moment.
 pub(crate) fn mean_work_s(recorders: &[&Recorder]) -> Option<f64> {
     let spans = recorders.iter().filter_map(|r| match r.moments.edge_ns {
         [Some(began_ns), Some(ended_ns)] => Some(ended_ns.saturating_sub(began_ns) as f64 / 1e9),
@@ -124,6 +160,8 @@ fn window(
     let end_ns = target.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(recorders))?;
     let reading_us = |taken: &Taken| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
     let late = recorders.iter().map(|r| r.moments.late_ns_max).max().unwrap_or(0);
+    let before_ns: u64 = recorders.iter().map(|r| r.moments.before_ns).sum();
+    let (counted, unsure) = counted(recorders);
     let busy_ns: u64 = recorders.iter().map(|r| r.moments.busy_ns).sum();
     Some(Window {
         seconds: end_ns.saturating_sub(begin.at_ns()) as f64 / 1e9,
@@ -131,13 +169,14 @@ fn window(
         begin: measured.begin_at.clone(),
         end: measured.end_at.clone(),
         snapshot_us: (reading_us(begin), target.end.as_ref().map_or(0.0, reading_us)),
-        edge_us_max: (distance_us(recorders, 0, begin.at_ns()), distance_us(recorders, 1, end_ns)),
-        edge_late: match job.is_several() {
-            true => {
-                (sessions_late(recorders, 0, Some(begin)), sessions_late(recorders, 1, target.end.as_ref()))
-            }
-            false => measured.edge_late,
-        },
+        edge_us_max: (
+            distance_us(recorders, 0, target.begin_counts_ns.unwrap_or_else(|| begin.at_ns())),
+            distance_us(recorders, 1, end_ns),
+        ),
+        edge_late: (sessions_late(recorders, 0), sessions_late(recorders, 1)),
+        counted: target.end.as_ref().map(|_| counted),
+        unsure: unsure.filter(|_| target.end.is_some()),
+        before_s: before_ns as f64 / 1e9,
         busy_s: busy_ns as f64 / 1e9,
         stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
@@ -185,8 +224,13 @@ fn window_counters(target: &MeasuredTarget, recorders: &[&Recorder]) -> Counters
     };
     let mut counters = Counters::between(&begin.database, &end.database);
     target.vigil.tell_window(&mut counters);
-    let overhead: u64 =
-        recorders.iter().map(|r| r.overhead_at_edge[1].saturating_sub(r.overhead_at_edge[0])).sum();
+    let overhead = |recorder: &&Recorder| match &recorder.marks {
+        [Marks { low: Some(begin), .. }, Marks { low: Some(end), .. }] => {
+            end.life.overhead_commits.saturating_sub(begin.life.overhead_commits)
+        }
+        _ => 0,
+    };
+    let overhead: u64 = recorders.iter().map(overhead).sum();
     *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += overhead as f64;
     counters
 }

@@ -8,6 +8,7 @@ use dyno_record::OpClass;
 use dyno_target::{ErrorClass, Op, OpError, Place};
 
 use crate::draw::Task;
+use crate::marks::{Mark, Marks};
 use crate::tally::Tally;
 
 /// Classes of operations.
@@ -21,6 +22,17 @@ pub(crate) struct ClassTotals {
     pub(crate) rows: u64,
     pub(crate) service: Option<Tally>,
     pub(crate) response: Option<Tally>,
+    /// Operations under way when the window began, by the share of their time that lies before it; and the same share of
+    /// their rows.
+    pub(crate) before: (f64, f64),
+}
+
+/// What a session did last before it noticed that the window has begun.
+#[derive(Debug)]
+enum Last {
+    Op { class: OpClass, timing: Timing, rows: u64, commit: Option<Option<u64>>, task: Option<Task> },
+    Slice { timing: Timing, parts: [(OpClass, u64, u64); 7], commits: u64 },
+    Failed { class: OpClass, ended_ns: u64 },
 }
 
 /// One session's part of one interval of the series.
@@ -66,13 +78,32 @@ pub(crate) struct Life {
 
 impl Life {
     #[inline]
-    fn add_rows(&mut self, class: OpClass, rows: u64) {
-        *match class {
+    fn rows_of(&mut self, class: OpClass) -> &mut u64 {
+        match class {
             OpClass::Update => &mut self.rows_updated,
             OpClass::Insert => &mut self.rows_inserted,
             OpClass::Delete => &mut self.rows_deleted,
             _ => &mut self.rows_read,
-        } += rows;
+        }
+    }
+
+    #[inline]
+    fn add_rows(&mut self, class: OpClass, rows: u64) {
+        *self.rows_of(class) += rows;
+    }
+
+    /// Calls of the database that have ended: operations, or slices of them.
+    pub(crate) fn calls(&self) -> u64 {
+        match self.ops[OpClass::Slice as usize] {
+            0 => self.ops.iter().sum::<u64>() + self.errors,
+            slices => slices + self.errors,
+        }
+    }
+
+    /// Takes operations off that were counted.
+    fn take_off(&mut self, class: OpClass, ops: u64, rows: u64) {
+        self.ops[class as usize] -= ops;
+        *self.rows_of(class) -= rows;
     }
 }
 
@@ -89,9 +120,13 @@ pub(crate) struct Tallied {
 pub(crate) struct Moments {
     /// Just before the first operation (closed loop), or when the schedule began (open loop).
     pub(crate) start_ns: Option<u64>,
+    /// Since when what it does counts, and until when it did.
     pub(crate) edge_ns: [Option<u64>; 2],
     pub(crate) late_ns_max: u64,
+    /// Time in operations inside the window.
     pub(crate) busy_ns: u64,
+    /// Time that the operation under way at the window's begin had taken before it.
+    pub(crate) before_ns: u64,
     /// Time slept between operations, and sleeps begun.
     pub(crate) thought_ns: u64,
     pub(crate) thoughts: u64,
@@ -119,14 +154,18 @@ pub(crate) struct Recorder {
     pub(crate) life: Life,
     pub(crate) errors: Vec<Tallied>,
     pub(crate) moments: Moments,
-    /// Transactions that were no operations, at the window's two ends.
-    pub(crate) overhead_at_edge: [u64; 2],
+    /// What the snapshots at the window's two ends hold of this session.
+    pub(crate) marks: [Marks; 2],
     pub(crate) window_ops: u64,
     pub(crate) hot: HotCounts,
     /// The sleep under way: since when it counts, and when it ends.
     thinking: Option<(u64, u64)>,
     open_loop: bool,
     counting: bool,
+    /// The last that was done while nothing counted, and what had been done before it.
+    last: Option<Last>,
+    /// An interval of the series has ended since this was last asked.
+    ticked: bool,
     interval: Box<Interval>,
     interval_ns: u64,
     interval_end_ns: u64,
@@ -157,12 +196,14 @@ impl Recorder {
             life: Life::default(),
             errors: Vec::new(),
             moments: Moments::default(),
-            overhead_at_edge: [0; 2],
+            marks: Default::default(),
             window_ops: 0,
             hot: HotCounts::default(),
             thinking: None,
             open_loop,
             counting: false,
+            last: None,
+            ticked: false,
             interval: Box::new(Interval::new(target)),
             interval_ns,
             interval_end_ns: u64::MAX,
@@ -172,14 +213,96 @@ impl Recorder {
         }
     }
 
-    /// From now on operations count; `origin_ns` is where the series begins.
-    pub(crate) fn begin(&mut self, origin_ns: u64, now_ns: u64) {
+    /// The window has begun at `origin_ns`, the same for all sessions: what has ended since counts, the operation that was
+    /// under way then with all of its time.
+    pub(crate) fn begin(&mut self, origin_ns: u64) {
         self.counting = true;
         self.origin_ns = origin_ns;
+        self.moments.edge_ns[0] = Some(origin_ns);
         if let Some((since_ns, _)) = &mut self.thinking {
-            *since_ns = now_ns;
+            *since_ns = origin_ns.max(*since_ns);
         }
-        self.aim_interval(now_ns);
+        self.aim_interval(origin_ns);
+        self.count_last();
+        self.ticked = false;
+    }
+
+    /// What this session had done before the operation that was under way when the window began, if one was.
+    pub(crate) fn life_before(&self, origin_ns: u64) -> Life {
+        let mut life = self.life.clone();
+        match &self.last {
+            Some(Last::Op { class, timing, rows, commit, .. }) if timing.ended_ns > origin_ns => {
+                life.take_off(*class, 1, *rows);
+                life.commits -= u64::from(commit.is_some());
+            }
+            Some(Last::Slice { timing, parts, commits }) if timing.ended_ns > origin_ns => {
+                life.ops[OpClass::Slice as usize] -= 1;
+                life.commits -= commits;
+                parts.iter().for_each(|&(class, ops, rows)| life.take_off(class, ops, rows));
+            }
+            Some(Last::Failed { ended_ns, .. }) if *ended_ns > origin_ns => life.errors -= 1,
+            _ => {}
+        }
+        life
+    }
+
+    /// Counts what ended after the window's begin and before the session noticed that.
+    fn count_last(&mut self) {
+        match self.last.take() {
+            Some(Last::Op { class, timing, rows, commit, task }) if timing.ended_ns > self.origin_ns => {
+                let share = self.share_before(timing);
+                self.count(class, timing, rows);
+                self.totals[class as usize].before = (share, share * rows as f64);
+                if let Some(latency_ns) = commit {
+                    self.count_commit(latency_ns);
+                    self.totals[OpClass::Commit as usize].before.0 = share;
+                }
+                if let Some(task) = task {
+                    self.count_drawn(task);
+                }
+            }
+            Some(Last::Slice { timing, parts, commits }) if timing.ended_ns > self.origin_ns => {
+                let share = self.share_before(timing);
+                self.count_slice(timing, &parts, commits);
+                for (class, ops, rows) in parts {
+                    self.totals[class as usize].before = (share * ops as f64, share * rows as f64);
+                }
+                self.totals[OpClass::Slice as usize].before.0 = share;
+                self.totals[OpClass::Commit as usize].before.0 = share * commits as f64;
+            }
+            Some(Last::Failed { class, ended_ns }) if ended_ns > self.origin_ns => {
+                self.count_failed(class, ended_ns);
+            }
+            _ => {}
+        }
+    }
+
+    /// The share of an operation's time that lies before the window, which is noted as such.
+    fn share_before(&mut self, timing: Timing) -> f64 {
+        let before_ns = self.origin_ns.saturating_sub(timing.began_ns);
+        self.moments.before_ns += before_ns;
+        before_ns as f64 / (timing.ended_ns - timing.began_ns).max(1) as f64
+    }
+
+    /// Whether operations count.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.counting
+    }
+
+    /// Whether an interval of the series has ended since this was last asked.
+    #[inline]
+    pub(crate) fn has_ticked(&self) -> bool {
+        self.ticked
+    }
+
+    /// The interval's end has been seen to.
+    pub(crate) fn tick_seen(&mut self) {
+        self.ticked = false;
+    }
+
+    /// Where this session stands at `now_ns`, when it has run `overhead_commits` transactions that were no operations.
+    pub(crate) fn mark(&self, now_ns: u64, overhead_commits: u64) -> Mark {
+        Mark { at_ns: now_ns, life: Life { overhead_commits, ..self.life.clone() } }
     }
 
     /// From now on operations do not count.
@@ -221,9 +344,15 @@ impl Recorder {
     /// Counts where an operation went that has ended well.
     #[inline]
     pub(crate) fn drawn(&mut self, task: Task) {
-        if !self.counting {
-            return;
+        if self.counting {
+            self.count_drawn(task);
+        } else if let Some(Last::Op { task: last, .. }) = &mut self.last {
+            *last = Some(task);
         }
+    }
+
+    #[inline]
+    fn count_drawn(&mut self, task: Task) {
         let keyed = matches!(task.op, Op::Select { .. } | Op::Lookup { .. } | Op::Update { .. });
         self.hot.spot += u64::from(task.hot);
         self.hot.keyed += u64::from(keyed);
@@ -242,6 +371,7 @@ impl Recorder {
     }
 
     fn aim_interval(&mut self, now_ns: u64) {
+        self.ticked = true;
         self.interval.index = now_ns.saturating_sub(self.origin_ns) / self.interval_ns;
         self.interval_end_ns = self.origin_ns + (self.interval.index + 1) * self.interval_ns;
     }
@@ -264,12 +394,18 @@ impl Recorder {
     pub(crate) fn done(&mut self, class: OpClass, timing: Timing, rows: u64) {
         self.life.ops[class as usize] += 1;
         self.life.add_rows(class, rows);
-        if !self.counting {
-            return;
+        if self.counting {
+            self.count(class, timing, rows);
+        } else {
+            self.last = Some(Last::Op { class, timing, rows, commit: None, task: None });
         }
+    }
+
+    #[inline]
+    fn count(&mut self, class: OpClass, timing: Timing, rows: u64) {
         let service_ns = timing.ended_ns - timing.began_ns;
         let response_ns = timing.ended_ns - timing.due_ns;
-        self.moments.busy_ns += service_ns;
+        self.moments.busy_ns += timing.ended_ns - timing.began_ns.max(self.origin_ns);
         self.moments.last_ns = timing.ended_ns;
         self.window_ops += 1;
         let totals = &mut self.totals[class as usize];
@@ -293,27 +429,39 @@ impl Recorder {
     pub(crate) fn commit(&mut self, latency_ns: Option<u64>) {
         self.life.commits += 1;
         if self.counting {
-            let totals = &mut self.totals[OpClass::Commit as usize];
-            totals.count += 1;
-            if let Some(latency_ns) = latency_ns {
-                totals.service.get_or_insert_with(Tally::precise).record(latency_ns);
-            }
+            self.count_commit(latency_ns);
+        } else if let Some(Last::Op { commit, .. }) = &mut self.last {
+            *commit = Some(latency_ns);
+        }
+    }
+
+    #[inline]
+    fn count_commit(&mut self, latency_ns: Option<u64>) {
+        let totals = &mut self.totals[OpClass::Commit as usize];
+        totals.count += 1;
+        if let Some(latency_ns) = latency_ns {
+            totals.service.get_or_insert_with(Tally::precise).record(latency_ns);
         }
     }
 
     /// Counts a slice and the operations in it: `(class, operations, rows)`.
-    pub(crate) fn slice(&mut self, timing: Timing, parts: &[(OpClass, u64, u64)], commits: u64) {
+    pub(crate) fn slice(&mut self, timing: Timing, parts: &[(OpClass, u64, u64); 7], commits: u64) {
         self.life.commits += commits;
         self.life.ops[OpClass::Slice as usize] += 1;
         for &(class, ops, rows) in parts {
             self.life.ops[class as usize] += ops;
             self.life.add_rows(class, rows);
         }
-        if !self.counting {
-            return;
+        if self.counting {
+            self.count_slice(timing, parts, commits);
+        } else {
+            self.last = Some(Last::Slice { timing, parts: *parts, commits });
         }
+    }
+
+    fn count_slice(&mut self, timing: Timing, parts: &[(OpClass, u64, u64); 7], commits: u64) {
         let service_ns = timing.ended_ns - timing.began_ns;
-        self.moments.busy_ns += service_ns;
+        self.moments.busy_ns += timing.ended_ns - timing.began_ns.max(self.origin_ns);
         self.moments.last_ns = timing.ended_ns;
         let slice = &mut self.totals[OpClass::Slice as usize];
         slice.count += 1;
@@ -339,13 +487,19 @@ impl Recorder {
             None => self.errors.push(Tallied { error: error.clone(), count: 1, reconnects: 0 }),
         }
         if self.counting {
-            self.totals[class as usize].errors += 1;
-            if now_ns >= self.interval_end_ns {
-                self.flush();
-                self.aim_interval(now_ns);
-            }
-            self.interval.errors += 1;
+            self.count_failed(class, now_ns);
+        } else {
+            self.last = Some(Last::Failed { class, ended_ns: now_ns });
         }
+    }
+
+    fn count_failed(&mut self, class: OpClass, now_ns: u64) {
+        self.totals[class as usize].errors += 1;
+        if now_ns >= self.interval_end_ns {
+            self.flush();
+            self.aim_interval(now_ns);
+        }
+        self.interval.errors += 1;
     }
 
     /// Counts a connection that was opened anew.

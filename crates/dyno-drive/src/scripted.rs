@@ -19,10 +19,10 @@ use dyno_target::{
     Target, TargetError, TargetErrorKind,
 };
 
-pub use ledger::{Account, ClassAccount, Ledger};
+pub use ledger::{Account, ClassAccount, Ledger, Span};
 
 use crate::worker::class_of;
-use ledger::Page;
+use ledger::{Entry, Part};
 
 /// A clock that moves only when a script moves it, or when somebody sleeps on it.
 #[derive(Debug, Default)]
@@ -81,6 +81,8 @@ pub struct ScriptedTarget {
     reading: Arc<dyn Fn() + Send + Sync>,
     /// Whether sessions come in two halves.
     duplex: bool,
+    /// Whether what a session did shows at once, and not only when it makes it visible.
+    live: bool,
     /// The session that panics when it is opened, and the one that does when it is closed.
     panics: [Option<u32>; 2],
     books: Arc<Mutex<Books>>,
@@ -98,6 +100,7 @@ impl ScriptedTarget {
             pass,
             reading: Arc::new(|| ()),
             duplex: false,
+            live: false,
             panics: [None; 2],
             books: Arc::default(),
             ledger: Arc::default(),
@@ -108,6 +111,13 @@ impl ScriptedTarget {
     #[must_use]
     pub fn duplex(mut self) -> Self {
         self.duplex = true;
+        self
+    }
+
+    /// The same, where the counters show at once what a session did.
+    #[must_use]
+    pub fn live(mut self) -> Self {
+        self.live = true;
         self
     }
 
@@ -152,7 +162,7 @@ impl Target for ScriptedTarget {
         Ok(Identity {
             product: "scripted".into(),
             same_host: true,
-            counts_at_edges: true,
+            counts_at_edges: !self.live,
             block_size: 8192,
             processes: ServerProcesses::This,
             ..Identity::default()
@@ -198,7 +208,9 @@ impl Target for ScriptedTarget {
             number: setup.number,
             panics_closed,
             wire,
-            answer: None,
+            asked: None,
+            took_ns: 0,
+            live: self.live,
             work_unit: u64::from(setup.work_unit),
             spec: setup.spec.clone(),
             ops: 0,
@@ -207,7 +219,7 @@ impl Target for ScriptedTarget {
             clock: Arc::clone(&setup.clock),
             own: Books::default(),
             books: Arc::clone(&self.books),
-            page: Page::default(),
+            log: Vec::new(),
             ledger: Arc::clone(&self.ledger),
             broken: Arc::default(),
         }))
@@ -272,15 +284,20 @@ impl Broken {
     }
 }
 
+/// An operation of a session in two halves that takes longer is waited for on a thread of its own.
+const ELSEWHERE_NS: u64 = 1_000_000;
+
 /// What a scripted panic says.
 const PANIC: &str = "as scripted";
 
 struct ScriptedSession {
     number: u32,
     panics_closed: bool,
-    /// Both ends of what tells that an answer has come, and the answer.
+    /// Both ends of what tells that an answer has come, and what was asked.
     wire: Option<(UnixStream, UnixStream)>,
-    answer: Option<Result<Done, Box<OpError>>>,
+    asked: Option<(Request, u64)>,
+    took_ns: u64,
+    live: bool,
     work_unit: u64,
     spec: DataSpec,
     ops: u64,
@@ -289,7 +306,7 @@ struct ScriptedSession {
     clock: Arc<dyn Clock>,
     own: Books,
     books: Arc<Mutex<Books>>,
-    page: Page,
+    log: Vec<Entry>,
     ledger: Arc<Mutex<Ledger>>,
     broken: Arc<Broken>,
 }
@@ -302,30 +319,30 @@ impl ScriptedSession {
         books.commits += own.commits;
         books.rows_written += own.rows_written;
         books.redo_bytes += own.redo_bytes;
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).absorb(self.page.take());
+        let log = std::mem::take(&mut self.log);
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).absorb(self.number, log);
     }
-}
 
-impl Session for ScriptedSession {
-    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+    fn act(&mut self, op: Op) -> Act {
         let act = (self.script)(self.number, self.ops, op);
         self.ops += 1;
-        let ns = match act {
-            Act::Take(ns) => ns,
-            Act::Fail(error) => {
-                self.page.failed(class_of(op), error.class, &error.code);
-                return Err(Box::new(error));
-            }
-            Act::Panic => panic!("{PANIC}"),
-            Act::Hang => {
-                self.broken.wait();
-                return Err(Box::new(OpError {
-                    class: dyno_target::ErrorClass::Connection,
-                    code: "io".into(),
-                    message: "broken off".into(),
-                }));
-            }
-        };
+        act
+    }
+
+    /// An operation that ends well begins: what of its time goes by before its commit.
+    fn begin(&self, op: Op, ns: u64) -> Option<u64> {
+        if !op.writes() {
+            (self.pass)(ns);
+            return None;
+        }
+        (self.pass)(ns / 2);
+        let commit_began_ns = self.clock.now_ns();
+        (self.pass)(ns - ns / 2);
+        Some(commit_began_ns)
+    }
+
+    /// Books an operation that has ended well.
+    fn end(&mut self, op: Op, ns: u64, parts: &mut Vec<Part>) -> u64 {
         let rows = match op {
             Op::Select { .. } | Op::Update { .. } => self.work_unit,
             Op::Lookup { .. } | Op::Insert { .. } | Op::Delete { .. } => 1,
@@ -333,29 +350,66 @@ impl Session for ScriptedSession {
             Op::Scan => self.spec.scan_rows,
         };
         self.own.logical_reads += rows;
-        self.page.done(class_of(op), rows, ns);
-        let mut commit_began_ns = None;
+        parts.push(Part { class: class_of(op), rows, ns });
         if op.writes() {
-            (self.pass)(ns / 2);
-            commit_began_ns = Some(self.clock.now_ns());
-            (self.pass)(ns - ns / 2);
-            self.page.done(OpClass::Commit, 0, ns - ns / 2);
+            parts.push(Part { class: OpClass::Commit, rows: 0, ns: ns - ns / 2 });
             self.own.commits += 1;
             self.own.rows_written += rows;
             self.own.redo_bytes += rows * REDO_BYTES_PER_ROW;
-        } else {
-            (self.pass)(ns);
         }
-        Ok(Done { rows, commit_began_ns })
+        rows
+    }
+
+    /// Logs a call that has ended well.
+    fn called(&mut self, began_ns: u64, parts: Vec<Part>) {
+        self.log.push(Entry::Call { began_ns, ended_ns: self.clock.now_ns(), parts });
+        if self.live {
+            self.publish();
+        }
+    }
+
+    fn failed(&mut self, op: Op, error: OpError) -> Box<OpError> {
+        let code = error.code.clone();
+        let ended_ns = self.clock.now_ns();
+        self.log.push(Entry::Failed { class: class_of(op), error: error.class, code, ended_ns });
+        Box::new(error)
+    }
+
+    fn one(&mut self, op: Op, parts: &mut Vec<Part>) -> Result<Done, Box<OpError>> {
+        match self.act(op) {
+            Act::Take(ns) => {
+                let commit_began_ns = self.begin(op, ns);
+                Ok(Done { rows: self.end(op, ns, parts), commit_began_ns })
+            }
+            Act::Fail(error) => Err(self.failed(op, error)),
+            Act::Panic => panic!("{PANIC}"),
+            Act::Hang => {
+                self.broken.wait();
+                Err(Box::new(OpError {
+                    class: dyno_target::ErrorClass::Connection,
+                    code: "io".into(),
+                    message: "broken off".into(),
+                }))
+            }
+        }
+    }
+}
+
+impl Session for ScriptedSession {
+    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+        let (began_ns, mut parts) = (self.clock.now_ns(), Vec::new());
+        let done = self.one(op, &mut parts)?;
+        self.called(began_ns, parts);
+        Ok(done)
     }
 
     fn turn_to(&mut self, _: Place) {}
 
     fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
         let mut slice = SliceDone::default();
-        let began_ns = self.clock.now_ns();
+        let (began_ns, mut parts) = (self.clock.now_ns(), Vec::new());
         for &op in ops {
-            let done = self.execute(op)?;
+            let done = self.one(op, &mut parts)?;
             match op {
                 Op::Select { .. } => slice.rows_read[0] += done.rows,
                 Op::Lookup { .. } => slice.rows_read[1] += done.rows,
@@ -367,18 +421,19 @@ impl Session for ScriptedSession {
             }
             slice.commits += u64::from(op.writes());
         }
-        self.page.done(OpClass::Slice, 0, self.clock.now_ns() - began_ns);
+        parts.push(Part { class: OpClass::Slice, rows: 0, ns: self.clock.now_ns() - began_ns });
+        self.called(began_ns, parts);
         Ok(slice)
     }
 
     fn edge(&mut self) -> Result<(), Box<OpError>> {
-        self.page.edge(self.number, self.ops);
+        self.log.push(Entry::Edge { at_ns: self.clock.now_ns() });
         self.publish();
         Ok(())
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {
-        self.page.reconnected();
+        self.log.push(Entry::Reconnected);
         Ok(())
     }
 
@@ -406,24 +461,49 @@ impl ScriptedSession {
     }
 }
 
-/// What was asked is done at once; the answer waits until it is taken.
+/// What was asked takes its time elsewhere, so that one session's long operation stops no other on the same thread.
 impl Duplex for ScriptedSession {
     fn socket(&mut self) -> BorrowedFd<'_> {
         self.wire().0.as_fd()
     }
 
     fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
-        self.answer = Some(match request {
-            Request::Op(op) => self.execute(op),
-            Request::Edge => self.edge().map(|()| Done::default()),
-        });
-        self.wire().1.write_all(&[0]).expect("one byte has room in an empty socket");
+        let began_ns = self.clock.now_ns();
+        let Request::Op(op) = request else {
+            self.asked = Some((request, began_ns));
+            self.wire().1.write_all(&[0]).expect("one byte has room in an empty socket");
+            return Ok(());
+        };
+        let ns = match self.act(op) {
+            Act::Take(ns) => ns,
+            Act::Panic => panic!("{PANIC}"),
+            Act::Fail(error) => return Err(self.failed(op, error)),
+            Act::Hang => return Ok(()),
+        };
+        (self.asked, self.took_ns) = (Some((request, began_ns)), ns);
+        let mut far = self.wire().1.try_clone().expect("a socket of this process can be doubled");
+        let pass = Arc::clone(&self.pass);
+        let mut answer = move || {
+            pass(ns);
+            far.write_all(&[0]).expect("one byte has room in an empty socket");
+        };
+        if ns < ELSEWHERE_NS {
+            answer();
+        } else {
+            std::thread::spawn(answer);
+        }
         Ok(())
     }
 
     fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        let Some(answer) = self.answer.take() else { return Ok(None) };
+        let Some((request, began_ns)) = self.asked.take() else { return Ok(None) };
         self.wire().0.read_exact(&mut [0]).expect("the byte was sent with the answer");
-        answer.map(Some)
+        let Request::Op(op) = request else {
+            return self.edge().map(|()| Some(Done::default()));
+        };
+        let (ns, mut parts) = (self.took_ns, Vec::new());
+        let rows = self.end(op, ns, &mut parts);
+        self.called(began_ns, parts);
+        Ok(Some(Done { rows, commit_began_ns: op.writes().then(|| self.clock.now_ns()) }))
     }
 }

@@ -41,6 +41,8 @@ enum Doing {
         edge: usize,
         to: Phase,
     },
+    /// It makes what it has done visible, in this phase.
+    Showing(Phase),
     /// It was asked for an answer before the gate, and has not answered yet.
     Called,
     /// Its connection was lost while it did nothing.
@@ -125,24 +127,46 @@ impl Seat {
         matches!(self.doing, Doing::Nothing | Doing::Lost(_))
     }
 
+    /// Whether it asks for Dyno's own sake.
     pub(crate) fn at_edge(&self) -> bool {
-        matches!(self.doing, Doing::Edge { .. })
+        matches!(self.doing, Doing::Edge { .. } | Doing::Showing(_))
     }
 
-    /// Whether an edge of the window lies between this session and `phase`.
+    /// Whether it has to ask for Dyno's own sake before it goes on in `phase`.
+    #[inline]
     pub(crate) fn owes_edge(&self, phase: Phase) -> bool {
-        edge_between(self.phase, phase).is_some()
+        match phase == self.phase {
+            true => self.worker.owes_visibility(phase),
+            false => edge_between(self.phase, phase).is_some(),
+        }
+    }
+
+    /// Notices that the window has begun, without crossing its edge yet.
+    pub(crate) fn notice(&mut self, phase: Phase) {
+        if self.phase == Phase::Warmup && phase > Phase::Warmup && phase < Phase::Stop {
+            self.worker.begin(self.session.as_ref(), phase > Phase::Opening);
+        }
     }
 
     /// Goes on after a request has ended: by `phase`, and by its pace.
     #[inline]
     pub(crate) fn go_on(&mut self, phase: Phase) -> Next {
         if phase != self.phase {
+            self.worker.leave_phase(self.phase, phase, self.session.as_ref());
             if let Some(edge) = edge_between(self.phase, phase) {
-                self.worker.before_edge(edge);
                 return self.ask(Request::Edge, Doing::Edge { edge, to: phase });
             }
             self.phase = phase;
+        } else if phase != Phase::Window || self.worker.owes_visibility(phase) {
+            if phase == Phase::Opening {
+                self.worker.begin(self.session.as_ref(), false);
+            }
+            if self.worker.owes_visibility(phase) {
+                if self.worker.publishes {
+                    return self.ask(Request::Edge, Doing::Showing(phase));
+                }
+                self.worker.shown(phase, self.session.as_ref());
+            }
         }
         if phase == Phase::Stop { Next::Leaves } else { self.next_op() }
     }
@@ -206,6 +230,7 @@ impl Seat {
                 self.worker.look_at_ops();
             }
             Doing::Edge { edge, to } => self.crossed(edge, to),
+            Doing::Showing(phase) => self.worker.shown(phase, self.session.as_ref()),
             Doing::Called => self.start(),
             // An answer that nobody waits for: the next request will notice what is wrong.
             Doing::Nothing | Doing::Lost(_) => {}
@@ -241,6 +266,7 @@ impl Seat {
     pub(crate) fn recovered(&mut self) {
         match std::mem::replace(&mut self.doing, Doing::Nothing) {
             Doing::Edge { edge, to } => self.crossed(edge, to),
+            Doing::Showing(phase) => self.worker.shown(phase, self.session.as_ref()),
             Doing::Called => self.start(),
             _ => {}
         }

@@ -14,12 +14,28 @@ use crate::poll::Bell;
 pub(crate) enum Phase {
     /// Sessions work, and nothing counts.
     Warmup,
+    /// The window has begun, and its begin snapshot is not there yet: what ends from now on counts, and sessions keep what
+    /// they have done visible to the database's counters.
+    Opening,
     /// The window: what is done counts.
     Window,
-    /// The end snapshot is being taken; sessions go on working, and nothing counts.
-    After,
+    /// The window is over, and its end snapshot is not there yet: sessions go on working, nothing counts, and what they have
+    /// done is kept visible.
+    Closing,
     /// Sessions end after the operation they are in.
     Stop,
+}
+
+/// What became of the snapshot that belongs to an edge of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Look {
+    /// Nobody has asked for it.
+    Before,
+    /// It is being read: what becomes visible now may be in it or not.
+    Asked,
+    /// It is there.
+    Answered,
 }
 
 /// One run's shared state.
@@ -30,8 +46,12 @@ pub(crate) struct Shared {
     gate_moved: Condvar,
     started: AtomicU32,
     at_edge: [AtomicU32; 2],
+    /// What became of the snapshots of the window's begin and end, target by target: a [`Look`].
+    looks: [Vec<AtomicU8>; 2],
     reached_ops: AtomicU32,
     origin_ns: AtomicU64,
+    /// Transactions of sessions that were no operations, target by target.
+    overhead: Vec<AtomicU64>,
     failure: Mutex<Option<String>>,
     sleepers: Mutex<Vec<Sleeper>>,
 }
@@ -63,15 +83,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(targets: usize) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Warmup as u8),
             gate: Mutex::default(),
             gate_moved: Condvar::new(),
             started: AtomicU32::new(0),
             at_edge: [AtomicU32::new(0), AtomicU32::new(0)],
+            looks: [0, 1].map(|_| (0..targets).map(|_| AtomicU8::new(Look::Before as u8)).collect()),
             reached_ops: AtomicU32::new(0),
             origin_ns: AtomicU64::new(0),
+            overhead: (0..targets).map(|_| AtomicU64::new(0)).collect(),
             failure: Mutex::new(None),
             sleepers: Mutex::default(),
         }
@@ -82,8 +104,9 @@ impl Shared {
     pub(crate) fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Acquire) {
             0 => Phase::Warmup,
-            1 => Phase::Window,
-            2 => Phase::After,
+            1 => Phase::Opening,
+            2 => Phase::Window,
+            3 => Phase::Closing,
             _ => Phase::Stop,
         }
     }
@@ -93,7 +116,7 @@ impl Shared {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel);
     }
 
-    /// Opens the window's time scale at `now_ns`, just before the phase moves to [`Phase::Window`].
+    /// Opens the window's time scale at `now_ns`, just before the phase moves to [`Phase::Opening`].
     pub(crate) fn set_origin(&self, now_ns: u64) {
         self.origin_ns.store(now_ns, Ordering::Release);
     }
@@ -177,6 +200,32 @@ impl Shared {
         self.at_edge[edge].load(Ordering::Acquire)
     }
 
+    /// The snapshot of an edge of the target at `target` is asked for next, or is there.
+    pub(crate) fn note_look(&self, edge: usize, target: usize, look: Look) {
+        self.looks[edge][target].store(look as u8, Ordering::SeqCst);
+    }
+
+    /// What became of the snapshot of an edge.
+    pub(crate) fn look(&self, edge: usize, target: usize) -> Look {
+        match self.looks[edge][target].load(Ordering::SeqCst) {
+            0 => Look::Before,
+            1 => Look::Asked,
+            _ => Look::Answered,
+        }
+    }
+
+    /// A session of the target at `target` has run so many transactions that were no operations.
+    pub(crate) fn add_overhead(&self, target: usize, commits: u64) {
+        if let Some(sum) = self.overhead.get(target) {
+            sum.fetch_add(commits, Ordering::AcqRel);
+        }
+    }
+
+    /// Transactions of the sessions of a target, so far, that were no operations.
+    pub(crate) fn overhead(&self, target: usize) -> u64 {
+        self.overhead.get(target).map_or(0, |sum| sum.load(Ordering::Acquire))
+    }
+
     /// A session has done the operations that the plan asks of each.
     pub(crate) fn note_reached_ops(&self) {
         self.reached_ops.fetch_add(1, Ordering::AcqRel);
@@ -226,7 +275,7 @@ mod tests {
 
     #[test]
     fn phases_only_move_forward() {
-        let shared = Shared::new();
+        let shared = Shared::new(1);
         shared.enter(Phase::Stop);
         shared.enter(Phase::Window);
         assert_eq!(shared.phase(), Phase::Stop);
@@ -234,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_first_failure_is_the_reason() {
-        let shared = Shared::new();
+        let shared = Shared::new(1);
         shared.fail("first".into());
         shared.fail("second".into());
         assert_eq!(shared.failure().as_deref(), Some("first"));
@@ -242,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_closed_gate_lets_nobody_through() {
-        let shared = Shared::new();
+        let shared = Shared::new(1);
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| shared.wait_gate());
             shared.close_gate();
@@ -252,7 +301,7 @@ mod tests {
 
     #[test]
     fn an_open_gate_tells_everyone_the_same_start() {
-        let shared = Shared::new();
+        let shared = Shared::new(1);
         std::thread::scope(|scope| {
             let waiters: Vec<_> = (0..8).map(|_| scope.spawn(|| shared.wait_gate())).collect();
             shared.open_gate(77);

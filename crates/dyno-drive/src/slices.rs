@@ -13,7 +13,7 @@ use crate::think::Think;
 use crate::worker::class_of;
 
 /// The time that a slice aims at.
-const SLICE_NS: u64 = 50_000_000;
+const SLICE_NS: u64 = 40_000_000;
 /// Operations in the first slice, and in the longest.
 const SLICE_OPS: (usize, usize) = (16, 16_384);
 
@@ -107,11 +107,11 @@ fn call(
     Ok(())
 }
 
-/// The next slice's length after one of `len` operations took `took_ns`: towards [`SLICE_NS`], at most doubling or
-/// halving, so that one odd slice does not decide.
+/// The next slice's length after one of `len` operations took `took_ns`: towards [`SLICE_NS`], at most doubling, so that one
+/// quick slice does not decide; where operations have become slow, the next slice is as short as it has to be.
 fn next_len(len: usize, took_ns: u64) -> usize {
     let ideal = (len as f64 * SLICE_NS as f64 / took_ns.max(1) as f64) as usize;
-    ideal.clamp(len / 2, len * 2).clamp(1, SLICE_OPS.1)
+    ideal.min(len * 2).clamp(1, SLICE_OPS.1)
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
     fn a_slice_grows_and_shrinks_towards_its_time() {
         assert_eq!(next_len(16, 1_000), 32);
         assert_eq!(next_len(1_000, SLICE_NS), 1_000);
-        assert_eq!(next_len(1_000, SLICE_NS * 100), 500);
+        assert_eq!(next_len(1_000, SLICE_NS * 100), 10);
         assert_eq!(next_len(1, SLICE_NS * 100), 1);
         assert_eq!(next_len(SLICE_OPS.1, 1), SLICE_OPS.1);
     }

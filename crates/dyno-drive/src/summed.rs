@@ -55,6 +55,7 @@ struct Summed {
     count: u64,
     errors: u64,
     rows: u64,
+    before: (f64, f64),
     service: Histogram,
     response: Histogram,
 }
@@ -67,6 +68,7 @@ impl Summed {
             sum.count += totals.count;
             sum.errors += totals.errors;
             sum.rows += totals.rows;
+            sum.before = (sum.before.0 + totals.before.0, sum.before.1 + totals.before.1);
             if let Some(tally) = &totals.service {
                 tally.add_to(&mut sum.service);
             }
@@ -81,6 +83,7 @@ impl Summed {
         self.count += other.count;
         self.errors += other.errors;
         self.rows += other.rows;
+        self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);
         self.service.merge(&other.service);
         self.response.merge(&other.response);
     }
@@ -92,8 +95,10 @@ impl Summed {
         OpStats {
             count: self.count,
             errors: self.errors,
-            rate_per_s: if seconds > 0.0 { self.count as f64 / seconds } else { 0.0 },
+            rate_per_s: if seconds > 0.0 { (self.count as f64 - self.before.0) / seconds } else { 0.0 },
+            before: self.before.0,
             rows: self.rows,
+            rows_before: self.before.1,
             service_us,
             response_us,
             untimed: None,

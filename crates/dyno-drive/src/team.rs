@@ -231,11 +231,13 @@ impl Team {
         let next = if !seat.owes_edge(phase) {
             seat.go_on(phase)
         } else if crowded {
+            seat.notice(phase);
             self.to_cross.push_back(index);
             seat.next_op()
         } else {
-            self.crossing += 1;
-            seat.go_on(phase)
+            let next = seat.go_on(phase);
+            self.crossing += usize::from(seat.at_edge());
+            next
         };
         self.follow(index, next);
     }

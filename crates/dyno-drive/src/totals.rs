@@ -12,14 +12,9 @@ use dyno_record::{
     Waits,
 };
 
+use crate::cover::Cover;
 use crate::metrics::{self, Metrics};
 use crate::run::Job;
-
-/// The mean of moments.
-pub(crate) fn mean(moments_ns: impl Iterator<Item = u64>) -> Option<u64> {
-    let (sum, count) = moments_ns.fold((0u128, 0u128), |(sum, count), ns| (sum + u128::from(ns), count + 1));
-    (count > 0).then(|| (sum / count) as u64)
-}
 
 /// The sum of the targets' counters, which stand in their order.
 pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
@@ -120,7 +115,7 @@ fn shared_by(job: &Job<'_>, counter: Option<Counter>) -> Option<(usize, usize)> 
 /// Figures of all targets, from their added `counters` and from their own figures.
 pub(crate) fn metrics(counters: &Counters, parts: &[&Metrics]) -> Metrics {
     // Only what does not depend on a time is kept of these.
-    let mut total = metrics::of_database(counters, 1.0);
+    let mut total = metrics::of_database(counters, &Cover::all(1.0));
     let names: BTreeSet<&String> = parts.iter().flat_map(|part| part.keys()).collect();
     for name in names {
         let reason = match total.get(name) {

@@ -17,8 +17,16 @@ pub enum Event {
         /// Length, s.
         seconds: f64,
     },
-    /// The window has begun.
-    Window,
+    /// The window begins.
+    Window {
+        /// When, on the run's clock.
+        at_ns: u64,
+    },
+    /// The window is over but for operations that are under way.
+    Closing {
+        /// When, on the run's clock.
+        at_ns: u64,
+    },
     /// An interval of the window is over.
     Interval(Live),
     /// Intervals of the window that nothing changes any more.
@@ -27,7 +35,7 @@ pub enum Event {
     Draining,
 }
 
-/// Figures of the latest interval, and how far the run is.
+/// Figures of the last interval of which all sessions have reported, and how far the run is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Live {
     /// Seconds since the window began.
@@ -36,6 +44,8 @@ pub struct Live {
     pub total_s: Option<f64>,
     /// Share of the window that is done, 0–1.
     pub done: f64,
+    /// The end of that interval in seconds since the window began; absent while there is none.
+    pub until_s: Option<f64>,
     /// Operations per second in the interval.
     pub ops_per_s: f64,
     /// Median response time in the interval, µs.

@@ -8,10 +8,11 @@ use dyno_record::OpClass;
 use dyno_target::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target};
 
 use crate::draw::{Draw, Task};
+use crate::marks::{Mark, REFRESH_NS};
 use crate::pace::Pace;
 use crate::panics::{as_error, caught};
-use crate::recorder::{Recorder, Timing};
-use crate::shared::{Phase, Shared};
+use crate::recorder::{Life, Recorder, Timing};
+use crate::shared::{Look, Phase, Shared};
 use crate::slices::SliceLoop;
 use crate::think::Think;
 
@@ -45,6 +46,10 @@ pub(crate) struct Worker {
     pub(crate) place: Place,
     /// The class of what it does, or did last.
     pub(crate) doing: OpClass,
+    /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
+    pub(crate) publishes: bool,
+    /// Transactions that were no operations, as last told to the coordinator.
+    pub(crate) overhead_told: u64,
     pub(crate) ops_wanted: Option<u64>,
     pub(crate) recorder: Box<Recorder>,
     pub(crate) shared: Arc<Shared>,
@@ -73,12 +78,23 @@ pub(crate) fn class_of(op: Op) -> OpClass {
     }
 }
 
-/// Which end of the window lies between two phases: its begin (0), its end (1), or none.
+/// Which end of the window lies between two phases: its begin (0), its end (1), or none. A session that was in one operation
+/// for the whole of the window is at its end.
 pub(crate) fn edge_between(from: Phase, to: Phase) -> Option<usize> {
-    match from {
-        Phase::Warmup if to == Phase::Window => Some(0),
-        Phase::Window if to > Phase::Window => Some(1),
+    match (from, to) {
+        (Phase::Warmup, Phase::Opening | Phase::Window) => Some(0),
+        (Phase::Warmup | Phase::Opening | Phase::Window, Phase::Closing) => Some(1),
+        (Phase::Opening | Phase::Window, Phase::Stop) => Some(1),
         _ => None,
+    }
+}
+
+/// The edge whose snapshot is not there yet.
+pub(crate) fn open_edge(phase: Phase) -> Option<usize> {
+    match phase {
+        Phase::Opening => Some(0),
+        Phase::Closing => Some(1),
+        Phase::Warmup | Phase::Window | Phase::Stop => None,
     }
 }
 
@@ -185,6 +201,8 @@ impl Worker {
                 if phase == Phase::Stop {
                     return Ok(());
                 }
+            } else if phase != Phase::Window || self.owes_visibility(phase) {
+                self.see_to(session, phase)?;
             }
             let due_ns = match &mut self.pace {
                 Pace::Closed => None,
@@ -309,33 +327,124 @@ impl Worker {
 
     /// Crosses the edge between two phases, if there is one.
     fn cross(&mut self, session: &mut dyn Session, from: Phase, to: Phase) -> Result<(), Ended> {
+        self.leave_phase(from, to, session);
         let Some(edge) = edge_between(from, to) else { return Ok(()) };
-        self.before_edge(edge);
-        if let Err(error) = session.edge() {
-            self.recover(session, OpClass::Select, &error)?;
-        }
+        self.make_visible(session)?;
         self.after_edge(edge, session);
         Ok(())
     }
 
-    /// The last operation before an edge has ended.
-    pub(crate) fn before_edge(&mut self, edge: usize) {
-        if edge == 1 {
+    fn make_visible(&mut self, session: &mut dyn Session) -> Result<(), Ended> {
+        match session.edge() {
+            Ok(()) => Ok(()),
+            Err(error) => self.recover(session, OpClass::Select, &error),
+        }
+    }
+
+    /// The last operation in a phase has ended: what it means for what counts from now on.
+    pub(crate) fn leave_phase(&mut self, from: Phase, to: Phase, session: &dyn Session) {
+        if from <= Phase::Opening && to < Phase::Stop {
+            self.begin(session, to > Phase::Opening);
+        }
+        if let Some(edge) = open_edge(from) {
+            let mark = self.mark(session);
+            self.recorder.marks[edge].settle(mark, self.publishes);
+        }
+        if self.recorder.is_counting() && to >= Phase::Closing {
             let now_ns = self.clock.now_ns();
             self.recorder.end(now_ns);
             self.recorder.moments.edge_ns[1] = Some(now_ns);
         }
     }
 
+    /// From the window's begin on, which is announced a moment before, what this session does counts. `now` or when that
+    /// moment has come.
+    pub(crate) fn begin(&mut self, session: &dyn Session, now: bool) {
+        let origin_ns = self.shared.origin_ns();
+        if self.recorder.is_counting() || (!now && self.clock.now_ns() < origin_ns) {
+            return;
+        }
+        if !self.publishes && self.recorder.marks[0].low.is_none() {
+            // The snapshot may be there already: it holds what was done before the operation that was under way then.
+            let life = self.recorder.life_before(origin_ns);
+            let life = Life { overhead_commits: session.overhead_commits(), ..life };
+            self.recorder.marks[0].visible(Mark { at_ns: origin_ns, life }, false);
+        }
+        self.recorder.begin(origin_ns);
+    }
+
+    fn mark(&self, session: &dyn Session) -> Mark {
+        self.recorder.mark(self.clock.now_ns(), session.overhead_commits())
+    }
+
     /// Everything before the edge is visible to the observer.
     pub(crate) fn after_edge(&mut self, edge: usize, session: &dyn Session) {
-        self.recorder.overhead_at_edge[edge] = session.overhead_commits();
-        if edge == 0 {
-            let now_ns = self.clock.now_ns();
-            self.recorder.moments.edge_ns[0] = Some(now_ns);
-            self.recorder.begin(self.shared.origin_ns(), now_ns);
-        }
+        self.note_visible(edge, session);
         self.shared.note_edge(edge);
+    }
+
+    /// What this session has done is visible, at an edge whose snapshot is not there yet.
+    pub(crate) fn note_visible(&mut self, edge: usize, session: &dyn Session) {
+        let mark = self.mark(session);
+        match self.look(edge) {
+            Look::Answered if !self.publishes => self.recorder.marks[edge].settle(mark, false),
+            look => self.recorder.marks[edge].visible(mark, look != Look::Before),
+        }
+        self.tell_overhead(session);
+    }
+
+    /// Lets the coordinator know of transactions that were no operations.
+    pub(crate) fn tell_overhead(&mut self, session: &dyn Session) {
+        let overhead = session.overhead_commits();
+        self.shared.add_overhead(self.recorder.target, overhead.saturating_sub(self.overhead_told));
+        self.overhead_told = overhead;
+    }
+
+    /// Whether something has to be done for the counters before the next operation.
+    #[inline]
+    pub(crate) fn owes_visibility(&self, phase: Phase) -> bool {
+        match open_edge(phase) {
+            None => phase == Phase::Window && self.publishes && self.recorder.has_ticked(),
+            Some(edge) => self.owes_mark(edge),
+        }
+    }
+
+    /// Whether this session is to note where it stands, at an edge whose snapshot the run waits for.
+    fn owes_mark(&self, edge: usize) -> bool {
+        let marks = &self.recorder.marks[edge];
+        match (self.look(edge), &marks.low) {
+            (Look::Asked, _) | (_, None) => false,
+            (Look::Before, Some(low)) => !self.publishes || self.clock.now_ns() >= low.at_ns + REFRESH_NS,
+            (Look::Answered, Some(_)) => !self.publishes && marks.high.is_none(),
+        }
+    }
+
+    fn look(&self, edge: usize) -> Look {
+        self.shared.look(edge, self.recorder.target)
+    }
+
+    /// Between two operations in a phase that asks for more than working on.
+    fn see_to(&mut self, session: &mut dyn Session, phase: Phase) -> Result<(), Ended> {
+        if phase == Phase::Opening {
+            self.begin(session, false);
+        }
+        if !self.owes_visibility(phase) {
+            return Ok(());
+        }
+        if self.publishes {
+            self.make_visible(session)?;
+        }
+        self.shown(phase, session);
+        Ok(())
+    }
+
+    /// What this session has done is visible now.
+    pub(crate) fn shown(&mut self, phase: Phase, session: &dyn Session) {
+        self.recorder.tick_seen();
+        match open_edge(phase) {
+            Some(edge) => self.note_visible(edge, session),
+            None => self.tell_overhead(session),
+        }
     }
 
     /// Counts a failure and makes the session able to go on, if that can be.

@@ -172,6 +172,11 @@ pub struct RunRecord {
     pub audit: Vec<AuditCheck>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
 /// The start gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
@@ -191,9 +196,8 @@ pub struct Gate {
 pub struct Window {
     /// Seconds between the two snapshots' own timestamps (monotonic clock): what rates of the host divide by.
     pub seconds: f64,
-    /// Mean over the sessions of the seconds between their own first and last counted moment: what rates of operations
-    /// divide by, and those of counters that sessions publish at these moments. Absent where no sessions were timed; then it
-    /// is `seconds`.
+    /// Mean over the sessions of the seconds from the window's begin, which is one moment for all of them, to their own last
+    /// counted moment: what rates of operations divide by. Absent where no sessions were timed; then it is `seconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_s: Option<f64>,
     /// Begin snapshot, RFC 3339 in UTC.
@@ -202,11 +206,24 @@ pub struct Window {
     pub end: String,
     /// How long reading each snapshot took, µs: begin, end.
     pub snapshot_us: (f64, f64),
-    /// Largest distance of a session's own first and last counted moment from the snapshots, µs: begin, end.
+    /// Largest distance from the snapshots of the moments up to which they hold a session's work, µs: begin, end.
     pub edge_us_max: (f64, f64),
-    /// Sessions that had not reached the edge when the snapshot was taken (in a long operation): begin, end.
+    /// Sessions of which nobody knows what a snapshot holds: they were in an operation until long after it. Begin, end.
     pub edge_late: (u32, u32),
-    /// Sum over sessions of the time spent in operations, s; `busy_s ÷ (work_s × sessions)` is the share of time the sessions were busy.
+    /// What the sessions did between the two moments up to which the snapshots hold their work: what the database's counters
+    /// are compared with. It lacks what was under way at the window's begin, which the snapshot there holds already. Absent
+    /// in records of other origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
+    /// How much of `counted` the snapshots may hold on the other side: fewer than `counted` by the first, more by the second.
+    /// Absent where that is known exactly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsure: Option<(Counted, Counted)>,
+    /// Sum over sessions of the time that operations under way at the window's begin had taken before it, s. They count with
+    /// all of their time in `service_us`, and with what lies inside in `busy_s`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub before_s: f64,
+    /// Sum over sessions of the time spent in operations inside the window, s; `busy_s ÷ (work_s × sessions)` is the share of time the sessions were busy.
     pub busy_s: f64,
     /// Longest interval in which no thread of ours noticed time pass, µs: a suspended process or a starved machine.
     pub stall_us_max: f64,
@@ -219,6 +236,61 @@ pub struct Window {
     /// Operations that went where load is concentrated; absent where the plan has no such place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<HotOps>,
+}
+
+/// What sessions did in a stretch of time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Counted {
+    /// Operations that ended well, by class.
+    pub ops: BTreeMap<String, u64>,
+    /// Rows read.
+    pub rows_read: u64,
+    /// Rows updated and committed.
+    pub rows_updated: u64,
+    /// Rows inserted and committed.
+    pub rows_inserted: u64,
+    /// Rows deleted and committed.
+    pub rows_deleted: u64,
+    /// Commits acknowledged.
+    pub commits: u64,
+    /// Operations that failed.
+    pub errors: u64,
+}
+
+impl Counted {
+    /// Operations of `class`.
+    pub fn of(&self, class: OpClass) -> u64 {
+        self.ops.get(class.name()).copied().unwrap_or(0)
+    }
+
+    /// Operations of all classes but `commit` (a part of a write) and `slice` (a bundle of operations).
+    pub fn operations(&self) -> u64 {
+        let is_one = |class: &&OpClass| !matches!(class, OpClass::Commit | OpClass::Slice);
+        OpClass::ALL.iter().filter(is_one).map(|class| self.of(*class)).sum()
+    }
+
+    /// Rows of all kinds.
+    pub fn rows(&self) -> u64 {
+        self.rows_read + self.rows_updated + self.rows_inserted + self.rows_deleted
+    }
+
+    /// Whether nothing was done.
+    pub fn is_empty(&self) -> bool {
+        self.operations() == 0 && self.commits == 0 && self.errors == 0
+    }
+
+    /// Adds what others did.
+    pub fn add(&mut self, other: &Self) {
+        for (class, ops) in &other.ops {
+            *self.ops.entry(class.clone()).or_default() += ops;
+        }
+        self.rows_read += other.rows_read;
+        self.rows_updated += other.rows_updated;
+        self.rows_inserted += other.rows_inserted;
+        self.rows_deleted += other.rows_deleted;
+        self.commits += other.commits;
+        self.errors += other.errors;
+    }
 }
 
 /// Sleeps of sessions between operations.
@@ -317,8 +389,15 @@ pub struct OpStats {
     pub count: u64,
     /// Operations that failed.
     pub errors: u64,
-    /// `count` per second of the window.
+    /// Operations per second of the window: `(count − before) ÷ work_s`.
     pub rate_per_s: f64,
+    /// As much of `count` as lies before the window: of each operation that was under way at its begin, the share of its time
+    /// that had passed by then.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub before: f64,
+    /// The same of `rows`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows_before: f64,
     /// Rows read, updated, inserted or deleted.
     pub rows: u64,
     /// From sending to the end, µs.

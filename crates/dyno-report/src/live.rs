@@ -14,11 +14,13 @@ pub struct Live<'a> {
     pub elapsed_s: f64,
     /// Length of the phase in seconds; absent where it is given in operations.
     pub length_s: Option<f64>,
-    /// Operations per second of the last interval.
+    /// The end of the interval that the figures are of, in seconds since the phase began.
+    pub until_s: Option<f64>,
+    /// Operations per second of that interval.
     pub ops_per_s: Option<f64>,
-    /// Median response time of the last interval, µs.
+    /// Median response time of that interval, µs.
     pub p50_us: Option<f64>,
-    /// 99th percentile of response time of the last interval, µs.
+    /// 99th percentile of response time of that interval, µs.
     pub p99_us: Option<f64>,
     /// Errors so far.
     pub errors: u64,
@@ -26,7 +28,7 @@ pub struct Live<'a> {
     pub remaining_s: Option<f64>,
 }
 
-/// `12 s / 60 s  ops/s 31,204  p50 61 µs  p99 210 µs  errors 0  ETA 48 s`, without a newline.
+/// `12 s / 60 s  at 11 s: ops/s 31,204  p50 61 µs  p99 210 µs  errors 0  ETA 48 s`, without a newline.
 pub fn live_line(live: &Live<'_>, style: &Style) -> String {
     let whole = |seconds: f64| span_s(if seconds < 10.0 { seconds.max(0.0).floor() } else { seconds });
     let mut parts = Vec::new();
@@ -41,7 +43,8 @@ pub fn live_line(live: &Live<'_>, style: &Style) -> String {
     let rate = live
         .ops_per_s
         .map(|rate| if rate < 999_999.5 { count(rate.max(0.0).round() as u64) } else { compact(rate) });
-    parts.push(format!("ops/s {}", rate.unwrap_or_else(absent)));
+    let at = live.until_s.map_or(String::new(), |until_s| format!("at {}: ", span_s(until_s)));
+    parts.push(format!("{at}ops/s {}", rate.unwrap_or_else(absent)));
     parts.push(format!("p50 {}", live.p50_us.map_or_else(absent, time_coarse_us)));
     parts.push(format!("p99 {}", live.p99_us.map_or_else(absent, time_coarse_us)));
     parts.push(format!("errors {}", count(live.errors)));

@@ -118,6 +118,7 @@ fn everything(record: &RunRecord, style: &Style) -> Vec<String> {
         phase: &name,
         elapsed_s: 1e7,
         length_s: Some(1e7),
+        until_s: Some(1e7),
         ops_per_s: Some(1e10),
         p50_us: Some(1e9),
         p99_us: None,
@@ -387,6 +388,7 @@ fn the_live_line_says_where_the_run_is() {
         phase: "",
         elapsed_s: 12.0,
         length_s: Some(60.0),
+        until_s: Some(11.0),
         ops_per_s: Some(31_204.2),
         p50_us: Some(61.0),
         p99_us: Some(210.0),
@@ -395,7 +397,7 @@ fn the_live_line_says_where_the_run_is() {
     };
     assert_eq!(
         live_line(&live, &Style::default()),
-        "  12 s / 60 s  ops/s 31,204  p50 61 µs  p99 210 µs  errors 0  ETA 48 s"
+        "  12 s / 60 s  at 11 s: ops/s 31,204  p50 61 µs  p99 210 µs  errors 0  ETA 48 s"
     );
     let warmup = Live { phase: "warm-up", elapsed_s: 1.7, length_s: Some(2.0), ..Live::default() };
     assert_eq!(

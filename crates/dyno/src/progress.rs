@@ -123,7 +123,8 @@ impl RunProgress<'_> {
             phase: "",
             elapsed_s: live.elapsed_s,
             length_s: live.total_s,
-            ops_per_s: Some(live.ops_per_s),
+            until_s: live.until_s,
+            ops_per_s: live.until_s.map(|_| live.ops_per_s),
             p50_us: live.p50_us,
             p99_us: live.p99_us,
             errors: live.errors,
@@ -150,10 +151,10 @@ impl Watch for RunProgress<'_> {
             Event::Warmup { seconds } => {
                 format!("warm-up, {}", dyno_report::number::span_s(*seconds))
             }
-            Event::Window => "window".to_owned(),
+            Event::Window { .. } => "window".to_owned(),
             Event::Interval(live) => self.live_line(live),
             Event::Draining => "draining".to_owned(),
-            Event::Final(_) => return,
+            Event::Closing { .. } | Event::Final(_) => return,
         };
         if self.talk.live {
             self.bar.set_message(line);

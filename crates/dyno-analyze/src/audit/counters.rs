@@ -1,6 +1,6 @@
 //! Whether the database's counters can be trusted at all: none went backwards, none started anew, none is just missing.
 
-use dyno_record::{CheckStatus, Counter, CounterDelta, Counters, Fall, MarkKind};
+use dyno_record::{CheckStatus, Counter, CounterDelta, Fall, MarkKind};
 
 use super::changes::{change_words, intervals, some_of, span};
 use super::facts::Facts;

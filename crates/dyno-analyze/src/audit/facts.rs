@@ -1,6 +1,7 @@
 //! What the checks need to know of a record, worked out once.
 
 use dyno_plan::{Drive, Holding};
+use dyno_record::record::Counted;
 use dyno_record::{
     Counter, Counters, MarkKind, OpClass, OpStats, RunRecord, TargetFacts, Window, place_of_target,
 };
@@ -210,6 +211,9 @@ impl<'a> Facts<'a> {
         if self.record.counters.portable.is_empty() {
             return Err(Skip("the run ended before the end snapshot of its window".into()));
         }
+        if let Some(counted) = &window.counted {
+            return Ok(self.counted_interval(window, counted));
+        }
         let sum = |classes: &[OpClass], part: fn(&OpStats) -> u64| {
             let parts = classes.iter().filter_map(|&class| self.ops(class)).map(part);
             parts.fold(0u64, u64::saturating_add)
@@ -240,6 +244,39 @@ impl<'a> Facts<'a> {
             seconds: window.seconds,
             counters: &self.record.counters,
         })
+    }
+
+    /// What the sessions did between the moments up to which the window's two snapshots hold their work.
+    fn counted_interval(&self, window: &Window, counted: &Counted) -> Interval<'a> {
+        let unsure = window
+            .unsure
+            .as_ref()
+            .map_or(0.0, |(begin, end)| unsure_share(begin, counted).max(unsure_share(end, counted)));
+        let lag_s = if self.flushes { 0.0 } else { STATISTICS_LAG_S };
+        let (begin, end) = window.edge_late;
+        let late_share = f64::from(begin.max(end)) / f64::from(self.sessions().max(1));
+        Interval {
+            name: "window",
+            reads: READS.iter().map(|&class| counted.of(class)).sum(),
+            updates: counted.of(OpClass::Update),
+            inserts: counted.of(OpClass::Insert),
+            deletes: counted.of(OpClass::Delete),
+            scans: counted.of(OpClass::Scan),
+            slices: counted.of(OpClass::Slice),
+            commits: counted.commits,
+            rows_read: counted.rows_read,
+            rows_updated: counted.rows_updated,
+            rows_inserted: counted.rows_inserted,
+            rows_deleted: counted.rows_deleted,
+            errors: counted.errors,
+            blur: (unsure + late_share + lag_s / window.seconds).min(1.0),
+            blur_from: match unsure > 0.0 {
+                true => "because sessions worked on while the counters were read",
+                false => self.blur_from(),
+            },
+            seconds: window.seconds,
+            counters: &self.record.counters,
+        }
     }
 
     /// Share of the window's work that the database may have booked before its begin or after its end: none where every
@@ -329,6 +366,17 @@ impl<'a> Facts<'a> {
             counters: &whole.counters,
         })
     }
+}
+
+/// The largest share that `unsure` is of what was `counted`, of whatever counters count.
+fn unsure_share(unsure: &Counted, counted: &Counted) -> f64 {
+    let pairs = [
+        (unsure.operations(), counted.operations()),
+        (unsure.rows(), counted.rows()),
+        (unsure.commits, counted.commits),
+    ];
+    let shares = pairs.into_iter().filter(|(part, _)| *part > 0);
+    shares.map(|(part, whole)| part as f64 / whole.max(1) as f64).fold(0.0, f64::max)
 }
 
 /// Share by which sessions may have worked longer than the window says, in records that do not hold how long they worked.

@@ -119,7 +119,8 @@ pub(super) fn service_time(facts: &Facts<'_>) -> Verdict {
     if facts.error_count() > 0 {
         return skip("failed operations took time that no histogram holds");
     }
-    let sum_s = mean_us * ops.service_us.count as f64 / 1e6;
+    // What was under way at the window's begin counts with all of its time, and was in it for the rest only.
+    let sum_s = mean_us * ops.service_us.count as f64 / 1e6 - window.before_s;
     let gap = (sum_s - window.busy_s).abs() / window.busy_s.max(1e-9);
     let words = format!(
         "{} × {} on average = {} s, time spent in operations {} s",

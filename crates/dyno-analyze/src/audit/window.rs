@@ -1,11 +1,11 @@
 //! The window itself: all sessions there, started together, ended together, and nobody asleep.
 
 use dyno_plan::Length;
-use dyno_record::CheckStatus;
+use dyno_record::{CheckStatus, Window};
 
 use super::facts::Facts;
 use super::finding::{Skip, Verdict, found, skip};
-use crate::number::{count, fixed, time_us};
+use crate::number::{count, fixed, percent, time_us};
 
 /// Distance between first operations that needs no explanation, µs: a few wake-ups of threads.
 const SKEW_FREE_US: f64 = 2_000.0;
@@ -20,6 +20,13 @@ const SHARE_FREE: f64 = 0.001;
 /// Share of the window above which its ends are blurred enough to say so: above it one session's rate may be off by as
 /// much as repeated runs differ.
 const SHARE_BLURRED: f64 = 0.02;
+
+/// Share of the window's operations that the counters must hold: what they hold less of, they say little about.
+const SHARE_HELD_MIN: f64 = 0.5;
+
+/// Share of the work that may have been done while counters that show everything at once were read, before comparing them
+/// with the operations says little.
+const SHARE_UNSURE_MAX: f64 = 0.10;
 
 /// Share of the planned length by which the window may differ, and seconds that it always may.
 const LENGTH_SHARE: f64 = 0.05;
@@ -72,47 +79,90 @@ pub(super) fn length(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Warn, expected, observed, detail)
 }
 
-/// How sharp the ends of the window are.
+/// How sharp the ends of the window are: whether the counters hold the work of its operations, and of no others.
 pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
-    let window_us = window.seconds * 1e6;
-    let edge_us = window.edge_us_max.0.max(0.0) + window.edge_us_max.1.max(0.0);
-    let snapshot_us = window.snapshot_us.0.max(window.snapshot_us.1).max(0.0);
     let (late_begin, late_end) = window.edge_late;
-    let words = format!(
-        "sessions began within {} and ended within {} of the snapshots",
-        time_us(window.edge_us_max.0),
-        time_us(window.edge_us_max.1)
-    );
     let (expected, observed) = ("0 late".to_owned(), format!("{late_begin} and {late_end} late"));
     if late_begin > 0 || late_end > 0 {
         let detail = format!(
-            "{words}; {late_begin} at the begin and {late_end} at the end were still in a long operation: counts of client and database are approximate"
+            "{late_begin} sessions at the begin and {late_end} at the end were in one operation until long after the counters were \
+             read, so nobody knows how much of their work these hold; a longer run.time, or a longer run.drain, lets them arrive"
         );
+        return found(CheckStatus::Fail, expected, observed, detail);
+    }
+    let (held, missing) = held_share(facts, window);
+    let words = match missing {
+        0 => format!("the counters hold the window's work up to {} of its begin and end", apart(window)),
+        missing => format!(
+            "the counters hold {} % of the window's operations; {} were under way at its begin, or done before all sessions had \
+             reached it",
+            percent(held * 100.0),
+            count(missing)
+        ),
+    };
+    if held < SHARE_HELD_MIN {
+        let detail =
+            format!("{words}: their rates speak of a part of the window only; a longer run.time is sharper");
+        return found(CheckStatus::Fail, expected, observed, detail);
+    }
+    let unsure = facts.window_interval().map_or(0.0, |interval| interval.blur);
+    if unsure > SHARE_UNSURE_MAX && window.unsure.is_some() {
+        let detail = format!(
+            "{words}; {} % of the work was done while the counters were read: a longer run.time is sharper",
+            percent(unsure * 100.0)
+        );
+        return found(CheckStatus::Fail, expected, observed, detail);
+    }
+    if held < 1.0 - SHARE_BLURRED {
+        let detail =
+            format!("{words}: their rates follow from what they hold and from the window's own rate");
         return found(CheckStatus::Warn, expected, observed, detail);
     }
+    blurred(window, &words).unwrap_or_else(|| found(CheckStatus::Pass, expected, observed, words))
+}
+
+/// Share of the window's operations that its counters hold, and how many they do not.
+fn held_share(facts: &Facts<'_>, window: &Window) -> (f64, u64) {
+    let all = facts.op_count();
+    match &window.counted {
+        Some(counted) if all > 0 => {
+            let missing = all.saturating_sub(counted.operations());
+            (1.0 - missing as f64 / all as f64, missing)
+        }
+        _ => (1.0, 0),
+    }
+}
+
+/// How far the counters' moments are from the snapshots.
+fn apart(window: &Window) -> String {
+    format!("{} and {}", time_us(window.edge_us_max.0), time_us(window.edge_us_max.1))
+}
+
+/// A word where reading, or waiting for sessions, took a share of the window that can be seen.
+fn blurred(window: &Window, words: &str) -> Option<Verdict> {
+    let window_us = window.seconds * 1e6;
+    let snapshot_us = window.snapshot_us.0.max(window.snapshot_us.1).max(0.0);
     let apart_s = (window.work_seconds() - window.seconds).abs();
-    if apart_s > window.seconds * SHARE_BLURRED {
-        let detail = format!(
-            "{words}: they worked {} s on average and the snapshots are {} s apart. Rates divide by the time that their own \
+    let edge_us = window.edge_us_max.0.max(0.0) + window.edge_us_max.1.max(0.0);
+    let detail = if apart_s > window.seconds * SHARE_BLURRED {
+        format!(
+            "{words}: sessions worked {} s on average and the snapshots are {} s apart. Rates divide by the time that their own \
              counts cover, but host and sessions were measured over different times; a longer run.time is sharper",
             fixed(window.work_seconds(), 2),
             fixed(window.seconds, 2)
-        );
-        return found(CheckStatus::Warn, expected, observed, detail);
-    }
-    if edge_us > window_us * SHARE_BLURRED {
-        let detail = format!("{words}: more than 2 % of the window, a longer run.time is sharper");
-        return found(CheckStatus::Warn, expected, observed, detail);
-    }
-    if snapshot_us > window_us * SHARE_BLURRED {
-        let detail = format!(
+        )
+    } else if edge_us > window_us * SHARE_BLURRED {
+        format!("{words}: more than 2 % of the window, a longer run.time is sharper")
+    } else if snapshot_us > window_us * SHARE_BLURRED {
+        format!(
             "{words}; reading the counters took {}: more than 2 % of the window, a longer run.time is sharper",
             time_us(snapshot_us)
-        );
-        return found(CheckStatus::Warn, expected, observed, detail);
-    }
-    found(CheckStatus::Pass, expected, observed, words)
+        )
+    } else {
+        return None;
+    };
+    Some(found(CheckStatus::Warn, "0 late", "0 and 0 late", detail))
 }
 
 /// How far apart the sessions' first operations were.

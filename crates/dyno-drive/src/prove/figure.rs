@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// The scene that it is of.
-    pub scene: &'static str,
+    pub scene: String,
     /// What it is: `select response p99`.
     pub name: String,
     /// Its unit; empty for counts.
@@ -38,13 +38,13 @@ impl Figure {
 
 /// The figures of one scene, being gathered.
 pub(super) struct Figures {
-    scene: &'static str,
+    scene: String,
     pub(super) all: Vec<Figure>,
 }
 
 impl Figures {
-    pub(super) fn new(scene: &'static str) -> Self {
-        Self { scene, all: Vec::new() }
+    pub(super) fn new(scene: impl Into<String>) -> Self {
+        Self { scene: scene.into(), all: Vec::new() }
     }
 
     /// A count.
@@ -60,7 +60,7 @@ impl Figures {
         scripted: Option<f64>,
         recorded: Option<f64>,
     ) {
-        self.all.push(Figure { scene: self.scene, name: name.into(), unit, scripted, recorded });
+        self.all.push(Figure { scene: self.scene.clone(), name: name.into(), unit, scripted, recorded });
     }
 
     /// Every summary of a distribution, and each bucket of its histogram.

@@ -9,6 +9,7 @@ mod distribution;
 mod figure;
 pub mod rows;
 mod scene;
+mod stalls;
 mod window;
 pub mod witness;
 

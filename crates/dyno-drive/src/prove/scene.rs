@@ -1,37 +1,90 @@
 //! One run on a scripted database, described the way one would say it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use dyno_plan::{DataSpec, Plan, PlanSource};
 use dyno_record::RunRecord;
 use dyno_target::{Cancel, Clock, MonotonicClock, Op, Target, TargetError};
 
 use crate::run::{Aim, Job, run};
-use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget};
-use crate::watch::Unwatched;
+use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget, Span};
+use crate::watch::{Event, Watch};
 
 /// What every scene's plan has: no warm-up, nothing sampled.
 const SETS: [&str; 4] =
     ["data.scale=1000 blocks", "workload.work_unit=8", "run.warmup=0s", "observe.waits=off"];
 /// How long a window is that does not end by operations.
 const TIME: &str = "run.time=1s";
-/// Runs of a scene on a machine that lets sessions starve.
-const ATTEMPTS_MAX: u32 = 5;
+/// Runs of a scene until nothing about it is open.
+const ATTEMPTS_MAX: u32 = 10;
+/// How long an operation takes on the machine's clock at least: a begin between two operations is then rare.
+const OPERATION_NS: u64 = 300_000;
+
+/// A scene that was run.
+pub(super) struct Ran {
+    pub(super) record: RunRecord,
+    pub(super) ledger: Ledger,
+    /// The window, as the run told it.
+    pub(super) span: Span,
+}
+
+impl Ran {
+    /// Whether both sides have as many operations in the window.
+    fn agrees(&self) -> bool {
+        let recorded = self.record.ops.get("all").map_or(0, |all| all.count);
+        recorded == self.ledger.window(self.span).all().count
+    }
+}
+
+/// Notes when the window begins and ends.
+#[derive(Default)]
+struct Moments {
+    begin_ns: AtomicU64,
+    end_ns: AtomicU64,
+}
+
+impl Watch for Moments {
+    fn event(&self, event: &Event) {
+        match event {
+            Event::Window { at_ns } => self.begin_ns.store(*at_ns, Ordering::Release),
+            Event::Closing { at_ns } => self.end_ns.store(*at_ns, Ordering::Release),
+            _ => {}
+        }
+    }
+}
 
 /// A scene being set.
 pub(super) struct Scene {
     sets: Vec<String>,
-    script: Arc<Script>,
+    script: Arc<dyn Fn() -> Arc<Script> + Send + Sync>,
     scripted_time: bool,
+    duplex: bool,
+    live: bool,
 }
 
 impl Scene {
     pub(super) fn new() -> Self {
         Self {
             sets: SETS.map(str::to_owned).to_vec(),
-            script: Arc::new(|_, _, _| Act::Take(0)),
+            script: Arc::new(|| Arc::new(|_, _, _| Act::Take(0))),
             scripted_time: false,
+            duplex: false,
+            live: false,
         }
+    }
+
+    /// Sessions share a thread.
+    pub(super) fn duplex(mut self) -> Self {
+        self.duplex = true;
+        self.set("run.threads=1")
+    }
+
+    /// The database's counters show at once what sessions do.
+    pub(super) fn live(mut self) -> Self {
+        self.live = true;
+        self
     }
 
     /// Any key of the plan.
@@ -41,8 +94,14 @@ impl Scene {
     }
 
     /// What each operation does: session, number and operation come in.
-    pub(super) fn script(mut self, script: impl Fn(u32, u64, Op) -> Act + Send + Sync + 'static) -> Self {
-        self.script = Arc::new(script);
+    pub(super) fn script(self, script: impl Fn(u32, u64, Op) -> Act + Send + Sync + 'static) -> Self {
+        let script: Arc<Script> = Arc::new(script);
+        self.script_anew(move || Arc::clone(&script))
+    }
+
+    /// The same, made anew for each run.
+    pub(super) fn script_anew(mut self, make: impl Fn() -> Arc<Script> + Send + Sync + 'static) -> Self {
+        self.script = Arc::new(make);
         self
     }
 
@@ -69,13 +128,16 @@ impl Scene {
 
     /// Runs it: the record, and what the scripted database knows.
     ///
-    /// Where the machine let a session starve at an edge of the window, the snapshot was taken without it, and the record
-    /// says so itself; that proves nothing either way, so the scene is run again.
-    pub(super) fn run(&self) -> Result<(RunRecord, Ledger), TargetError> {
+    /// Where they differ, and the window begins just behind an operation of a session, nobody can say on which side of it the
+    /// session itself saw that operation end; and where the machine let a session starve, the record says so. Neither proves anything, so the
+    /// scene is run again.
+    pub(super) fn run(&self) -> Result<Ran, TargetError> {
         for _ in 1..ATTEMPTS_MAX {
-            let (record, ledger) = self.run_behind(|target, _| target)?;
-            if record.window.as_ref().is_some_and(|window| window.edge_late == (0, 0)) {
-                return Ok((record, ledger));
+            let ran = self.run_behind(|target, _| target)?;
+            let in_time = ran.record.window.as_ref().is_some_and(|window| window.edge_late == (0, 0));
+            let open = !self.scripted_time && !ran.agrees() && ran.ledger.is_ambiguous(ran.span);
+            if in_time && !open {
+                return Ok(ran);
             }
         }
         self.run_behind(|target, _| target)
@@ -85,17 +147,21 @@ impl Scene {
     pub(super) fn run_behind(
         &self,
         stand: impl FnOnce(Arc<dyn Target>, &DataSpec) -> Arc<dyn Target>,
-    ) -> Result<(RunRecord, Ledger), TargetError> {
+    ) -> Result<Ran, TargetError> {
         let plan = self.plan();
         let (clock, pass): (Arc<dyn Clock>, Arc<Pass>) = match self.scripted_time {
             true => {
                 let clock = Arc::new(ScriptedClock::default());
                 (Arc::clone(&clock) as Arc<dyn Clock>, Arc::new(move |ns| clock.advance(ns)))
             }
-            // Some time must pass in every operation, or a scene would count millions.
-            false => (Arc::new(MonotonicClock::default()), Arc::new(|_| std::thread::yield_now())),
+            false => (
+                Arc::new(MonotonicClock::default()),
+                Arc::new(|ns| std::thread::sleep(Duration::from_nanos(ns.max(OPERATION_NS)))),
+            ),
         };
-        let target = Arc::new(ScriptedTarget::new(Arc::clone(&self.script), pass));
+        let target = ScriptedTarget::new((self.script)(), pass);
+        let target = if self.duplex { target.duplex() } else { target };
+        let target = Arc::new(if self.live { target.live() } else { target });
         let spec = DataSpec {
             schemas: 1,
             rows: 1_000,
@@ -122,7 +188,12 @@ impl Scene {
             cancel: Cancel::default(),
             dyno_version: env!("CARGO_PKG_VERSION").into(),
         };
-        let record = run(&job, &Unwatched)?;
-        Ok((record, target.ledger()))
+        let moments = Moments::default();
+        let record = run(&job, &moments)?;
+        let span = Span {
+            begin_ns: moments.begin_ns.load(Ordering::Acquire),
+            end_ns: moments.end_ns.load(Ordering::Acquire),
+        };
+        Ok(Ran { record, ledger: target.ledger(), span })
     }
 }

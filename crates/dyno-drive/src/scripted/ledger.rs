@@ -1,6 +1,7 @@
 //! What a scripted database itself knows of what it did: the truth that recorded figures are held against.
 //!
-//! Kept by the sessions of the script, from the script alone, and never read by what drives or records.
+//! Kept by the sessions of the script as a log, from the script and the clock alone, and never read by what drives or
+//! records. What belongs to a window is worked out from the log afterwards.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,17 +20,6 @@ pub struct ClassAccount {
     pub rows: u64,
     /// How many operations took how long by the script, in nanoseconds.
     pub service_ns: BTreeMap<u64, u64>,
-}
-
-impl ClassAccount {
-    fn absorb(&mut self, other: Self) {
-        self.count += other.count;
-        self.errors += other.errors;
-        self.rows += other.rows;
-        for (ns, count) in other.service_ns {
-            *self.service_ns.entry(ns).or_default() += count;
-        }
-    }
 }
 
 /// What was done in a stretch of time.
@@ -53,92 +43,182 @@ impl Account {
     pub fn all(&self) -> ClassAccount {
         let mut all = ClassAccount::default();
         let ops = self.classes.iter().filter(|(class, _)| !matches!(class, OpClass::Commit | OpClass::Slice));
-        ops.for_each(|(_, account)| all.absorb(account.clone()));
+        for (_, account) in ops {
+            all.count += account.count;
+            all.errors += account.errors;
+            all.rows += account.rows;
+            for (ns, count) in &account.service_ns {
+                *all.service_ns.entry(*ns).or_default() += count;
+            }
+        }
         all
     }
 
-    fn absorb(&mut self, other: Self) {
-        for (class, account) in other.classes {
-            self.classes.entry(class).or_default().absorb(account);
-        }
-        for (error, count) in other.errors {
-            *self.errors.entry(error).or_default() += count;
-        }
-        self.reconnects += other.reconnects;
+    fn done(&mut self, part: &Part) {
+        let class = self.classes.entry(part.class).or_default();
+        class.count += 1;
+        class.rows += part.rows;
+        *class.service_ns.entry(part.ns).or_default() += 1;
     }
+
+    fn note(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Call { parts, .. } => parts.iter().for_each(|part| self.done(part)),
+            Entry::Failed { class, error, code, .. } => {
+                self.classes.entry(*class).or_default().errors += 1;
+                *self.errors.entry((*error, code.clone())).or_default() += 1;
+            }
+            Entry::Reconnected => self.reconnects += 1,
+            Entry::Edge { .. } => {}
+        }
+    }
+}
+
+/// An operation, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) class: OpClass,
+    pub(super) rows: u64,
+    /// How long it took by the script.
+    pub(super) ns: u64,
+}
+
+/// Something that a session did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// A call that ended well: one operation, or a slice of them.
+    Call { began_ns: u64, ended_ns: u64, parts: Vec<Part> },
+    /// An operation that failed.
+    Failed { class: OpClass, error: ErrorClass, code: String, ended_ns: u64 },
+    /// What it had done was made visible.
+    Edge { at_ns: u64 },
+    /// A connection opened anew.
+    Reconnected,
+}
+
+impl Entry {
+    fn ended_ns(&self) -> Option<u64> {
+        match self {
+            Self::Call { ended_ns, .. } | Self::Failed { ended_ns, .. } => Some(*ended_ns),
+            Self::Edge { .. } | Self::Reconnected => None,
+        }
+    }
+}
+
+/// Begin and end of a window on the run's clock, as the run told them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Since when what ends counts.
+    pub begin_ns: u64,
+    /// From when on nothing more is begun that counts.
+    pub end_ns: u64,
 }
 
 /// Everything that the sessions of a script did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// Between each session's two edges.
-    pub window: Account,
-    /// Over each session's whole life.
-    pub life: Account,
-    /// By session, the numbers of its operations between its edges.
-    pub inside: BTreeMap<u32, Range<u64>>,
+    /// By session, in their order.
+    log: BTreeMap<u32, Vec<Entry>>,
 }
 
 impl Ledger {
-    /// Adds what another ledger holds.
-    pub(super) fn absorb(&mut self, other: Self) {
-        self.window.absorb(other.window);
-        self.life.absorb(other.life);
-        self.inside.extend(other.inside);
-    }
-}
-
-/// One session's page: knows on which side of the edges it is.
-#[derive(Debug, Default)]
-pub(super) struct Page {
-    ledger: Ledger,
-    edges: u32,
-    began: u64,
-}
-
-impl Page {
-    fn accounts(&mut self) -> impl Iterator<Item = &mut Account> {
-        let inside = (self.edges == 1).then_some(&mut self.ledger.window);
-        std::iter::once(&mut self.ledger.life).chain(inside)
+    /// Over each session's whole life.
+    pub fn life(&self) -> Account {
+        let mut life = Account::default();
+        self.log.values().flatten().for_each(|entry| life.note(entry));
+        life
     }
 
-    /// An operation, or a part of one, of `ns`.
-    pub(super) fn done(&mut self, class: OpClass, rows: u64, ns: u64) {
-        for account in self.accounts() {
-            let class = account.classes.entry(class).or_default();
-            class.count += 1;
-            class.rows += rows;
-            *class.service_ns.entry(ns).or_default() += 1;
+    /// What belongs to the window: every operation that ended after its begin, and was under way at its end at the latest.
+    pub fn window(&self, span: Span) -> Account {
+        let mut window = Account::default();
+        self.inside(span).for_each(|(_, entry)| window.note(entry));
+        window
+    }
+
+    /// By session, the numbers of its operations in the window; a call is one.
+    pub fn numbers(&self, span: Span) -> BTreeMap<u32, Range<u64>> {
+        let mut numbers = BTreeMap::new();
+        for (&session, log) in &self.log {
+            let calls = |entries: &[Entry]| entries.iter().filter(|e| e.ended_ns().is_some()).count() as u64;
+            let last = calls(&log[..last_of(log, span)]);
+            let first = log.iter().filter(|e| e.ended_ns().is_some_and(|ns| ns <= span.begin_ns)).count();
+            numbers.insert(session, first as u64..last);
         }
+        numbers
     }
 
-    /// An operation that failed.
-    pub(super) fn failed(&mut self, class: OpClass, error: ErrorClass, code: &str) {
-        for account in self.accounts() {
-            account.classes.entry(class).or_default().errors += 1;
-            *account.errors.entry((error, code.to_owned())).or_default() += 1;
-        }
+    /// The longest call in the window, by this clock.
+    pub fn longest_ns(&self, span: Span) -> u64 {
+        let length = |(_, entry): (u32, &Entry)| match entry {
+            Entry::Call { began_ns, ended_ns, .. } => ended_ns - began_ns,
+            _ => 0,
+        };
+        self.inside(span).map(length).max().unwrap_or(0)
     }
 
-    /// A connection opened anew.
-    pub(super) fn reconnected(&mut self) {
-        self.accounts().for_each(|account| account.reconnects += 1);
-    }
-
-    /// Session `number` is at an edge of the window, after `ops` operations.
-    pub(super) fn edge(&mut self, number: u32, ops: u64) {
-        match self.edges {
-            0 => self.began = ops,
-            1 => {
-                self.ledger.inside.insert(number, self.began..ops);
+    /// Of the calls that were under way at the window's begin, the sum of the shares that had passed by then, each times its
+    /// operations.
+    pub fn before(&self, span: Span) -> f64 {
+        let share = |(_, entry): (u32, &Entry)| match entry {
+            Entry::Call { began_ns, ended_ns, parts } if *began_ns < span.begin_ns => {
+                let is_one = |part: &&Part| !matches!(part.class, OpClass::Commit | OpClass::Slice);
+                let ops = parts.iter().filter(is_one).count() as f64;
+                ops * (span.begin_ns - began_ns) as f64 / (ended_ns - began_ns) as f64
             }
-            _ => {}
-        }
-        self.edges += 1;
+            _ => 0.0,
+        };
+        self.inside(span).map(share).sum()
     }
 
-    /// What was noted since this was last asked.
-    pub(super) fn take(&mut self) -> Ledger {
-        std::mem::take(&mut self.ledger)
+    /// How long the calls that were under way at the window's begin had taken by then, summed.
+    pub fn before_ns(&self, span: Span) -> u64 {
+        let before = |(_, entry): (u32, &Entry)| match entry {
+            Entry::Call { began_ns, .. } => span.begin_ns.saturating_sub(*began_ns),
+            _ => 0,
+        };
+        self.inside(span).map(before).sum()
     }
+
+    /// Whether an operation ended so close to the window's begin that this log and the client, which reads the clock a moment
+    /// later, may differ about which side it is on.
+    pub fn is_ambiguous(&self, span: Span) -> bool {
+        self.log.values().any(|log| {
+            let mut ended = 0;
+            log.iter().any(|entry| match entry {
+                Entry::Call { began_ns, ended_ns, .. } => {
+                    let until = (*began_ns).min(ended + NOTICED_NS);
+                    let between = ended > 0 && (ended..=until).contains(&span.begin_ns);
+                    ended = *ended_ns;
+                    between
+                }
+                _ => false,
+            })
+        })
+    }
+
+    fn inside(&self, span: Span) -> impl Iterator<Item = (u32, &Entry)> {
+        self.log.iter().flat_map(move |(&session, log)| {
+            let mut begun = false;
+            let within = log[..last_of(log, span)].iter().filter(move |entry| {
+                begun |= entry.ended_ns().is_some_and(|ns| ns > span.begin_ns);
+                begun
+            });
+            within.map(move |entry| (session, entry))
+        })
+    }
+
+    /// Adds what a session has done.
+    pub(super) fn absorb(&mut self, session: u32, entries: Vec<Entry>) {
+        self.log.entry(session).or_default().extend(entries);
+    }
+}
+
+/// How soon after an operation has ended its client has read the clock, on a machine that lets it.
+const NOTICED_NS: u64 = 5_000_000;
+
+/// The number of entries until a session noticed that the window was over: then it makes visible what it has done.
+fn last_of(log: &[Entry], span: Span) -> usize {
+    let ends = |entry: &Entry| matches!(entry, Entry::Edge { at_ns } if *at_ns >= span.end_ns);
+    log.iter().position(ends).unwrap_or(log.len())
 }

@@ -195,7 +195,19 @@ fn spoiled_windows_are_found() {
     check_cases(vec![
         ("sessions", Fail, "4 planned, 3 passed", postgres(|r| r.gate.sessions = 3)),
         ("gate_skew", Warn, "short of processors", postgres(|r| r.gate.skew_us_max = 80_000.0)),
-        ("edges", Warn, "approximate", postgres(|r| window(r).edge_late = (0, 1))),
+        ("edges", Fail, "nobody knows", postgres(|r| window(r).edge_late = (0, 1))),
+        ("edges", Warn, "follow from what they hold", postgres(|r| hold(r, 0.9))),
+        ("edges", Fail, "a part of the window only", postgres(|r| hold(r, 0.4))),
+        (
+            "edges",
+            Fail,
+            "while the counters were read",
+            postgres(|r| {
+                hold(r, 1.0);
+                let counted = window(r).counted.clone().unwrap();
+                window(r).unsure = Some((dyno_record::record::Counted::default(), counted));
+            }),
+        ),
         ("edges", Warn, "longer run.time", postgres(|r| window(r).edge_us_max = (90_000.0, 150_000.0))),
         ("edges", Warn, "worked 9.70 s on average", postgres(|r| window(r).work_s = Some(9.7))),
         (
@@ -367,4 +379,39 @@ fn fewer_requests_than_could_have_read_the_blocks_are_a_counter_that_was_reset()
         ),
         ("read_requests", Skipped, "Oracle", reading("oracle", "Oracle", &[], 29_697, 2_000)),
     ]);
+}
+
+/// Lets the counters of the window be said to hold so much of its operations.
+fn hold(record: &mut RunRecord, share: f64) {
+    let part = |count: u64| (count as f64 * share) as u64;
+    let ops = record.ops.iter().filter(|(class, _)| *class != "all");
+    let ops = ops.map(|(class, stats)| (class.clone(), part(stats.count))).collect();
+    let rows = |class: &str| record.ops.get(class).map_or(0, |stats| part(stats.rows));
+    let counted = dyno_record::record::Counted {
+        ops,
+        rows_read: rows("select"),
+        rows_updated: rows("update"),
+        commits: record.ops.get("commit").map_or(0, |stats| part(stats.count)),
+        ..Default::default()
+    };
+    window(record).counted = Some(counted);
+}
+
+#[test]
+fn counters_are_held_against_what_their_snapshots_hold_and_not_against_the_window() {
+    // One operation more is the window's: it was under way at its begin, and in the begin snapshot already.
+    let mut record = postgres(|r| {
+        hold(r, 1.0);
+        for class in ["select", "all"] {
+            ops(r, class).count += 1;
+        }
+    });
+    judge(&mut record);
+    assert_eq!(find(&record, "commits").status, Pass, "{}", find(&record, "commits").detail);
+    let mut missing = postgres(|r| {
+        hold(r, 1.0);
+        *window(r).counted.as_mut().unwrap().ops.get_mut("select").unwrap() += 400;
+    });
+    judge(&mut missing);
+    assert_ne!(find(&missing, "commits").status, Pass);
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::prove::Witness;
-use crate::prove::scene::Scene;
+use crate::prove::scene::{Ran, Scene};
 use crate::scripted::Act;
 
 fn row(before: i64, acknowledged: u64, found: i64) -> Example {
@@ -115,7 +115,7 @@ fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
         },
     );
     let mut book = None;
-    let (record, ledger) = scene
+    let Ran { record, ledger, .. } = scene
         .run_behind(|target, spec| {
             let noted = Arc::new(Book::new(spec, 8));
             book = Some(Arc::clone(&noted));
@@ -123,14 +123,14 @@ fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
         })
         .unwrap();
     let book = book.unwrap();
-    let updates = ledger.life.class(OpClass::Update);
+    let updates = ledger.life().class(OpClass::Update);
     assert_eq!(book.commits(), updates.count);
     let rows: u64 = (0..1_000).map(|place| book.acknowledged_of(place)).sum();
     assert_eq!((rows, book.short_rows()), (updates.rows, 0));
     assert_eq!(rows, record.whole.unwrap().rows_updated);
-    let lost = ledger.life.errors[&(ErrorClass::Connection, "E1".to_owned())];
+    let lost = ledger.life().errors[&(ErrorClass::Connection, "E1".to_owned())];
     assert_eq!(book.lost_connections(), lost);
-    let undone = ledger.life.errors[&(ErrorClass::Retryable, "E1".to_owned())];
+    let undone = ledger.life().errors[&(ErrorClass::Retryable, "E1".to_owned())];
     let (unknown, by_row) = book.close();
     assert_eq!(unknown, updates.errors - undone, "updates whose connection was lost");
     assert_eq!(by_row.values().sum::<u64>(), unknown * 8);

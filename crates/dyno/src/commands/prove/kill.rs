@@ -35,7 +35,7 @@ pub(super) struct Tell<'a> {
 
 impl Watch for Tell<'_> {
     fn event(&self, event: &Event) {
-        if *event == Event::Window {
+        if matches!(event, Event::Window { .. }) {
             // A killer that has gone needs no telling.
             let _ = self.killer.send(Signal::Window);
         }

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::talk::Talk;
 
 pub(super) fn run(args: &ProveWindow, talk: &Talk) -> anyhow::Result<Exit> {
-    talk.say("driving a scripted database, five short runs");
+    talk.say("driving a scripted database, some 30 short runs");
     let figures = dyno_drive::prove::window()?;
     let wrong = figures.iter().filter(|figure| !figure.proved()).count();
     talk.json(&as_json(&figures, wrong == 0))?;
@@ -48,7 +48,7 @@ fn scenes(figures: &[Figure]) -> Table {
         let operations = chunk.iter().find(|figure| figure.name == "all operations");
         let equal = chunk.iter().filter(|figure| figure.proved()).count();
         table.row([
-            Cell::from(chunk[0].scene),
+            Cell::from(chunk[0].scene.as_str()),
             Cell::from(shown(operations.and_then(|figure| figure.scripted), "")),
             Cell::from(number::count(chunk.len() as u64)),
             Cell::from(number::count(equal as u64)),
@@ -69,7 +69,7 @@ fn table(figures: &[&Figure]) -> Table {
     ]);
     for figure in figures {
         table.row([
-            Cell::from(figure.scene),
+            Cell::from(figure.scene.as_str()),
             Cell::from(figure.name.as_str()),
             Cell::from(shown(figure.scripted, figure.unit)),
             Cell::from(shown(figure.recorded, figure.unit)),

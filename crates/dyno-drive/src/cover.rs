@@ -1,0 +1,120 @@
+//! The time that a counter's movement covers, where sessions make their work visible at the window's edges.
+//!
+//! The begin snapshot holds the operation that was under way at the window's begin, which the window counts. So the
+//! database's counters moved by a little less than what the window's rates are of: by one operation of each session, however
+//! long it stood. What the client itself did between the snapshots and in the window is known to the unit, so each counter is
+//! held against the part of that work which moves it: its rate is its movement per unit of that work times the window's rate
+//! of such work.
+
+use std::collections::BTreeMap;
+
+use dyno_record::{Counter, OpClass, OpStats, Window};
+
+/// Seconds to divide movements by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cover {
+    ops_s: f64,
+    rows_s: f64,
+    writes_s: f64,
+}
+
+impl Cover {
+    /// All counters cover the same time.
+    pub(crate) fn all(seconds: f64) -> Self {
+        Self { ops_s: seconds, rows_s: seconds, writes_s: seconds }
+    }
+
+    /// Of counters that hold what `window` says they hold, where the window's operations are `ops`.
+    pub(crate) fn of(window: &Window, ops: &BTreeMap<String, OpStats>) -> Self {
+        let work_s = window.work_seconds();
+        let Some(counted) = &window.counted else { return Self::all(work_s) };
+        let covered = |counted: u64, in_window: f64| match counted > 0 && in_window > 0.0 {
+            true => work_s * counted as f64 / in_window,
+            false => work_s,
+        };
+        let sum = |of: fn(&OpStats) -> f64, is_one: fn(OpClass) -> bool| {
+            let classes = OpClass::ALL.into_iter().filter(|&class| is_one(class));
+            classes.filter_map(|class| ops.get(class.name())).map(of).sum::<f64>()
+        };
+        let is_op = |class| !matches!(class, OpClass::Commit | OpClass::Slice);
+        let is_write = |class| matches!(class, OpClass::Update | OpClass::Insert | OpClass::Delete);
+        let counts = |stats: &OpStats| stats.count as f64 - stats.before;
+        let rows = |stats: &OpStats| stats.rows as f64 - stats.rows_before;
+        let ops_s = covered(counted.operations(), sum(counts, is_op));
+        let written = counted.rows_updated + counted.rows_inserted + counted.rows_deleted;
+        let written_in_window = sum(rows, is_write);
+        Self {
+            ops_s,
+            rows_s: covered(counted.rows(), sum(rows, is_op)),
+            writes_s: if written > 0 { covered(written, written_in_window) } else { ops_s },
+        }
+    }
+
+    /// What to divide the movement of `counter` by.
+    pub(crate) fn seconds(&self, counter: Counter) -> f64 {
+        match counter {
+            Counter::LogicalReads
+            | Counter::PhysicalReads
+            | Counter::PhysicalReadRequests
+            | Counter::PhysicalReadBytes
+            | Counter::PhysicalReadTime
+            | Counter::RowsRead => self.rows_s,
+            Counter::PhysicalWrites
+            | Counter::PhysicalWriteRequests
+            | Counter::PhysicalWriteBytes
+            | Counter::PhysicalWriteTime
+            | Counter::RedoBytes
+            | Counter::RedoWrites
+            | Counter::RedoSyncs
+            | Counter::RedoSyncTime
+            | Counter::RowsWritten => self.writes_s,
+            Counter::Commits
+            | Counter::Rollbacks
+            | Counter::Executions
+            | Counter::DbTime
+            | Counter::CpuTime => self.ops_s,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_record::record::Counted;
+
+    fn select(count: u64, before: f64) -> BTreeMap<String, OpStats> {
+        let stats =
+            OpStats { count, before, rows: count * 10, rows_before: before * 10.0, ..OpStats::default() };
+        BTreeMap::from([("select".to_owned(), stats)])
+    }
+
+    fn window(ops: u64) -> Window {
+        let counted = Counted {
+            ops: BTreeMap::from([("select".to_owned(), ops)]),
+            rows_read: ops * 10,
+            ..Counted::default()
+        };
+        Window { seconds: 4.0, work_s: Some(4.0), counted: Some(counted), ..Window::default() }
+    }
+
+    #[test]
+    fn counters_of_a_window_that_began_in_a_stall_speak_of_the_whole_window() {
+        // Two sessions stood for 1.3 s of 4 s: the snapshot could only be read when they came back.
+        let cover = Cover::of(&window(2_518), &select(2_520, 0.7));
+        let per_s = 2_518.0 / cover.seconds(Counter::Commits);
+        assert!((per_s - 2_519.3 / 4.0).abs() < 1e-9, "{per_s}");
+    }
+
+    #[test]
+    fn long_operations_do_not_bend_the_rates_of_counters() {
+        // Each takes a second; the window begins in the middle of one, and its end waits for another.
+        let window = Window { work_s: Some(4.5), ..window(4) };
+        let cover = Cover::of(&window, &select(5, 0.5));
+        assert!((40.0 / cover.seconds(Counter::LogicalReads) - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn where_nothing_of_the_kind_was_done_the_window_is_the_time() {
+        assert_eq!(Cover::of(&window(0), &select(1, 0.0)).seconds(Counter::Commits), 4.0);
+    }
+}
