@@ -49,7 +49,7 @@ struct Point {
 const OPEN_INTERVALS: usize = 64;
 
 /// A last interval shorter than this share of one belongs to the point before it: rates over a sliver are noise.
-const SLIVER: f64 = 0.1;
+pub(crate) const SLIVER: f64 = 0.1;
 
 impl Collector {
     /// For sessions on so many targets.

@@ -9,7 +9,7 @@ use dyno_plan::Length;
 use dyno_record::{Counters, RunRecord};
 
 use crate::assemble::{self, Measured, MeasuredTarget};
-use crate::collector::Collector;
+use crate::collector::{self, Collector};
 use crate::crew::Crew;
 use crate::metrics;
 use crate::observe::Taken;
@@ -24,15 +24,15 @@ const BEAT: Duration = Duration::from_millis(20);
 /// How long before the window's begin it is announced to the sessions, so that each notices it at once.
 const ANNOUNCED_NS: u64 = 1_000_000;
 /// How long sessions usually take at most to reach an edge of the window, s: then one snapshot serves for all.
-const EDGE_SHARP_S: f64 = 0.1;
+const EDGE_SHARP_S: f64 = 0.03;
 /// How long a run that ends early waits for its sessions at the window's end, s.
 const EDGE_BROKEN_S: f64 = 0.5;
-/// How long after the end of an interval its counters are read: by then sessions have made visible what they did in it. At
-/// most this, and this share of the interval.
-const INTERVAL_LAG_NS: u64 = 50_000_000;
-const INTERVAL_LAG_SHARE: u64 = 10;
+/// Share of an interval for which its counters wait for sessions to make visible what they did in it.
+const INTERVAL_LAG_SHARE: u64 = 4;
 /// How often it looks up where it waits for something that takes less than a millisecond.
 const LOOK: Duration = Duration::from_micros(200);
+/// How often it looks whether sessions have made their work visible.
+const SHOWN_LOOK: Duration = Duration::from_millis(2);
 /// The longest wait for a sample of waits that is under way when the window ends.
 const SAMPLE_MAX: Duration = Duration::from_millis(200);
 /// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
@@ -60,6 +60,8 @@ pub(crate) struct Conductor<'a> {
     last_beat_ns: Option<u64>,
     /// Whether sessions are still on their way to the window's begin.
     opening: bool,
+    /// Whether counters of the last interval may hold what sessions did before the window.
+    blind: bool,
     /// Counters at the end of the last interval of the series, and when that was.
     previous: (Vec<Taken>, u64),
     started: Instant,
@@ -76,6 +78,7 @@ impl<'a> Conductor<'a> {
             connected: false,
             last_beat_ns: None,
             opening: false,
+            blind: false,
             previous: (Vec::new(), 0),
             started: Instant::now(),
         }
@@ -190,6 +193,7 @@ impl<'a> Conductor<'a> {
         self.wait_edge(crew, 0, EDGE_SHARP_S);
         self.last_beat_ns = Some(self.now_ns());
         self.opening = !self.is_at_edge(crew, 0);
+        self.blind = self.opening;
         // Counters that show at once what is done are read now, whoever is still in an operation.
         let now = |at: usize| !self.opening || !self.job.targets[at].identity.counts_at_edges;
         let due: Vec<usize> = (0..self.watchers.len()).filter(|&at| now(at)).collect();
@@ -217,14 +221,18 @@ impl<'a> Conductor<'a> {
         }
         let late = |at: &usize| crew.shared.look(0, *at) == Look::Before;
         let due: Vec<usize> = (0..self.watchers.len()).filter(late).collect();
+        // A sample's transaction that ends just now may be counted before it is known.
+        self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
         due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Asked));
         let taken = self.all_snapshots(crew)?;
+        self.watchers.iter().for_each(Watcher::resume_sampler);
         for at in due {
             crew.shared.note_look(0, at, Look::Answered);
             self.measured.targets[at].vigil.see(&taken[at]);
             if let Some(begin) = &mut self.measured.targets[at].begin {
                 // The machine's own counters and the time stay those of the window's begin.
                 begin.database = taken[at].database.clone();
+                self.previous.0[at].database = taken[at].database.clone();
                 self.measured.targets[at].begin_counts_ns = Some(taken[at].at_ns());
             }
         }
@@ -252,7 +260,6 @@ impl<'a> Conductor<'a> {
     fn window(&mut self, crew: &mut Crew, collector: &mut Collector) -> Result<(), Outcome> {
         let origin_ns = self.measured.origin_ns.expect("a window has an origin");
         let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
-        let lag_ns = INTERVAL_LAG_NS.min(interval_ns / INTERVAL_LAG_SHARE);
         let end_ns = match self.job.plan.run.length() {
             Length::Time(time) => origin_ns + time.0.as_nanos() as u64,
             Length::Ops(_) => u64::MAX,
@@ -260,21 +267,21 @@ impl<'a> Conductor<'a> {
         let mut index = 0;
         loop {
             let tick_ns = origin_ns + (index + 1) * interval_ns;
-            let due_ns = if tick_ns < end_ns { tick_ns + lag_ns } else { end_ns };
-            while self.now_ns() < due_ns.min(end_ns) {
+            while self.now_ns() < tick_ns.min(end_ns) {
                 self.look(crew)?;
                 if crew.shared.reached_ops() == crew.sessions {
                     return Ok(());
                 }
                 self.opened(crew)?;
-                let left = Duration::from_nanos(due_ns.min(end_ns).saturating_sub(self.now_ns()));
+                let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
                 crew.listen(BEAT.min(left));
                 self.beat();
-                collector.drain_unless(&|| self.now_ns() >= due_ns.min(end_ns));
+                collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
             }
-            if self.now_ns() >= end_ns {
+            if tick_ns >= end_ns {
                 return Ok(());
             }
+            self.wait_shown(crew, tick_ns, interval_ns);
             let taken = self.all_snapshots(crew)?;
             for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
                 target.vigil.see(taken);
@@ -292,6 +299,16 @@ impl<'a> Conductor<'a> {
         }
     }
 
+    /// Waits until sessions have made visible what they did up to the end of an interval; for a part of the next at most.
+    fn wait_shown(&mut self, crew: &mut Crew, tick_ns: u64, interval_ns: u64) {
+        let patience_s = (interval_ns / INTERVAL_LAG_SHARE) as f64 / 1e9;
+        let until_s = self.now_s() + patience_s;
+        while !crew.shared.all_shown(tick_ns) && self.now_s() < until_s {
+            crew.listen(SHOWN_LOOK);
+            self.beat();
+        }
+    }
+
     /// Notes the rates of an interval that ended at `until_ns`, when its counters were `taken`.
     fn note_interval(
         &mut self,
@@ -304,7 +321,8 @@ impl<'a> Conductor<'a> {
         let taken = with_overhead(taken, crew);
         let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
         let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
-        let metrics = metrics::of_intervals(self.job, &previous, &self.previous.0, seconds);
+        let blind = std::mem::replace(&mut self.blind, self.opening);
+        let metrics = metrics::of_intervals(self.job, &previous, &self.previous.0, seconds, blind);
         collector.note_metrics(index, metrics);
     }
 
@@ -355,10 +373,10 @@ impl<'a> Conductor<'a> {
         if let Ok(taken) = taken.iter().cloned().collect::<Result<Vec<Taken>, _>>() {
             let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
             let origin_ns = self.measured.origin_ns.unwrap_or(end_ns);
-            let index = (end_ns.saturating_sub(origin_ns + 1) / interval_ns.max(1)) as usize;
-            if self.previous.1 < end_ns {
-                self.note_interval(crew, collector, index, taken, end_ns);
-            }
+            // A moment more than a whole interval does not begin another one.
+            let intervals = end_ns.saturating_sub(origin_ns) as f64 / interval_ns.max(1) as f64;
+            let index = (intervals - collector::SLIVER).ceil().max(1.0) as usize - 1;
+            self.note_interval(crew, collector, index, taken, end_ns);
         }
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             match taken {

@@ -42,11 +42,12 @@ impl Crew {
     pub(crate) fn hire(job: &Job<'_>) -> std::io::Result<(Self, Collector)> {
         let plan = job.plan;
         let sessions = plan.sessions();
-        let shared = Arc::new(Shared::new(job.targets.len()));
+        let dealt = job.plan.target.deal(sessions);
+        let publishes = dealt.iter().map(|&at| job.targets[at].identity.counts_at_edges);
+        let shared = Arc::new(Shared::new(job.targets.len(), &publishes.collect::<Vec<_>>()));
         let (report, reports) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
-        let dealt = job.plan.target.deal(sessions);
         let alone = alone(job, &dealt);
         let teams = teams(job, sessions - alone);
         let crew = Self {

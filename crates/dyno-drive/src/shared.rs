@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     origin_ns: AtomicU64,
     /// Transactions of sessions that were no operations, target by target.
     overhead: Vec<AtomicU64>,
+    /// When each session last made its work visible; for ever where it always is.
+    shown_ns: Vec<AtomicU64>,
     failure: Mutex<Option<String>>,
     sleepers: Mutex<Vec<Sleeper>>,
 }
@@ -83,7 +85,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    pub(crate) fn new(targets: usize) -> Self {
+    /// For so many `targets`, and sessions of which each `publishes` what it has done when it is asked to, or shows it at once.
+    pub(crate) fn new(targets: usize, publishes: &[bool]) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Warmup as u8),
             gate: Mutex::default(),
@@ -94,6 +97,7 @@ impl Shared {
             reached_ops: AtomicU32::new(0),
             origin_ns: AtomicU64::new(0),
             overhead: (0..targets).map(|_| AtomicU64::new(0)).collect(),
+            shown_ns: publishes.iter().map(|&one| AtomicU64::new(if one { 0 } else { u64::MAX })).collect(),
             failure: Mutex::new(None),
             sleepers: Mutex::default(),
         }
@@ -221,6 +225,18 @@ impl Shared {
         }
     }
 
+    /// What session `number` has done is visible at `now_ns`.
+    pub(crate) fn note_shown(&self, number: u32, now_ns: u64) {
+        if let Some(shown_ns) = self.shown_ns.get(number as usize) {
+            shown_ns.fetch_max(now_ns, Ordering::AcqRel);
+        }
+    }
+
+    /// Whether every session has made visible what it had done at `since_ns`.
+    pub(crate) fn all_shown(&self, since_ns: u64) -> bool {
+        self.shown_ns.iter().all(|shown_ns| shown_ns.load(Ordering::Acquire) >= since_ns)
+    }
+
     /// Transactions of the sessions of a target, so far, that were no operations.
     pub(crate) fn overhead(&self, target: usize) -> u64 {
         self.overhead.get(target).map_or(0, |sum| sum.load(Ordering::Acquire))
@@ -275,7 +291,7 @@ mod tests {
 
     #[test]
     fn phases_only_move_forward() {
-        let shared = Shared::new(1);
+        let shared = Shared::new(1, &[]);
         shared.enter(Phase::Stop);
         shared.enter(Phase::Window);
         assert_eq!(shared.phase(), Phase::Stop);
@@ -283,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_first_failure_is_the_reason() {
-        let shared = Shared::new(1);
+        let shared = Shared::new(1, &[]);
         shared.fail("first".into());
         shared.fail("second".into());
         assert_eq!(shared.failure().as_deref(), Some("first"));
@@ -291,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_closed_gate_lets_nobody_through() {
-        let shared = Shared::new(1);
+        let shared = Shared::new(1, &[]);
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| shared.wait_gate());
             shared.close_gate();
@@ -301,7 +317,7 @@ mod tests {
 
     #[test]
     fn an_open_gate_tells_everyone_the_same_start() {
-        let shared = Shared::new(1);
+        let shared = Shared::new(1, &[]);
         std::thread::scope(|scope| {
             let waiters: Vec<_> = (0..8).map(|_| scope.spawn(|| shared.wait_gate())).collect();
             shared.open_gate(77);

@@ -441,6 +441,7 @@ impl Worker {
     /// What this session has done is visible now.
     pub(crate) fn shown(&mut self, phase: Phase, session: &dyn Session) {
         self.recorder.tick_seen();
+        self.shared.note_shown(self.setup.number, self.clock.now_ns());
         match open_edge(phase) {
             Some(edge) => self.note_visible(edge, session),
             None => self.tell_overhead(session),
