@@ -259,12 +259,14 @@ fn between(begin: &Taken, end: &Taken) -> Counters {
 
 /// Rates of one interval of the series by metric name: of all targets, then of each where there are several. Sessions that
 /// make their work visible at the end of each interval have counted over its `length_s`; everything else is counted between
-/// the two moments at which it was read.
+/// the two moments at which it was read. While such sessions are still on their way to the window's begin the run is `blind`
+/// to what they do, and an interval has no figures of theirs.
 pub(crate) fn of_intervals(
     job: &Job<'_>,
     begin: &[Taken],
     end: &[Taken],
     length_s: f64,
+    blind: bool,
 ) -> Vec<BTreeMap<String, f64>> {
     let seconds = |begin: &Taken, end: &Taken| end.at_ns().saturating_sub(begin.at_ns()) as f64 / 1e9;
     let pairs = || begin.iter().zip(end);
@@ -272,9 +274,10 @@ pub(crate) fn of_intervals(
     let mut each: Vec<Metrics> = pairs()
         .zip(&counters)
         .zip(&job.targets)
-        .map(|(((begin, end), counters), aim)| {
-            let length_s = if aim.identity.counts_at_edges { length_s } else { seconds(begin, end) };
-            of_database(counters, &Cover::all(length_s))
+        .map(|(((begin, end), counters), aim)| match aim.identity.counts_at_edges {
+            true if blind => Metrics::new(),
+            true => of_database(counters, &Cover::all(length_s)),
+            false => of_database(counters, &Cover::all(seconds(begin, end))),
         })
         .collect();
     let mut total = match each.as_slice() {

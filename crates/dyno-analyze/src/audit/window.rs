@@ -152,7 +152,7 @@ fn blurred(window: &Window, words: &str) -> Option<Verdict> {
             fixed(window.work_seconds(), 2),
             fixed(window.seconds, 2)
         )
-    } else if edge_us > window_us * SHARE_BLURRED {
+    } else if edge_us > window_us * SHARE_BLURRED && (window.counted.is_none() || window.unsure.is_some()) {
         format!("{words}: more than 2 % of the window, a longer run.time is sharper")
     } else if snapshot_us > window_us * SHARE_BLURRED {
         format!(
