@@ -83,6 +83,9 @@ fn every_counter_has_a_value_or_a_reason_and_names_its_beginning() {
         {
             assert!(snapshot.epochs.contains_key(mark), "{mark} of {:?}", snapshot.epochs);
         }
+        assert!(snapshot.unread.is_empty(), "{:?}", snapshot.unread);
+        assert!(snapshot.shape.contains_key("index rows_1_custid on rows_1"), "{:?}", snapshot.shape);
+        assert!(snapshot.settings.contains_key("commit_delay"), "{:?}", snapshot.settings);
         assert_eq!(snapshot.native["dyno.rows.n_tup_ins"], 200.0);
         assert_eq!(snapshot.native["dyno.scan.n_tup_ins"], 20.0);
         let io = snapshot.native.keys().any(|name| name.starts_with("pg_stat_io.client_backend.relation."));

@@ -154,8 +154,8 @@ impl Target for MyTarget {
         Ok(Box::new(MySession::open(&self.config, setup, self.sessions.clone())?))
     }
 
-    fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::MyObserver::open(&self.config, self.sessions.clone())?))
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::MyObserver::open(&self.config, spec, self.sessions.clone())?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {

@@ -28,7 +28,7 @@ fn sent(name: &str, sql: String, binds: &[&str]) -> Sent {
 }
 
 /// What the code gives for each statement that is sent as its file has it, but for names.
-const GIVEN: [(sql::Statement, &[&str]); 55] = [
+const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::AWR_PACK, &[]),
     (sql::AWR_REPORT, &["dbid", "instance", "first_snapshot", "last_snapshot"]),
     (sql::AWR_SNAPSHOT, &["snapshot"]),
@@ -87,12 +87,14 @@ const GIVEN: [(sql::Statement, &[&str]); 55] = [
 ];
 
 /// The same for those that look at the data, by version or by key.
-const GIVEN_TOO: [(sql::Statement, &[&str]); 14] = [
+const GIVEN_TOO: &[(sql::Statement, &[&str])] = &[
     (sql::COUNT_SECONDARY, &["value"]),
     (sql::OWN_ROWS, &["last_key"]),
     (sql::PDB_MODE, &[]),
     (sql::SWEEP_UP, &["last_key", "most"]),
     (sql::SPOT_BLOCKS, &[]),
+    (sql::COUNTERS_SHAPE, &[]),
+    (sql::SPOT_CONSTRAINTS, &["table_name"]),
     (sql::SPOT_INDEXES, &["table_name"]),
     (sql::SPOT_KEY, &["key"]),
     (sql::SPOT_LARGEST, &[]),
@@ -135,7 +137,7 @@ fn everything() -> Vec<Sent> {
     };
     let mut all: Vec<Sent> = GIVEN
         .iter()
-        .chain(&GIVEN_TOO)
+        .chain(GIVEN_TOO)
         .map(|(statement, binds)| sent(statement.name, fill(*statement), binds))
         .collect();
     let text_columns: Vec<String> = (2..=20).map(|column| format!("c{column}")).collect();

@@ -39,6 +39,7 @@ statements! {
     COUNTERS_HISTOGRAM = "counters_histogram";
     COUNTERS_OSSTAT = "counters_osstat";
     COUNTERS_OTHERS = "counters_others";
+    COUNTERS_SHAPE = "counters_shape";
     COUNTERS_SYSSTAT = "counters_sysstat";
     COUNTERS_TIME_MODEL = "counters_time_model";
     CREATE_CHUNKS = "create_chunks";
@@ -101,6 +102,7 @@ statements! {
     SLICE_SELECT = "slice_select";
     SLICE_UPDATE = "slice_update";
     SPOT_BLOCKS = "spot_blocks";
+    SPOT_CONSTRAINTS = "spot_constraints";
     SPOT_INDEXES = "spot_indexes";
     SPOT_KEY = "spot_key";
     SPOT_LARGEST = "spot_largest";

@@ -27,7 +27,7 @@ use crate::session::{Extra, Session, SessionSetup};
 use crate::target::{Capabilities, Observer, Sampler, Target};
 use crate::witness::RowVersion;
 use connect::{Link, Params, Purpose, number};
-use counters::{Registry, SqliteObserver, View};
+use counters::{Onlooker, Registry, SqliteObserver, View};
 use fault::Doing;
 use layout::never;
 
@@ -257,7 +257,8 @@ impl Target for SqliteTarget {
             journal: params.journal,
             mapped: params.mmap.0 > 0,
         };
-        Ok(Box::new(SqliteObserver::new(self.shared.registry.clone(), view)))
+        let onlooker = Onlooker::new(params.clone());
+        Ok(Box::new(SqliteObserver::new(self.shared.registry.clone(), view, onlooker)))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {

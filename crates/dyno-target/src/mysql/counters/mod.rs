@@ -9,6 +9,7 @@ mod company;
 mod histogram;
 mod observer;
 mod portable;
+mod shape;
 mod sources;
 
 pub(super) use observer::MyObserver;

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use dyno_record::Snapshot;
+use dyno_plan::DataSpec;
+use dyno_record::{SETTINGS, SHAPE, Snapshot};
 
 use super::super::connect::ConnectConfig;
-use super::super::identity::started;
+use super::super::identity::{shown, started};
 use super::super::layout::settle;
 use super::super::own::{self, Sessions, open_books};
 use super::super::wire::{Connection, MyError, Row};
 use super::company;
 use super::histogram;
 use super::portable::{Facts, fill};
-use super::sources::{ALL, Source};
+use super::shape;
+use super::sources::{ALL, RESTLESS, Source};
 use crate::error::TargetError;
 use crate::target::Observer;
 
@@ -24,11 +26,19 @@ pub(in crate::mysql) struct MyObserver {
     histogram: bool,
     /// What the sessions have done.
     sessions: Sessions,
+    /// What asks for the shape of the tables.
+    shape: String,
+    /// Transactions of this connection: the dictionary's tables are an engine's, too.
+    commits: u64,
 }
 
 impl MyObserver {
     /// Connects, and finds out what can be read; `sessions` tells what of it is their work.
-    pub(in crate::mysql) fn open(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
+    pub(in crate::mysql) fn open(
+        config: &ConnectConfig,
+        spec: &DataSpec,
+        sessions: Sessions,
+    ) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno observer")?;
         settle(&mut connection)?;
         let mut missing = BTreeMap::new();
@@ -44,7 +54,7 @@ impl MyObserver {
         }
         let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
         open_books(&sessions).looker(connection.id());
-        Ok(Self { connection, missing, histogram, sessions })
+        Ok(Self { connection, missing, histogram, sessions, shape: shape::sql(spec), commits: 0 })
     }
 }
 
@@ -77,6 +87,28 @@ fn performance_schema_is_off(connection: &mut Connection) -> Result<Option<Strin
     Ok(off.then(|| why.to_owned()))
 }
 
+impl MyObserver {
+    /// Files the marks of the tables, and what asking for them has added to the server's commits.
+    fn look_at_shape(&mut self, snapshot: &mut Snapshot) -> Result<(), TargetError> {
+        match self.connection.simple(&self.shape) {
+            Ok(rows) => {
+                let marks =
+                    rows.iter().filter_map(|row| Some((row.get(0)?.to_owned(), row.get(1)?.to_owned())));
+                snapshot.shape.extend(marks);
+            }
+            Err(error) => match MyError::of(&error) {
+                Some(server) => {
+                    snapshot.unread.insert(SHAPE.to_owned(), server.message.clone());
+                }
+                None => return Err(error),
+            },
+        }
+        let rows = self.connection.simple("SHOW SESSION STATUS LIKE 'Handler_commit'")?;
+        self.commits = rows.first().and_then(|row| row.parse(1)).unwrap_or(self.commits);
+        Ok(())
+    }
+}
+
 impl Observer for MyObserver {
     fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
         let mut facts = Facts::new(self.connection.is_mariadb(), self.missing.clone());
@@ -92,6 +124,10 @@ impl Observer for MyObserver {
         {
             snapshot.latencies.insert("statements".to_owned(), histogram);
         }
+        self.look_at_shape(&mut snapshot)?;
+        if let Some(reason) = facts.missing.get("setting") {
+            snapshot.unread.insert(SETTINGS.to_owned(), reason.clone());
+        }
         // It grows with the clock and says nothing about the run.
         snapshot.native.remove("status.Uptime");
         snapshot.epochs.insert("server.start".to_owned(), started(&mut self.connection)?);
@@ -103,9 +139,9 @@ impl Observer for MyObserver {
         Ok(snapshot)
     }
 
-    /// Neither `SHOW` nor `performance_schema` is a transaction of an engine.
+    /// Neither `SHOW` nor `performance_schema` is a transaction of an engine; what reads the dictionary is.
     fn own_commits(&self) -> u64 {
-        0
+        self.commits
     }
 }
 
@@ -113,8 +149,12 @@ impl Observer for MyObserver {
 fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, row: &Row) {
     let (Some(name), Some(value)) = (row.get(0), row.get(1)) else { return };
     if source == "setting" {
-        facts.settings.insert(name.to_owned(), value.to_owned());
-        snapshot.settings.insert(name.to_owned(), value.to_owned());
+        let name = name.to_ascii_lowercase();
+        let value = shown(&name, value);
+        if !RESTLESS.iter().any(|start| name.starts_with(start)) {
+            snapshot.settings.insert(name.clone(), value.to_owned());
+        }
+        facts.settings.insert(name, value.to_owned());
     } else if let Ok(number) = value.parse() {
         snapshot.native.insert(format!("{source}.{name}"), number);
     }

@@ -2,7 +2,8 @@
 //!
 //! `docs/engines/mysql.md` lists each with its source. All of them count the whole server: MySQL keeps none by database.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::{Counter, Snapshot};
 
@@ -40,30 +41,35 @@ type Known = Result<f64, String>;
 
 /// Sets every portable counter of `snapshot` from its native ones.
 pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
-    let native = Native { values: &snapshot.native, facts };
+    let native = Native { values: &snapshot.native, facts, used: RefCell::default() };
+    // Each with the native counters that were used for it.
     let readings = [
-        (Counter::LogicalReads, native.status("Innodb_buffer_pool_read_requests")),
-        (Counter::PhysicalReads, native.status("Innodb_pages_read")),
-        (Counter::PhysicalReadRequests, native.file("innodb_data_file", "count_read")),
-        (Counter::PhysicalReadBytes, native.pages_bytes("Innodb_pages_read")),
-        (Counter::PhysicalReadTime, native.file_us("innodb_data_file", "ps_read")),
-        (Counter::PhysicalWrites, native.status("Innodb_pages_written")),
-        (Counter::PhysicalWriteRequests, native.file("innodb_data_file", "count_write")),
-        (Counter::PhysicalWriteBytes, native.pages_bytes("Innodb_pages_written")),
-        (Counter::PhysicalWriteTime, native.file_us("innodb_data_file", "ps_write")),
-        (Counter::RedoBytes, native.redo_bytes()),
-        (Counter::RedoWrites, native.status("Innodb_log_writes")),
-        (Counter::RedoSyncs, native.redo_syncs()),
-        (Counter::RedoSyncTime, native.redo_sync_time_us()),
-        (Counter::Commits, native.commits()),
-        (Counter::Rollbacks, native.status("Handler_rollback")),
-        (Counter::Executions, native.status("Queries")),
-        (Counter::RowsRead, native.rows_read()),
-        (Counter::RowsWritten, native.rows_written()),
-        (Counter::DbTime, native.db_time_us()),
-        (Counter::CpuTime, native.cpu_time_us()),
+        (Counter::LogicalReads, native.using(|native| native.status("Innodb_buffer_pool_read_requests"))),
+        (Counter::PhysicalReads, native.using(|native| native.status("Innodb_pages_read"))),
+        (Counter::PhysicalReadRequests, native.using(|native| native.file("innodb_data_file", "count_read"))),
+        (Counter::PhysicalReadBytes, native.using(|native| native.pages_bytes("Innodb_pages_read"))),
+        (Counter::PhysicalReadTime, native.using(|native| native.file_us("innodb_data_file", "ps_read"))),
+        (Counter::PhysicalWrites, native.using(|native| native.status("Innodb_pages_written"))),
+        (
+            Counter::PhysicalWriteRequests,
+            native.using(|native| native.file("innodb_data_file", "count_write")),
+        ),
+        (Counter::PhysicalWriteBytes, native.using(|native| native.pages_bytes("Innodb_pages_written"))),
+        (Counter::PhysicalWriteTime, native.using(|native| native.file_us("innodb_data_file", "ps_write"))),
+        (Counter::RedoBytes, native.using(|native| native.redo_bytes())),
+        (Counter::RedoWrites, native.using(|native| native.status("Innodb_log_writes"))),
+        (Counter::RedoSyncs, native.using(|native| native.redo_syncs())),
+        (Counter::RedoSyncTime, native.using(|native| native.redo_sync_time_us())),
+        (Counter::Commits, native.using(|native| native.commits())),
+        (Counter::Rollbacks, native.using(|native| native.status("Handler_rollback"))),
+        (Counter::Executions, native.using(|native| native.status("Queries"))),
+        (Counter::RowsRead, native.using(|native| native.rows_read())),
+        (Counter::RowsWritten, native.using(|native| native.rows_written())),
+        (Counter::DbTime, native.using(|native| native.db_time_us())),
+        (Counter::CpuTime, native.using(|native| native.cpu_time_us())),
     ];
-    for (counter, reading) in readings {
+    for (counter, (reading, used)) in readings {
+        snapshot.made_of.insert(counter, used);
         match reading {
             // Counters are whole and far below 2^53, so nothing is lost; times are rounded to whole microseconds.
             Ok(value) => snapshot.set(counter, value.round() as u64),
@@ -75,11 +81,21 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
 struct Native<'a> {
     values: &'a BTreeMap<String, f64>,
     facts: &'a Facts,
+    /// Names of the values that were asked for.
+    used: RefCell<BTreeSet<String>>,
 }
 
 impl Native<'_> {
+    /// A reading, and the names of the values that it was made of.
+    fn using(&self, read: impl FnOnce(&Self) -> Known) -> (Known, BTreeSet<String>) {
+        let reading = read(self);
+        (reading, self.used.take())
+    }
+
     fn get(&self, source: &str, name: &str) -> Known {
-        let value = self.values.get(&format!("{source}.{name}")).copied();
+        let key = format!("{source}.{name}");
+        let value = self.values.get(&key).copied();
+        self.used.borrow_mut().insert(key);
         value.ok_or_else(|| match self.facts.missing.get(source) {
             Some(reason) => reason.clone(),
             None => format!("this server does not report {name}"),

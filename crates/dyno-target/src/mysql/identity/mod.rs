@@ -19,6 +19,7 @@ use crate::error::TargetError;
 pub(super) use instance::{instance, reads_only};
 pub(super) use life::{life, started};
 pub(super) use preflight::preflight;
+pub(super) use settings::shown;
 
 /// Product, version, settings, paths.
 pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {

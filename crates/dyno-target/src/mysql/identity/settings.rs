@@ -65,8 +65,8 @@ pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError>
     let rows = connection.simple("SHOW GLOBAL VARIABLES")?;
     let values = rows.iter().filter_map(|row| {
         let (name, value) = (row.get(0)?.to_ascii_lowercase(), row.get(1)?);
-        let value = if is_secret(&name, value) { REDACTED } else { value };
-        Some((name, value.to_owned()))
+        let value = shown(&name, value).to_owned();
+        Some((name, value))
     });
     let values = values.collect();
     let set = match connection.simple(if connection.is_mariadb() { SET_MARIADB } else { SET_MYSQL }) {
@@ -75,6 +75,11 @@ pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError>
         Err(error) => return Err(error),
     };
     Ok(Settings { values, set })
+}
+
+/// The value of a setting as it may be shown.
+pub(in crate::mysql) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
+    if is_secret(name, value) { REDACTED } else { value }
 }
 
 /// Whether the value of a setting must not be shown; an empty one, or one that only says yes or no, holds no secret.

@@ -1,7 +1,7 @@
 //! Whether the data is still what was loaded, found out before a run and without reading it all.
 //!
-//! The table's size, its only index, no trigger, the smallest and largest key by that index, and a sample of rows compared
-//! byte for byte.
+//! The table's size, its own indexes and nothing else that hangs on it, that neighbouring keys lie far apart, the smallest
+//! and largest key by that index, and a sample of rows compared byte for byte.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::quote::literal;
 use super::row_text::RowMaker;
 use super::tables::{Shape, Table};
 use super::verify::{check_secondary, wrong};
-use crate::data::{TEXT_COLUMNS, TableKind, mix, row_fault, spot_keys};
+use crate::data::{TEXT_COLUMNS, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
 use crate::error::TargetError;
 
 /// Looks at every table of `spec`; another `seed` looks at other rows.
@@ -43,6 +43,7 @@ fn check_rows(
     let mut maker = RowMaker::new(spec, table, shape);
     let seed = mix(seed ^ mix(u64::from(table.schema)));
     if table.kind == TableKind::Rows {
+        check_order(connection, table, shape, seed)?;
         check_by_key(connection, table, &mut maker, seed)?;
         check_secondary(connection, spec, table)?;
     }
@@ -78,7 +79,8 @@ fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> R
         return Err(wrong(
             &name,
             &format!("has a further index {index}, which every update would have to keep"),
-        ));
+        )
+        .hint(format!("DROP INDEX {index} ON {name}; or `dyno load --replace`, which makes the data anew")));
     }
     let triggers = connection.simple(&format!(
         "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS
@@ -86,9 +88,40 @@ fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> R
         literal(&name)
     ))?;
     if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
-        return Err(wrong(&name, &format!("has a trigger {trigger}, which does work of its own")));
+        return Err(wrong(&name, &format!("has a trigger {trigger}, which does work of its own"))
+            .hint(format!("DROP TRIGGER {trigger}; or `dyno load --replace`, which makes the data anew")));
+    }
+    let constraints = connection.simple(&format!(
+        "SELECT CONSTRAINT_NAME, CONSTRAINT_TYPE FROM information_schema.TABLE_CONSTRAINTS
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} AND CONSTRAINT_TYPE <> 'PRIMARY KEY'",
+        literal(&name)
+    ))?;
+    if let Some((constraint, kind)) = constraints.first().and_then(|row| Some((row.get(0)?, row.get(1)?))) {
+        let found = format!(
+            "has a constraint {constraint} ({kind}), which every change would have to be checked for"
+        );
+        return Err(wrong(&name, &found).hint(format!(
+            "ALTER TABLE {name} DROP CONSTRAINT {constraint}; or `dyno load --replace`, which makes the data anew"
+        )));
     }
     Ok(())
+}
+
+/// Whether keys still lie at random: the surrogate key is the order of the table.
+pub(super) fn check_order(
+    connection: &mut Connection,
+    table: &Table,
+    shape: Shape,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let (name, keys) = (table.name(), list(order_keys(table.rows, seed).into_iter()));
+    let rows = connection.simple(&format!("SELECT custid, id FROM {name} WHERE custid IN ({keys})"))?;
+    let place = |row: &Row| Some((row.parse(0)?, row.parse::<u64>(1)? / shape.records()));
+    let found: Vec<(u64, u64)> = rows.iter().filter_map(place).collect();
+    match order_fault(table.rows, &found) {
+        Some(fault) => Err(wrong(&name, &fault)),
+        None => Ok(()),
+    }
 }
 
 /// The smallest and largest surrogate key, and of the table with an index the smallest and largest key, each read in one

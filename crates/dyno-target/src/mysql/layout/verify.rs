@@ -7,6 +7,7 @@ use super::quote::literal;
 use super::row_text::RowMaker;
 use super::spot;
 use super::tables::{Shape, Table};
+use crate::data::TableKind;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::SchemaFacts;
 
@@ -51,6 +52,9 @@ pub(super) fn measure(
     }
     let mut maker = RowMaker::new(spec, table, shape);
     spot::check_positions(connection, table, shape, &mut maker, spec.seed)?;
+    if table.kind == TableKind::Rows {
+        spot::check_order(connection, table, shape, spec.seed)?;
+    }
     check_secondary(connection, spec, table)?;
     let rows = connection.simple(&format!(
         "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES

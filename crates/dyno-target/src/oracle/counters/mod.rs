@@ -9,6 +9,7 @@ mod histogram;
 mod observer;
 mod portable;
 mod sources;
+mod standing;
 
 pub(super) use observer::OraObserver;
 pub(super) use sources::{Surroundings, is_rac, unreadable};

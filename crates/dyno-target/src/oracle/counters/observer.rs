@@ -12,6 +12,7 @@ use super::company::Others;
 use super::histogram;
 use super::portable::{Facts, fill};
 use super::sources::{Source, Surroundings, granted_name};
+use super::standing;
 use crate::error::TargetError;
 use crate::target::Observer;
 
@@ -105,6 +106,7 @@ impl Observer for OraObserver {
                 snapshot.epochs.insert(format!("instance.{number}.start"), start.to_owned());
             }
         }
+        standing::fill(&self.connection, &mut snapshot)?;
         fill(&mut snapshot, &self.facts);
         if let Some(others) = &mut self.others {
             self.connection.rows(&sql::COUNTERS_OTHERS.text(), &[])?.iter().for_each(|row| others.note(row));

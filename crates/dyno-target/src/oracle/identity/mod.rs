@@ -20,6 +20,7 @@ use crate::witness::ServerLife;
 
 pub(super) use instance::{instance, reads_only};
 pub(super) use preflight::preflight;
+pub(super) use settings::shaping;
 
 /// Product, version, settings.
 pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Result<Identity, TargetError> {

@@ -75,6 +75,11 @@ pub(super) fn read(connection: &Connection) -> Result<Settings, TargetError> {
     Ok(rows.map_or_else(Settings::default, |rows| Settings::of(&rows)))
 }
 
+/// The settings that shape a run and all that somebody set, from rows of name, value and whether it is the default.
+pub(in crate::oracle) fn shaping(rows: &[Row]) -> BTreeMap<String, String> {
+    Settings::of(rows).shaping()
+}
+
 impl Settings {
     /// Settings from rows of name, value and whether it is the default.
     pub(super) fn of(rows: &[Row]) -> Self {

@@ -9,7 +9,9 @@ use super::super::connection::{Connection, Row};
 use super::super::sql;
 use super::tables::{Index, Table, VIRTUAL, text_expression};
 use super::verify::{check_secondary, wrong};
-use crate::data::{CLASSIC_COLUMN_BYTES, Filler, SPOT_ROWS, TableKind, mix, row_fault, spot_keys};
+use crate::data::{
+    CLASSIC_COLUMN_BYTES, Filler, SPOT_ROWS, TableKind, mix, order_fault, order_keys, row_fault,
+};
 use crate::error::TargetError;
 
 /// Looks at every table of `spec`; another `seed` looks at other rows.
@@ -42,6 +44,11 @@ fn check_facts(connection: &Connection, spec: &DataSpec, table: &Table) -> Resul
     let rows = connection.rows(&sql::SPOT_INDEXES.text(), &[("table_name", &name)])?;
     if let Some(fault) = index_fault(&table.indexes(spec), &rows) {
         return Err(wrong(&name, &fault));
+    }
+    let constraints = connection.rows(&sql::SPOT_CONSTRAINTS.text(), &[("table_name", &name)])?;
+    if let Some(constraint) = constraints.first().and_then(|row| row.get(0)) {
+        let found = format!("has a constraint {constraint}, which every change would have to be checked for");
+        return Err(wrong(&name, &found));
     }
     let triggers = connection.rows(&sql::SPOT_TRIGGERS.text(), &[("table_name", &name)])?;
     if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
@@ -90,15 +97,36 @@ fn check_ends(connection: &Connection, table: &Table) -> Result<(), TargetError>
 
 fn check_keys(connection: &Connection, table: &Table, filler: &Filler, seed: u64) -> Result<(), TargetError> {
     let sql = sql::SPOT_KEY.with(&[("table", &table.name()), ("text", &text_expression())]);
-    for key in spot_keys(table.rows, seed) {
+    let mut places = Vec::new();
+    // A key and the next: whether they lie far apart is looked at, too.
+    for key in order_keys(table.rows, seed) {
         let rows = connection.rows(&sql, &[("key", &key)])?;
         let [row] = rows.as_slice() else {
             let found = format!("has {} rows with key {key}, and one was loaded", rows.len());
             return Err(wrong(&table.dictionary_name(), &found));
         };
         check_row(table, filler, row)?;
+        places.extend(row.get(3).and_then(block_of).map(|block| (key, block)));
     }
-    Ok(())
+    match order_fault(table.rows, &places) {
+        Some(fault) => Err(wrong(&table.dictionary_name(), &fault)),
+        None => Ok(()),
+    }
+}
+
+/// File and block of a rowid as one number, in the order in which a file is written: OOOOOOFFFBBBBBBRRR, each letter six bits
+/// ("Rowid Data Types" in the SQL Language Reference).
+fn block_of(rowid: &str) -> Option<u64> {
+    let digit = |letter: u8| match letter {
+        b'A'..=b'Z' => Some(letter - b'A'),
+        b'a'..=b'z' => Some(letter - b'a' + 26),
+        b'0'..=b'9' => Some(letter - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let letters = rowid.as_bytes().get(6..15)?;
+    letters.iter().try_fold(0u64, |number, &letter| Some(number << 6 | u64::from(digit(letter)?)))
 }
 
 fn check_blocks(
@@ -146,6 +174,13 @@ fn check_row(table: &Table, filler: &Filler, row: &Row) -> Result<(), TargetErro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_are_in_the_order_of_their_rowids() {
+        assert_eq!(block_of("AAAR3sAAEAAAACXAAA"), Some(4 << 36 | 151));
+        assert_eq!(block_of("AAAR3sAAEAAAACYAAA"), Some(4 << 36 | 152));
+        assert_eq!(block_of("short"), None);
+    }
 
     #[test]
     fn samples_are_shares_that_the_database_takes() {

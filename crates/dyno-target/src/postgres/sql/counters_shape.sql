@@ -1,4 +1,4 @@
--- One mark for each test table, and for each thing that hangs on it: {tables} are oids. What vacuum, analyze and the run itself do to
+-- One mark for each test table, and for each thing that hangs on it. What vacuum, analyze and the run itself do to
 -- the catalogs is in none of them; a rewrite changes the file's number, and what is made anew has another oid.
 WITH t AS MATERIALIZED (SELECT c.* FROM pg_class c WHERE c.oid IN {tables})
 SELECT 'shape', 'table ' || t.relname, concat_ws(' ', t.oid, t.relfilenode, t.reltablespace, t.relnatts, t.relpersistence,

@@ -4,6 +4,7 @@
 //! process (cache, commits, statements, rows), and what went between this process and the files (requests, bytes, times).
 //! Another process at work on the same file is not in it; that it wrote is told by the file's own count of transactions.
 
+mod shape;
 mod slot;
 mod transactions;
 
@@ -16,6 +17,7 @@ use dyno_record::{Counter, Snapshot};
 use super::vfs::{self, FileKind, FileStats, KindSum, RequestSum};
 use crate::error::TargetError;
 use crate::target::Observer;
+pub(super) use shape::Onlooker;
 pub(super) use slot::{Counts, Publisher, Registry};
 
 /// What the observer has to know of the connections to say what their counters mean.
@@ -38,12 +40,13 @@ pub(super) struct SqliteObserver {
     registry: Registry,
     files: Option<Arc<FileStats>>,
     view: View,
+    onlooker: Onlooker,
 }
 
 impl SqliteObserver {
-    pub(super) fn new(registry: Registry, view: View) -> Self {
+    pub(super) fn new(registry: Registry, view: View, onlooker: Onlooker) -> Self {
         let files = view.file.is_some().then(|| vfs::of(&view.vfs_name));
-        Self { registry, files, view }
+        Self { registry, files, view, onlooker }
     }
 
     /// The file that holds the redo, if there is one.
@@ -155,6 +158,7 @@ impl Observer for SqliteObserver {
     fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
         let mut snapshot = Snapshot::default();
         from_sessions(&mut snapshot, self.registry.sum(), self.view.mapped);
+        self.onlooker.fill(&mut snapshot, self.registry.is_at_work());
         let Some(files) = &self.files else {
             for counter in PHYSICAL {
                 snapshot.set_absent(counter, IN_MEMORY);

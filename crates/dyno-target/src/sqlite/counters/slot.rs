@@ -73,6 +73,12 @@ impl Registry {
         Publisher { registry: self.clone(), slot }
     }
 
+    /// Whether there are sessions now.
+    pub(super) fn is_at_work(&self) -> bool {
+        let slots = self.slots();
+        slots.all.len() > slots.idle.len()
+    }
+
     /// What all sessions have published, those that have ended included.
     pub(in crate::sqlite) fn sum(&self) -> Counts {
         let mut sum = [0; FIELDS];

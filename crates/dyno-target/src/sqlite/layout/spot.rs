@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::names::{Table, column_bytes, columns, tables};
 use super::verify::secondary_fault;
-use crate::data::{Filler, TableKind, mix, row_fault, spot_keys};
+use crate::data::{Filler, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::sqlite::fault::{Doing, Fault};
 
@@ -32,9 +32,27 @@ pub(in crate::sqlite) fn spot_check(
         check_ends(conn, table)?;
         check_secondary(conn, spec, table)?;
         let seed = mix(seed ^ mix(u64::from(table.schema)));
+        check_order(conn, table, seed)?;
         check_rows(conn, spec, table, seed)?;
     }
     Ok(())
+}
+
+/// Whether keys still lie at random: the row's number is the order of the table.
+fn check_order(conn: &Connection, table: Table, seed: u64) -> Result<(), TargetError> {
+    let Some(index) = table.index() else { return Ok(()) };
+    let sql = format!("SELECT rowid FROM {} INDEXED BY {index} WHERE custid = ?1", table.name());
+    let mut statement = conn.prepare(&sql).doing(DOING)?;
+    let mut found = Vec::new();
+    for key in order_keys(table.rows, seed) {
+        let place: Option<u64> =
+            statement.query_row([key as i64], |row| row.get(0)).optional().doing(DOING)?;
+        found.extend(place.map(|place| (key, place)));
+    }
+    match order_fault(table.rows, &found) {
+        Some(fault) => Err(wrong(table, &fault)),
+        None => Ok(()),
+    }
 }
 
 /// Key, version and text of a row, each as far as it is there.
@@ -71,7 +89,10 @@ fn check_schema(conn: &Connection, spec: &DataSpec, table: Table) -> Result<(), 
     let own = (&name, table.index(), table.secondary_index(spec));
     let other: Option<String> = conn.query_row(sql, own, |row| row.get(0)).optional().doing(DOING)?;
     match other {
-        Some(other) => Err(wrong(table, &format!("carries {other}, which every update would have to serve"))),
+        Some(other) => Err(wrong(table, &format!("carries {other}, which every update would have to serve"))
+            .hint(format!(
+                "DROP INDEX {other}, or DROP TRIGGER {other}; or `dyno load --replace`, which makes the data anew"
+            ))),
         None => Ok(()),
     }
 }

@@ -1,0 +1,33 @@
+//! What the test tables are made of, and what hangs on them: one mark for each, read with every snapshot.
+//!
+//! From the dictionary alone, which no run changes: no statistics, no sizes.
+
+use dyno_plan::DataSpec;
+
+use super::super::layout::{Table, literal};
+
+/// The question; columns name and mark.
+pub(super) fn sql(spec: &DataSpec) -> String {
+    let names: Vec<String> = Table::all(spec).iter().map(|table| literal(&table.name())).collect();
+    let ours =
+        |schema: &str, table: &str| format!("{schema} = DATABASE() AND {table} IN ({})", names.join(", "));
+    format!(
+        "SELECT CONCAT('table ', TABLE_NAME), CONCAT_WS(' ', CREATE_TIME, ENGINE, ROW_FORMAT, CREATE_OPTIONS)
+         FROM information_schema.TABLES WHERE {}
+         UNION ALL
+         SELECT CONCAT('index ', INDEX_NAME, ' on ', TABLE_NAME),
+             CONCAT_WS(' ', NON_UNIQUE, GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX))
+         FROM information_schema.STATISTICS WHERE {} GROUP BY TABLE_NAME, INDEX_NAME, NON_UNIQUE
+         UNION ALL
+         SELECT CONCAT('trigger ', TRIGGER_NAME, ' on ', EVENT_OBJECT_TABLE),
+             CONCAT_WS(' ', ACTION_TIMING, EVENT_MANIPULATION, CREATED)
+         FROM information_schema.TRIGGERS WHERE {}
+         UNION ALL
+         SELECT CONCAT('constraint ', CONSTRAINT_NAME, ' on ', TABLE_NAME), CONSTRAINT_TYPE
+         FROM information_schema.TABLE_CONSTRAINTS WHERE {}",
+        ours("TABLE_SCHEMA", "TABLE_NAME"),
+        ours("TABLE_SCHEMA", "TABLE_NAME"),
+        ours("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
+        ours("TABLE_SCHEMA", "TABLE_NAME"),
+    )
+}

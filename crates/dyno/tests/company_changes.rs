@@ -1,0 +1,209 @@
+//! Somebody changes the platform while a run goes on: a setting, statistics, an index. The run says so and is no result.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::{Desk, check};
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
+
+/// A window with ten snapshots inside.
+const RUN: [&str; 9] = [
+    "run",
+    "--set",
+    "run.time=3s",
+    "--set",
+    "run.warmup=100ms",
+    "--set",
+    "observe.interval=300ms",
+    "--set",
+    "workload.update_pct=20",
+];
+
+fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
+    [head, &DATA, &["--target", url]].concat()
+}
+
+fn loaded(url: &str) -> Desk {
+    let desk = Desk::new();
+    let load = desk.dyno(&args(&["load"], url));
+    assert_eq!(load.code, 0, "{load:#?}");
+    desk
+}
+
+/// The record of a run in whose window `meanwhile` is done.
+fn run_while(desk: &Desk, url: &str, meanwhile: impl FnOnce()) -> Value {
+    let mut run = desk.start(&args(&RUN, url));
+    run.until("window");
+    meanwhile();
+    drop(run.end());
+    desk.json(&["show", "last"]).1
+}
+
+/// A pause that lets some snapshots see what was changed before it is changed back.
+fn while_snapshots_are_taken() {
+    std::thread::park_timeout(std::time::Duration::from_millis(900));
+}
+
+/// That the run is invalid because of `name`, whose finding holds all of `words`, and that no restart is spoken of.
+fn assert_invalid(record: &Value, name: &str, words: &[&str]) {
+    let (status, finding) = (&record["status"], check(record, name));
+    assert_eq!((status.as_str(), finding["status"].as_str()), (Some("invalid"), Some("fail")), "{finding:#}");
+    let detail = finding["detail"].as_str().unwrap();
+    assert!(words.iter().all(|word| detail.contains(word)), "{words:?}: {detail}");
+    if name != "counters_epoch" {
+        assert!(!record["reasons"].to_string().contains("restarted"), "{}", record["reasons"]);
+    }
+}
+
+fn assert_undisturbed(desk: &Desk, url: &str, meanwhile: impl FnOnce()) {
+    let record = run_while(desk, url, meanwhile);
+    for name in ["settings", "shape", "counters_monotone", "counters_epoch"] {
+        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+    }
+    for part in ["changes", "falls"] {
+        assert!(record["counters"][part].is_null(), "{:#}", record["counters"][part]);
+    }
+}
+
+/// That no interval of the series has a rate below zero.
+fn assert_no_negative_rates(record: &Value) {
+    for point in record["series"]["points"].as_array().unwrap() {
+        for (name, value) in point["metrics"].as_object().unwrap() {
+            assert!(value.as_f64().unwrap() >= 0.0, "{name} {value} at {}", point["at_s"]);
+        }
+    }
+}
+
+#[test]
+fn a_setting_of_postgres_that_changes_in_the_window_is_named() {
+    for version in Postgres::oldest_and_newest() {
+        let server = Postgres::start(&version, &[]);
+        let url = server.url();
+        let desk = loaded(&url);
+        let set = |value: &str| {
+            server.psql(&format!("ALTER SYSTEM SET commit_delay = {value}"));
+            server.psql("SELECT pg_reload_conf()");
+        };
+        let record = run_while(&desk, &url, || {
+            set("30000");
+            while_snapshots_are_taken();
+            set("0");
+        });
+        let words = ["commit_delay was 0 and became 30000, seen at", "commit_delay was 30000 and became 0"];
+        assert_invalid(&record, "settings", &words);
+        // What a role of others is given, and what the server does on its own account, is no change.
+        assert_undisturbed(&desk, &url, || {
+            server.psql("CREATE ROLE other");
+            server.psql("ALTER ROLE other SET commit_delay = 7");
+            server.psql("VACUUM (FREEZE, ANALYZE) dyno.rows_1");
+            server.psql("CHECKPOINT");
+        });
+    }
+}
+
+#[test]
+fn what_is_done_to_the_tables_of_postgres_in_the_window_is_named() {
+    for version in Postgres::oldest_and_newest() {
+        let server = Postgres::start(&version, &[("fsync", "off")]);
+        let url = server.url();
+        let desk = loaded(&url);
+        let none = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'";
+        server.psql(none);
+        let cases = [
+            (
+                "CREATE INDEX mine ON dyno.rows_1 (ver)",
+                "index mine on rows_1 was created",
+                "DROP INDEX dyno.mine",
+            ),
+            (
+                "CREATE TRIGGER mine AFTER UPDATE ON dyno.rows_1 FOR EACH ROW EXECUTE FUNCTION f()",
+                "trigger mine on rows_1 was created",
+                "DROP TRIGGER mine ON dyno.rows_1",
+            ),
+            (
+                "ALTER TABLE dyno.rows_1 ADD CONSTRAINT mine CHECK (ver >= 0)",
+                "constraint mine on rows_1 was created",
+                "ALTER TABLE dyno.rows_1 DROP CONSTRAINT mine",
+            ),
+            ("CLUSTER dyno.rows_1 USING rows_1_custid", "table rows_1 was changed", "load --replace"),
+        ];
+        for (done, words, way_out) in cases {
+            let record = run_while(&desk, &url, || drop(server.psql(done)));
+            assert_invalid(&record, "shape", &[words, "seen at"]);
+            // The next run is refused before it begins, with the way out.
+            let next = desk.dyno(&args(&RUN, &url));
+            assert!(next.code == 3 && next.err.contains(way_out), "{done}: {next:#?}");
+            if !way_out.contains("load") {
+                server.psql(way_out);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_setting_of_mysql_that_changes_and_changes_back_is_named() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let url = server.url();
+        let desk = loaded(&url);
+        let (name, other) = match server.is_mariadb() {
+            true => ("innodb_flush_log_at_trx_commit", "0"),
+            false => ("sync_binlog", "0"),
+        };
+        let record = run_while(&desk, &url, || {
+            server.sql(&format!("SET GLOBAL {name} = {other}"));
+            while_snapshots_are_taken();
+            server.sql(&format!("SET GLOBAL {name} = 1"));
+        });
+        let (there, back) = (format!("{name} was 1 and became 0"), format!("{name} was 0 and became 1"));
+        assert_invalid(&record, "settings", &[&there, &back]);
+        let record = run_while(&desk, &url, || drop(server.sql("CREATE INDEX mine ON dyno_rows_1 (ver)")));
+        assert_invalid(&record, "shape", &["index mine on dyno_rows_1 was created"]);
+        let next = desk.dyno(&args(&RUN, &url));
+        assert!(next.code == 3 && next.err.contains("index mine"), "{next:#?}");
+        server.sql("DROP INDEX mine ON dyno_rows_1");
+        assert_undisturbed(&desk, &url, || drop(server.sql("ANALYZE TABLE dyno_scan_1")));
+    }
+}
+
+#[test]
+fn summaries_of_mysql_that_are_truncated_in_the_window_are_seen() {
+    for version in MySql::available() {
+        // MariaDB counts files only where it is told to when it starts.
+        let server =
+            MySql::start(&version, &[("performance_schema", "ON"), ("innodb_buffer_pool_size", "8M")]);
+        let url = server.url();
+        let desk = loaded(&url);
+        let record = run_while(&desk, &url, || {
+            while_snapshots_are_taken();
+            server.sql("TRUNCATE performance_schema.file_summary_by_event_name");
+        });
+        assert_invalid(&record, "counters_monotone", &["from", "into the window"]);
+        assert_no_negative_rates(&record);
+        let record = run_while(&desk, &url, || ());
+        let requests = check(&record, "read_requests");
+        assert_ne!(requests["status"], "fail", "{requests:#}");
+    }
+}
+
+#[test]
+fn what_another_connection_does_to_a_file_of_sqlite_is_named() {
+    for journal in ["delete", "wal"] {
+        let folder = Desk::new();
+        let file = folder.file("a.db");
+        let url = format!("sqlite:{}?journal={journal}&busy=5s", file.display());
+        let desk = loaded(&url);
+        let other = rusqlite::Connection::open(&file).unwrap();
+        other.busy_timeout(std::time::Duration::from_secs(20)).unwrap();
+        assert_undisturbed(&desk, &url, || ());
+        let record =
+            run_while(&desk, &url, || other.execute_batch("CREATE INDEX mine ON dyno_rows_1 (ver)").unwrap());
+        assert_invalid(&record, "shape", &["index mine on dyno_rows_1 was created"]);
+        let next = desk.dyno(&args(&RUN, &url));
+        assert!(next.code == 3 && next.err.contains("mine"), "{next:#?}");
+    }
+}
