@@ -46,15 +46,20 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
         if name != "window" && counters.changed(MarkKind::Epoch).next().is_some() {
             continue;
         }
+        let falls = counters.falls.iter().map(|fall| fall_words(fall, name));
+        if name == "window" {
+            fallen.extend(falls)
+        } else {
+            outside.extend(falls)
+        }
         for (counter, delta) in &counters.portable {
             let CounterDelta::Moved { begin, end, delta, .. } = delta else { continue };
             compared += 1;
-            if *delta < 0 || end < begin {
+            let told = name == "window" && counters.falls.iter().any(|fall| fall.name == counter.name());
+            if (*delta < 0 || end < begin) && !told {
                 fallen.push(format!("{} by {} in the {name}", counter.name(), signed(i128::from(*delta))));
             }
         }
-        let falls = counters.falls.iter().map(|fall| fall_words(fall, name));
-        if name == "window" { fallen.extend(falls) } else { outside.extend(falls) }
     }
     if !fallen.is_empty() {
         let detail = format!("went backwards, or was reset and counted anew: {}", some_of(&fallen));

@@ -1,18 +1,13 @@
 //! What another connection can change under a run: the journal's mode, the file's form, and what hangs on the tables.
 //!
 //! Asked on a connection of its own, which is opened when there are sessions and stays: before, it could keep the first
-//! session from setting the journal's mode, which needs the file alone.
-
-use std::time::Duration;
+//! session from setting the journal's mode, which needs the file alone. It waits for writers as sessions do.
 
 use dyno_record::{SETTINGS, SHAPE, Snapshot};
 
 use super::super::connect::{Link, Params, Purpose, number, word};
 use super::super::fault::Fault;
 use super::super::layout::never;
-
-/// The longest wait for a writer to let go of the file; what cannot be read now is read at the next snapshot.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Who looks at the file.
 pub(in crate::sqlite) struct Onlooker {
@@ -58,7 +53,6 @@ impl Onlooker {
 
 fn look(link: &Link, snapshot: &mut Snapshot) -> Result<(), Fault> {
     let conn = &link.conn;
-    conn.busy_timeout(PATIENCE)?;
     // What is asked first begins to read, which is when a connection learns what others have made of the file.
     let version = number(conn, "schema_version")?;
     snapshot.shape.insert("schema of the file".to_owned(), version.to_string());
