@@ -25,6 +25,9 @@ const BEAT: Duration = Duration::from_millis(20);
 const ANNOUNCED_NS: u64 = 1_000_000;
 /// How long sessions usually take at most to reach an edge of the window, s: then one snapshot serves for all.
 const EDGE_SHARP_S: f64 = 0.03;
+/// The same where counters show at once what is done: what a session tells of its own share is asked for there too, and a
+/// snapshot without it cannot tell others' work from the run's.
+const EDGE_TOLD_S: f64 = 0.1;
 /// How long a run that ends early waits for its sessions at the window's end, s.
 const EDGE_BROKEN_S: f64 = 0.5;
 /// Share of an interval for which its counters wait for sessions to make visible what they did in it.
@@ -190,7 +193,8 @@ impl<'a> Conductor<'a> {
             std::thread::park_timeout(LOOK);
         }
         self.watch.event(&Event::Window { at_ns: origin_ns });
-        self.wait_edge(crew, 0, EDGE_SHARP_S);
+        let all_publish = self.job.targets.iter().all(|aim| aim.identity.counts_at_edges);
+        self.wait_edge(crew, 0, if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S });
         self.last_beat_ns = Some(self.now_ns());
         self.opening = !self.is_at_edge(crew, 0);
         self.blind = self.opening;

@@ -81,6 +81,8 @@ impl Crew {
                 place: dyno_target::Place::Own,
                 doing: OpClass::Select,
                 publishes: aim.identity.counts_at_edges,
+                held_back_ns: u64::try_from(aim.target.capabilities().held_back.as_nanos())
+                    .unwrap_or(u64::MAX),
                 overhead_told: 0,
                 ops_wanted: match plan.run.length() {
                     Length::Ops(ops) => Some(ops),

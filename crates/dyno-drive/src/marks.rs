@@ -9,10 +9,6 @@ use crate::recorder::Life;
 
 /// How often a session makes its work visible again while others are still on their way to an edge.
 pub(crate) const REFRESH_NS: u64 = 150_000_000;
-/// How long after a session made its work visible the database shows nothing more of it: the shortest of all engines
-/// (SQLite's sessions publish four times a second, PostgreSQL's once).
-const HELD_BACK_NS: u64 = 250_000_000;
-
 /// What a session had done at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
@@ -40,14 +36,15 @@ impl Marks {
         }
     }
 
-    /// The snapshot is there. A session that `publishes` when it is asked to has shown nothing since its last note, unless
-    /// reading took longer than it holds back; what any other does is visible at once.
-    pub(crate) fn settle(&mut self, mark: Mark, publishes: bool) {
+    /// The snapshot is there. A session that makes its work visible has shown nothing since its last note, unless reading took
+    /// longer than the `held_back_ns` for which it shows nothing by itself; what any other does is visible at once.
+    pub(crate) fn settle(&mut self, mark: Mark, held_back_ns: Option<u64>) {
         let Some(low) = &self.low else { return };
         // One call that began after the last note was under way all the time that the snapshot was read.
-        let shows_by_itself =
-            mark.at_ns.saturating_sub(low.at_ns) > HELD_BACK_NS && mark.life.calls() > low.life.calls() + 1;
-        if self.high.is_none() && (!publishes || shows_by_itself) {
+        let shown = held_back_ns.is_none_or(|held_back_ns| {
+            mark.at_ns.saturating_sub(low.at_ns) > held_back_ns && mark.life.calls() > low.life.calls() + 1
+        });
+        if self.high.is_none() && shown {
             self.high = Some(mark);
         }
     }
@@ -61,6 +58,8 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const HELD_BACK_NS: u64 = 250_000_000;
 
     fn mark(at_ns: u64, commits: u64) -> Mark {
         let mut life = Life { commits, ..Life::default() };
@@ -78,7 +77,7 @@ mod tests {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
         marks.visible(mark(REFRESH_NS, 20), false);
-        marks.settle(mark(REFRESH_NS + 5, 25), true);
+        marks.settle(mark(REFRESH_NS + 5, 25), Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(20), Some(20)));
     }
 
@@ -87,7 +86,7 @@ mod tests {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
         marks.visible(mark(9, 12), true);
-        marks.settle(mark(20, 15), true);
+        marks.settle(mark(20, 15), Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(10), Some(12)));
     }
 
@@ -95,7 +94,7 @@ mod tests {
     fn where_work_is_visible_at_once_it_may_hold_all_that_was_done_while_it_was_read() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
-        marks.settle(mark(20, 15), false);
+        marks.settle(mark(20, 15), None);
         assert_eq!(commits(&marks), (Some(10), Some(15)));
     }
 
@@ -103,7 +102,7 @@ mod tests {
     fn a_long_reading_leaves_open_what_sessions_showed_by_themselves() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
-        marks.settle(mark(2 + HELD_BACK_NS, 90), true);
+        marks.settle(mark(2 + HELD_BACK_NS, 90), Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(10), Some(90)));
     }
 
@@ -111,7 +110,7 @@ mod tests {
     fn an_operation_that_was_under_way_all_the_time_is_not_in_it() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
-        marks.settle(mark(2 + 10 * HELD_BACK_NS, 11), true);
+        marks.settle(mark(2 + 10 * HELD_BACK_NS, 11), Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(10), Some(10)));
     }
 
@@ -119,7 +118,7 @@ mod tests {
     fn of_a_session_that_came_too_late_nothing_is_known() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), true);
-        marks.settle(mark(20, 15), true);
+        marks.settle(mark(20, 15), Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (None, None));
     }
 }

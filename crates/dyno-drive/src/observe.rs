@@ -195,8 +195,7 @@ fn sample_loop(
     switches: &Switches,
 ) -> Samples {
     let gap_ns = (1e9 / per_s) as u64;
-    let mut samples = Samples::default();
-    samples.blind = sampler.sees_others().err();
+    let mut samples = Samples { blind: sampler.sees_others().err(), ..Samples::default() };
     let (mut seen, mut others) = (Vec::new(), Vec::new());
     let mut next_ns = clock.now_ns();
     commits.store(sampler.own_commits(), Ordering::Release);

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, OpClass, ServerProcesses, Snapshot};
@@ -155,7 +156,13 @@ impl Target for ScriptedTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { server_drive: true, duplex: self.duplex, ephemeral: true, load_parallel_max: 1 }
+        Capabilities {
+            server_drive: true,
+            duplex: self.duplex,
+            ephemeral: true,
+            load_parallel_max: 1,
+            held_back: if self.live { Duration::ZERO } else { Duration::MAX },
+        }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {

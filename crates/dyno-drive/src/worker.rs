@@ -48,6 +48,8 @@ pub(crate) struct Worker {
     pub(crate) doing: OpClass,
     /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
     pub(crate) publishes: bool,
+    /// How long it then shows nothing by itself.
+    pub(crate) held_back_ns: u64,
     /// Transactions that were no operations, as last told to the coordinator.
     pub(crate) overhead_told: u64,
     pub(crate) ops_wanted: Option<u64>,
@@ -348,7 +350,8 @@ impl Worker {
         }
         if let Some(edge) = open_edge(from) {
             let mark = self.mark(session);
-            self.recorder.marks[edge].settle(mark, self.publishes);
+            let held_back_ns = self.publishes.then_some(self.held_back_ns);
+            self.recorder.marks[edge].settle(mark, held_back_ns);
         }
         if self.recorder.is_counting() && to >= Phase::Closing {
             let now_ns = self.clock.now_ns();
@@ -387,7 +390,7 @@ impl Worker {
     pub(crate) fn note_visible(&mut self, edge: usize, session: &dyn Session) {
         let mark = self.mark(session);
         match self.look(edge) {
-            Look::Answered if !self.publishes => self.recorder.marks[edge].settle(mark, false),
+            Look::Answered if !self.publishes => self.recorder.marks[edge].settle(mark, None),
             look => self.recorder.marks[edge].visible(mark, look != Look::Before),
         }
         self.tell_overhead(session);

@@ -48,9 +48,9 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
         }
         let falls = counters.falls.iter().map(|fall| fall_words(fall, name));
         if name == "window" {
-            fallen.extend(falls)
+            fallen.extend(falls);
         } else {
-            outside.extend(falls)
+            outside.extend(falls);
         }
         for (counter, delta) in &counters.portable {
             let CounterDelta::Moved { begin, end, delta, .. } = delta else { continue };

@@ -16,6 +16,7 @@ mod raw;
 mod vfs;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
@@ -156,6 +157,7 @@ impl Target for SqliteTarget {
             duplex: false,
             ephemeral: self.shared.params.in_memory(),
             load_parallel_max: 1,
+            held_back: Duration::from_nanos(ops::QUIET_NS),
         }
     }
 

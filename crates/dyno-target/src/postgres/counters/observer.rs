@@ -17,13 +17,20 @@ use super::{OBSERVER_SETTINGS, flush_sql};
 use crate::error::TargetError;
 use crate::target::Observer;
 
+/// The part that reads settings, and the row that says when the server has loaded them.
+const SETTINGS: &str = "settings";
+const LOADED: &str = "loaded";
+
 /// Reads counters of one database.
 pub(in crate::postgres) struct PgObserver {
     connection: Connection,
     parts: Vec<Part>,
     /// Parts that cannot be read, with the reason.
     missing: BTreeMap<&'static str, String>,
-    sql: String,
+    /// Reads everything but the settings, and everything.
+    sql: [String; 2],
+    /// The settings as last read, and when the server had loaded them then.
+    settings: Option<(String, Vec<Row>)>,
     company: Company,
     commits: u64,
     /// What sessions go through, and its own transactions before this observer.
@@ -46,7 +53,8 @@ impl PgObserver {
             connection,
             parts,
             missing: BTreeMap::new(),
-            sql: String::new(),
+            sql: Default::default(),
+            settings: None,
             company: Company::default(),
             commits: 2,
             pool,
@@ -76,12 +84,23 @@ impl PgObserver {
                 },
             }
         }
-        // Books all of this before the first snapshot, or that would miss it and the second would find it.
+        self.settings = None;
+        self.prepare()
+    }
+
+    /// Prepares the statements of the snapshots, so that none of them has to be planned inside the window.
+    fn prepare(&mut self) -> Result<(), TargetError> {
+        let readable = |part: &&Part| !self.missing.contains_key(part.name);
+        let all = statement(self.parts.iter().filter(readable));
+        let most = statement(self.parts.iter().filter(readable).filter(|part| part.name != SETTINGS));
+        // Booked before the first snapshot, or that would miss it and the second would find it.
+        self.connection
+            .simple(&format!("DEALLOCATE ALL; PREPARE dyno_most AS {most}; PREPARE dyno_all AS {all}"))?;
+        self.commits += 1;
         self.flush()?;
-        let readable = self.parts.iter().filter(|part| !self.missing.contains_key(part.name));
         let flush = flush_sql(self.connection.server_version_num());
         let separator = if flush.is_empty() { "" } else { "; " };
-        self.sql = format!("{flush}{separator}{}", statement(readable));
+        self.sql = ["dyno_most", "dyno_all"].map(|name| format!("{flush}{separator}EXECUTE {name}"));
         Ok(())
     }
 
@@ -94,9 +113,20 @@ impl PgObserver {
         Ok(())
     }
 
+    /// All rows of a snapshot. Settings cannot change unless the server loads them anew, so they are read again only then.
     fn read(&mut self) -> Result<Vec<Row>, TargetError> {
-        let rows = self.connection.simple(&self.sql)?;
+        if let Some((loaded, settings)) = &self.settings {
+            let mut rows = self.connection.simple(&self.sql[0])?;
+            self.commits += 1;
+            if loaded_at(&rows).as_deref() == Some(loaded) {
+                rows.extend(settings.iter().cloned());
+                return Ok(rows);
+            }
+        }
+        let rows = self.connection.simple(&self.sql[1])?;
         self.commits += 1;
+        let settings = rows.iter().filter(|row| row.get(0) == Some("setting")).cloned().collect();
+        self.settings = loaded_at(&rows).map(|loaded| (loaded, settings));
         Ok(rows)
     }
 }
@@ -115,10 +145,10 @@ impl Observer for PgObserver {
         let mut facts = Facts::new(self.connection.server_version_num(), self.missing.clone());
         let mut snapshot = Snapshot::default();
         for row in &rows {
-            if let (Some(source), Some(key)) = (row.get(0), row.get(1)) {
-                if !self.company.takes(source, key, row.get(2)) {
-                    note(&mut snapshot, &mut facts, source, key, row.get(2));
-                }
+            if let (Some(source), Some(key)) = (row.get(0), row.get(1))
+                && !self.company.takes(source, key, row.get(2))
+            {
+                note(&mut snapshot, &mut facts, source, key, row.get(2));
             }
         }
         snapshot.unread =
@@ -132,6 +162,12 @@ impl Observer for PgObserver {
         let of_pool = self.pool.as_ref().map_or(0, |(pool, before)| pool.own_commits() - before);
         self.commits + of_pool
     }
+}
+
+/// When the server has last loaded its settings.
+fn loaded_at(rows: &[Row]) -> Option<String> {
+    let row = rows.iter().find(|row| (row.get(0), row.get(1)) == (Some("server"), Some(LOADED)))?;
+    row.get(2).map(str::to_owned)
 }
 
 /// Files one cell: counters under `source.column`, marks of new beginnings as epochs, settings as such.
@@ -149,6 +185,7 @@ fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, val
             return;
         }
         ("server", "wal_bytes") => {}
+        ("server", LOADED) => return,
         ("server", _) => {
             facts.settings.insert(key.to_owned(), text());
             snapshot.epochs.insert(format!("server.{key}"), text());

@@ -57,7 +57,7 @@ pub(super) fn parts(version_num: u32, spec: &DataSpec) -> Vec<Part> {
 
 /// What the tables are made of, and what hangs on them.
 fn shape(version_num: u32, spec: &DataSpec) -> Part {
-    let tables = oids(Table::all(spec).iter().map(Table::name).collect());
+    let tables = oids(Table::all(spec).iter().map(Table::name));
     let mut sql = include_str!("../sql/counters_shape.sql").replace("{tables}", &tables);
     if version_num >= 150_000 {
         let schemas = include_str!("../sql/counters_shape_schemas.sql");
@@ -98,8 +98,8 @@ fn company(spec: &DataSpec) -> Part {
 
 /// Those of Dyno's relations that are called `names`. By name from the catalogue, since resolving a name needs a privilege on
 /// the schema and statistics do not.
-fn oids(names: Vec<String>) -> String {
-    let names: Vec<String> = names.iter().map(|name| literal(name)).collect();
+fn oids(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.map(|name| literal(&name)).collect();
     format!(
         "(SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
           WHERE n.nspname = {} AND c.relname = ANY (ARRAY[{}]::name[]))",
@@ -111,8 +111,8 @@ fn oids(names: Vec<String>) -> String {
 /// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
 fn tables(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
     let of_kind: Vec<Table> = Table::all(spec).into_iter().filter(|table| table.kind == kind).collect();
-    let tables = oids(of_kind.iter().map(Table::name).collect());
-    let indexes = oids(of_kind.iter().filter_map(Table::index_name).collect());
+    let tables = oids(of_kind.iter().map(Table::name));
+    let indexes = oids(of_kind.iter().filter_map(Table::index_name));
     let template = include_str!("../sql/counters_tables.sql");
     let sql = template
         .replace("{source}", &literal(name))

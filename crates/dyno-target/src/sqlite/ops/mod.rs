@@ -22,6 +22,7 @@ use crate::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceD
 use hooks::Hooks;
 use interrupt::Break;
 use pulse::Pulse;
+pub(in crate::sqlite) use pulse::QUIET_NS;
 use statements::Statements;
 
 /// A connection with its statements; declared in the order in which they must go.

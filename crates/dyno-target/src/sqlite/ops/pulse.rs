@@ -9,7 +9,7 @@ const EVERY_NS: u64 = 100_000_000;
 
 /// Time after an edge in which nothing is published, in nanoseconds. Sessions reach an edge within one operation of
 /// each other, and the snapshot follows.
-const QUIET_NS: u64 = 250_000_000;
+pub(in crate::sqlite) const QUIET_NS: u64 = 250_000_000;
 
 /// Rows that are read between two looks at the clock: some tens of microseconds of work at the least.
 const ROWS_PER_LOOK: u64 = 64;
