@@ -192,7 +192,6 @@ impl<'a> Conductor<'a> {
             self.look(crew)?;
             std::thread::park_timeout(LOOK);
         }
-        self.watch.event(&Event::Window { at_ns: origin_ns });
         let all_publish = self.job.targets.iter().all(|aim| aim.identity.counts_at_edges);
         self.wait_edge(crew, 0, if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S });
         self.last_beat_ns = Some(self.now_ns());
@@ -215,6 +214,7 @@ impl<'a> Conductor<'a> {
             crew.shared.enter(Phase::Window);
         }
         self.watchers.iter().for_each(Watcher::resume_sampler);
+        self.watch.event(&Event::Window { at_ns: origin_ns });
         Ok(())
     }
 

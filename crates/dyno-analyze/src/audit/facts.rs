@@ -211,9 +211,15 @@ impl<'a> Facts<'a> {
         if self.record.counters.portable.is_empty() {
             return Err(Skip("the run ended before the end snapshot of its window".into()));
         }
-        if let Some(counted) = &window.counted {
-            return Ok(self.counted_interval(window, counted));
+        match &window.counted {
+            Some(counted) => Ok(self.counted_interval(window, counted)),
+            None => self.done_in_window(),
         }
+    }
+
+    /// What the window counts, beside counters that may hold a little more or less of it.
+    pub(super) fn done_in_window(&self) -> Result<Interval<'a>, Skip> {
+        let window = self.window()?;
         let sum = |classes: &[OpClass], part: fn(&OpStats) -> u64| {
             let parts = classes.iter().filter_map(|&class| self.ops(class)).map(part);
             parts.fold(0u64, u64::saturating_add)

@@ -86,7 +86,9 @@ fn shares(facts: &Facts<'_>, interval: &Interval<'_>) -> Vec<Share> {
         let own = u64::try_from(own).ok()?;
         // What the system's own relations cost beyond what observing and its background work explain is somebody's, too.
         let unexplained = system::unexplained(facts, interval, counter);
-        let others = all.saturating_sub(own).saturating_add(unexplained).min(all);
+        // What sessions did between their own words and the counters is nobody else's.
+        let blur = share_of(all, interval.blur);
+        let others = all.saturating_sub(own).saturating_sub(blur).saturating_add(unexplained).min(all);
         Some(Share { counter, all, others })
     };
     let counters = interval.counters.own.iter().filter(|(counter, _)| **counter != Counter::RedoBytes);

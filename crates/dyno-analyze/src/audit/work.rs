@@ -139,7 +139,7 @@ impl Share {
 
 /// Whether the mix of operations is the one the plan asks for.
 pub(super) fn mix(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.window_interval()?;
+    let interval = facts.done_in_window()?;
     let plan = &facts.record.plan.workload;
     let lookups = facts.ops(OpClass::Lookup).map_or(0, |ops| ops.count);
     let operations = interval.operations();

@@ -125,7 +125,7 @@ mod tests {
         let first = leave(folder.path(), 7, &one).unwrap();
         assert_eq!(others_in(folder.path(), 7, &one), []);
         let second = leave(folder.path(), 7, &two).unwrap();
-        assert_eq!(others_in(folder.path(), 7, &two), [one.clone()]);
+        assert_eq!(others_in(folder.path(), 7, &two), std::slice::from_ref(&one));
         assert_eq!(others_in(folder.path(), 7, &one), [two]);
         assert_eq!(others_in(folder.path(), 8, &one), [], "another device");
         drop((first, second));

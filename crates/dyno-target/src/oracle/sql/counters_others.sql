@@ -6,7 +6,7 @@ SELECT u.sid || ',' || u.serial# AS session_id, n.name, s.value
   JOIN v$statname n ON n.statistic# = s.statistic#
   JOIN v$session u ON u.sid = s.sid
  WHERE u.type = 'USER'
-   AND NOT (NVL(u.module, '-') = 'dyno' AND u.username = SYS_CONTEXT('USERENV', 'SESSION_USER'))
+   AND NVL(u.module, '-') || '/' || u.username <> 'dyno/' || SYS_CONTEXT('USERENV', 'SESSION_USER')
    AND s.value > 0
    AND n.name IN (
        'session logical reads', 'physical reads', 'physical read IO requests', 'physical read bytes', 'redo size',

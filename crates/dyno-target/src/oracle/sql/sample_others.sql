@@ -5,5 +5,5 @@ SELECT username, program
   FROM {view}
  WHERE type = 'USER'
    AND status = 'ACTIVE'
-   AND NOT (NVL(module, '-') = 'dyno' AND username = SYS_CONTEXT('USERENV', 'SESSION_USER'))
-   AND NOT (state = 'WAITING' AND wait_class = 'Idle')
+   AND NVL(module, '-') || '/' || username <> 'dyno/' || SYS_CONTEXT('USERENV', 'SESSION_USER')
+   AND NVL(DECODE(state, 'WAITING', wait_class), '-') <> 'Idle'
