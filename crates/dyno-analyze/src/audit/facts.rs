@@ -254,10 +254,7 @@ impl<'a> Facts<'a> {
 
     /// What the sessions did between the moments up to which the window's two snapshots hold their work.
     fn counted_interval(&self, window: &Window, counted: &Counted) -> Interval<'a> {
-        let unsure = window
-            .unsure
-            .as_ref()
-            .map_or(0.0, |(begin, end)| unsure_share(begin, counted).max(unsure_share(end, counted)));
+        let unsure = unsure(window);
         let lag_s = if self.flushes { 0.0 } else { STATISTICS_LAG_S };
         let (begin, end) = window.edge_late;
         let late_share = f64::from(begin.max(end)) / f64::from(self.sessions().max(1));
@@ -371,6 +368,16 @@ impl<'a> Facts<'a> {
             seconds,
             counters: &whole.counters,
         })
+    }
+}
+
+/// Share of the window's work that was done while the counters at its ends were read, and may be in them or not.
+pub(super) fn unsure(window: &Window) -> f64 {
+    match (&window.counted, &window.unsure) {
+        (Some(counted), Some((begin, end))) => {
+            unsure_share(begin, counted).max(unsure_share(end, counted)).min(1.0)
+        }
+        _ => 0.0,
     }
 }
 

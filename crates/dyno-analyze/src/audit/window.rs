@@ -3,7 +3,7 @@
 use dyno_plan::Length;
 use dyno_record::{CheckStatus, Window};
 
-use super::facts::Facts;
+use super::facts::{self, Facts};
 use super::finding::{Skip, Verdict, found, skip};
 use crate::number::{count, fixed, percent, time_us};
 
@@ -106,8 +106,8 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
             format!("{words}: their rates speak of a part of the window only; a longer run.time is sharper");
         return found(CheckStatus::Fail, expected, observed, detail);
     }
-    let unsure = facts.window_interval().map_or(0.0, |interval| interval.blur);
-    if unsure > SHARE_BLURRED && window.unsure.is_some() {
+    let unsure = facts::unsure(window);
+    if unsure > SHARE_BLURRED {
         let status = if unsure > SHARE_UNSURE_MAX { CheckStatus::Fail } else { CheckStatus::Warn };
         let detail = format!(
             "{words}; {} % of the work was done while the counters were read: a longer run.time is sharper",

@@ -28,7 +28,7 @@ const STAGE_COLUMNS: [usize; 6] = [0, 1, 3, 4, 6, usize::MAX];
 /// Whether this user sees the connections of all users.
 const SEES_ALL: &str =
     "SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'PROCESS'
-     AND GRANTEE = CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')";
+     AND GRANTEE = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')";
 
 /// Whether current waits are kept.
 const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_consumers
