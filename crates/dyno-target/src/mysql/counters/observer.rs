@@ -8,13 +8,13 @@ use dyno_record::{SETTINGS, SHAPE, Snapshot};
 use super::super::connect::ConnectConfig;
 use super::super::identity::{shown, started};
 use super::super::layout::settle;
-use super::super::own::{self, Sessions, open_books};
+use super::super::own::{self, Sessions, Share, open_books};
 use super::super::wire::{Connection, MyError, Row};
 use super::company;
 use super::histogram;
 use super::portable::{Facts, fill};
 use super::shape;
-use super::sources::{ALL, RESTLESS, Source};
+use super::sources::{ALL, RESTLESS, STATUS, Source};
 use crate::error::TargetError;
 use crate::target::Observer;
 
@@ -88,7 +88,7 @@ fn performance_schema_is_off(connection: &mut Connection) -> Result<Option<Strin
 }
 
 impl MyObserver {
-    /// Files the marks of the tables, and what asking for them has added to the server's commits.
+    /// Files the marks of the tables.
     fn look_at_shape(&mut self, snapshot: &mut Snapshot) -> Result<(), TargetError> {
         match self.connection.simple(&self.shape) {
             Ok(rows) => {
@@ -103,8 +103,6 @@ impl MyObserver {
                 None => return Err(error),
             },
         }
-        let rows = self.connection.simple("SHOW SESSION STATUS LIKE 'Handler_commit'")?;
-        self.commits = rows.first().and_then(|row| row.parse(1)).unwrap_or(self.commits);
         Ok(())
     }
 }
@@ -113,7 +111,13 @@ impl Observer for MyObserver {
     fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
         let mut facts = Facts::new(self.connection.is_mariadb(), self.missing.clone());
         let mut snapshot = Snapshot::default();
+        // What looking has cost so far, asked for just before the server's counters: these hold neither less nor more of it.
+        let mut own = Share::default();
         for source in ALL.iter().filter(|source| !self.missing.contains_key(source.name)) {
+            if source.name == STATUS.name {
+                own = own::ask(&mut self.connection)?;
+                self.commits = own.commits;
+            }
             match self.connection.simple(source.sql) {
                 Ok(rows) => rows.iter().for_each(|row| note(&mut snapshot, &mut facts, source.name, row)),
                 Err(error) => note_missing(&mut facts.missing, source, error)?,
@@ -132,7 +136,6 @@ impl Observer for MyObserver {
         snapshot.native.remove("status.Uptime");
         snapshot.epochs.insert("server.start".to_owned(), started(&mut self.connection)?);
         fill(&mut snapshot, &facts);
-        let own = own::ask(&mut self.connection)?;
         if let Some(sessions) = open_books(&self.sessions).sum() {
             company::fill(&mut snapshot, &facts, sessions, own);
         }
