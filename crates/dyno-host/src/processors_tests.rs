@@ -20,10 +20,13 @@ fn machine(folder: &Path, cpu: &str, processes: &[(u32, &str, u32, u64, u64)]) {
     }
 }
 
+/// A process: number, name, parent, and its processor time as it is in `/proc`.
+type Line<'a> = (u32, &'a str, u32, u64, u64);
+
 fn shares(
     servers: &[ServerProcesses],
-    begin: (&str, &[(u32, &str, u32, u64, u64)]),
-    end: (&str, &[(u32, &str, u32, u64, u64)]),
+    begin: (&str, &[Line<'_>]),
+    end: (&str, &[Line<'_>]),
 ) -> ProcessorShares {
     let read = |(cpu, processes)| {
         let folder = tempfile::tempdir().unwrap();

@@ -25,8 +25,8 @@ const SHARE_BLURRED: f64 = 0.02;
 const SHARE_HELD_MIN: f64 = 0.5;
 
 /// Share of the work that may have been done while counters that show everything at once were read, before comparing them
-/// with the operations says nothing: on a starved machine reading takes a tenth of a second.
-const SHARE_UNSURE_MAX: f64 = 0.25;
+/// with the operations says nothing: on a starved machine reading takes tenths of a second, and a short window has few of these.
+const SHARE_UNSURE_MAX: f64 = 0.5;
 
 /// Share of the planned length by which the window may differ, and seconds that it always may.
 const LENGTH_SHARE: f64 = 0.05;

@@ -193,7 +193,7 @@ fn a_fit_speaks_plainly() {
     );
     assert!(sentence.contains("predicted peak at 97 sessions (95 %: "), "{sentence}");
     assert!(sentence.ends_with("with 1,884 operations/s"), "{sentence}");
-    let short = Scalability { sessions_max: 72.0, ..found.clone() };
+    let short = Scalability { sessions_max: 72.0, ..found };
     let slow = short.words(found.fit(Law::Usl), "ops_per_s");
     assert!(slow.ends_with(", beyond the 72 measured: a guess"), "{slow}");
     let linear: Vec<_> = (1..=6).map(|n| (f64::from(n), 50.0 * f64::from(n))).collect();
