@@ -3,41 +3,30 @@
 //! The conductor works on the caller's thread. It waits only for bounded times, so a hanging server, a lost observer or
 //! Ctrl-C always leads to a record of what was measured.
 
+mod ends;
+
 use std::time::{Duration, Instant};
 
 use dyno_plan::Length;
 use dyno_record::{Counters, RunRecord};
 
 use crate::assemble::{self, Measured, MeasuredTarget};
-use crate::collector::{self, Collector};
+use crate::collector::Collector;
 use crate::crew::Crew;
 use crate::metrics;
 use crate::observe::Taken;
 use crate::recorder::Recorder;
 use crate::run::{Job, Outcome};
-use crate::shared::{Look, Phase};
 use crate::watch::{Event, Live, Watch};
 use crate::watcher::Watcher;
+use ends::{ANNOUNCED_NS, with_overhead};
 
 /// How often the coordinator looks up while it waits.
 const BEAT: Duration = Duration::from_millis(20);
-/// How long before the window's begin it is announced to the sessions, so that each notices it at once.
-const ANNOUNCED_NS: u64 = 1_000_000;
-/// How long sessions usually take at most to reach an edge of the window, s: then one snapshot serves for all.
-const EDGE_SHARP_S: f64 = 0.03;
-/// The same where counters show at once what is done: what a session tells of its own share is asked for there too, and a
-/// snapshot without it cannot tell others' work from the run's.
-const EDGE_TOLD_S: f64 = 0.1;
-/// How long a run that ends early waits for its sessions at the window's end, s.
-const EDGE_BROKEN_S: f64 = 0.5;
 /// Share of an interval for which its counters wait for sessions to make visible what they did in it.
 const INTERVAL_LAG_SHARE: u64 = 4;
-/// How often it looks up where it waits for something that takes less than a millisecond.
-const LOOK: Duration = Duration::from_micros(200);
 /// How often it looks whether sessions have made their work visible.
 const SHOWN_LOOK: Duration = Duration::from_millis(2);
-/// The longest wait for a sample of waits that is under way when the window ends.
-const SAMPLE_MAX: Duration = Duration::from_millis(200);
 /// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
 /// processes busy than there are processors, the one that reads has been seen to stand in the run queue for seconds
 /// without running once (Linux 6.18, load 70 on 2 processors), while sessions, which sleep often, went on.
@@ -179,88 +168,6 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Begins the window, at one moment for all sessions: at `due_ns`, or as soon as it can be announced.
-    fn begin_window(&mut self, crew: &mut Crew, due_ns: u64) -> Result<(), Outcome> {
-        let origin_ns = due_ns.max(self.now_ns() + ANNOUNCED_NS);
-        crew.shared.set_origin(origin_ns);
-        self.measured.origin_ns = Some(origin_ns);
-        crew.shared.enter(Phase::Opening);
-        // Where this thread lost its processor just now, operations of that time are in nobody's count.
-        self.measured.stall_ns_max = self.now_ns().saturating_sub(origin_ns);
-        crew.shared.wake();
-        while self.now_ns() < origin_ns {
-            self.look(crew)?;
-            std::thread::park_timeout(LOOK);
-        }
-        let all_publish = self.job.targets.iter().all(|aim| aim.identity.counts_at_edges);
-        self.wait_edge(crew, 0, if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S });
-        self.last_beat_ns = Some(self.now_ns());
-        self.opening = !self.is_at_edge(crew, 0);
-        self.blind = self.opening;
-        // Counters that show at once what is done are read now, whoever is still in an operation.
-        let now = |at: usize| !self.opening || !self.job.targets[at].identity.counts_at_edges;
-        let due: Vec<usize> = (0..self.watchers.len()).filter(|&at| now(at)).collect();
-        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Asked));
-        let taken = self.all_snapshots(crew)?;
-        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Answered));
-        self.previous = (with_overhead(taken.clone(), crew), origin_ns);
-        for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
-            target.vigil.begin(&taken);
-            target.begin = Some(taken);
-        }
-        self.measured.begin_at = dyno_record::now_rfc3339();
-        self.measured.processors.begin(self.job);
-        if !self.opening {
-            crew.shared.enter(Phase::Window);
-        }
-        self.watchers.iter().for_each(Watcher::resume_sampler);
-        self.watch.event(&Event::Window { at_ns: origin_ns });
-        Ok(())
-    }
-
-    /// Reads again the counters that show what sessions did only when these make it visible, once all of them have.
-    fn opened(&mut self, crew: &mut Crew) -> Result<(), Outcome> {
-        if !self.opening || !self.is_at_edge(crew, 0) {
-            return Ok(());
-        }
-        let late = |at: &usize| crew.shared.look(0, *at) == Look::Before;
-        let due: Vec<usize> = (0..self.watchers.len()).filter(late).collect();
-        // A sample's transaction that ends just now may be counted before it is known.
-        self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
-        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Asked));
-        let taken = self.all_snapshots(crew)?;
-        self.watchers.iter().for_each(Watcher::resume_sampler);
-        for at in due {
-            crew.shared.note_look(0, at, Look::Answered);
-            self.measured.targets[at].vigil.see(&taken[at]);
-            if let Some(begin) = &mut self.measured.targets[at].begin {
-                // The machine's own counters and the time stay those of the window's begin.
-                begin.database = taken[at].database.clone();
-                self.previous.0[at].database = taken[at].database.clone();
-                self.measured.targets[at].begin_counts_ns = Some(taken[at].at_ns());
-            }
-        }
-        self.opening = false;
-        crew.shared.enter(Phase::Window);
-        Ok(())
-    }
-
-    /// Whether all sessions that are still there have reached an edge.
-    fn is_at_edge(&self, crew: &Crew, edge: usize) -> bool {
-        crew.shared.at_edge(edge) + crew.ended() >= crew.sessions
-    }
-
-    /// Waits until all sessions have reached an edge, for a bounded time.
-    fn wait_edge(&mut self, crew: &mut Crew, edge: usize, patience_s: f64) {
-        let until_s = self.now_s() + patience_s;
-        // Sessions need microseconds: look often at first, without hearing their reports.
-        while !self.is_at_edge(crew, edge) && self.now_s() < until_s {
-            std::thread::park_timeout(LOOK);
-            crew.listen(Duration::ZERO);
-        }
-        self.beat();
-    }
-
     fn window(&mut self, crew: &mut Crew, collector: &mut Collector) -> Result<(), Outcome> {
         let origin_ns = self.measured.origin_ns.expect("a window has an origin");
         let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
@@ -352,48 +259,6 @@ impl<'a> Conductor<'a> {
             p99_us,
             errors: collector.errors(),
         }));
-    }
-
-    /// Ends the window. A session that is in an operation is waited for, as long as the plan lets operations end.
-    fn end_window(&mut self, crew: &mut Crew, collector: &mut Collector, in_time: bool) {
-        self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
-        let end_ns = self.now_ns();
-        crew.shared.enter(Phase::Closing);
-        crew.shared.wake();
-        self.watch.event(&Event::Closing { at_ns: end_ns });
-        let patience_s =
-            if in_time { self.job.plan.run.drain.0.as_secs_f64().max(EDGE_BROKEN_S) } else { EDGE_BROKEN_S };
-        let until_s = self.now_s() + patience_s;
-        self.wait_edge(crew, 1, EDGE_SHARP_S);
-        while !self.is_at_edge(crew, 1) && self.now_s() < until_s && (!in_time || self.look(crew).is_ok()) {
-            crew.listen(BEAT);
-            self.beat();
-        }
-        let all = 0..self.watchers.len();
-        all.clone().for_each(|at| crew.shared.note_look(1, at, Look::Asked));
-        let taken = self.snapshots(Some(crew));
-        all.for_each(|at| crew.shared.note_look(1, at, Look::Answered));
-        collector.drain();
-        if let Ok(taken) = taken.iter().cloned().collect::<Result<Vec<Taken>, _>>() {
-            let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
-            let origin_ns = self.measured.origin_ns.unwrap_or(end_ns);
-            // A moment more than a whole interval does not begin another one.
-            let intervals = end_ns.saturating_sub(origin_ns) as f64 / interval_ns.max(1) as f64;
-            let index = (intervals - collector::SLIVER).ceil().max(1.0) as usize - 1;
-            self.note_interval(crew, collector, index, taken, end_ns);
-        }
-        for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
-            match taken {
-                Ok(taken) => {
-                    target.vigil.end(&taken);
-                    target.end = Some(taken);
-                }
-                Err(reason) => target.no_end = Some(reason),
-            }
-        }
-        self.measured.end_at = dyno_record::now_rfc3339();
-        self.measured.processors.end(self.job);
-        self.last_beat_ns = None;
     }
 
     /// Reads all counters of all targets, or fails with the first that cannot be read.
@@ -533,12 +398,4 @@ impl<'a> Conductor<'a> {
             last = next;
         }
     }
-}
-
-/// With the transactions of sessions, so far, that were no operations.
-fn with_overhead(mut taken: Vec<Taken>, crew: &Crew) -> Vec<Taken> {
-    for (at, taken) in taken.iter_mut().enumerate() {
-        taken.overhead = crew.shared.overhead(at);
-    }
-    taken
 }
