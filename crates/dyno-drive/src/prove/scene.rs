@@ -19,6 +19,8 @@ const SETS: [&str; 4] =
 const TIME: &str = "run.time=1s";
 /// Runs of a scene until nothing about it is open.
 const ATTEMPTS_MAX: u32 = 10;
+/// A time in which nothing of the client ran, µs, after which the scene was not the scripted one.
+const STARVED_US: f64 = 50_000.0;
 /// How long an operation takes on the machine's clock at least: a begin between two operations is then rare.
 const OPERATION_NS: u64 = 300_000;
 
@@ -134,7 +136,11 @@ impl Scene {
     pub(super) fn run(&self) -> Result<Ran, TargetError> {
         for _ in 1..ATTEMPTS_MAX {
             let ran = self.run_behind(|target, _| target)?;
-            let in_time = ran.record.window.as_ref().is_some_and(|window| window.edge_late == (0, 0));
+            let in_time = ran
+                .record
+                .window
+                .as_ref()
+                .is_some_and(|window| window.edge_late == (0, 0) && window.stall_us_max < STARVED_US);
             let open = !self.scripted_time && !ran.agrees() && ran.ledger.is_ambiguous(ran.span);
             if in_time && !open {
                 return Ok(ran);
