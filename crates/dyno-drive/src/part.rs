@@ -39,8 +39,8 @@ pub(crate) fn part(
         target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
     let mut figures = BTreeMap::new();
     if let Some(all) = ops.get("all").filter(|_| target.end.is_some()) {
-        let window = window.as_ref().filter(|_| aim.identity.counts_at_edges);
-        let cover = window.map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops));
+        let published = window.as_ref().filter(|_| aim.identity.counts_at_edges);
+        let cover = published.map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops));
         figures = metrics::of_database(&counters, &cover);
         metrics::of_work(&mut figures, all, work_s);
         if let Some(scans) = ops.get(OpClass::Scan.name()) {

@@ -22,7 +22,7 @@ const SHARE_FREE: f64 = 0.001;
 const SHARE_BLURRED: f64 = 0.02;
 
 /// Share of the window's operations that the counters must hold: what they hold less of, they say little about.
-const SHARE_HELD_MIN: f64 = 0.5;
+const SHARE_HELD_MIN: f64 = 0.1;
 
 /// Share of the work that may have been done while counters that show everything at once were read, before comparing them
 /// with the operations says nothing: on a starved machine reading takes tenths of a second, and a short window has few of these.

@@ -197,7 +197,7 @@ fn spoiled_windows_are_found() {
         ("gate_skew", Warn, "short of processors", postgres(|r| r.gate.skew_us_max = 80_000.0)),
         ("edges", Fail, "nobody knows", postgres(|r| window(r).edge_late = (0, 1))),
         ("edges", Warn, "follow from what they hold", postgres(|r| hold(r, 0.9))),
-        ("edges", Fail, "a part of the window only", postgres(|r| hold(r, 0.4))),
+        ("edges", Fail, "a part of the window only", postgres(|r| hold(r, 0.05))),
         (
             "edges",
             Fail,
