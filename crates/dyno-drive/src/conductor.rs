@@ -5,6 +5,7 @@
 
 mod ends;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_plan::Length;
@@ -13,6 +14,7 @@ use dyno_record::{Counters, RunRecord};
 use crate::assemble::{self, Measured, MeasuredTarget};
 use crate::collector::Collector;
 use crate::crew::Crew;
+use crate::looks::Looks;
 use crate::metrics;
 use crate::observe::Taken;
 use crate::recorder::Recorder;
@@ -74,6 +76,11 @@ impl<'a> Conductor<'a> {
             previous: (Vec::new(), 0),
             started: Instant::now(),
         }
+    }
+
+    /// What became of the snapshots of the window's edges, target by target.
+    pub(crate) fn looks(&self) -> Vec<Arc<Looks>> {
+        self.watchers.iter().map(|watcher| Arc::clone(watcher.looks())).collect()
     }
 
     /// Reads the counters before the first session connects.
@@ -193,7 +200,7 @@ impl<'a> Conductor<'a> {
                 return Ok(());
             }
             self.wait_shown(crew, tick_ns, interval_ns);
-            let taken = self.all_snapshots(crew)?;
+            let taken = self.all_snapshots(crew, &|_| None)?;
             for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
                 target.vigil.see(taken);
             }
@@ -261,15 +268,24 @@ impl<'a> Conductor<'a> {
         }));
     }
 
-    /// Reads all counters of all targets, or fails with the first that cannot be read.
-    fn all_snapshots(&mut self, crew: &mut Crew) -> Result<Vec<Taken>, Outcome> {
-        self.snapshots(Some(crew)).into_iter().collect::<Result<_, _>>().map_err(Outcome::Failed)
+    /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` each target, whose snapshot
+    /// it is.
+    fn all_snapshots(
+        &mut self,
+        crew: &mut Crew,
+        edge_of: &dyn Fn(usize) -> Option<usize>,
+    ) -> Result<Vec<Taken>, Outcome> {
+        self.snapshots(Some(crew), edge_of).into_iter().collect::<Result<_, _>>().map_err(Outcome::Failed)
     }
 
     /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
     /// [`SNAPSHOT_S_MAX`].
-    fn snapshots(&mut self, mut crew: Option<&mut Crew>) -> Vec<Result<Taken, String>> {
-        self.watchers.iter().for_each(Watcher::request);
+    fn snapshots(
+        &mut self,
+        mut crew: Option<&mut Crew>,
+        edge_of: &dyn Fn(usize) -> Option<usize>,
+    ) -> Vec<Result<Taken, String>> {
+        self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(edge_of(at)));
         let until_s = self.now_s() + SNAPSHOT_S_MAX;
         let mut all = Vec::with_capacity(self.watchers.len());
         for at in 0..self.watchers.len() {
@@ -376,7 +392,7 @@ impl<'a> Conductor<'a> {
     /// target that cannot be read.
     fn settle(&mut self) -> Vec<Option<Taken>> {
         let until_s = self.now_s() + SETTLE_S.0;
-        let mut last = self.snapshots(None);
+        let mut last = self.snapshots(None, &|_| None);
         loop {
             if last.iter().all(Result::is_err) {
                 return last.iter().map(|_| None).collect();
@@ -385,7 +401,7 @@ impl<'a> Conductor<'a> {
             while self.now_s() < pause_until_s {
                 std::thread::park_timeout(Duration::from_secs_f64(SETTLE_S.1));
             }
-            let next = self.snapshots(None);
+            let next = self.snapshots(None, &|_| None);
             let still = |(last, next): (&Result<Taken, String>, &Result<Taken, String>)| match (last, next) {
                 (Ok(last), Ok(next)) => {
                     metrics::stands_still(&Counters::between(&last.database, &next.database))

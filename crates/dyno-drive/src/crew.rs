@@ -13,6 +13,7 @@ use dyno_target::{Extra, Interrupter, SessionSetup, Target};
 use crate::collector::Collector;
 use crate::deal::{Place, Table};
 use crate::draw::Draw;
+use crate::looks::Looks;
 use crate::pace::Pace;
 use crate::recorder::Recorder;
 use crate::run::{Aim, Job};
@@ -38,8 +39,8 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// Starts every session's thread; they connect, prepare and wait at the gate.
-    pub(crate) fn hire(job: &Job<'_>) -> std::io::Result<(Self, Collector)> {
+    /// Starts every session's thread; they connect, prepare and wait at the gate. `looks` at the targets, in their order.
+    pub(crate) fn hire(job: &Job<'_>, looks: &[Arc<Looks>]) -> std::io::Result<(Self, Collector)> {
         let plan = job.plan;
         let sessions = plan.sessions();
         let dealt = job.plan.target.deal(sessions);
@@ -90,6 +91,7 @@ impl Crew {
                 },
                 recorder: Box::new(recorder),
                 shared: Arc::clone(&shared),
+                looks: Arc::clone(&looks[at]),
                 clock: Arc::clone(&job.clock),
                 reports: report.clone(),
             }

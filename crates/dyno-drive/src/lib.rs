@@ -11,6 +11,7 @@ mod cover;
 mod crew;
 mod deal;
 pub mod draw;
+mod looks;
 mod marks;
 mod metrics;
 mod observe;

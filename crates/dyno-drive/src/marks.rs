@@ -36,13 +36,15 @@ impl Marks {
         }
     }
 
-    /// The snapshot is there. A session that makes its work visible has shown nothing since its last note, unless reading took
-    /// longer than the `held_back_ns` for which it shows nothing by itself; what any other does is visible at once.
-    pub(crate) fn settle(&mut self, mark: Mark, held_back_ns: Option<u64>) {
+    /// The snapshot has been there since `answered_ns`. A session that makes its work visible had shown nothing since its last
+    /// note, unless more than the `held_back_ns` had passed for which it shows nothing by itself; what any other does is
+    /// visible at once.
+    pub(crate) fn settle(&mut self, mark: Mark, answered_ns: u64, held_back_ns: Option<u64>) {
         let Some(low) = &self.low else { return };
         // One call that began after the last note was under way all the time that the snapshot was read.
         let shown = held_back_ns.is_none_or(|held_back_ns| {
-            mark.at_ns.saturating_sub(low.at_ns) > held_back_ns && mark.life.calls() > low.life.calls() + 1
+            answered_ns.min(mark.at_ns).saturating_sub(low.at_ns) > held_back_ns
+                && mark.life.calls() > low.life.calls() + 1
         });
         if self.high.is_none() && shown {
             self.high = Some(mark);
@@ -77,7 +79,7 @@ mod tests {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
         marks.visible(mark(REFRESH_NS, 20), false);
-        marks.settle(mark(REFRESH_NS + 5, 25), Some(HELD_BACK_NS));
+        marks.settle(mark(REFRESH_NS + 5, 25), REFRESH_NS + 1, Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(20), Some(20)));
     }
 
@@ -86,7 +88,7 @@ mod tests {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
         marks.visible(mark(9, 12), true);
-        marks.settle(mark(20, 15), Some(HELD_BACK_NS));
+        marks.settle(mark(20, 15), 10, Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(10), Some(12)));
     }
 
@@ -94,7 +96,7 @@ mod tests {
     fn where_work_is_visible_at_once_it_may_hold_all_that_was_done_while_it_was_read() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
-        marks.settle(mark(20, 15), None);
+        marks.settle(mark(20, 15), 10, None);
         assert_eq!(commits(&marks), (Some(10), Some(15)));
     }
 
@@ -102,15 +104,23 @@ mod tests {
     fn a_long_reading_leaves_open_what_sessions_showed_by_themselves() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
-        marks.settle(mark(2 + HELD_BACK_NS, 90), Some(HELD_BACK_NS));
+        marks.settle(mark(9 + HELD_BACK_NS, 90), 2 + HELD_BACK_NS, Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(10), Some(90)));
+    }
+
+    #[test]
+    fn what_a_session_did_after_the_snapshot_was_there_is_not_in_it() {
+        let mut marks = Marks::default();
+        marks.visible(mark(1, 10), false);
+        marks.settle(mark(2 + 10 * HELD_BACK_NS, 90), 5, Some(HELD_BACK_NS));
+        assert_eq!(commits(&marks), (Some(10), Some(10)));
     }
 
     #[test]
     fn an_operation_that_was_under_way_all_the_time_is_not_in_it() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), false);
-        marks.settle(mark(2 + 10 * HELD_BACK_NS, 11), Some(HELD_BACK_NS));
+        marks.settle(mark(9 + 10 * HELD_BACK_NS, 11), 2 + 10 * HELD_BACK_NS, Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (Some(10), Some(10)));
     }
 
@@ -118,7 +128,7 @@ mod tests {
     fn of_a_session_that_came_too_late_nothing_is_known() {
         let mut marks = Marks::default();
         marks.visible(mark(1, 10), true);
-        marks.settle(mark(20, 15), Some(HELD_BACK_NS));
+        marks.settle(mark(20, 15), 10, Some(HELD_BACK_NS));
         assert_eq!(commits(&marks), (None, None));
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
-use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits};
+use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits, Window};
 
 use crate::cover::Cover;
 use crate::observe::Taken;
@@ -102,6 +102,26 @@ pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> Metrics {
         (Err(reason), _) | (_, Err(reason)) => absent(&mut metrics, "buffer_hit_pct", reason),
     }
     metrics
+}
+
+/// Leaves out the rates of counters of which nobody knows how much of the window's work they hold: sessions went on while
+/// these were read. Ratios of two counters, which were read together, stay.
+pub(crate) fn withhold_unsure(metrics: &mut Metrics, window: &Window) {
+    let unsure = window.unsure_share();
+    if unsure <= Window::UNSURE_SHARE_MAX {
+        return;
+    }
+    let absent = format!(
+        "{:.1} % of the work was done while the counters were read, so that a rate may be wrong by as much",
+        unsure * 100.0
+    );
+    for metric in metrics.values_mut() {
+        if let Metric::Value { unit, .. } = metric
+            && !matches!(unit, Unit::Percent | Unit::Microseconds)
+        {
+            *metric = Metric::Absent { absent: absent.clone() };
+        }
+    }
 }
 
 /// Commits without the transactions that connect, observe and sample, which are no part of the work.
@@ -305,8 +325,30 @@ pub(crate) fn of_intervals(
 #[cfg(test)]
 mod tests {
     use dyno_record::Snapshot;
+    use dyno_record::record::Counted;
 
     use super::*;
+
+    #[test]
+    fn rates_that_nobody_can_know_are_left_out_and_ratios_stay() {
+        let counted =
+            |ops| Counted { ops: BTreeMap::from([("select".to_owned(), ops)]), ..Counted::default() };
+        let window = |unsure| Window {
+            counted: Some(counted(1_000)),
+            unsure: Some((counted(unsure), Counted::default())),
+            ..Window::default()
+        };
+        let mut figures = Metrics::new();
+        put(&mut figures, "logical_reads_per_s", 8.0, Unit::BlocksPerSecond);
+        put(&mut figures, "buffer_hit_pct", 99.0, Unit::Percent);
+        withhold_unsure(&mut figures, &window(20));
+        assert!(figures.values().all(|figure| figure.value().is_some()), "2 % is within what runs differ by");
+        withhold_unsure(&mut figures, &window(30));
+        assert!(
+            matches!(&figures["logical_reads_per_s"], Metric::Absent { absent } if absent.contains("3.0 %"))
+        );
+        assert_eq!(figures["buffer_hit_pct"].value(), Some(99.0));
+    }
 
     #[test]
     fn commits_are_those_of_the_work() {

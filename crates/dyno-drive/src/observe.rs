@@ -11,9 +11,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use dyno_host::{HostObserver, HostSnapshot};
-use dyno_record::{Company, OtherSessions, Snapshot, WaitTime, Waits};
-use dyno_target::{Clock, Observer, OtherSession, Sampler, TargetError, TargetErrorKind, WaitSample};
+use dyno_record::{Company, OtherSessions, Snapshot, WaitTime, Waits, now_rfc3339};
+use dyno_target::{
+    Clock, Counting, Observer, OtherSession, Sampler, TargetError, TargetErrorKind, WaitSample,
+};
 
+use crate::looks::Looks;
 use crate::panics::caught;
 
 /// Transactions of observer and sampler, beside the native counters.
@@ -24,14 +27,17 @@ pub const OWN_COMMITS: &str = "dyno.own_commits";
 pub(crate) struct Taken {
     pub(crate) database: Snapshot,
     pub(crate) host: HostSnapshot,
+    /// When those counters were asked for that are held against what sessions did, and when they were there.
     pub(crate) began_ns: u64,
     pub(crate) ended_ns: u64,
+    /// The time of day then, RFC 3339 in UTC.
+    pub(crate) at: String,
     /// Transactions of sessions, so far, that were no operations; filled in by the coordinator for intervals.
     pub(crate) overhead: u64,
 }
 
 impl Taken {
-    /// The snapshot's own timestamp: the middle of the time that reading took.
+    /// The snapshot's own timestamp: the middle of the time that reading its counters took.
     pub(crate) fn at_ns(&self) -> u64 {
         self.began_ns + (self.ended_ns - self.began_ns) / 2
     }
@@ -39,8 +45,9 @@ impl Taken {
 
 /// The thread that reads counters, seen from the coordinator.
 pub(crate) struct ObserverThread {
-    ask: Sender<()>,
+    ask: Sender<Option<usize>>,
     answers: Receiver<Result<Taken, TargetError>>,
+    looks: Arc<Looks>,
 }
 
 impl ObserverThread {
@@ -51,38 +58,60 @@ impl ObserverThread {
         clock: Arc<dyn Clock>,
         sampler_commits: Arc<AtomicU64>,
     ) -> std::io::Result<Self> {
-        let (ask, asked) = channel::<()>();
+        let (ask, asked) = channel::<Option<usize>>();
+        let looks = Arc::new(Looks::default());
+        let noted = Arc::clone(&looks);
         let (answer, answers) = channel();
         std::thread::Builder::new().name("dyno-observer".into()).spawn(move || {
             let paths: Vec<_> =
                 host_paths.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
             let mut host = HostObserver::new(&paths);
-            while asked.recv().is_ok() {
-                let began_ns = clock.now_ns();
+            while let Ok(edge) = asked.recv() {
+                let answered = || edge.into_iter().for_each(|edge| noted.answered(edge, clock.now_ns()));
                 // Before the database is asked: what is noted has been booked by then, so a sample that is still under way can
                 // only be one of the database's that is not noted, and never one that the database seems to miss.
                 let of_sampler = sampler_commits.load(Ordering::Acquire);
+                let mut began_ns = clock.now_ns();
                 let read = || {
-                    let mut database = observer.snapshot()?;
+                    let mut then = None;
+                    let mut database = observer.read(&mut |counting| match counting {
+                        Counting::Asked => {
+                            began_ns = clock.now_ns();
+                            edge.into_iter().for_each(|edge| noted.asked(edge));
+                        }
+                        Counting::Answered => {
+                            answered();
+                            then = Some((clock.now_ns(), now_rfc3339(), host.snapshot()));
+                        }
+                    })?;
                     let own = observer.own_commits() + of_sampler;
                     database.native.insert(OWN_COMMITS.to_owned(), own as f64);
-                    let ended_ns = clock.now_ns();
-                    Ok(Taken { database, host: host.snapshot(), began_ns, ended_ns, overhead: 0 })
+                    // What tells nothing of sessions is of the moment at which all of it is there.
+                    let (ended_ns, at, host) =
+                        then.unwrap_or_else(|| (clock.now_ns(), now_rfc3339(), host.snapshot()));
+                    Ok(Taken { database, host, began_ns, ended_ns, at, overhead: 0 })
                 };
                 let outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
+                // Whatever came of it, nobody reads any more.
+                answered();
                 // A failed observer is asked no more.
                 if answer.send(outcome).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self { ask, answers })
+        Ok(Self { ask, answers, looks })
     }
 
-    /// Asks for a snapshot; [`ObserverThread::answer`] gets it.
-    pub(crate) fn request(&self) {
+    /// Asks for a snapshot, which may be that of an `edge` of the window; [`ObserverThread::answer`] gets it.
+    pub(crate) fn request(&self, edge: Option<usize>) {
         // A thread that is gone shows in the answer.
-        let _ = self.ask.send(());
+        let _ = self.ask.send(edge);
+    }
+
+    /// What became of the snapshots of the window's edges.
+    pub(crate) fn looks(&self) -> &Arc<Looks> {
+        &self.looks
     }
 
     /// The answer, if it comes within `patience`.

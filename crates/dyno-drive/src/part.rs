@@ -42,6 +42,9 @@ pub(crate) fn part(
         let published = window.as_ref().filter(|_| aim.identity.counts_at_edges);
         let cover = published.map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops));
         figures = metrics::of_database(&counters, &cover);
+        if let Some(window) = &window {
+            metrics::withhold_unsure(&mut figures, window);
+        }
         metrics::of_work(&mut figures, all, work_s);
         if let Some(scans) = ops.get(OpClass::Scan.name()) {
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);

@@ -95,7 +95,7 @@ pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<RunRecord, TargetError> {
     let mut conductor = Conductor::new(job, watch, watchers);
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
-    let (mut crew, mut collector) = Crew::hire(job).map_err(no_thread)?;
+    let (mut crew, mut collector) = Crew::hire(job, &conductor.looks()).map_err(no_thread)?;
     let outcome = conductor.conduct(&mut crew, &mut collector, connect_began_ns);
     Ok(conductor.finish(crew, collector, outcome))
 }

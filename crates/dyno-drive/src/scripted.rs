@@ -15,9 +15,9 @@ use std::time::Duration;
 use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, OpClass, ServerProcesses, Snapshot};
 use dyno_target::{
-    Cancel, Capabilities, Clock, DataState, Done, DropItem, Duplex, Extra, Interrupter, LoadOptions,
-    LoadReport, Observer, Op, OpError, Place, Progress, Request, Sampler, Session, SessionSetup, SliceDone,
-    Target, TargetError, TargetErrorKind,
+    Cancel, Capabilities, Clock, Counting, DataState, Done, DropItem, Duplex, Extra, Interrupter,
+    LoadOptions, LoadReport, Observer, Op, OpError, Place, Progress, Request, Sampler, Session, SessionSetup,
+    SliceDone, Target, TargetError, TargetErrorKind,
 };
 
 pub use ledger::{Account, ClassAccount, Ledger, Span};
@@ -251,9 +251,11 @@ struct ScriptedObserver {
 }
 
 impl Observer for ScriptedObserver {
-    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
+        tell(Counting::Asked);
         (self.reading)();
         let books = *self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        tell(Counting::Answered);
         let mut snapshot = Snapshot::default();
         for counter in Counter::ALL {
             snapshot.set_absent(counter, "the scripted database does not keep it");

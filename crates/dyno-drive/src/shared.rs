@@ -26,18 +26,6 @@ pub(crate) enum Phase {
     Stop,
 }
 
-/// What became of the snapshot that belongs to an edge of the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Look {
-    /// Nobody has asked for it.
-    Before,
-    /// It is being read: what becomes visible now may be in it or not.
-    Asked,
-    /// It is there.
-    Answered,
-}
-
 /// One run's shared state.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -46,8 +34,6 @@ pub(crate) struct Shared {
     gate_moved: Condvar,
     started: AtomicU32,
     at_edge: [AtomicU32; 2],
-    /// What became of the snapshots of the window's begin and end, target by target: a [`Look`].
-    looks: [Vec<AtomicU8>; 2],
     reached_ops: AtomicU32,
     origin_ns: AtomicU64,
     /// Transactions of sessions that were no operations, target by target.
@@ -93,7 +79,6 @@ impl Shared {
             gate_moved: Condvar::new(),
             started: AtomicU32::new(0),
             at_edge: [AtomicU32::new(0), AtomicU32::new(0)],
-            looks: [0, 1].map(|_| (0..targets).map(|_| AtomicU8::new(Look::Before as u8)).collect()),
             reached_ops: AtomicU32::new(0),
             origin_ns: AtomicU64::new(0),
             overhead: (0..targets).map(|_| AtomicU64::new(0)).collect(),
@@ -202,20 +187,6 @@ impl Shared {
     /// Sessions that have reached the begin (0) or the end (1) of the window.
     pub(crate) fn at_edge(&self, edge: usize) -> u32 {
         self.at_edge[edge].load(Ordering::Acquire)
-    }
-
-    /// The snapshot of an edge of the target at `target` is asked for next, or is there.
-    pub(crate) fn note_look(&self, edge: usize, target: usize, look: Look) {
-        self.looks[edge][target].store(look as u8, Ordering::SeqCst);
-    }
-
-    /// What became of the snapshot of an edge.
-    pub(crate) fn look(&self, edge: usize, target: usize) -> Look {
-        match self.looks[edge][target].load(Ordering::SeqCst) {
-            0 => Look::Before,
-            1 => Look::Asked,
-            _ => Look::Answered,
-        }
     }
 
     /// A session of the target at `target` has run so many transactions that were no operations.

@@ -150,7 +150,8 @@ mod tests {
         let mut database = Snapshot::default();
         fill(&mut database);
         let at_ns = at_s * 1_000_000_000;
-        Taken { database, host: HostSnapshot::default(), began_ns: at_ns, ended_ns: at_ns, overhead: 0 }
+        let (host, at) = (HostSnapshot::default(), String::new());
+        Taken { database, host, began_ns: at_ns, ended_ns: at_ns, at, overhead: 0 }
     }
 
     fn setting(value: &str) -> impl FnOnce(&mut Snapshot) {

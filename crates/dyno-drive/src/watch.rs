@@ -21,6 +21,9 @@ pub enum Event {
     Window {
         /// When, on the run's clock.
         at_ns: u64,
+        /// How much later sessions could hear of it, where this program lost its processor in the millisecond before; operations
+        /// of that time are in nobody's count.
+        late_ns: u64,
     },
     /// The window is over but for operations that are under way.
     Closing {

@@ -1,9 +1,11 @@
 //! Who watches one target: its observer and its sampler, and what became of them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_record::Waits;
 
+use crate::looks::Looks;
 use crate::observe::{Answer, ObserverThread, SamplerThread, Taken};
 
 /// Observer and sampler of one target.
@@ -27,11 +29,16 @@ impl Watcher {
         Self { label, observer, lost: None, sampler, waits: no_waits }
     }
 
-    /// Asks for a snapshot, if anybody still answers.
-    pub(crate) fn request(&self) {
+    /// Asks for a snapshot, which may be that of an edge of the window, if anybody still answers.
+    pub(crate) fn request(&self, edge: Option<usize>) {
         if self.lost.is_none() {
-            self.observer.request();
+            self.observer.request(edge);
         }
+    }
+
+    /// What became of the snapshots of the window's edges.
+    pub(crate) fn looks(&self) -> &Arc<Looks> {
+        self.observer.looks()
     }
 
     /// What came of the request within `patience`; nothing so far is `None`.

@@ -8,11 +8,12 @@ use dyno_record::OpClass;
 use dyno_target::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target};
 
 use crate::draw::{Draw, Task};
+use crate::looks::{Look, Looks};
 use crate::marks::{Mark, REFRESH_NS};
 use crate::pace::Pace;
 use crate::panics::{as_error, caught};
 use crate::recorder::{Life, Recorder, Timing};
-use crate::shared::{Look, Phase, Shared};
+use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
 use crate::think::Think;
 
@@ -55,6 +56,8 @@ pub(crate) struct Worker {
     pub(crate) ops_wanted: Option<u64>,
     pub(crate) recorder: Box<Recorder>,
     pub(crate) shared: Arc<Shared>,
+    /// The observer's looks at this session's target.
+    pub(crate) looks: Arc<Looks>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) reports: Sender<Report>,
 }
@@ -351,7 +354,8 @@ impl Worker {
         if let Some(edge) = open_edge(from) {
             let mark = self.mark(session);
             let held_back_ns = self.publishes.then_some(self.held_back_ns);
-            self.recorder.marks[edge].settle(mark, held_back_ns);
+            let answered_ns = self.looks.answered_ns(edge);
+            self.recorder.marks[edge].settle(mark, answered_ns, held_back_ns);
         }
         if self.recorder.is_counting() && to >= Phase::Closing {
             let now_ns = self.clock.now_ns();
@@ -390,7 +394,9 @@ impl Worker {
     pub(crate) fn note_visible(&mut self, edge: usize, session: &dyn Session) {
         let mark = self.mark(session);
         match self.look(edge) {
-            Look::Answered if !self.publishes => self.recorder.marks[edge].settle(mark, None),
+            Look::Answered if !self.publishes => {
+                self.recorder.marks[edge].settle(mark, self.looks.answered_ns(edge), None);
+            }
             look => self.recorder.marks[edge].visible(mark, look != Look::Before),
         }
         self.tell_overhead(session);
@@ -423,7 +429,7 @@ impl Worker {
     }
 
     fn look(&self, edge: usize) -> Look {
-        self.shared.look(edge, self.recorder.target)
+        self.looks.at(edge)
     }
 
     /// Between two operations in a phase that asks for more than working on.

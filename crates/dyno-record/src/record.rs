@@ -321,6 +321,26 @@ impl Window {
         self.work_s.filter(|seconds| seconds.is_finite() && *seconds > 0.0).unwrap_or(self.seconds)
     }
 
+    /// Share of the work done while the counters were read above which a rate of them is no measurement: repeated runs differ
+    /// by as much.
+    pub const UNSURE_SHARE_MAX: f64 = 0.02;
+
+    /// Share of the window's work that was done while the counters at its ends were read, and may be in them or not: the
+    /// largest of operations, rows and commits, of the worse end.
+    pub fn unsure_share(&self) -> f64 {
+        let (Some(counted), Some((begin, end))) = (&self.counted, &self.unsure) else { return 0.0 };
+        let share = |part: &Counted, of: fn(&Counted) -> u64| match of(part) {
+            0 => 0.0,
+            part => part as f64 / of(counted).max(1) as f64,
+        };
+        let worst = |part| {
+            share(part, Counted::operations)
+                .max(share(part, Counted::rows))
+                .max(share(part, |all| all.commits))
+        };
+        worst(begin).max(worst(end)).min(1.0)
+    }
+
     /// Sessions in an operation on average, as the client sees it (Little's law from the times themselves); absent where no
     /// time was measured.
     pub fn busy_sessions(&self) -> Option<f64> {

@@ -41,5 +41,5 @@ pub use open::{OpenOptions, open, open_through};
 pub use report::{Report, Reporter};
 pub use secret::Secret;
 pub use session::{Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
-pub use target::{Capabilities, Instance, Observer, OtherSession, Sampler, Target, WaitSample};
+pub use target::{Capabilities, Counting, Instance, Observer, OtherSession, Sampler, Target, WaitSample};
 pub use witness::{RowVersion, ServerLife};

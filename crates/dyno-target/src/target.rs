@@ -230,13 +230,31 @@ pub trait Target: Send + Sync {
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError>;
 }
 
+/// Where an observer is with those counters that are held against what sessions did: operations, rows, commits, blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counting {
+    /// They are asked for next.
+    Asked,
+    /// They are there. Settings, shapes and times of devices may be read after it.
+    Answered,
+}
+
 /// Reads cumulative counters.
 pub trait Observer: Send {
-    /// Reads all counters at one moment.
+    /// Reads all counters at one moment. `tell` hears of both ends of [`Counting`], which an engine keeps as close together as
+    /// it can: what sessions do between them may be in the snapshot or not.
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
-    fn snapshot(&mut self) -> Result<Snapshot, TargetError>;
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError>;
+
+    /// The same for who does not hold it against sessions.
+    ///
+    /// # Errors
+    /// As [`Observer::read`].
+    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+        self.read(&mut |_| ())
+    }
 
     /// Transactions and rows that observing itself has added to the target's counters since the observer was opened, by
     /// portable counter name; subtracted by the audit.

@@ -103,8 +103,9 @@ fn an_undisturbed_run_is_its_own_on_every_drive(bench: &Bench) {
         let record = bench.run_beside(more, None);
         let version = bench.server.version();
         assert_eq!(record["status"], "valid", "{version:?} {more:?}: {}", told(&record));
-        // In the window sessions work on between their own edges and the snapshots.
-        for (interval, share) in [(&record["counters"], 0.25), (&record["whole"]["counters"], 0.02)] {
+        // In the window sessions are in the middle of an operation or a slice, which the server may have counted in part.
+        let of_window = if more.contains(&"workload.drive=server") { 0.1 } else { 0.03 };
+        for (interval, share) in [(&record["counters"], of_window), (&record["whole"]["counters"], 0.02)] {
             for name in ["rows_read", "rows_written", "commits"] {
                 let own = interval["own"][name].as_f64().unwrap_or(f64::NAN);
                 let all = interval["portable"][name]["delta"].as_f64().unwrap();
@@ -125,6 +126,9 @@ fn rows_that_others_read_are_not_the_runs(bench: &Bench) {
         let own = record["counters"]["own"]["rows_read"].as_f64().unwrap();
         let all = record["counters"]["portable"]["rows_read"]["delta"].as_f64().unwrap();
         assert!(own < all * 0.5, "{sql}: {own} of {all}");
+        let version = bench.server.version();
+        assert_eq!(record["status"], "invalid", "{version:?} {sql}: {:#}", check(&record, "others"));
+        assert_eq!(check(&record, "others")["status"], "fail");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::number::count;
 
 /// Rows inserted and deleted in the window.
 pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.window_interval()?)
+    check(facts, &facts.compared_window()?)
 }
 
 /// Rows inserted and deleted in the sessions' whole life.

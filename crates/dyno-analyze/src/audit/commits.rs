@@ -31,7 +31,7 @@ const COMMITS_MIN: u64 = 20;
 
 /// Commits of the window.
 pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.window_interval()?)
+    check(facts, &facts.compared_window()?)
 }
 
 /// Commits of the sessions' whole life.
@@ -93,28 +93,16 @@ fn background(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     }
 }
 
-/// Transactions of each session on MySQL, at most, that were no operations: a connection that meets a procedure or a table for
-/// the first time reads the dictionary in transactions of its own.
-const OF_DICTIONARY: u64 = 16;
-
-/// Dyno's own transactions that were no operations: those that it notes, and on MySQL those that its connections tell beyond
-/// what they acknowledged. Nobody else's are among them, for the server counts these by connection.
-fn own(facts: &Facts<'_>, interval: &Interval<'_>, expected: u64) -> u64 {
-    let noted = interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.max(0.0).round() as u64);
-    if facts.engine != Engine::Mysql {
-        return noted;
-    }
-    let told =
-        interval.counters.own.get(&Counter::Commits).map_or(0, |&told| u64::try_from(told).unwrap_or(0));
-    let most = u64::from(facts.sessions()).saturating_mul(OF_DICTIONARY);
-    noted.saturating_add(told.saturating_sub(noted).saturating_sub(expected).min(most))
+/// Dyno's own transactions that were no operations.
+fn own(interval: &Interval<'_>) -> u64 {
+    interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.max(0.0).round() as u64)
 }
 
 /// Transactions of others among those that the database counted, and how many these were without Dyno's own.
 pub(super) fn others(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<(u64, u64)> {
     let counted = interval.counter(Counter::Commits).ok()?;
     let (expected, _) = transactions(facts, interval).ok()?;
-    let own = own(facts, interval, expected);
+    let own = own(interval);
     let database = counted.saturating_sub(own);
     let tolerance = Tolerance::of(interval, expected, 1);
     let more = tolerance.more.saturating_add(allowance(facts, interval));
@@ -124,7 +112,7 @@ pub(super) fn others(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<(u64,
 fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let counted = interval.counter(Counter::Commits)?;
     let (expected, words) = transactions(facts, interval)?;
-    let own = own(facts, interval, expected);
+    let own = own(interval);
     let database = counted.saturating_sub(own);
     // A slice that failed may have committed each of its operations.
     let per_error = match interval.slices {
@@ -174,14 +162,10 @@ fn writers_beside(facts: &Facts<'_>, interval: &Interval<'_>, counted: u64) -> O
         return None;
     }
     let in_file = interval.native("file.transactions")?;
-    // The file counts on between a session's edge and the snapshot, where its sessions have published nothing.
-    let late = facts.window().ok().filter(|_| interval.name == "window").map_or(0.0, |window| {
-        let (begin, end) = window.edge_us_max;
-        let reading = window.snapshot_us.0.max(window.snapshot_us.1);
-        ((begin.max(end) + reading) / 1e6 / window.seconds).clamp(0.0, 1.0)
-    });
-    let slack = share_of(counted, late).saturating_add(u64::from(facts.sessions()) + interval.errors);
-    let others = in_file.saturating_sub(counted).checked_sub(slack + 1)? + 1;
+    // Read at one moment with the file's, where a session may be in the middle of one.
+    let own = interval.native("file.own_transactions")?;
+    let slack = u64::from(facts.sessions()) + interval.errors;
+    let others = in_file.saturating_sub(own).checked_sub(slack + 1)? + 1;
     let status = match others > share_of(counted, FOREIGN_SHARE) {
         true => CheckStatus::Fail,
         false => CheckStatus::Warn,
@@ -202,7 +186,7 @@ fn not_waiting(facts: &Facts<'_>) -> Option<String> {
 
 /// Whether each commit waited for its redo to reach storage.
 pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.window_interval()?;
+    let interval = facts.compared_window()?;
     if interval.commits < COMMITS_MIN {
         return skip(format!("{} commits in the window are too few to tell", count(interval.commits)));
     }

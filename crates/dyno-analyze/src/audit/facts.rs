@@ -18,6 +18,9 @@ const POOLER: &str = "pooler";
 /// The first version of PostgreSQL whose server processes book what they did when they are asked.
 const BOOKS_WHEN_ASKED: u32 = 15;
 
+/// Share of the work done while the counters were read above which comparing them with the operations says nothing.
+const SHARE_UNSURE_MAX: f64 = 0.5;
+
 /// Time after an edge in which a session of SQLite publishes nothing, s.
 const SQLITE_HELD_BACK_S: f64 = 0.25;
 
@@ -217,6 +220,22 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// The window, where comparing its operations with its counters says something.
+    pub(super) fn compared_window(&self) -> Result<Interval<'a>, Skip> {
+        let interval = self.window_interval()?;
+        if self.window()?.unsure_share() > SHARE_UNSURE_MAX {
+            return Err(Skip(
+                "most of the work was done while the counters were read: the whole run is compared".into(),
+            ));
+        }
+        Ok(interval)
+    }
+
+    /// The window, or the whole run where comparing the window says nothing.
+    pub(super) fn compared(&self) -> Result<Interval<'a>, Skip> {
+        self.compared_window().or_else(|skip| self.whole_interval().map_err(|_| skip))
+    }
+
     /// What the window counts, beside counters that may hold a little more or less of it.
     pub(super) fn done_in_window(&self) -> Result<Interval<'a>, Skip> {
         let window = self.window()?;
@@ -254,7 +273,7 @@ impl<'a> Facts<'a> {
 
     /// What the sessions did between the moments up to which the window's two snapshots hold their work.
     fn counted_interval(&self, window: &Window, counted: &Counted) -> Interval<'a> {
-        let unsure = unsure(window);
+        let unsure = window.unsure_share();
         let lag_s = if self.flushes { 0.0 } else { STATISTICS_LAG_S };
         let (begin, end) = window.edge_late;
         let late_share = f64::from(begin.max(end)) / f64::from(self.sessions().max(1));
@@ -369,27 +388,6 @@ impl<'a> Facts<'a> {
             counters: &whole.counters,
         })
     }
-}
-
-/// Share of the window's work that was done while the counters at its ends were read, and may be in them or not.
-pub(super) fn unsure(window: &Window) -> f64 {
-    match (&window.counted, &window.unsure) {
-        (Some(counted), Some((begin, end))) => {
-            unsure_share(begin, counted).max(unsure_share(end, counted)).min(1.0)
-        }
-        _ => 0.0,
-    }
-}
-
-/// The largest share that `unsure` is of what was `counted`, of whatever counters count.
-fn unsure_share(unsure: &Counted, counted: &Counted) -> f64 {
-    let pairs = [
-        (unsure.operations(), counted.operations()),
-        (unsure.rows(), counted.rows()),
-        (unsure.commits, counted.commits),
-    ];
-    let shares = pairs.into_iter().filter(|(part, _)| *part > 0);
-    shares.map(|(part, whole)| part as f64 / whole.max(1) as f64).fold(0.0, f64::max)
 }
 
 /// Share by which sessions may have worked longer than the window says, in records that do not hold how long they worked.

@@ -97,7 +97,7 @@ fn shares(facts: &Facts<'_>, interval: &Interval<'_>) -> Vec<Share> {
 
 /// Whether others worked in the database under test: whose its own counters are.
 pub(super) fn here(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.window_interval()?;
+    let interval = facts.compared()?;
     if facts.replicated {
         return skip("it applies what sessions on the other targets write");
     }
@@ -148,7 +148,7 @@ fn of_test_tables(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Share, S
 
 /// Whether others read the test tables.
 pub(super) fn test_tables(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.window_interval()?;
+    let interval = facts.compared()?;
     if facts.engine != Engine::Postgres {
         return skip("the engine counts no rows by table");
     }
@@ -199,7 +199,7 @@ pub(crate) struct Company {
 impl Company {
     /// What the audit can tell.
     pub(super) fn of(facts: &Facts<'_>) -> Self {
-        let Ok(interval) = facts.window_interval() else { return Self::default() };
+        let Ok(interval) = facts.compared() else { return Self::default() };
         let of_this_run = facts.own_company().is_some();
         let mut shares = shares(facts, &interval);
         let commits = commits::others(facts, &interval);
@@ -294,7 +294,7 @@ fn redo(facts: &Facts<'_>, interval: &Interval<'_>, by_rows: Option<f64>) -> (Op
 
 /// Whether others wrote redo, or had the server's time, in other databases or tables.
 pub(super) fn on_the_server(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.window_interval()?;
+    let interval = facts.compared()?;
     if let Some(reason) = facts.own_company() {
         return skip(reason);
     }

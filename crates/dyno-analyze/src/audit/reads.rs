@@ -19,7 +19,7 @@ const HEAP_PER_ROW_READ_MAX: f64 = 1.1;
 
 /// Logical reads of the window.
 pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(&facts.window_interval()?)
+    check(&facts.compared_window()?)
 }
 
 /// Logical reads of the sessions' whole life.
@@ -59,7 +59,7 @@ fn check(interval: &Interval<'_>) -> Verdict {
 
 /// Blocks of the tables themselves in the window.
 pub(super) fn heap_window(facts: &Facts<'_>) -> Verdict {
-    heap(facts, &facts.window_interval()?)
+    heap(facts, &facts.compared_window()?)
 }
 
 /// Blocks of the tables themselves in the sessions' whole life.

@@ -18,7 +18,7 @@ const STAMP_BYTES: u64 = 41;
 
 /// Rows updated in the window.
 pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.window_interval()?)
+    check(facts, &facts.compared_window()?)
 }
 
 /// Rows updated in the sessions' whole life.
@@ -103,7 +103,7 @@ pub(super) fn values(facts: &Facts<'_>) -> Verdict {
 
 /// Whether the database wrote redo for what was updated and inserted. What it writes for a deletion differs too much.
 pub(super) fn redo_grew(facts: &Facts<'_>) -> Verdict {
-    let interval = facts.window_interval()?;
+    let interval = facts.compared_window()?;
     let (updated, inserted) = (interval.rows_updated, interval.rows_inserted);
     let rows = updated.saturating_add(inserted);
     if rows == 0 {

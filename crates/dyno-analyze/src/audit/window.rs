@@ -3,7 +3,7 @@
 use dyno_plan::Length;
 use dyno_record::{CheckStatus, Window};
 
-use super::facts::{self, Facts};
+use super::facts::Facts;
 use super::finding::{Skip, Verdict, found, skip};
 use crate::number::{count, fixed, percent, time_us};
 
@@ -23,10 +23,6 @@ const SHARE_BLURRED: f64 = 0.02;
 
 /// Share of the window's operations that the counters must hold: what they hold less of, they say little about.
 const SHARE_HELD_MIN: f64 = 0.1;
-
-/// Share of the work that may have been done while counters that show everything at once were read, before comparing them
-/// with the operations says nothing: on a starved machine reading takes tenths of a second, and a short window has few of these.
-const SHARE_UNSURE_MAX: f64 = 0.5;
 
 /// Share of the planned length by which the window may differ, and seconds that it always may.
 const LENGTH_SHARE: f64 = 0.05;
@@ -106,14 +102,14 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
             format!("{words}: their rates speak of a part of the window only; a longer run.time is sharper");
         return found(CheckStatus::Fail, expected, observed, detail);
     }
-    let unsure = facts::unsure(window);
-    if unsure > SHARE_BLURRED {
-        let status = if unsure > SHARE_UNSURE_MAX { CheckStatus::Fail } else { CheckStatus::Warn };
+    let unsure = window.unsure_share();
+    if unsure > Window::UNSURE_SHARE_MAX {
         let detail = format!(
-            "{words}; {} % of the work was done while the counters were read: a longer run.time is sharper",
+            "{words}; {} % of the work was done while these were read, so rates of the database's counters are left out: a longer \
+             run.time is sharper",
             percent(unsure * 100.0)
         );
-        return found(status, expected, observed, detail);
+        return found(CheckStatus::Warn, expected, observed, detail);
     }
     if held < 1.0 - SHARE_BLURRED {
         let detail =

@@ -7,9 +7,10 @@ use dyno_record::now_rfc3339;
 use super::{BEAT, Conductor};
 use crate::collector::{self, Collector};
 use crate::crew::Crew;
+use crate::looks::Look;
 use crate::observe::Taken;
 use crate::run::Outcome;
-use crate::shared::{Look, Phase};
+use crate::shared::Phase;
 use crate::watch::Event;
 use crate::watcher::Watcher;
 
@@ -35,7 +36,8 @@ impl Conductor<'_> {
         self.measured.origin_ns = Some(origin_ns);
         crew.shared.enter(Phase::Opening);
         // Where this thread lost its processor just now, operations of that time are in nobody's count.
-        self.measured.stall_ns_max = self.now_ns().saturating_sub(origin_ns);
+        let late_ns = self.now_ns().saturating_sub(origin_ns);
+        self.measured.stall_ns_max = late_ns;
         crew.shared.wake();
         while self.now_ns() < origin_ns {
             self.look(crew)?;
@@ -47,23 +49,21 @@ impl Conductor<'_> {
         self.opening = !self.is_at_edge(crew, 0);
         self.blind = self.opening;
         // Counters that show at once what is done are read now, whoever is still in an operation.
-        let now = |at: usize| !self.opening || !self.job.targets[at].identity.counts_at_edges;
-        let due: Vec<usize> = (0..self.watchers.len()).filter(|&at| now(at)).collect();
-        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Asked));
-        let taken = self.all_snapshots(crew)?;
-        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Answered));
+        let (job, opening) = (self.job, self.opening);
+        let now = |at: usize| (!opening || !job.targets[at].identity.counts_at_edges).then_some(0);
+        let taken = self.all_snapshots(crew, &now)?;
         self.previous = (with_overhead(taken.clone(), crew), origin_ns);
+        self.measured.begin_at = taken.first().map_or_else(now_rfc3339, |taken| taken.at.clone());
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             target.vigil.begin(&taken);
             target.begin = Some(taken);
         }
-        self.measured.begin_at = now_rfc3339();
         self.measured.processors.begin(self.job);
         if !self.opening {
             crew.shared.enter(Phase::Window);
         }
         self.watchers.iter().for_each(Watcher::resume_sampler);
-        self.watch.event(&Event::Window { at_ns: origin_ns });
+        self.watch.event(&Event::Window { at_ns: origin_ns, late_ns });
         Ok(())
     }
 
@@ -72,15 +72,13 @@ impl Conductor<'_> {
         if !self.opening || !self.is_at_edge(crew, 0) {
             return Ok(());
         }
-        let late = |at: &usize| crew.shared.look(0, *at) == Look::Before;
-        let due: Vec<usize> = (0..self.watchers.len()).filter(late).collect();
+        let looks = self.looks();
+        let due: Vec<usize> = (0..looks.len()).filter(|&at| looks[at].at(0) == Look::Before).collect();
         // A sample's transaction that ends just now may be counted before it is known.
         self.watchers.iter().for_each(|watcher| watcher.pause_sampler(SAMPLE_MAX));
-        due.iter().for_each(|&at| crew.shared.note_look(0, at, Look::Asked));
-        let taken = self.all_snapshots(crew)?;
+        let taken = self.all_snapshots(crew, &|at| due.contains(&at).then_some(0))?;
         self.watchers.iter().for_each(Watcher::resume_sampler);
         for at in due {
-            crew.shared.note_look(0, at, Look::Answered);
             self.measured.targets[at].vigil.see(&taken[at]);
             if let Some(begin) = &mut self.measured.targets[at].begin {
                 // The machine's own counters and the time stay those of the window's begin.
@@ -125,10 +123,7 @@ impl Conductor<'_> {
             crew.listen(BEAT);
             self.beat();
         }
-        let all = 0..self.watchers.len();
-        all.clone().for_each(|at| crew.shared.note_look(1, at, Look::Asked));
-        let taken = self.snapshots(Some(crew));
-        all.for_each(|at| crew.shared.note_look(1, at, Look::Answered));
+        let taken = self.snapshots(Some(crew), &|_| Some(1));
         collector.drain();
         if let Ok(taken) = taken.iter().cloned().collect::<Result<Vec<Taken>, _>>() {
             let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
@@ -138,6 +133,8 @@ impl Conductor<'_> {
             let index = (intervals - collector::SLIVER).ceil().max(1.0) as usize - 1;
             self.note_interval(crew, collector, index, taken, end_ns);
         }
+        let first = taken.first().and_then(|taken| taken.as_ref().ok());
+        self.measured.end_at = first.map_or_else(now_rfc3339, |taken| taken.at.clone());
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             match taken {
                 Ok(taken) => {
@@ -147,7 +144,6 @@ impl Conductor<'_> {
                 Err(reason) => target.no_end = Some(reason),
             }
         }
-        self.measured.end_at = now_rfc3339();
         self.measured.processors.end(self.job);
         self.last_beat_ns = None;
     }

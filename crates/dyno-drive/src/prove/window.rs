@@ -193,7 +193,7 @@ fn stats<'a>(record: &'a RunRecord, class: &str) -> Option<&'a OpStats> {
 
 /// Counts, rows, errors, counters and sums that hold in every scene.
 pub(super) fn counts(figures: &mut Figures, ran: &Ran) {
-    let Ran { record, ledger, span } = ran;
+    let Ran { record, ledger, span, .. } = ran;
     let (window, life) = (ledger.window(*span), ledger.life());
     figures.count("run valid", 1, Some(u64::from(record.status == Status::Valid)));
     for (class, scripted) in &window.classes {

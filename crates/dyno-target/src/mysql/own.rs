@@ -5,6 +5,7 @@
 //! observer holds the sum beside the server's. That needs neither `performance_schema` nor a right.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::wire::{Connection, Fields, Row, WireError};
@@ -52,6 +53,11 @@ impl Share {
             _ => &mut self.rows_asked_for,
         };
         *field += value;
+    }
+
+    /// Transactions: where there is a binlog, a write is one in two engines, each of which has prepared before.
+    pub(in crate::mysql) fn transactions(self) -> u64 {
+        self.commits.saturating_sub(self.prepares / 2)
     }
 
     /// Both together.
@@ -115,11 +121,85 @@ impl ShareReply {
     }
 }
 
+/// What a connection's operations have acknowledged, for everybody to see at every moment; its session alone writes it.
+#[derive(Debug, Default)]
+pub(super) struct Acknowledged {
+    operations: AtomicU64,
+    rows_read: AtomicU64,
+    rows_written: AtomicU64,
+}
+
+/// The same at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Done {
+    pub(super) operations: u64,
+    pub(super) rows_read: u64,
+    pub(super) rows_written: u64,
+}
+
+impl Acknowledged {
+    /// Adds what has ended well.
+    #[inline]
+    pub(super) fn add(&self, done: Done) {
+        let Done { operations, rows_read, rows_written } = done;
+        let all = [
+            (&self.operations, operations),
+            (&self.rows_read, rows_read),
+            (&self.rows_written, rows_written),
+        ];
+        for (count, by) in all {
+            // Only its session writes it, so load and store lose nothing.
+            count.store(count.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+        }
+    }
+
+    /// All of it so far.
+    pub(super) fn so_far(&self) -> Done {
+        Done {
+            operations: self.operations.load(Ordering::Relaxed),
+            rows_read: self.rows_read.load(Ordering::Relaxed),
+            rows_written: self.rows_written.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// An open connection: what it last told, what it had acknowledged then, and what it has by now.
+#[derive(Debug)]
+struct Open {
+    told: Option<(Share, Done)>,
+    acknowledged: Arc<Acknowledged>,
+}
+
+impl Open {
+    /// What the server has counted for it by now. Since it last told each operation was a transaction, and cost as many rows as
+    /// those before.
+    fn by_now(&self) -> Option<Share> {
+        let (share, then) = self.told?;
+        let now = self.acknowledged.so_far();
+        let touched = |done: Done| done.rows_read + done.rows_written;
+        let scaled = |counted: u64, then: u64, since: u64| match then {
+            0 => since,
+            then => (counted as f64 * since as f64 / then as f64).round() as u64,
+        };
+        let since = touched(now).saturating_sub(touched(then));
+        let written = now.rows_written.saturating_sub(then.rows_written);
+        let by_rows = |counted: u64| counted + scaled(counted, touched(then), since);
+        Some(Share {
+            rows_read: by_rows(share.rows_read),
+            rows_asked_for: by_rows(share.rows_asked_for),
+            ranges: if touched(then) == 0 { share.ranges } else { by_rows(share.ranges) },
+            rows_written: share.rows_written + scaled(share.rows_written, then.rows_written, written),
+            commits: share.commits + now.operations.saturating_sub(then.operations),
+            prepares: share.prepares,
+        })
+    }
+}
+
 /// What all of Dyno's sessions on one server have done, as far as they have told.
 #[derive(Debug, Default)]
 pub(in crate::mysql) struct Own {
-    /// Connections that are open, each with what it last told.
-    open: BTreeMap<u32, Option<Share>>,
+    /// Connections that are open.
+    open: BTreeMap<u32, Open>,
     /// What those did that are closed.
     closed: Share,
     /// Whether one was lost without having told.
@@ -153,14 +233,16 @@ impl Own {
         self.looking.insert(id);
     }
 
-    /// A session has connected.
-    pub(super) fn opened(&mut self, id: u32) {
-        self.open.insert(id, None);
+    /// A session has connected, and counts there what it acknowledges.
+    pub(super) fn opened(&mut self, id: u32, acknowledged: Arc<Acknowledged>) {
+        self.open.insert(id, Open { told: None, acknowledged });
     }
 
     /// A session tells its share.
     pub(super) fn told(&mut self, id: u32, share: Share) {
-        self.open.insert(id, Some(share));
+        if let Some(open) = self.open.get_mut(&id) {
+            open.told = Some((share, open.acknowledged.so_far()));
+        }
     }
 
     /// A session closes with its last word; without one what it did is not known any more.
@@ -172,12 +254,12 @@ impl Own {
         }
     }
 
-    /// All of them together, where each has told.
+    /// All of them together by now, where each has told.
     pub(in crate::mysql) fn sum(&self) -> Option<Share> {
         if self.lost {
             return None;
         }
-        self.open.values().try_fold(self.closed, |sum, share| Some(sum.and((*share)?)))
+        self.open.values().try_fold(self.closed, |sum, open| Some(sum.and(open.by_now()?)))
     }
 }
 
@@ -192,10 +274,10 @@ mod tests {
     #[test]
     fn what_a_session_did_stays_when_it_is_closed() {
         let mut own = Own::default();
-        own.opened(1);
+        own.opened(1, Arc::default());
         assert_eq!(own.sum(), None, "it has not told yet");
         own.told(1, read(5));
-        own.opened(2);
+        own.opened(2, Arc::default());
         own.told(2, read(7));
         assert_eq!(own.sum(), Some(read(12)));
         own.closed(1, Some(read(6)));
@@ -204,9 +286,31 @@ mod tests {
     }
 
     #[test]
+    fn what_was_acknowledged_since_is_counted_as_the_server_counts_it() {
+        let (mut own, acknowledged) = (Own::default(), Arc::<Acknowledged>::default());
+        own.opened(1, Arc::clone(&acknowledged));
+        acknowledged.add(Done { operations: 10, rows_read: 80, rows_written: 20 });
+        // A read passes a spacer with each row, and a write is one in two engines.
+        let told = Share {
+            rows_read: 200,
+            rows_asked_for: 210,
+            ranges: 10,
+            rows_written: 40,
+            commits: 14,
+            prepares: 4,
+        };
+        own.told(1, told);
+        assert_eq!(own.sum(), Some(told));
+        acknowledged.add(Done { operations: 5, rows_read: 40, rows_written: 10 });
+        let sum = own.sum().unwrap();
+        assert_eq!((sum.rows_read, sum.rows_asked_for, sum.ranges), (300, 315, 15));
+        assert_eq!((sum.rows_written, sum.transactions()), (60, 17));
+    }
+
+    #[test]
     fn one_that_was_lost_makes_the_sum_unknown() {
         let mut own = Own::default();
-        own.opened(1);
+        own.opened(1, Arc::default());
         own.told(1, read(5));
         own.closed(1, None);
         assert_eq!(own.sum(), None);

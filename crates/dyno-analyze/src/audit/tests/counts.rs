@@ -287,6 +287,7 @@ fn transactions_of_another_process_in_the_same_file_are_told() {
         let mut record = fixture::sqlite();
         let own = record.counters.get(Counter::Commits).unwrap() as f64;
         record.counters.native.insert("file.transactions".into(), own + more);
+        record.counters.native.insert("file.own_transactions".into(), own);
         record
     };
     assert_eq!(find(&with(0.0), "commits").status, Pass);

@@ -13,8 +13,7 @@ use super::portable::Facts;
 /// Fills [`Snapshot::own`] with what `sessions` did and what the `observer` did to look.
 pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts, sessions: Share, observer: Share) {
     let all = sessions.and(observer);
-    let commits = all.commits as f64 - all.prepares as f64 / 2.0;
-    snapshot.own.insert(Counter::Commits, commits.max(0.0).round() as u64);
+    snapshot.own.insert(Counter::Commits, all.transactions());
     if facts.mariadb {
         snapshot.own.insert(Counter::RowsRead, all.rows_read);
         // What is logged into a table is a row that somebody wrote, and nobody is asked how many the sampler's were.

@@ -14,9 +14,9 @@ use super::company;
 use super::histogram;
 use super::portable::{Facts, fill};
 use super::shape;
-use super::sources::{ALL, RESTLESS, STATUS, Source};
+use super::sources::{ALL, OF_PERFORMANCE_SCHEMA, RESTLESS, STATUS, Source, TABLES};
 use crate::error::TargetError;
-use crate::target::Observer;
+use crate::target::{Counting, Observer};
 
 /// Reads counters of one server.
 pub(in crate::mysql) struct MyObserver {
@@ -28,6 +28,8 @@ pub(in crate::mysql) struct MyObserver {
     sessions: Sessions,
     /// What asks for the shape of the tables.
     shape: String,
+    /// The shape as last read, and how many statements the server had run by then that can change one.
+    shape_seen: Option<(f64, BTreeMap<String, String>)>,
     /// Transactions of this connection: the dictionary's tables are an engine's, too.
     commits: u64,
 }
@@ -48,13 +50,21 @@ impl MyObserver {
             }
         }
         if let Some(why) = performance_schema_is_off(&mut connection)? {
-            for source in &ALL[2..] {
+            for source in &OF_PERFORMANCE_SCHEMA {
                 missing.insert(source.name, why.clone());
             }
         }
         let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
         open_books(&sessions).looker(connection.id());
-        Ok(Self { connection, missing, histogram, sessions, shape: shape::sql(spec), commits: 0 })
+        Ok(Self {
+            connection,
+            missing,
+            histogram,
+            sessions,
+            shape: shape::sql(spec),
+            shape_seen: None,
+            commits: 0,
+        })
     }
 }
 
@@ -88,13 +98,20 @@ fn performance_schema_is_off(connection: &mut Connection) -> Result<Option<Strin
 }
 
 impl MyObserver {
-    /// Files the marks of the tables.
+    /// Files the marks of the tables. The dictionary is tables too, whose blocks count as read, so it is asked only where the
+    /// server has run a statement since that can change it.
     fn look_at_shape(&mut self, snapshot: &mut Snapshot) -> Result<(), TargetError> {
+        let changing = shape::changing_statements(&snapshot.native);
+        if let Some((_, marks)) = self.shape_seen.as_ref().filter(|(then, _)| Some(*then) == changing) {
+            snapshot.shape.clone_from(marks);
+            return Ok(());
+        }
         match self.connection.simple(&self.shape) {
             Ok(rows) => {
                 let marks =
                     rows.iter().filter_map(|row| Some((row.get(0)?.to_owned(), row.get(1)?.to_owned())));
                 snapshot.shape.extend(marks);
+                self.shape_seen = changing.map(|changing| (changing, snapshot.shape.clone()));
             }
             Err(error) => match MyError::of(&error) {
                 Some(server) => {
@@ -108,17 +125,27 @@ impl MyObserver {
 }
 
 impl Observer for MyObserver {
-    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         let mut facts = Facts::new(self.connection.is_mariadb(), self.missing.clone());
         let mut snapshot = Snapshot::default();
         // What looking has cost so far, asked for just before the server's counters: these hold neither less nor more of it.
-        let mut own = Share::default();
+        let (mut own, mut sessions) = (Share::default(), None);
         for source in ALL.iter().filter(|source| !self.missing.contains_key(source.name)) {
-            if source.name == STATUS.name {
+            let counts = source.name == STATUS.name;
+            if counts {
                 own = own::ask(&mut self.connection)?;
-                self.commits = own.commits;
+                self.commits = own.transactions();
+                tell(Counting::Asked);
             }
-            match self.connection.simple(source.sql) {
+            let answer = self.connection.simple(source.sql);
+            // The counts of tables come last, and what is later than a count is none of others' work.
+            if counts || source.name == TABLES.name {
+                sessions = open_books(&self.sessions).sum();
+            }
+            if counts {
+                tell(Counting::Answered);
+            }
+            match answer {
                 Ok(rows) => rows.iter().for_each(|row| note(&mut snapshot, &mut facts, source.name, row)),
                 Err(error) => note_missing(&mut facts.missing, source, error)?,
             }
@@ -136,7 +163,7 @@ impl Observer for MyObserver {
         snapshot.native.remove("status.Uptime");
         snapshot.epochs.insert("server.start".to_owned(), started(&mut self.connection)?);
         fill(&mut snapshot, &facts);
-        if let Some(sessions) = open_books(&self.sessions).sum() {
+        if let Some(sessions) = sessions {
             company::fill(&mut snapshot, &facts, sessions, own);
         }
         Ok(snapshot)

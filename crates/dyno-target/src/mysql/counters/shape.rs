@@ -3,9 +3,21 @@
 //! From the dictionary alone, which no run changes: no statistics, no sizes. MariaDB's time of a table's making is none: it is
 //! that of the last change of its file, which moves whenever a page is written.
 
+use std::collections::BTreeMap;
+
 use dyno_plan::DataSpec;
 
 use super::super::layout::{Table, literal};
+
+/// How the names of the counters of such statements begin that change what a table is made of, or what hangs on it.
+const CHANGING: [&str; 7] = ["alter_", "create_", "drop_", "rename_", "truncate", "optimize", "repair"];
+
+/// How many statements the server has run that can change a shape; nothing where it does not count them.
+pub(super) fn changing_statements(native: &BTreeMap<String, f64>) -> Option<f64> {
+    let commands = native.iter().filter_map(|(name, count)| Some((name.strip_prefix("status.Com_")?, count)));
+    let changing = commands.filter(|(name, _)| CHANGING.iter().any(|start| name.starts_with(start)));
+    changing.map(|(_, count)| *count).reduce(|sum, count| sum + count)
+}
 
 /// The question; columns name and mark.
 pub(super) fn sql(spec: &DataSpec) -> String {
@@ -32,4 +44,25 @@ pub(super) fn sql(spec: &DataSpec) -> String {
         ours("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
         ours("TABLE_SCHEMA", "TABLE_NAME"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_that_change_tables_are_counted_together() {
+        let counts = |counts: &[(&str, f64)]| {
+            let native = counts.iter().map(|&(name, count)| (format!("status.{name}"), count)).collect();
+            changing_statements(&native)
+        };
+        let all = [
+            ("Com_create_index", 2.0),
+            ("Com_drop_trigger", 1.0),
+            ("Com_select", 9.0),
+            ("Created_tmp_tables", 5.0),
+        ];
+        assert_eq!(counts(&all), Some(3.0));
+        assert_eq!(counts(&all[2..]), None);
+    }
 }

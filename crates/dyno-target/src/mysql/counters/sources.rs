@@ -63,5 +63,8 @@ pub(super) const WAITS: Source = Source {
           WHERE COUNT_STAR > 0 AND EVENT_NAME NOT LIKE 'wait/io/file/%' AND EVENT_NAME <> 'idle'",
 };
 
-/// All of them, the ones without which there is no snapshot first.
-pub(super) const ALL: [Source; 6] = [STATUS, SETTINGS, TABLES, FILES, STATEMENTS, WAITS];
+/// All of them: those first that are held against what sessions did.
+pub(super) const ALL: [Source; 6] = [STATUS, TABLES, SETTINGS, FILES, STATEMENTS, WAITS];
+
+/// What is empty where `performance_schema` is off.
+pub(super) const OF_PERFORMANCE_SCHEMA: [Source; 4] = [TABLES, FILES, STATEMENTS, WAITS];

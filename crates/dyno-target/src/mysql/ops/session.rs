@@ -15,7 +15,7 @@ use crate::data::UpdateValues;
 use crate::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 use crate::mysql::connect::ConnectConfig;
 use crate::mysql::layout::Shape;
-use crate::mysql::own::{self, OWN_STATUS, Sessions, ShareReply, open_books};
+use crate::mysql::own::{self, Acknowledged, OWN_STATUS, Sessions, Share, ShareReply, open_books};
 use crate::mysql::wire::message::{self, command};
 use crate::mysql::wire::{Connection, MyError, WireError};
 use crate::net::Breaker;
@@ -44,7 +44,36 @@ pub struct MySession {
     share: ShareReply,
     /// Schema, first key and number of the last update that the server acknowledged.
     last_update: Option<(u32, u64, u64)>,
-    overhead_commits: u64,
+    books: Books,
+}
+
+/// This session's transactions, as it acknowledges them and as the server counts them for its connection.
+#[derive(Debug, Default)]
+struct Books {
+    acknowledged: Arc<Acknowledged>,
+    /// Transactions that were no operations: on the connections before this one, and on this one. A procedure or a table that
+    /// is met for the first time is looked up in the dictionary, in transactions of its own.
+    before: u64,
+    overhead: u64,
+}
+
+impl Books {
+    /// Opens those of a new connection, whose number is among `sessions` while it is open.
+    fn open(&mut self, connection: &mut Connection, sessions: &Sessions) -> Result<(), WireError> {
+        let before = self.before + self.overhead;
+        *self = Self { before, ..Self::default() };
+        open_books(sessions).opened(connection.id(), Arc::clone(&self.acknowledged));
+        let share = own::ask(connection)?;
+        self.told(connection.id(), share, sessions);
+        Ok(())
+    }
+
+    /// The server has counted `share` for this connection.
+    fn told(&mut self, id: u32, share: Share, sessions: &Sessions) {
+        let operations = self.acknowledged.so_far().operations;
+        self.overhead = self.overhead.max(share.transactions().saturating_sub(operations));
+        open_books(sessions).told(id, share);
+    }
 }
 
 /// A connection, and the operations that are prepared on it.
@@ -72,8 +101,9 @@ impl MySession {
         let column_bytes = shape.column_bytes;
         let SessionSetup { number, seed, run_stamp, .. } = *setup;
         let values = UpdateValues::new(seed, run_stamp, number, column_bytes, setup.spec.compressible);
-        let ready = prepare(config, setup, column_bytes, &breaker)?;
-        open_books(&sessions).opened(ready.connection.id());
+        let mut ready = prepare(config, setup, column_bytes, &breaker)?;
+        let mut books = Books::default();
+        books.open(&mut ready.connection, &sessions)?;
         let mut edge = Vec::new();
         message::command(&mut edge, command::QUERY, OWN_STATUS);
         Ok(Self {
@@ -90,7 +120,7 @@ impl MySession {
             reply: Reply::default(),
             share: ShareReply::default(),
             last_update: None,
-            overhead_commits: 0,
+            books,
             setup: setup.clone(),
         })
     }
@@ -141,13 +171,16 @@ impl MySession {
             // Its answer is another, and was taken before.
             Request::Edge => 0,
         };
+        let writes = matches!(self.asked, Request::Op(op) if op.writes());
+        let (rows_read, rows_written) = if writes { (0, rows) } else { (rows, 0) };
+        self.books.acknowledged.add(own::Done { operations: 1, rows_read, rows_written });
         Ok(Some(Done { rows, commit_began_ns: None }))
     }
 
     /// What has arrived of this connection's own share; told to the books when it is all.
     fn heard_share(&mut self) -> Result<Option<Done>, WireError> {
         let Some(share) = self.share.take(&mut self.ready.connection)? else { return Ok(None) };
-        open_books(&self.sessions).told(self.ready.connection.id(), share);
+        self.books.told(self.ready.connection.id(), share, &self.sessions);
         Ok(Some(Done::default()))
     }
 
@@ -170,7 +203,7 @@ impl MySession {
         let last = first + u64::from(self.setup.work_unit) - 1;
         let sql = statements::verify(schema, first, last, &stamp, &run, &session);
         let rows = self.ready.connection.ask(&sql)?;
-        self.overhead_commits += 1;
+        self.books.overhead += 1;
         let number = |index| rows.first().and_then(|row| row.parse(index));
         number(0).zip(number(1)).ok_or_else(|| WireError::protocol("no row for a count"))
     }
@@ -286,6 +319,11 @@ impl Session for MySession {
             _ => None,
         });
         self.last_update = last.or(self.last_update);
+        self.books.acknowledged.add(own::Done {
+            operations: ops.len() as u64,
+            rows_read: done.rows_read.iter().sum(),
+            rows_written: done.rows_updated + done.churned.0 + done.churned.1,
+        });
         Ok(done)
     }
 
@@ -296,7 +334,7 @@ impl Session for MySession {
     }
 
     fn overhead_commits(&self) -> u64 {
-        self.overhead_commits
+        self.books.before + self.books.overhead
     }
 
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
@@ -307,7 +345,7 @@ impl Session for MySession {
         self.breaker.release();
         open_books(&self.sessions).closed(self.ready.connection.id(), None);
         self.ready = prepare(&self.config, &self.setup, self.column_bytes, &self.breaker)?;
-        open_books(&self.sessions).opened(self.ready.connection.id());
+        self.books.open(&mut self.ready.connection, &self.sessions)?;
         Ok(())
     }
 

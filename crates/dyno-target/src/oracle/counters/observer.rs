@@ -11,10 +11,10 @@ use super::super::sql;
 use super::company::Others;
 use super::histogram;
 use super::portable::{Facts, fill};
-use super::sources::{Source, Surroundings, granted_name};
+use super::sources::{STATISTICS, Source, Surroundings, granted_name};
 use super::standing;
 use crate::error::TargetError;
-use crate::target::Observer;
+use crate::target::{Counting, Observer};
 
 /// Reads counters of one database.
 pub(in crate::oracle) struct OraObserver {
@@ -81,10 +81,17 @@ fn ask(
 }
 
 impl Observer for OraObserver {
-    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         let mut snapshot = Snapshot::default();
         for (source, sql) in &self.sources {
+            let counts = source.name == STATISTICS;
+            if counts {
+                tell(Counting::Asked);
+            }
             let rows = ask(&self.connection, source, sql, self.surroundings)?;
+            if counts {
+                tell(Counting::Answered);
+            }
             match source.name {
                 "histogram" | "instance.histogram" => {
                     for (event, histogram) in histogram::read(&rows) {

@@ -45,9 +45,12 @@ impl Source {
     }
 }
 
+/// The source that counts operations, rows, commits and blocks.
+pub(super) const STATISTICS: &str = "sysstat";
+
 /// Views that exist for containers too, by the names of their sources.
 const BY_CONTAINER: [(&str, Statement, &str); 4] = [
-    ("sysstat", sql::COUNTERS_SYSSTAT, "sysstat"),
+    (STATISTICS, sql::COUNTERS_SYSSTAT, "sysstat"),
     ("event", sql::COUNTERS_EVENTS, "system_event"),
     ("time", sql::COUNTERS_TIME_MODEL, "sys_time_model"),
     ("histogram", sql::COUNTERS_HISTOGRAM, "event_histogram_micro"),

@@ -15,7 +15,7 @@ use super::parts::{Part, parts, statement};
 use super::portable::{Facts, fill};
 use super::{OBSERVER_SETTINGS, flush_sql};
 use crate::error::TargetError;
-use crate::target::Observer;
+use crate::target::{Counting, Observer};
 
 /// The part that reads settings, and the row that says when the server has loaded them.
 const SETTINGS: &str = "settings";
@@ -114,7 +114,7 @@ impl PgObserver {
     }
 
     /// All rows of a snapshot. Settings cannot change unless the server loads them anew, so they are read again only then.
-    fn read(&mut self) -> Result<Vec<Row>, TargetError> {
+    fn rows(&mut self) -> Result<Vec<Row>, TargetError> {
         if let Some((loaded, settings)) = &self.settings {
             let mut rows = self.connection.simple(&self.sql[0])?;
             self.commits += 1;
@@ -132,16 +132,18 @@ impl PgObserver {
 }
 
 impl Observer for PgObserver {
-    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
-        let rows = match self.read() {
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
+        tell(Counting::Asked);
+        let rows = match self.rows() {
             Ok(rows) => rows,
             // A privilege was taken away, or an object dropped, since the parts were tried: try again which can be read.
             Err(error) if PgError::of(&error).is_some_and(|server| !server.is_fatal()) => {
                 self.probe()?;
-                self.read()?
+                self.rows()?
             }
             Err(error) => return Err(error),
         };
+        tell(Counting::Answered);
         let mut facts = Facts::new(self.connection.server_version_num(), self.missing.clone());
         let mut snapshot = Snapshot::default();
         for row in &rows {

@@ -16,9 +16,9 @@ use dyno_record::{Counter, Snapshot};
 
 use super::vfs::{self, FileKind, FileStats, KindSum, RequestSum};
 use crate::error::TargetError;
-use crate::target::Observer;
+use crate::target::{Counting, Observer};
 pub(super) use shape::Onlooker;
-pub(super) use slot::{Counts, Publisher, Registry};
+pub(super) use slot::{Committed, Counts, Publisher, Registry};
 
 /// What the observer has to know of the connections to say what their counters mean.
 #[derive(Debug, Clone)]
@@ -155,10 +155,35 @@ const REDO: [Counter; 4] =
     [Counter::RedoBytes, Counter::RedoWrites, Counter::RedoSyncs, Counter::RedoSyncTime];
 
 impl Observer for SqliteObserver {
-    fn snapshot(&mut self) -> Result<Snapshot, TargetError> {
+    /// All of it is in this process's memory but two numbers of the file, so it is read within microseconds.
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         let mut snapshot = Snapshot::default();
-        from_sessions(&mut snapshot, self.registry.sum(), self.view.mapped);
+        tell(Counting::Asked);
+        self.count(&mut snapshot);
+        tell(Counting::Answered);
         self.onlooker.fill(&mut snapshot, self.registry.is_at_work());
+        // Counters live as long as the process; what can change under a run is the file.
+        if let Some(facts) = self.view.file.as_ref().and_then(|path| std::fs::metadata(path).ok()) {
+            snapshot
+                .epochs
+                .insert("file".to_owned(), format!("device {} inode {}", facts.dev(), facts.ino()));
+        }
+        Ok(snapshot)
+    }
+
+    fn own_commits(&self) -> u64 {
+        // Only what sessions do is counted.
+        0
+    }
+}
+
+/// Looks at the file's own count until no session of ours commits meanwhile, at most.
+const LOOKS_MAX: usize = 100;
+
+impl SqliteObserver {
+    /// Reads what sessions and files have counted.
+    fn count(&self, snapshot: &mut Snapshot) {
+        from_sessions(snapshot, self.registry.sum(), self.view.mapped);
         let Some(files) = &self.files else {
             for counter in PHYSICAL {
                 snapshot.set_absent(counter, IN_MEMORY);
@@ -166,7 +191,7 @@ impl Observer for SqliteObserver {
             for counter in REDO {
                 snapshot.set_absent(counter, NO_REDO);
             }
-            return Ok(snapshot);
+            return;
         };
         match self.redo_kind().map(|kind| files.sum(kind)) {
             Some(redo) => {
@@ -181,26 +206,28 @@ impl Observer for SqliteObserver {
                 }
             }
         }
-        physical(&mut snapshot, &files.sum(FileKind::Main), self.view.page_bytes, self.view.mapped);
+        physical(snapshot, &files.sum(FileKind::Main), self.view.page_bytes, self.view.mapped);
         for kind in FileKind::ALL {
-            native(&mut snapshot, kind, files.sum(kind));
+            native(snapshot, kind, files.sum(kind));
         }
-        if let Some(path) = &self.view.file
-            && let Some(count) = transactions::count(path, self.view.journal)
-        {
-            snapshot.native.insert("file.transactions".to_owned(), count as f64);
+        if let Some((in_file, own)) = self.transactions() {
+            snapshot.native.insert("file.transactions".to_owned(), in_file as f64);
+            snapshot.native.insert("file.own_transactions".to_owned(), own as f64);
         }
-        // Counters live as long as the process; what can change under a run is the file.
-        if let Some(facts) = self.view.file.as_ref().and_then(|path| std::fs::metadata(path).ok()) {
-            snapshot
-                .epochs
-                .insert("file".to_owned(), format!("device {} inode {}", facts.dev(), facts.ino()));
-        }
-        Ok(snapshot)
     }
 
-    fn own_commits(&self) -> u64 {
-        // Only what sessions do is counted.
-        0
+    /// Transactions in the file, and those of them that are this process's sessions' own, at one moment.
+    fn transactions(&self) -> Option<(u64, u64)> {
+        let path = self.view.file.as_ref()?;
+        let mut own = self.registry.commits_by_now();
+        for _ in 1..LOOKS_MAX {
+            let in_file = transactions::count(path, self.view.journal)?;
+            let now = self.registry.commits_by_now();
+            if now == own {
+                return Some((in_file, own));
+            }
+            own = now;
+        }
+        Some((transactions::count(path, self.view.journal)?, own))
     }
 }

@@ -42,9 +42,12 @@ impl Counts {
     }
 }
 
-/// One session's counters, as last published.
+/// One session's counters, as last published, and its commits by now.
 #[derive(Debug, Default)]
-struct Slot([AtomicU64; FIELDS]);
+struct Slot {
+    published: [AtomicU64; FIELDS],
+    commits_by_now: AtomicU64,
+}
 
 /// All slots of one target, and those that no session uses now.
 #[derive(Debug, Default)]
@@ -83,11 +86,16 @@ impl Registry {
     pub(in crate::sqlite) fn sum(&self) -> Counts {
         let mut sum = [0; FIELDS];
         for slot in &self.slots().all {
-            for (total, field) in sum.iter_mut().zip(&slot.0) {
+            for (total, field) in sum.iter_mut().zip(&slot.published) {
                 *total += field.load(Ordering::Relaxed);
             }
         }
         Counts::from_fields(sum)
+    }
+
+    /// Commits of all sessions by now, whether they have published them or not.
+    pub(super) fn commits_by_now(&self) -> u64 {
+        self.slots().all.iter().map(|slot| slot.commits_by_now.load(Ordering::Relaxed)).sum()
     }
 }
 
@@ -99,12 +107,30 @@ pub(in crate::sqlite) struct Publisher {
 }
 
 impl Publisher {
+    /// What counts this session's commits at once.
+    pub(in crate::sqlite) fn committed(&self) -> Committed {
+        Committed(Arc::clone(&self.slot))
+    }
+
     /// Adds what was counted since the last time.
     pub(in crate::sqlite) fn add(&self, counts: Counts) {
-        for (field, by) in self.slot.0.iter().zip(counts.fields()) {
+        for (field, by) in self.slot.published.iter().zip(counts.fields()) {
             // Only this session writes the slot, so load and store lose nothing.
             field.store(field.load(Ordering::Relaxed) + by, Ordering::Relaxed);
         }
+    }
+}
+
+/// Counts the commits of a session at once.
+#[derive(Debug)]
+pub(in crate::sqlite) struct Committed(Arc<Slot>);
+
+impl Committed {
+    /// One more.
+    pub(in crate::sqlite) fn add_one(&self) {
+        let count = &self.0.commits_by_now;
+        // Only this session writes the slot, so load and store lose nothing.
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
 

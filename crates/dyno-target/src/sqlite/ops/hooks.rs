@@ -12,10 +12,13 @@ use std::ffi::{c_char, c_int, c_void};
 
 use rusqlite::{Connection, ffi};
 
+use crate::sqlite::counters::Committed;
+
 /// What the hooks of one session have counted.
 #[derive(Debug)]
 pub(super) struct Hooks {
     commits: Cell<u64>,
+    committed: Committed,
     rollbacks: Cell<u64>,
     /// A commit that was announced and not followed by a rollback yet.
     announced: Cell<bool>,
@@ -24,10 +27,11 @@ pub(super) struct Hooks {
 
 impl Hooks {
     /// Hooks that checkpoint when the WAL has `checkpoint_pages`; 0 is never. SQLite's automatic checkpoint is a WAL
-    /// hook too, and there is room for one only.
-    pub(super) fn new(checkpoint_pages: u32) -> Box<Self> {
+    /// hook too, and there is room for one only. Everybody sees commits in `committed`.
+    pub(super) fn new(checkpoint_pages: u32, committed: Committed) -> Box<Self> {
         Box::new(Self {
             commits: Cell::new(0),
+            committed,
             rollbacks: Cell::new(0),
             announced: Cell::new(false),
             checkpoint_pages: c_int::try_from(checkpoint_pages).unwrap_or(c_int::MAX),
@@ -52,8 +56,13 @@ impl Hooks {
     /// Counts a commit that was announced: nothing has taken it back.
     fn settle(&self) {
         if self.announced.replace(false) {
-            self.commits.set(self.commits.get() + 1);
+            self.count();
         }
+    }
+
+    fn count(&self) {
+        self.commits.set(self.commits.get() + 1);
+        self.committed.add_one();
     }
 
     /// Commits and rollbacks since this was last asked; asked between transactions.
@@ -95,7 +104,7 @@ unsafe extern "C" fn on_wal(
 ) -> c_int {
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
-    hooks.commits.set(hooks.commits.get() + 1);
+    hooks.count();
     if hooks.checkpoint_pages > 0 && pages >= hooks.checkpoint_pages {
         let (passive, none) = (ffi::SQLITE_CHECKPOINT_PASSIVE, std::ptr::null_mut());
         // SAFETY: SQLite gives its own connection and database name. As with SQLite's automatic checkpoint a failure

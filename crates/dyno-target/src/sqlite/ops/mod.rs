@@ -114,7 +114,8 @@ impl SqliteSession {
     pub(super) fn open(shared: Arc<Shared>, setup: &SessionSetup) -> Result<Self, TargetError> {
         let stop = Arc::default();
         let connected = Connected::open(&shared, setup, &stop)?;
-        let hooks = Hooks::new(shared.params.checkpoint);
+        let publisher = shared.registry.check_in();
+        let hooks = Hooks::new(shared.params.checkpoint, publisher.committed());
         hooks.install(&connected.link.conn, shared.params.journal == "wal");
         let interrupter = Break::new(&connected.link.conn, stop);
         let spec = &setup.spec;
@@ -128,7 +129,7 @@ impl SqliteSession {
         Ok(Self {
             connected: Some(connected),
             hooks,
-            publisher: shared.registry.check_in(),
+            publisher,
             pulse: Pulse::default(),
             values,
             interrupter,
