@@ -7,10 +7,11 @@ from . import process
 
 
 class Dyno:
-    """Dyno on one target, with a repository of its own."""
+    """Dyno on one target, with a repository of its own; another build of it where `program` says so."""
 
-    def __init__(self, folder, url, **options):
+    def __init__(self, folder, url, program=process.DYNO, **options):
         self.url = url
+        self.program = program
         self.options = options
         self.folder = pathlib.Path(folder)
         self.plan = self.folder / "bench.toml"
@@ -19,7 +20,7 @@ class Dyno:
 
     def command(self, name, *more, **options):
         """The command line of subcommand `name`; an option `data__scale=...` is `--set data.scale=...`."""
-        argv = [process.DYNO, name, "--plan", self.plan, "--repository", self.repository, "--quiet"]
+        argv = [self.program, name, "--plan", self.plan, "--repository", self.repository, "--quiet"]
         for key, value in {**self.options, **options}.items():
             argv += ["--set", f"{key.replace('__', '.')}={value}"]
         return argv + list(more)

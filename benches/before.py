@@ -1,0 +1,52 @@
+"""This build of the program against another one, which `BEFORE` names: operations per second, the same work, in pairs.
+
+`BEFORE=/path/to/another/dyno python3 benches/run.py before`; with `taskset -c 0` in front, everything shares one processor.
+"""
+
+import os
+import pathlib
+import tempfile
+
+from shared import pairs, postgres, process, report
+from shared.dyno import Dyno, rate
+
+# One write in five, each a commit of its own, which does not wait for storage: that would measure the disk.
+WORK = {
+    "lookups": {"workload__lookup_pct": 100},
+    "reads": {"workload__work_unit": 64},
+    "updates": {"workload__update_pct": 20, "workload__lookup_pct": 100, "workload__work_unit": 1},
+    "server drive": {"workload__drive": "server"},
+}
+
+
+def main():
+    """One row for each kind of work and count of sessions."""
+    other = os.environ.get("BEFORE")
+    if not other or not pathlib.Path(other).exists():
+        raise RuntimeError("BEFORE has to name another build of the program")
+    head = ["work", "sessions", "this build, ops/s", "the other", "ratio", "others' CPU %", "target"]
+    table = report.Report("before", "This build against another, PostgreSQL", head)
+    with postgres.server() as server, tempfile.TemporaryDirectory() as folder:
+        for name, work in WORK.items():
+            sides = []
+            for number, program in enumerate((process.DYNO, pathlib.Path(other))):
+                place = pathlib.Path(folder) / f"{name} {number}"
+                place.mkdir()
+                sides.append(Dyno(place, server.url, program, data__scale="10000 blocks", run__warmup="500ms", **work))
+            for sessions in report.sessions("1,4"):
+                # Updates leave versions behind: both sides begin with tables that are loaded anew, by the same build.
+                sides[0].load()
+
+                def run(side):
+                    # A checkpoint that falls into one side's run is no difference of the programs.
+                    server.psql("CHECKPOINT")
+                    return rate(side.run(run__sessions_per_schema=sessions, run__time=f"{report.seconds()}s")[0])
+
+                done = pairs.interleave(report.pairs(), lambda: run(sides[0]), lambda: run(sides[1]))
+                ratio, others = done.ratio(float), done.others()
+                this, that = (done.of(side, float) for side in (0, 1))
+                table.row(
+                    [name, sessions, f"{this.median:,.0f}", f"{that.median:,.0f}", ratio.show(3), others.show(0), report.verdict(ratio.median, at_least=0.98, others=others)],
+                    work=name, sessions=sessions, this_ops_per_s=this, other_ops_per_s=that, ratio=ratio, others_pct=others,
+                )
+    table.finish()
