@@ -88,7 +88,14 @@ impl Desk {
         command.envs(env.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let talk = BufReader::new(child.stderr.take().unwrap());
-        Running { child: Some(child), talk, heard: String::new() }
+        // A record is longer than a pipe: nobody may wait for its end before its begin has been read.
+        let mut stdout = child.stdout.take().unwrap();
+        let out = std::thread::spawn(move || {
+            let mut out = String::new();
+            std::io::Read::read_to_string(&mut stdout, &mut out).unwrap();
+            out
+        });
+        Running { child: Some(child), talk, out: Some(out), heard: String::new() }
     }
 }
 
@@ -105,6 +112,7 @@ fn said(mut command: Command) -> Said {
 pub struct Running {
     child: Option<Child>,
     talk: BufReader<std::process::ChildStderr>,
+    out: Option<std::thread::JoinHandle<String>>,
     pub heard: String,
 }
 
@@ -119,9 +127,7 @@ impl Running {
             }
             line.clear();
         }
-        let mut out = String::new();
-        std::io::Read::read_to_string(self.child.as_mut().unwrap().stdout.as_mut().unwrap(), &mut out)
-            .unwrap();
+        let out = self.out.take().unwrap().join().unwrap();
         panic!("it ended without saying {word:?}:\n{}\n{out}", self.heard);
     }
 
@@ -152,7 +158,7 @@ impl Running {
         let output = self.child.take().unwrap().wait_with_output().unwrap();
         Said {
             code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8(output.stdout).unwrap(),
+            out: self.out.take().unwrap().join().unwrap(),
             err: std::mem::take(&mut self.heard),
         }
     }
