@@ -1,4 +1,4 @@
-"""This build of the program against another one, which `BEFORE` names: operations per second, the same work, in pairs.
+"""This build of the program against another one, which `BEFORE` names: operations per second and client CPU, in pairs.
 
 `BEFORE=/path/to/another/dyno python3 benches/run.py before`; with `taskset -c 0` in front, everything shares one processor.
 """
@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 
 from shared import pairs, postgres, process, report
-from shared.dyno import Dyno, rate
+from shared.dyno import Dyno, metric, rate
 
 # One write in five, each a commit of its own, which does not wait for storage: that would measure the disk.
 WORK = {
@@ -24,7 +24,7 @@ def main():
     other = os.environ.get("BEFORE")
     if not other or not pathlib.Path(other).exists():
         raise RuntimeError("BEFORE has to name another build of the program")
-    head = ["work", "sessions", "this build, ops/s", "the other", "ratio", "others' CPU %", "target"]
+    head = ["work", "sessions", "this build, ops/s", "the other", "ratio", "client CPU ratio", "others' CPU %", "target"]
     table = report.Report("before", "This build against another, PostgreSQL", head)
     with postgres.server() as server, tempfile.TemporaryDirectory() as folder:
         for name, work in WORK.items():
@@ -40,13 +40,14 @@ def main():
                 def run(side):
                     # A checkpoint that falls into one side's run is no difference of the programs.
                     server.psql("CHECKPOINT")
-                    return rate(side.run(run__sessions_per_schema=sessions, run__time=f"{report.seconds()}s")[0])
+                    record, _ = side.run(run__sessions_per_schema=sessions, run__time=f"{report.seconds()}s")
+                    return rate(record), metric(record, "client_cpu_us_per_op")
 
                 done = pairs.interleave(report.pairs(), lambda: run(sides[0]), lambda: run(sides[1]))
-                ratio, others = done.ratio(float), done.others()
-                this, that = (done.of(side, float) for side in (0, 1))
+                ratio, cpu, others = done.ratio(lambda side: side[0]), done.ratio(lambda side: side[1]), done.others()
+                this, that = (done.of(side, lambda figures: figures[0]) for side in (0, 1))
                 table.row(
-                    [name, sessions, f"{this.median:,.0f}", f"{that.median:,.0f}", ratio.show(3), others.show(0), report.verdict(ratio.median, at_least=0.98, others=others)],
-                    work=name, sessions=sessions, this_ops_per_s=this, other_ops_per_s=that, ratio=ratio, others_pct=others,
+                    [name, sessions, f"{this.median:,.0f}", f"{that.median:,.0f}", ratio.show(3), cpu.show(3), others.show(0), report.verdict(ratio.median, at_least=0.98, others=others)],
+                    work=name, sessions=sessions, this_ops_per_s=this, other_ops_per_s=that, ratio=ratio, client_cpu_ratio=cpu, others_pct=others,
                 )
     table.finish()

@@ -33,6 +33,8 @@ const SHOWN_LOOK: Duration = Duration::from_millis(2);
 /// processes busy than there are processors, the one that reads has been seen to stand in the run queue for seconds
 /// without running once (Linux 6.18, load 70 on 2 processors), while sessions, which sleep often, went on.
 const SNAPSHOT_S_MAX: f64 = 30.0;
+/// The same once the user has asked to stop.
+const SNAPSHOT_STOPPED_S_MAX: f64 = 2.0;
 /// The gate opens this much after the last session is ready: time to deal sessions to threads, and to fall asleep until then.
 const GATE_LEAD_NS: u64 = 60_000_000;
 /// How long counters may take to settle after the last session has gone, and the pause between two looks.
@@ -275,7 +277,10 @@ impl<'a> Conductor<'a> {
         crew: &mut Crew,
         edge_of: &dyn Fn(usize) -> Option<usize>,
     ) -> Result<Vec<Taken>, Outcome> {
-        self.snapshots(Some(crew), edge_of).into_iter().collect::<Result<_, _>>().map_err(Outcome::Failed)
+        let cancel = &self.job.cancel;
+        let outcome =
+            |reason| if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Failed(reason) };
+        self.snapshots(Some(crew), edge_of).into_iter().collect::<Result<_, _>>().map_err(outcome)
     }
 
     /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
@@ -286,7 +291,7 @@ impl<'a> Conductor<'a> {
         edge_of: &dyn Fn(usize) -> Option<usize>,
     ) -> Vec<Result<Taken, String>> {
         self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(edge_of(at)));
-        let until_s = self.now_s() + SNAPSHOT_S_MAX;
+        let mut until_s = self.now_s() + SNAPSHOT_S_MAX;
         let mut all = Vec::with_capacity(self.watchers.len());
         for at in 0..self.watchers.len() {
             let answer = loop {
@@ -295,10 +300,15 @@ impl<'a> Conductor<'a> {
                 if let Some(answer) = answer {
                     break answer;
                 }
+                let stopped = self.job.cancel.is_cancelled();
+                if stopped {
+                    until_s = until_s.min(self.now_s() + SNAPSHOT_STOPPED_S_MAX);
+                }
                 if self.now_s() >= until_s {
+                    let within = if stopped { SNAPSHOT_STOPPED_S_MAX } else { SNAPSHOT_S_MAX };
                     break Err(self.watchers[at].lose(&format!(
-                        "the database did not answer the observer within {SNAPSHOT_S_MAX} s: its server process waits for a \
-                         processor or for a lock"
+                        "the database did not answer the observer within {within} s: its server process waits for a processor or \
+                         for a lock"
                     )));
                 }
                 if let Some(crew) = crew.as_deref_mut() {

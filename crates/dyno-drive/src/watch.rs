@@ -59,7 +59,7 @@ pub struct Live {
     pub errors: u64,
 }
 
-/// Somebody who watches a run.
+/// Somebody who watches a run. There are no default methods: who wraps another one passes on all of them.
 pub trait Watch {
     /// Something has happened.
     fn event(&self, event: &Event);
@@ -68,17 +68,13 @@ pub trait Watch {
     ///
     /// # Errors
     /// Why the run shall fail instead.
-    fn connected(&self) -> Result<(), String> {
-        Ok(())
-    }
+    fn connected(&self) -> Result<(), String>;
 
     /// The window is over and its sessions have ended. Called once for every run whose sessions had all connected.
     ///
     /// # Errors
     /// Why the run shall count as failed.
-    fn drained(&self) -> Result<(), String> {
-        Ok(())
-    }
+    fn drained(&self) -> Result<(), String>;
 }
 
 /// Nobody.
@@ -87,4 +83,12 @@ pub struct Unwatched;
 
 impl Watch for Unwatched {
     fn event(&self, _: &Event) {}
+
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
+    }
 }

@@ -277,6 +277,14 @@ impl Watch for Interval {
             self.0.store(true, Ordering::SeqCst);
         }
     }
+
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 #[test]
@@ -387,6 +395,14 @@ impl Watch for CancelAt {
         if self.1(event) {
             self.0.cancel();
         }
+    }
+
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
     }
 }
 

@@ -58,6 +58,14 @@ impl Watch for Keeper<'_> {
         }
         self.inner.event(event);
     }
+
+    fn connected(&self) -> Result<(), String> {
+        self.inner.connected()
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        self.inner.drained()
+    }
 }
 
 fn keep(

@@ -10,6 +10,7 @@ mod commands;
 mod conclusions;
 mod context;
 mod exit;
+mod files;
 mod hooks;
 mod keeper;
 mod own_report;

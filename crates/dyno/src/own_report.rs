@@ -16,7 +16,7 @@ pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, t
         return talk.say(&format!("this run lies between {}", report.name));
     }
     let path = repository.with_file_name(format!("{}.{}", name, report.file_ending));
-    talk.say(&match std::fs::write(&path, &report.text) {
+    talk.say(&match crate::files::replace(&path, report.text.as_bytes()) {
         Ok(()) => format!("this run lies between {}, reported in {}", report.name, path.display()),
         Err(error) => {
             format!("warning: the report of {} cannot be written to {}: {error}", report.name, path.display())

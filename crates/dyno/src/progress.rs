@@ -163,6 +163,14 @@ impl Watch for RunProgress<'_> {
             self.talk.detail(&line);
         }
     }
+
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Files being read.

@@ -1,16 +1,18 @@
-//! Ctrl-C and SIGTERM: once asks to stop and keep what was measured, twice ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP (a terminal that is gone): once asks to stop and keep what was measured, twice ends at once.
 
 use std::sync::Arc;
 
 use dyno_target::Cancel;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::Exit;
 
-/// Makes both signals ask `cancel`, and end the program when they come again.
+/// Makes each signal ask `cancel`, and end the program when they come again.
 pub(crate) fn watch(cancel: &Cancel) -> std::io::Result<()> {
     let flag = cancel.flag();
-    for signal in [SIGINT, SIGTERM] {
+    // `nohup` asks that a terminal that goes away is no reason to end.
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    for signal in [SIGINT, SIGTERM].into_iter().chain(hangup) {
         // The order matters: the second signal finds the flag that the first has set.
         signal_hook::flag::register_conditional_shutdown(
             signal,
@@ -20,4 +22,12 @@ pub(crate) fn watch(cancel: &Cancel) -> std::io::Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
     }
     Ok(())
+}
+
+/// Whether this process was started with `signal` ignored (`SigIgn` in proc(5), a mask of all signals from 1 on).
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }

@@ -78,7 +78,7 @@ fn a_disk_that_fills_up_in_the_window_fails_the_run_and_keeps_it() {
 }
 
 /// The record that a run wrote into a file because its repository would not take it.
-fn assert_kept_in_a_file(desk: &Desk, said: &common::Said) {
+fn assert_kept_in_a_file(desk: &Desk, said: &common::Said) -> String {
     assert_eq!(said.code, 3, "{said:#?}");
     let path = said.err.split("it was written to ").nth(1).and_then(|rest| rest.split(" instead").next());
     let path = path.unwrap_or_else(|| panic!("no path in {said:#?}"));
@@ -86,6 +86,7 @@ fn assert_kept_in_a_file(desk: &Desk, said: &common::Said) {
     let record: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(record["status"], "interrupted");
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
+    path.to_owned()
 }
 
 #[test]
@@ -98,10 +99,18 @@ fn a_repository_without_room_loses_no_record() {
     going.until("ops/s");
     disk.fill();
     going.signal("INT");
-    assert_kept_in_a_file(&desk, &going.end());
+    let kept = assert_kept_in_a_file(&desk, &going.end());
     disk.free();
     let list = desk.dyno(&["list", "--repository", &repository]);
     assert!(list.code == 0 && list.out.contains("interrupted"), "{list:#?}");
+    // The record takes the place of what the repository knew of the run.
+    let import = desk.dyno(&["import", &kept, "--repository", &repository]);
+    assert_eq!(import.code, 0, "{import:#?}");
+    let (_, stored) = desk.json(&["show", "last", "--repository", &repository]);
+    assert_eq!(
+        stored,
+        serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(&kept).unwrap()).unwrap()
+    );
     let next = desk.dyno(&short(&run("sqlite::memory:", &["--repository", &repository])));
     assert_eq!(next.code, 0, "{next:#?}");
 }

@@ -83,6 +83,22 @@ fn slow_answers_are_in_the_latency_and_nowhere_else() {
     assert_eq!(check(&record, "work_unit")["status"], "pass");
 }
 
+/// Who asks to stop does not wait for a database that does not answer.
+#[test]
+fn ctrl_c_is_heard_while_counters_are_waited_for() {
+    let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
+    let url = proxy.url();
+    let mut run = desk.start(&args(&url, &["--set", "run.time=10m"]));
+    run.until("ops/s");
+    proxy.delay("dyno observer", Duration::from_secs(300));
+    run.signal("INT");
+    let said = run.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+    let record = last(&desk);
+    assert_eq!(record["status"], "interrupted", "{}", record["reasons"]);
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0, "what was measured is kept");
+}
+
 /// A server process that reads counters may wait for a processor for seconds while sessions go on.
 #[test]
 fn counters_that_are_read_late_lose_no_run_and_accuse_nobody() {

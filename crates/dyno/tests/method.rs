@@ -347,6 +347,14 @@ fn commands_run_between_the_phases_of_a_run() {
     assert!(runs[0].len() > 8 && runs[..3].iter().all(|run| *run == runs[0]) && runs[3] != runs[0], "{said}");
     assert!(said.ends_with("end of 2 valid\n"), "{said}");
 
+    // A run with many intervals is kept while it lasts, by somebody who stands between the commands and the run.
+    let long = ["--set", "observe.interval=10ms", "--set", "run.time=1500ms"];
+    let kept = desk.dyno(&[&["run"], &DATA[..], &RUN, &long].concat());
+    assert_eq!(kept.code, 0, "{kept:#?}");
+    let said = std::fs::read_to_string(desk.file("said.txt")).unwrap();
+    let words: Vec<&str> = said.lines().skip(7).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(words, ["pre", "post", "after", "end"], "{said}");
+
     desk.write(
         "dyno.toml",
         "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\npre = \"echo too early >&2; exit 3\"\nend = \"touch ended\"\n",

@@ -61,6 +61,14 @@ impl Watch for Moments {
             _ => {}
         }
     }
+
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A scene being set.

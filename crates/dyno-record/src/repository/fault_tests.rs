@@ -36,6 +36,31 @@ pub(super) fn directory() -> tempfile::TempDir {
 }
 
 #[test]
+fn of_records_that_belong_together_all_are_stored_or_none() {
+    let directory = directory();
+    let repository = Repository::open(&directory.path().join("runs.db")).unwrap();
+    let (first, second) = (record("20260101-000000-aaaa"), record("20260101-000000-bbbb"));
+    let other = RunRecord { variant: Some("another".into()), ..first.clone() };
+    assert!(repository.finish_all([&first, &second, &other]).is_err());
+    assert!(repository.list(&Filter::default()).unwrap().is_empty());
+    assert_eq!(repository.finish_all([&first, &second]).unwrap(), 2);
+    assert_eq!(repository.finish_all([&first, &second]).unwrap(), 0, "they are there");
+}
+
+#[test]
+fn the_file_and_its_folders_are_for_their_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("of/mine/runs.db");
+    let repository = Repository::open(&path).unwrap();
+    repository.keep_draft(&record("20260101-000000-aaaa")).unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    let log = directory.path().join("of/mine/runs.db-wal");
+    assert!(!log.exists() || mode(&log) == 0o600);
+}
+
+#[test]
 fn other_files_are_refused_and_left_as_they_are() {
     let directory = directory();
     let foreign = directory.path().join("foreign.sqlite3");

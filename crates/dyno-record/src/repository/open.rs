@@ -1,6 +1,7 @@
 //! Opening and creating the repository's file, and refusing every file that is not one.
 
 use std::ffi::OsString;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -146,11 +147,8 @@ impl Repository {
     /// As [`Repository::open`], waiting `wait` for locks.
     pub(super) fn open_waiting(path: &Path, wait: Duration) -> Result<Self, RepositoryError> {
         let found = probe(path, wait)?;
-        if let (Found::Empty, Some(parent)) = (&found, path.parent()) {
-            std::fs::create_dir_all(parent).map_err(|e| RepositoryError::CannotOpen {
-                path: path.to_path_buf(),
-                detail: format!("its directory cannot be made: {e}"),
-            })?;
+        if let Found::Empty = &found {
+            make_private(path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -374,4 +372,17 @@ fn immutable_uri(path: &Path) -> PathBuf {
     }
     uri.push_str("?immutable=1");
     PathBuf::from(uri)
+}
+
+/// Makes the file at `path` and its folders, for nobody's eyes but the user's: plans and results tell of servers. SQLite gives
+/// the files beside it the same rights.
+fn make_private(path: &Path) -> Result<(), RepositoryError> {
+    let cannot = |detail| RepositoryError::CannotOpen { path: path.to_path_buf(), detail };
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
+        made.map_err(|e| cannot(format!("its directory cannot be made: {e}")))?;
+    }
+    // Where it cannot be made, opening it says why; one that is there, if empty, keeps its rights.
+    let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    Ok(())
 }

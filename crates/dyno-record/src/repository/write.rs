@@ -54,23 +54,43 @@ impl Repository {
     /// There is another record of that name, the record cannot be written as JSON, or the file cannot be written; then
     /// nothing was stored, and the same call may be tried again.
     pub fn finish(&self, record: &RunRecord) -> Result<(), RepositoryError> {
+        self.finish_all([record]).map(|_| ())
+    }
+
+    /// Stores records, all of them or none, whatever ends this process meanwhile; returns how many were not there before.
+    ///
+    /// # Errors
+    /// As [`Repository::finish`], of the first that cannot be stored; then none was.
+    pub fn finish_all<'r>(
+        &self,
+        records: impl IntoIterator<Item = &'r RunRecord>,
+    ) -> Result<usize, RepositoryError> {
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|e| self.sorted(e))?;
+        let mut stored = 0;
+        for record in records {
+            stored += usize::from(self.store(&transaction, record)?);
+        }
+        transaction.commit().map_err(|e| self.sorted(e))?;
+        Ok(stored)
+    }
+
+    /// Stores a record in an open transaction; false if it is there already.
+    fn store(&self, transaction: &Transaction<'_>, record: &RunRecord) -> Result<bool, RepositoryError> {
         let json =
             record.to_json().map_err(|source| RepositoryError::Record { id: record.id.clone(), source })?;
         let started_us = microseconds(&record.id, &record.started_at)?;
         let packed = pack::pack(&json);
-        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(|e| self.sorted(e))?;
-        let stored: Option<Vec<u8>> = transaction
+        let there: Option<Vec<u8>> = transaction
             .query_row("SELECT packed FROM record WHERE id = ?1", [&record.id], |row| row.get(0))
             .optional()
             .map_err(|e| self.sorted(e))?;
-        if let Some(stored) = stored {
-            let same = stored == packed || pack::unpack(&stored).is_ok_and(|stored| stored == json);
-            return if same { Ok(()) } else { Err(RepositoryError::Exists { id: record.id.clone() }) };
+        if let Some(there) = there {
+            let same = there == packed || pack::unpack(&there).is_ok_and(|there| there == json);
+            return if same { Ok(false) } else { Err(RepositoryError::Exists { id: record.id.clone() }) };
         }
-        put(&transaction, record, started_us, &packed, json.len())
-            .and_then(|()| transaction.commit())
-            .map_err(|e| self.sorted(e))
+        put(transaction, record, started_us, &packed, json.len()).map_err(|e| self.sorted(e))?;
+        Ok(true)
     }
 
     /// Removes a run and its record for good; `selector` as for [`Repository::load`], returns the run's name.

@@ -78,7 +78,7 @@ impl Sampler for MySampler {
             }
             if own.has(id) {
                 into.push(wait(event, stage.unwrap_or_default()));
-            } else {
+            } else if !stands_still(stage.unwrap_or_default()) {
                 others.push(OtherSession {
                     database: database.unwrap_or_default().to_owned(),
                     program: user.unwrap_or_default().to_owned(),
@@ -105,6 +105,13 @@ impl Sampler for MySampler {
     }
 }
 
+/// Whether a session in this stage takes neither processor nor device: it sleeps, or waits for a lock of tables or names.
+fn stands_still(stage: &str) -> bool {
+    stage == "User sleep"
+        || stage == "User lock"
+        || stage.starts_with("Waiting for") && stage.contains("lock")
+}
+
 /// The wait of a session: `wait/io/file/innodb/innodb_log_file` is class `io`, and a stage is told as it is.
 fn wait(event: Option<&str>, stage: &str) -> WaitSample {
     let sample = |class: &str, event: &str| WaitSample { class: class.to_owned(), event: event.to_owned() };
@@ -118,6 +125,20 @@ fn wait(event: Option<&str>, stage: &str) -> WaitSample {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_sleeps_or_waits_for_a_lock_is_no_company() {
+        for stage in
+            ["User sleep", "User lock", "Waiting for table metadata lock", "Waiting for table level lock"]
+        {
+            assert!(stands_still(stage), "{stage}");
+        }
+        for stage in
+            ["", "executing", "Sending data", "waiting for handler commit", "Waiting for table flush"]
+        {
+            assert!(!stands_still(stage), "{stage}");
+        }
+    }
 
     #[test]
     fn events_come_before_stages() {

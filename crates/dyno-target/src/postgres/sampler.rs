@@ -8,7 +8,8 @@ use crate::target::{OtherSession, Sampler, WaitSample};
 /// Active sessions of Dyno in this database with their waits, and all other active sessions of the server with database and
 /// program. A user sees what backends of its own name do, and all with `pg_read_all_stats`; sessions connect as the
 /// same user as this sampler. Background processes are no client backends. Another Dyno in another database is
-/// somebody else, here the lock keeps it out.
+/// somebody else, here the lock keeps it out. Whoever sleeps, waits for a lock or for its client takes neither processor nor
+/// device, and is no company.
 const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELSE a.datname END,
          CASE WHEN a.ours THEN a.wait_event ELSE coalesce(nullif(a.application_name, ''), a.usename) END, a.here
      FROM (
@@ -16,7 +17,8 @@ const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELS
              datname = current_database() AND application_name ~ '^dyno( |$)' AS ours
          FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend'
      ) a
-     WHERE NOT a.ours OR a.application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'";
+     WHERE CASE WHEN a.ours THEN a.application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'
+         ELSE coalesce(a.wait_event_type, '') NOT IN ('Timeout', 'Lock', 'Client') END";
 
 /// Says, in one row, whether a wait can be seen: that of this very backend; and whether what sessions of other users do.
 const PROBE: &str = "SELECT state, pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')

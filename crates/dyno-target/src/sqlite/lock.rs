@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -48,8 +48,13 @@ fn take_file(database: &Path, holder: &Holder) -> Result<Guard, TargetError> {
             .write(true)
             .create(true)
             .truncate(false)
+            // A link there, which anybody may have put into the folder, leads to a file that is not ours to write.
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(&path)
             .map_err(cannot)?;
+        if !file.metadata().map_err(cannot)?.is_file() {
+            return Err(cannot(io::Error::other("it is no regular file")));
+        }
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => {
                 file.set_len(0).and_then(|()| writeln!(file, "{}", holder.encode())).map_err(cannot)?;
@@ -91,7 +96,7 @@ fn beside(database: &Path) -> PathBuf {
 
 /// Whether `file` is what the path leads to.
 fn is_at(file: &File, path: &Path) -> bool {
-    let (Ok(held), Ok(there)) = (file.metadata(), path.metadata()) else { return false };
+    let (Ok(held), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (held.dev(), held.ino()) == (there.dev(), there.ino())
 }
 
@@ -100,6 +105,9 @@ fn cannot(path: &Path, error: io::Error) -> TargetError {
     let (kind, hint) = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             (TargetErrorKind::Privilege, "allow writing to the database's directory, or take another one")
+        }
+        _ if error.raw_os_error() == Some(libc::ELOOP) => {
+            (TargetErrorKind::Database, "it is a link to another file: remove it, or take another directory")
         }
         io::ErrorKind::NotFound => {
             (TargetErrorKind::Unreachable, "create the directory, or take another one")
@@ -129,6 +137,17 @@ impl Drop for Guard {
 mod tests {
     use super::*;
     use crate::lock::Work;
+
+    #[test]
+    fn a_link_in_the_place_of_the_lock_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, victim) = (folder.path().join("a.db"), folder.path().join("victim"));
+        std::fs::write(&victim, "mine").unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join("a.db-dyno")).unwrap();
+        let refused = take_file(&database, &Holder::this_process(Work::Load)).err().unwrap();
+        assert!(refused.hint.contains("a link"), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+    }
 
     #[test]
     fn one_holds_it_and_the_other_learns_who() {

@@ -84,11 +84,15 @@ fn needs_plan(command: &Command) -> bool {
 
 /// Writes a file that a user is to edit; one that is there only with `force`. `option` names another file.
 fn write_new(path: &Path, text: &str, force: bool, option: &str) -> anyhow::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    let options = if force { options.create(true).truncate(true) } else { options.create_new(true) };
-    let mut file = options.open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => usage(
+    let written = match force {
+        true => crate::files::replace(path, text.as_bytes()),
+        false => {
+            let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+            file.and_then(|mut file| file.write_all(text.as_bytes()))
+        }
+    };
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists if !force => usage(
             format!("{} is there already", path.display()),
             format!("--force overwrites it, {option} FILE writes another"),
         ),
@@ -96,8 +100,7 @@ fn write_new(path: &Path, text: &str, force: bool, option: &str) -> anyhow::Resu
             format!("{} cannot be written: {error}", path.display()),
             format!("name another file with {option}"),
         ),
-    })?;
-    Ok(file.write_all(text.as_bytes())?)
+    })
 }
 
 /// Lines that a sentence may take.

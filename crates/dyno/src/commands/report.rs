@@ -10,7 +10,7 @@ use crate::cli::{Common, Report};
 use crate::exit::{Exit, usage};
 use crate::select;
 use crate::talk::Talk;
-use crate::{conclusions, context};
+use crate::{conclusions, context, files};
 
 pub(super) fn run(common: &Common, args: &Report, talk: &Talk) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;
@@ -24,7 +24,7 @@ pub(super) fn run(common: &Common, args: &Report, talk: &Talk) -> anyhow::Result
     let bytes = exporter.export(&report, &request).map_err(explained)?;
     match &output {
         Some(path) => {
-            std::fs::write(path, &bytes).with_context(|| format!("{} cannot be written", path.display()))?;
+            files::replace(path, &bytes).with_context(|| format!("{} cannot be written", path.display()))?;
             talk.say(&report.answer().line);
             talk.say(&format!("written: {}", path.display()));
         }

@@ -112,7 +112,7 @@ pub(crate) struct Due {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
-    /// `rate`: operations counted ÷ window ÷ rate shown. `wall`: the harness's own time ÷ window. Else a path in the record.
+    /// `rate`: operations counted ÷ the time that was planned, or worked if longer, ÷ rate shown. `wall`: the harness's own time ÷ window. Else a path in the record.
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) min: Option<f64>,

@@ -124,12 +124,20 @@ fn words(attack: &Attack, spoke: &[(String, String)], said: &Said, record: Optio
     }
 }
 
+/// How long the window was to be, s.
+fn planned_s(record: &Value) -> f64 {
+    let planned = record["plan"]["run"]["time"].as_str().unwrap_or_default();
+    planned.strip_suffix('s').and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
+}
+
 /// What is wrong with a figure.
 fn out_of_bounds(figure: &Figure, record: &Value, wall_s: Option<f64>) -> Option<String> {
     let seconds = record["window"]["seconds"].as_f64()?;
     let value = match figure.name.as_str() {
         "rate" => {
-            let counted = record["ops"]["all"]["count"].as_f64()? / seconds;
+            // A session that stands still is timed too, and none stops before the end that was planned.
+            let worked = record["window"]["work_s"].as_f64()?;
+            let counted = record["ops"]["all"]["count"].as_f64()? / worked.max(planned_s(record));
             Some(counted / record["metrics"]["ops_per_s"]["value"].as_f64()?)
         }
         "wall" => wall_s.map(|wall_s| wall_s / seconds),

@@ -50,7 +50,8 @@ pub(super) fn run(args: &TimelineArgs, talk: &Talk) -> anyhow::Result<Exit> {
                 sheet(&timelines.iter().flat_map(charts::charts).collect::<Vec<_>>(), Look::Alone)
             }
         };
-        std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+        crate::files::replace(path, text.as_bytes())
+            .with_context(|| format!("{} cannot be written", path.display()))?;
         talk.say(&format!("written: {}", path.display()));
     }
     let short = timelines.iter().filter(|timeline| timeline.points.len() < POINTS_MIN).count();

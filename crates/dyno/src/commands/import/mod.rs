@@ -25,7 +25,7 @@ pub(super) fn run(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::R
         return from_awr(common, args, talk);
     }
     let text = read(&args.file)?;
-    if page::is_page(&text) {
+    if page::is_page(&text) || page::is_record(&text) {
         from_page(&text, common, args, talk)
     } else {
         from_table(&text, common, args, talk)
@@ -46,7 +46,7 @@ fn from_awr(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<
     super::awr::store(common, &args.file, &args.marks, talk)
 }
 
-/// Whole records out of a report.
+/// Whole records out of a report, or the one that a full disk kept out of the repository.
 fn from_page(text: &str, common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
     let records = page::records(text, args)?;
     let there = if args.dry_run { 0 } else { page::store(&context::repository(common)?, &records)? };
@@ -117,19 +117,12 @@ fn read(path: &Path) -> anyhow::Result<String> {
 
 /// Stores all records or, where one cannot be stored, none.
 fn store(repository: &Repository, records: &[RunRecord]) -> anyhow::Result<()> {
-    for (stored, record) in records.iter().enumerate() {
-        let Err(error) = repository.finish(record) else { continue };
-        for record in &records[..stored] {
-            repository.delete(&record.id)?;
+    match repository.finish_all(records) {
+        Err(error @ RepositoryError::Exists { .. }) => {
+            Err(usage(error.to_string(), "start the import again: it draws other names"))
         }
-        return Err(match error {
-            RepositoryError::Exists { .. } => {
-                usage(error.to_string(), "start the import again: it draws other names")
-            }
-            other => other.into(),
-        });
+        other => Ok(other.map(|_| ())?),
     }
-    Ok(())
 }
 
 /// What the columns say of each other; what disagrees comes as a warning.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_plan::{PlanSource, TargetUrl};
+use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{
     AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, OpStats, RunRecord,
     SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, rfc3339,
@@ -61,7 +61,7 @@ pub(super) fn records(table: &Csv, maps: &[Mapping], common: &Common<'_>) -> any
             )),
         })
         .collect::<anyhow::Result<_>>()?;
-    let mut records = Vec::new();
+    let (mut records, mut plans) = (Vec::new(), Plans::default());
     for (number, cells) in &table.lines {
         let mut line = Line::default();
         for &(at, map) in &columns {
@@ -73,7 +73,8 @@ pub(super) fn records(table: &Csv, maps: &[Mapping], common: &Common<'_>) -> any
                 )
             })?;
         }
-        build(&mut records, line, *number, common)?;
+        let frame = frame(&line, *number, common, &mut plans)?;
+        build(&mut records, line, &frame, common)?;
     }
     Ok(records)
 }
@@ -123,8 +124,12 @@ fn moment(cell: &str) -> Result<Timestamp, String> {
 }
 
 /// The records of one line.
-fn build(records: &mut Vec<RunRecord>, line: Line, number: u64, common: &Common<'_>) -> anyhow::Result<()> {
-    let frame = frame(&line, number, common)?;
+fn build(
+    records: &mut Vec<RunRecord>,
+    line: Line,
+    frame: &RunRecord,
+    common: &Common<'_>,
+) -> anyhow::Result<()> {
     let index = records.len();
     let named = |offset: usize| {
         // Lines of one table stay in their order.
@@ -169,17 +174,35 @@ fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRe
     Ok(record)
 }
 
+/// Plans of the lines so far, by what was set: most lines have one that another has.
+#[derive(Default)]
+struct Plans(BTreeMap<Vec<String>, Plan>);
+
+impl Plans {
+    fn of(&mut self, sets: Vec<String>) -> anyhow::Result<Plan> {
+        if let Some(plan) = self.0.get(&sets) {
+            return Ok(plan.clone());
+        }
+        // A plan needs a database that can be driven; which one is set by the caller.
+        let target = Some("sqlite:imported".into());
+        let plan =
+            dyno_plan::read(&PlanSource { file: None, sets: sets.clone(), target, ..PlanSource::default() })?;
+        // A table may set another value in each line: then remembering them is of no use.
+        if self.0.len() < 1_000 {
+            self.0.insert(sets, plan.clone());
+        }
+        Ok(plan)
+    }
+}
+
 /// The record of a line without its figures and names.
-fn frame(line: &Line, number: u64, common: &Common<'_>) -> anyhow::Result<RunRecord> {
+fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> anyhow::Result<RunRecord> {
     let mut sets: Vec<String> = common.sets.iter().chain(&line.sets).cloned().collect();
     if let Some(sessions) = line.sessions {
         sets.push(format!("run.sessions_per_schema={sessions}"));
     }
     let known = sets.iter().filter_map(|set| Some(set.split_once('=')?.0.trim().to_owned())).collect();
-    // A plan needs a database that can be driven; which one is set right below.
-    let source =
-        PlanSource { file: None, sets, target: Some("sqlite:imported".into()), ..PlanSource::default() };
-    let mut plan = dyno_plan::read(&source)?;
+    let mut plan = plans.of(sets)?;
     plan.target.url = TargetUrl {
         scheme: "imported".into(),
         user: None,

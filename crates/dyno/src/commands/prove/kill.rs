@@ -41,6 +41,14 @@ impl Watch for Tell<'_> {
         }
         self.inner.event(event);
     }
+
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// What became of the kill.

@@ -241,10 +241,13 @@ pub(in crate::commands) fn store(
     let name = format!("dyno-{}.json", record.id);
     for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
         let path = dir.join(&name);
-        if std::fs::write(&path, record.to_json()?).is_ok() {
+        if crate::files::write_private(&path, record.to_json()?.as_bytes()).is_ok() {
             talk.error(
                 &format!("the record could not be stored in the repository: {error}"),
-                &format!("it was written to {} instead", path.display()),
+                &format!(
+                    "it was written to {0} instead; when there is room, `dyno import {0}` stores it",
+                    path.display()
+                ),
             );
             break;
         }

@@ -1,0 +1,100 @@
+//! Files that Dyno writes where others may have put something: never through a link, and never half.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Puts `bytes` at `path`, all of them or none: what was there stays until the new file is whole. A pipe or a terminal is
+/// written to as it is; a link is never followed to a file, whose owner may be somebody else.
+///
+/// # Errors
+/// It is a link to a file, or the disk or its rights do not let it be written.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let there = std::fs::symlink_metadata(path).ok();
+    let is_link = there.as_ref().is_some_and(|facts| facts.file_type().is_symlink());
+    let behind = std::fs::metadata(path).ok();
+    match &behind {
+        Some(facts) if !facts.is_file() => {
+            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        }
+        _ if is_link => {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "it is a link to another file: name that file, or remove the link",
+            ));
+        }
+        _ => {}
+    }
+    let draft = beside(path);
+    let written = OpenOptions::new().write(true).create_new(true).open(&draft).and_then(|mut file| {
+        if let Some(facts) = &behind {
+            file.set_permissions(facts.permissions())?;
+        }
+        file.write_all(bytes)?;
+        // A full disk may say so only now.
+        file.sync_all()?;
+        std::fs::rename(&draft, path)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&draft);
+    }
+    written
+}
+
+/// Writes a file that nobody else may read; one that is there already is an error.
+///
+/// # Errors
+/// It is there, or the disk or its rights do not let it be written.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+/// A name for a draft in the same folder, so that it can be renamed.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.dyno-{}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_rights() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        replace(&path, b"first").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        replace(&path, b"second").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"second");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn a_link_is_not_followed_to_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (victim, link) = (folder.path().join("victim"), folder.path().join("link"));
+        std::fs::write(&victim, "mine").unwrap();
+        std::os::unix::fs::symlink(&victim, &link).unwrap();
+        assert!(replace(&link, b"theirs").unwrap_err().to_string().contains("a link"));
+        assert!(write_private(&link, b"theirs").is_err());
+        assert_eq!(std::fs::read(&victim).unwrap(), b"mine");
+        let nothing = folder.path().join("dangling");
+        std::os::unix::fs::symlink(folder.path().join("none"), &nothing).unwrap();
+        assert!(replace(&nothing, b"theirs").is_err());
+        assert!(!folder.path().join("none").exists());
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(replace(&folder.path().join("no/folder/report"), b"text").is_err());
+        // The device takes nothing, and is no file to be replaced.
+        let full = replace(Path::new("/dev/full"), b"text").unwrap_err();
+        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+        replace(Path::new("/dev/null"), b"text").unwrap();
+    }
+}
