@@ -2,6 +2,8 @@
 .PHONY: help build demo bench bench-programs test check lint doc unit attacks testbeds deny bless fuzz install clean
 
 CARGO ?= cargo
+# Where cargo puts what it builds.
+TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 help:
 	@echo 'make demo      embedded SQLite, no set-up: loads, runs a small ramp, shows table and audit'
@@ -19,7 +21,7 @@ build:
 	$(CARGO) build --release -p dyno
 
 demo: build
-	sh demo/demo.sh target/release/dyno
+	sh demo/demo.sh $(TARGET)/release/dyno
 
 # Benchmarks need the servers and tools of the tests. Figures go to target/bench; docs/performance.md says how to read them.
 bench: build bench-programs

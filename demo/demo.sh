@@ -1,10 +1,11 @@
 #!/bin/sh
 # Run from the project's folder. A small ramp on the embedded engine: one, two and four sessions, read-only and with 20 % updates. Everything it makes
-# lies in target/demo; nothing is installed or left behind elsewhere.
+# lies in demo of cargo's target folder; nothing is installed or left behind elsewhere.
 set -eu
 
-dyno=$(realpath "${1:-target/release/dyno}")
-folder=target/demo
+target=${CARGO_TARGET_DIR:-target}
+dyno=$(realpath "${1:-$target/release/dyno}")
+folder=$target/demo
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
@@ -28,5 +29,5 @@ for updates in 0 20; do
 done
 step show last~5 last~4 last~3 last~2 last~1 last
 step show last --table
-printf '\nThe records stay: `target/release/dyno show --repository %s/runs.sqlite3` shows all of the last one.\n' \
-    "$folder" >&2
+printf '\nThe records stay: `%s show --repository %s/runs.sqlite3` shows all of the last one.\n' \
+    "${1:-$target/release/dyno}" "$folder" >&2

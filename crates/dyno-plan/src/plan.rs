@@ -106,17 +106,18 @@ pub struct Data {
     pub load_parallel: u32,
 }
 
-/// Whether Oracle's own reports are made around a run.
+/// Which of Oracle's own reports is made around a run. AWR is part of the Diagnostics Pack, which costs a licence, so nothing
+/// of it is touched without the user's word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Awr {
-    /// Where AWR is licensed and allowed, or STATSPACK is installed.
+    /// None.
     #[default]
-    Auto,
-    /// Always; a run that cannot make them fails.
-    On,
-    /// Never.
     Off,
+    /// STATSPACK's, and never AWR's; a run that cannot make it is refused.
+    Statspack,
+    /// AWR's: the user says that the Diagnostics Pack is licensed; a run that cannot make it is refused.
+    Awr,
 }
 
 /// Section `[run]`: how many sessions, for how long.
@@ -221,12 +222,12 @@ impl Holding {
 }
 
 impl Awr {
-    /// The word in plans: `auto`.
+    /// The word in plans: `statspack`.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Auto => "auto",
-            Self::On => "on",
             Self::Off => "off",
+            Self::Statspack => "statspack",
+            Self::Awr => "awr",
         }
     }
 

@@ -347,8 +347,8 @@ fn commands_run_between_the_phases_of_a_run() {
     assert!(runs[0].len() > 8 && runs[..3].iter().all(|run| *run == runs[0]) && runs[3] != runs[0], "{said}");
     assert!(said.ends_with("end of 2 valid\n"), "{said}");
 
-    // A run with many intervals is kept while it lasts, by somebody who stands between the commands and the run.
-    let long = ["--set", "observe.interval=10ms", "--set", "run.time=1500ms"];
+    // A run that may be long is kept while it lasts, by somebody who stands between the commands and the run.
+    let long = ["--set", "run.ops_per_session=50"];
     let kept = desk.dyno(&[&["run"], &DATA[..], &RUN, &long].concat());
     assert_eq!(kept.code, 0, "{kept:#?}");
     let said = std::fs::read_to_string(desk.file("said.txt")).unwrap();

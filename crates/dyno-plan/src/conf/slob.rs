@@ -315,9 +315,10 @@ fn sessions(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
 fn around(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
     let statistics = read.word("DATABASE_STATISTICS_TYPE", "statspack", &["statspack", "awr"]);
     if statistics.is_given() && service::is_oracle(options) {
-        let words = "Snapshots and a report of AWR where it is licensed, else of STATSPACK where it is installed; Dyno's own \
-                     counters are read in any case, over exactly the window.";
-        sheet.put("observe.awr", "auto", Note::of(&statistics, Fate::Differs, words));
+        let words = "The same, a run without it is refused; Dyno's own counters are read in any case, over exactly the window. \
+                     AWR needs the Diagnostics Pack, which costs a licence: \"off\" touches nothing of it.";
+        let keeper = statistics.value;
+        sheet.put("observe.awr", keeper, Note::of(&statistics, Fate::Maps, words));
     } else if statistics.is_given() {
         let words = "Dyno reads counters, waits and settings itself, over exactly the window.";
         sheet.leave(Note::of(&statistics, Fate::None, words));

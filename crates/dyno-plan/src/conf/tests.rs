@@ -104,7 +104,7 @@ fn for_oracle_the_plan_says_how_slob_commits_and_where_the_service_is() {
     assert_eq!(target.url.to_string(), "oracle://dyno@localhost:1521/FREEPDB1");
     assert_eq!(target.password_env.as_deref(), Some("DYNO_PASSWORD"));
     assert_eq!((workload.drive, workload.commit), (Drive::Server, Commit::Plsql));
-    assert_eq!(observe.awr, Awr::Auto);
+    assert_eq!(observe.awr, Awr::Awr);
     for (service, url) in [
         ("ORCLPDB", "oracle://dyno@/ORCLPDB"),
         ("//db1:1522/orclpdb.example.com", "oracle://dyno@db1:1522/orclpdb.example.com"),

@@ -42,23 +42,27 @@ pub(super) const SECTION: Section = Section {
             path: "observe.awr",
             kind: Kind::Word(&[
                 Word {
-                    word: "auto",
-                    means: "snapshots of AWR around the run where the database says that it is licensed and this user may \
-                            take them, else of STATSPACK where this user may, else none",
-                    set: |plan| plan.observe.awr = Awr::Auto,
+                    word: "off",
+                    means: "none, and nothing of the Diagnostics Pack is touched",
+                    set: |plan| plan.observe.awr = Awr::Off,
                 },
                 Word {
-                    word: "on",
-                    means: "the same, and a run without them is refused",
-                    set: |plan| plan.observe.awr = Awr::On,
+                    word: "statspack",
+                    means: "snapshots of STATSPACK around the run, never of AWR; a run without them is refused",
+                    set: |plan| plan.observe.awr = Awr::Statspack,
                 },
-                Word { word: "off", means: "none", set: |plan| plan.observe.awr = Awr::Off },
+                Word {
+                    word: "awr",
+                    means: "snapshots and the report of AWR: whoever writes this says that the Diagnostics Pack is licensed; a run \
+                            without them is refused",
+                    set: |plan| plan.observe.awr = Awr::Awr,
+                },
             ]),
             unit: "",
-            default: Fallback::Value("auto"),
-            doc: "Whether Oracle's own reports are made around a run.",
+            default: Fallback::Value("off"),
+            doc: "Which of Oracle's own reports is made around a run.",
             more: "Dyno's own counters are read in any case. Other engines have no such reports.",
-            example: "off",
+            example: "statspack",
             shown: Shown::CommentedForServers,
             get: |plan| Some(plan.observe.awr.name().into()),
         },

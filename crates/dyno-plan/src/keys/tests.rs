@@ -73,7 +73,7 @@ fn an_example_is_allowed_and_changes_its_key_only() {
     for key in all().filter(|key| !left_out(key.path)) {
         // One key is for one engine only.
         let target = match key.path {
-            "workload.commit" => "oracle://u@h/s",
+            "workload.commit" | "observe.awr" => "oracle://u@h/s",
             "target.observe_url" => "postgres://u@h/d",
             _ => "sqlite:dyno.db",
         };
@@ -153,7 +153,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("run.drain", "100ms 1h", "0s 61m"),
         ("observe.interval", "100ms 1h", "99ms 61m 0s"),
         ("observe.waits", "0.1/s 1000/s off", "0.01/s 1001/s on"),
-        ("observe.awr", "auto on off", "statspack"),
+        ("observe.awr", "off statspack awr", "auto"),
         ("hooks.before_run", "sync mysql_pwd=$X a://b:c", "password=x mysql_pwd='x' a://b:c@d"),
         ("hooks.after_run", "--password=$P", "--Password=P"),
         ("hooks.pre", "sync", "password=x"),

@@ -101,7 +101,7 @@ fn blank() -> Plan {
             ops_per_session: None,
             drain: span,
         },
-        observe: Observe { interval: span, waits: None, awr: Awr::Auto },
+        observe: Observe { interval: span, waits: None, awr: Awr::Off },
         hooks: Hooks::default(),
         sweep: Sweep::default(),
     }

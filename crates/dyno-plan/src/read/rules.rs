@@ -373,7 +373,7 @@ fn slices_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
 }
 
 fn awr_of_oracle(plan: &Plan) -> Option<(String, &'static str)> {
-    let engine = other_than_oracle(plan).filter(|_| plan.observe.awr == Awr::On)?;
+    let engine = other_than_oracle(plan).filter(|_| plan.observe.awr != Awr::Off)?;
     Some((format!("{engine} has neither AWR nor STATSPACK"), "awr = \"off\", or leave it out"))
 }
 

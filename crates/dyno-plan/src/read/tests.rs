@@ -364,8 +364,8 @@ fn commits_wait_as_sessions_of_the_engine_can_choose() {
         let mysql = read(&source("", &[&set], Some("mysql://me@db1/bench"))).unwrap_err().to_string();
         assert!(mysql.contains("SET GLOBAL innodb_flush_log_at_trx_commit"), "{mysql}");
         let target = Some("oracle://me@db1:1521/bench");
-        let read = read(&source("", &[&set, "observe.awr=on"], target)).unwrap();
-        assert_eq!((read.workload.commit.name(), read.observe.awr.name()), (commit, "on"));
+        let read = read(&source("", &[&set, "observe.awr=awr"], target)).unwrap();
+        assert_eq!((read.workload.commit.name(), read.observe.awr.name()), (commit, "awr"));
     }
     let postgres = |set| read(&source("", &[set], Some("postgres://me@db1/bench")));
     assert_eq!(postgres("workload.commit=nowait").unwrap().workload.commit.name(), "nowait");
@@ -373,11 +373,11 @@ fn commits_wait_as_sessions_of_the_engine_can_choose() {
     assert!(said.contains("synchronous_commit = off"), "{said}");
     assert_error(
         "",
-        &["observe.awr=on"],
+        &["observe.awr=statspack"],
         "--set",
         &["observe.awr", "neither AWR nor STATSPACK", "leave it out"],
     );
-    plan("[workload]\ncommit = \"wait\"\n[observe]\nawr = \"auto\"\n", &[]);
+    plan("[workload]\ncommit = \"wait\"\n[observe]\nawr = \"off\"\n", &[]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn the_file_and_its_folders_are_for_their_user_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("of/mine/runs.db");
     let repository = Repository::open(&path).unwrap();
-    repository.keep_draft(&record("20260101-000000-aaaa")).unwrap();
+    repository.finish(&record("20260101-000000-aaaa")).unwrap();
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     let log = directory.path().join("of/mine/runs.db-wal");

@@ -1,8 +1,8 @@
 //! Snapshots of AWR or STATSPACK around a run, and AWR's report between them.
 //!
-//! AWR is part of the Diagnostics Pack, which costs a licence: it is used only where the database says that it is licensed
-//! (`control_management_pack_access`) and a DBA has let this user use it. That setting is on by default in Enterprise Edition,
-//! licensed or not, so whoever is not writes `observe.awr = "off"`.
+//! AWR is part of the Diagnostics Pack, which costs a licence. The database says that it is licensed by default
+//! (`control_management_pack_access`), licensed or not, so nothing of it is touched without the user's own word, which is
+//! `observe.awr = "awr"`; and not even then where the database says that it is not.
 
 use dyno_plan::Awr;
 use oracledb::ToDbValue;
@@ -20,53 +20,42 @@ enum Keeper {
     Statspack,
 }
 
-/// What this user may use, and why not the other.
-struct Choice {
-    keeper: Option<Keeper>,
-    reason: String,
-}
-
-/// A reporter as `awr` has it, on a connection of its own; the first snapshot is taken already.
+/// The reporter that `awr` asks for, on a connection of its own; the first snapshot is taken already.
 pub(super) fn open(config: &ConnectConfig, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-    if awr == Awr::Off {
-        return Ok(None);
-    }
+    let keeper = match awr {
+        Awr::Off => return Ok(None),
+        Awr::Statspack => Keeper::Statspack,
+        Awr::Awr => Keeper::Awr,
+    };
     let connection = Connection::open(config, "report")?;
-    let choice = choose(licensed(&connection)?, statspack(&connection)?);
-    let refused = |reason: String| {
-        TargetError::new(TargetErrorKind::Privilege, format!("observe.awr is \"on\", and {reason}")).hint(
-            "observe.awr = \"auto\" runs without; `dyno check --grants` prints what AWR and STATSPACK need",
+    let why_not = match keeper {
+        Keeper::Awr => no_awr(licensed(&connection)?),
+        Keeper::Statspack => no_statspack(statspack(&connection)?),
+    };
+    let refused = |reason: &str| {
+        let message = format!("observe.awr is {:?}, and {reason}", awr.name());
+        TargetError::new(TargetErrorKind::Privilege, message).hint(
+            "observe.awr = \"off\" runs without; `dyno check --grants` prints what AWR and STATSPACK need",
         )
     };
-    let Some(keeper) = choice.keeper else {
-        return if awr == Awr::On { Err(refused(choice.reason)) } else { Ok(None) };
-    };
-    match snapshot(&connection, keeper) {
-        Ok(first) => Ok(Some(Box::new(OraReporter { connection, keeper, first }))),
-        Err(error) if awr == Awr::On => Err(refused(error.message)),
-        // Licensed, and this user may not.
-        Err(error) if matches!(error.kind, TargetErrorKind::Privilege | TargetErrorKind::Database) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
+    if let Some(reason) = why_not {
+        return Err(refused(reason));
+    }
+    let first = snapshot(&connection, keeper).map_err(|error| refused(&error.message))?;
+    Ok(Some(Box::new(OraReporter { connection, keeper, first })))
+}
+
+/// Why AWR is not touched though the user asks for it.
+fn no_awr(licensed: Option<bool>) -> Option<&'static str> {
+    match licensed {
+        Some(true) => None,
+        Some(false) => Some("the database says that it is not licensed (control_management_pack_access)"),
+        None => Some("whether it is licensed cannot be read (V$PARAMETER)"),
     }
 }
 
-/// AWR before STATSPACK.
-fn choose(licensed: Option<bool>, statspack: bool) -> Choice {
-    match (licensed, statspack) {
-        (Some(true), _) => Choice { keeper: Some(Keeper::Awr), reason: String::new() },
-        (_, true) => Choice { keeper: Some(Keeper::Statspack), reason: String::new() },
-        (Some(false), false) => Choice {
-            keeper: None,
-            reason: "the database says that AWR is not licensed (control_management_pack_access), and this user has no STATSPACK"
-                .to_owned(),
-        },
-        (None, false) => Choice {
-            keeper: None,
-            reason: "whether AWR is licensed cannot be read (V$PARAMETER), and this user has no STATSPACK".to_owned(),
-        },
-    }
+fn no_statspack(is_there: bool) -> Option<&'static str> {
+    (!is_there).then_some("this user has no STATSPACK")
 }
 
 /// Whether the database says that the Diagnostics Pack is licensed.
@@ -142,11 +131,18 @@ mod tests {
 
     #[test]
     fn awr_is_used_only_where_the_database_says_that_it_is_licensed() {
-        assert_eq!(choose(Some(true), true).keeper, Some(Keeper::Awr));
-        for licensed in [Some(false), None] {
-            assert_eq!(choose(licensed, true).keeper, Some(Keeper::Statspack));
-            let neither = choose(licensed, false);
-            assert!(neither.keeper.is_none() && neither.reason.contains("AWR"));
-        }
+        assert_eq!(no_awr(Some(true)), None);
+        assert!([Some(false), None].into_iter().all(|licensed| no_awr(licensed).is_some()));
+    }
+
+    #[test]
+    fn without_the_users_word_nothing_is_asked_of_the_database() {
+        // Nobody listens there: connecting would be an error.
+        let url = "oracle://me@127.0.0.1:1/none".parse().unwrap();
+        let options =
+            crate::OpenOptions { password: None, connect_timeout: std::time::Duration::from_millis(200) };
+        let config = ConnectConfig::from_url(&url, &options).unwrap();
+        assert!(open(&config, Awr::Off).unwrap().is_none());
+        assert!(open(&config, Awr::Statspack).is_err());
     }
 }
