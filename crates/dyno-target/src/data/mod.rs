@@ -10,7 +10,7 @@ mod spot;
 
 pub use dyno_plan::mix;
 pub use filler::{Filler, UpdateValues};
-pub use order::{order_fault, order_keys};
+pub use order::{neighbours_fault, order_fault, order_keys, sorted_fault};
 pub use permutation::Permutation;
 pub use spot::{SPOT_ROWS, row_fault, spot_keys};
 

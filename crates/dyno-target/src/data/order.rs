@@ -34,9 +34,20 @@ pub fn order_keys(rows: u64, seed: u64) -> Vec<u64> {
 /// What is wrong with the places at which keys were found, in a table of `rows` rows, if anything. Places are blocks or row
 /// numbers: what matters is which is before which, and which are neighbours.
 pub fn order_fault(rows: u64, found: &[(u64, u64)]) -> Option<String> {
-    let found = &mut found.to_vec();
+    sorted_fault(found).or_else(|| neighbours_fault(rows, found))
+}
+
+/// Each key once, in their order.
+fn by_key(found: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut found = found.to_vec();
     found.sort_unstable();
     found.dedup_by_key(|(key, _)| *key);
+    found
+}
+
+/// Whether rows lie in the order of their keys.
+pub fn sorted_fault(found: &[(u64, u64)]) -> Option<String> {
+    let found = &by_key(found);
     let correlation = correlation(found);
     let chance = DEVIATIONS / (found.len().saturating_sub(1).max(1) as f64).sqrt();
     if found.len() >= SAMPLE_MIN && correlation.abs() > chance.clamp(CORRELATION_MAX, 0.99) {
@@ -47,6 +58,12 @@ pub fn order_fault(rows: u64, found: &[(u64, u64)]) -> Option<String> {
             found.len()
         ));
     }
+    None
+}
+
+/// Whether a key and the next are neighbours more often than in any random order.
+pub fn neighbours_fault(rows: u64, found: &[(u64, u64)]) -> Option<String> {
+    let found = &by_key(found);
     let pairs: Vec<_> = found.windows(2).filter(|pair| pair[1].0 == pair[0].0 + 1).collect();
     let near = pairs.iter().filter(|pair| pair[0].1.abs_diff(pair[1].1) <= NEAR).count();
     if rows >= ROWS_MIN && pairs.len() >= PAIRS_MIN && near as f64 > NEIGHBOURS_MAX * pairs.len() as f64 {

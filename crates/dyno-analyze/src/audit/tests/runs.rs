@@ -204,6 +204,15 @@ fn where_the_window_cannot_be_compared_the_whole_run_is() {
         ("commits_whole", Pass, "acknowledged", postgres(read_late)),
         ("edges", Warn, "rates of the database's counters are left out", postgres(read_late)),
         (
+            "edges",
+            Fail,
+            "are left out",
+            postgres(|r| {
+                read_late(r);
+                r.whole = None;
+            }),
+        ),
+        (
             "others_test_tables",
             Fail,
             "others read them too",
