@@ -4,6 +4,7 @@ A machine's speed drifts by more than the differences that matter here. Neighbou
 ratios inside a pair are kept; which side goes first changes from pair to pair, so that a trend favours neither.
 """
 
+import math
 import os
 import statistics
 from dataclasses import dataclass
@@ -13,25 +14,41 @@ from . import quiet
 
 @dataclass
 class Spread:
-    """The median of some figures, with the least and the greatest."""
+    """The median of some figures, with the least and the greatest, and where the true median lies (`likely`)."""
 
     median: float
     least: float
     greatest: float
     n: int
+    likely: tuple
 
     @classmethod
     def of(cls, figures):
         """Of one figure or more."""
-        return cls(statistics.median(figures), min(figures), max(figures), len(figures))
+        return cls(statistics.median(figures), min(figures), max(figures), len(figures), interval(figures))
 
     def show(self, digits=2):
         """`1.04 (0.98–1.11)`."""
         return f"{self.median:,.{digits}f} ({self.least:,.{digits}f}–{self.greatest:,.{digits}f})"
 
+    def show_likely(self, digits=3):
+        """`1.004 [0.997, 1.012]`: the median, and the interval that holds the true one in 95 cases of 100."""
+        low, high = (f"{end:,.{digits}f}" if end is not None else "?" for end in self.likely)
+        return f"{self.median:,.{digits}f} [{low}, {high}]"
+
     def as_json(self):
         """For the file beside the table."""
-        return {"median": self.median, "min": self.least, "max": self.greatest, "n": self.n}
+        return {"median": self.median, "min": self.least, "max": self.greatest, "n": self.n, "median_95": self.likely}
+
+
+def interval(figures):
+    """The interval of order statistics that holds the median with 95 % or more, whatever the distribution is (the sign
+    test's; Conover, Practical Nonparametric Statistics, 3.2); `(None, None)` for fewer than six figures."""
+    n, figures = len(figures), sorted(figures)
+    below, cut = 0.0, 0
+    while (below := below + math.comb(n, cut) / 2**n) <= 0.025:
+        cut += 1
+    return (figures[cut - 1], figures[n - cut]) if cut else (None, None)
 
 
 @dataclass

@@ -289,6 +289,7 @@ fn record(
             engine: engine.into(),
             identity,
             data: Some(data),
+            data_note: None,
             own: None,
         }],
         host: host(),

@@ -130,6 +130,7 @@ fn target_facts(aim: &crate::run::Aim) -> TargetFacts {
         engine: aim.target.engine().to_owned(),
         identity: aim.identity.clone(),
         data: Some(aim.spec.clone()),
+        data_note: None,
         own: None,
     }
 }

@@ -2,133 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod scene;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use dyno_drive::scripted::{Act, Script, ScriptedClock, ScriptedTarget};
-use dyno_drive::{Aim, Event, Job, OWN_COMMITS, Unwatched, Watch, run};
-use dyno_plan::{DataSpec, Drive, Plan, Rate, Span};
+use dyno_drive::scripted::{Act, ScriptedClock};
+use dyno_drive::{Event, OWN_COMMITS, Watch};
+use dyno_plan::{Drive, Rate, Span};
 use dyno_record::{Counter, RunRecord, Status};
-use dyno_target::{Cancel, Clock, ErrorClass, MonotonicClock, Op, OpError, Target};
-
-/// A short run on a scripted database, described the way one would say it.
-struct Scene {
-    plan: Plan,
-    script: Arc<Script>,
-    clock: Arc<dyn Clock>,
-    pass: Arc<dyn Fn(u64) + Send + Sync>,
-    cancel: Cancel,
-    reading: Arc<dyn Fn() + Send + Sync>,
-    duplex: bool,
-    /// The session that panics when it is opened, and the one that does when it is closed.
-    panics: (Option<u32>, Option<u32>),
-}
-
-impl Scene {
-    /// One session, closed loop, operations of no length on the machine's clock.
-    fn new() -> Self {
-        let plan = serde_json::from_value(serde_json::json!({
-            "version": 1,
-            "target": { "url": "sqlite::memory:", "connect_timeout": "1s" },
-            "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
-                      "load_parallel": 1 },
-            "workload": { "update_pct": 0, "scan_pct": 0, "lookup_pct": 0, "work_unit": 8, "redo": "lite",
-                          "drive": "client", "arrivals": "constant", "seed": 1 },
-            "run": { "sessions_per_schema": 1, "warmup": "0s", "time": "200ms", "drain": "500ms" },
-            "observe": { "interval": "50ms" }
-        }))
-        .unwrap();
-        Self {
-            plan,
-            script: Arc::new(|_, _, _| Act::Take(0)),
-            clock: Arc::new(MonotonicClock::default()),
-            // Some time must pass in every operation, or a test would count millions.
-            pass: Arc::new(|_| std::thread::yield_now()),
-            cancel: Cancel::default(),
-            reading: Arc::new(|| ()),
-            duplex: false,
-            panics: (None, None),
-        }
-    }
-
-    /// Sessions share a thread.
-    fn duplex(mut self) -> Self {
-        self.duplex = true;
-        self.plan.run.threads = Some(1);
-        self
-    }
-
-    fn panics(mut self, opened: Option<u32>, closed: Option<u32>) -> Self {
-        self.panics = (opened, closed);
-        self
-    }
-
-    fn sessions(mut self, sessions: u32) -> Self {
-        self.plan.run.sessions_per_schema = sessions;
-        self
-    }
-
-    fn updates(mut self, pct: u32) -> Self {
-        self.plan.workload.update_pct = pct;
-        self
-    }
-
-    fn script(mut self, script: impl Fn(u32, u64, Op) -> Act + Send + Sync + 'static) -> Self {
-        self.script = Arc::new(script);
-        self
-    }
-
-    /// Operations take exactly the scripted time, on a clock that nothing else moves.
-    fn scripted_time(mut self) -> Self {
-        let clock = Arc::new(ScriptedClock::default());
-        self.clock = Arc::clone(&clock) as Arc<dyn Clock>;
-        self.pass = Arc::new(move |ns| clock.advance(ns));
-        self
-    }
-
-    fn plan(mut self, change: impl FnOnce(&mut Plan)) -> Self {
-        change(&mut self.plan);
-        self
-    }
-
-    fn run(&self) -> RunRecord {
-        self.run_watched(&Unwatched)
-    }
-
-    fn run_watched(&self, watch: &dyn Watch) -> RunRecord {
-        let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass))
-            .reading(Arc::clone(&self.reading))
-            .panicking(self.panics.0, self.panics.1);
-        let target = if self.duplex { target.duplex() } else { target };
-        let job = Job {
-            run_id: "test".into(),
-            started_at: "2026-01-01T00:00:00Z".into(),
-            run_stamp: 7,
-            plan: &self.plan,
-            targets: vec![Aim {
-                identity: target.identify().unwrap(),
-                target: Arc::new(target),
-                spec: DataSpec {
-                    schemas: 1,
-                    rows: 1_000,
-                    scan_rows: 10,
-                    block_size: 8192,
-                    compressible: 0,
-                    seed: 42,
-                    secondary: false,
-                },
-                host_paths: Vec::new(),
-                reads_only: None,
-                instance: None,
-            }],
-            clock: Arc::clone(&self.clock),
-            cancel: self.cancel.clone(),
-            dyno_version: "test".into(),
-        };
-        run(&job, watch).unwrap()
-    }
-}
+use dyno_target::{Cancel, ErrorClass, OpError};
+use scene::Scene;
 
 fn error(class: ErrorClass) -> Act {
     Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() })

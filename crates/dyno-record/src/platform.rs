@@ -75,6 +75,9 @@ pub struct TargetFacts {
     /// The loaded data that the run worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<dyno_plan::DataSpec>,
+    /// What updates had made of the data when the run began, where figures depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_note: Option<String>,
     /// What it did in a run over several targets; absent where it is the only one, and the record's own figures are its.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<Box<OwnPart>>,

@@ -99,6 +99,7 @@ fn target() -> TargetFacts {
             seed: 1,
             secondary: false,
         }),
+        data_note: None,
         own: None,
     }
 }

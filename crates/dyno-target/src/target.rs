@@ -92,12 +92,13 @@ pub trait Target: Send + Sync {
 
     /// Whether the data of `spec`, which [`Target::survey`] found, is still what was loaded, or what Dyno's own updates
     /// made of it: by what can be seen without reading it all, and a sample of rows that `seed` chooses. What it costs
-    /// does not grow with the data; what is wrong with a few rows only may be missed.
+    /// does not grow with the data; what is wrong with a few rows only may be missed. What it returns is something that own
+    /// updates made of the data, and that figures depend on.
     ///
     /// # Errors
     /// [`crate::TargetErrorKind::Data`] says what is wrong; else it cannot be reached.
-    fn spot_check(&self, _spec: &DataSpec, _seed: u64) -> Result<(), TargetError> {
-        Ok(())
+    fn spot_check(&self, _spec: &DataSpec, _seed: u64) -> Result<Option<String>, TargetError> {
+        Ok(None)
     }
 
     /// Creates, fills and verifies the data. The same spec already there is recognised; a partial load of the same spec

@@ -136,8 +136,8 @@ pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec>
 }
 
 /// Whether the target holds the data of `spec`, unchanged as far as a look at some of it tells; the error says what it
-/// holds instead, and the way out.
-pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<(), TargetError> {
+/// holds instead, and the way out. Returns what figures depend on besides, as [`Target::spot_check`] does.
+pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetError> {
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
     match target.survey()? {
@@ -156,6 +156,9 @@ pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<(), T
         DataState::Empty => wrong("the target holds no data of Dyno's".into(), "`dyno load` creates it"),
     }
 }
+
+/// The way out where updates have moved rows together.
+pub(crate) const SPREAD_AGAIN: &str = "`dyno load --replace` spreads the rows again";
 
 /// Another sample of rows at each look: what one misses, a later one may find.
 pub(crate) fn spot_seed() -> u64 {

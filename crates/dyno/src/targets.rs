@@ -24,6 +24,8 @@ pub(crate) struct Reached {
     /// Why it takes reads only, if it does.
     pub(crate) reads_only: Option<String>,
     instance: Option<Instance>,
+    /// What updates have made of its data, where figures depend on it.
+    pub(crate) data_note: Option<String>,
     /// What stands before an error of one of several: `target 2 (postgres://…): `.
     label: String,
 }
@@ -83,7 +85,7 @@ impl Targets {
             let (target, identity) = named(&label, context::reach(plan, url, talk))?;
             let reads_only = named(&label, target.reads_only().map_err(Into::into))?;
             let instance = if several { named(&label, target.instance().map_err(Into::into))? } else { None };
-            let reached = Reached { target, identity, reads_only, instance, label };
+            let reached = Reached { target, identity, reads_only, instance, data_note: None, label };
             refuse_overlap(&all, &reached)?;
             all.push(reached);
         }

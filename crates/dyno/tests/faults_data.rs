@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Desk, Said, short};
+use common::{Desk, Said, check, short};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=400 blocks", "--set", "data.scan_scale=100 blocks"];
@@ -232,4 +232,35 @@ fn own_deletions_on_postgres_make_nobody_count_all_keys() {
         server.psql("DELETE FROM dyno.rows_1 WHERE custid = 123");
         assert_eq!((load().code, counted()), (3, 2));
     }
+}
+
+#[test]
+fn rows_that_updates_moved_together_are_said_and_no_fault() {
+    let Some(version) = Postgres::available().last().cloned() else { return };
+    let server = Postgres::start(&version, &[("fsync", "off")]);
+    let (url, desk) = (server.url(), Desk::new());
+    assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
+    let finding = || {
+        let (code, record) = desk.json(&args(&short(&["run"]), &url));
+        assert_eq!(code, 0, "{record:#}");
+        let data = check(&record, "data");
+        format!("{}: {}", data["status"].as_str().unwrap(), data["detail"].as_str().unwrap())
+    };
+    assert!(finding().starts_with("pass: "), "{}", finding());
+    // Ranges of ten keys, one after the other and in no order, as updates of ten rows each leave them behind.
+    for range in 0..40 {
+        let first = range * 7 % 40 * 10 + 1;
+        server
+            .psql(&format!("UPDATE dyno.rows_1 SET c2 = c2 WHERE custid BETWEEN {first} AND {}", first + 9));
+    }
+    let found = finding();
+    assert!(
+        found.starts_with("warn: table dyno.rows_1 has ") && found.contains("moved rows together"),
+        "{found}"
+    );
+    let looked = desk.dyno(&args(&["check"], &url));
+    let said = format!("{}{}", looked.out, looked.err);
+    assert!(looked.code == 0 && said.contains("load --replace"), "{looked:#?}");
+    assert_eq!(desk.dyno(&args(&["load", "--replace"], &url)).code, 0);
+    assert!(finding().starts_with("pass: "), "{}", finding());
 }

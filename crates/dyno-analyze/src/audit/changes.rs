@@ -90,6 +90,26 @@ fn look(facts: &Facts<'_>, kind: &Kind) -> Verdict {
     }
 }
 
+/// Whether the run began on rows that lie as they were loaded.
+pub(super) fn data(facts: &Facts<'_>) -> Verdict {
+    let Some(target) = facts.record.targets.first().filter(|target| target.data.is_some()) else {
+        return skip("the record does not say which data it worked on");
+    };
+    let Some(note) = &target.data_note else {
+        return found(
+            CheckStatus::Pass,
+            "as loaded",
+            "as loaded",
+            "rows of a sample were what was loaded, each in its place",
+        );
+    };
+    let detail = format!(
+        "{note}: operations on more than one row take fewer blocks, and blocks that lie closer, than on data that was loaded \
+         anew; `dyno load --replace` spreads the rows again"
+    );
+    found(CheckStatus::Warn, "as loaded", "moved by updates", detail)
+}
+
 /// Settings of the database.
 pub(super) fn settings(facts: &Facts<'_>) -> Verdict {
     look(

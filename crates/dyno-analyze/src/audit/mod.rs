@@ -51,6 +51,7 @@ const CHECKS: &[Check] = &[
     ("counters_epoch", counters::epoch),
     ("counters_monotone", counters::monotone),
     ("counters_known", counters::known),
+    ("data", changes::data),
     ("settings", changes::settings),
     ("shape", changes::shape),
     ("errors", client::errors),

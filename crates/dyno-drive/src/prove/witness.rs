@@ -153,7 +153,7 @@ impl Target for Witness {
     fn survey(&self) -> Result<DataState, TargetError> {
         self.inner.survey()
     }
-    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
         self.inner.spot_check(spec, seed)
     }
     fn load(

@@ -99,8 +99,8 @@ impl Target for MyTarget {
         self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
     }
 
-    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
-        self.ask(|connection| layout::spot_check(connection, spec, seed))
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed)).map(|()| None)
     }
 
     fn load(

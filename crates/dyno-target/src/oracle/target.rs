@@ -91,8 +91,8 @@ impl Target for OraTarget {
         self.ask(layout::survey)
     }
 
-    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
-        self.ask(|connection| layout::spot_check(connection, spec, seed))
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed)).map(|()| None)
     }
 
     fn load(

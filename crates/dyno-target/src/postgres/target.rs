@@ -114,7 +114,7 @@ impl Target for PgTarget {
         self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
     }
 
-    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
         self.ask(|connection| layout::spot_check(connection, spec, seed))
     }
 

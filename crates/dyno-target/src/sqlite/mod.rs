@@ -188,9 +188,9 @@ impl Target for SqliteTarget {
         }
     }
 
-    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
         match self.shared.inspect()? {
-            Some(link) => layout::spot_check(&link.conn, spec, seed),
+            Some(link) => layout::spot_check(&link.conn, spec, seed).map(|()| None),
             None => Err(no_data(&self.shared.params, "does not exist")),
         }
     }

@@ -71,9 +71,14 @@ fn findings(
     let found_well = |finding: &&mut Advice| finding.check == "data" && finding.severity == Severity::Ok;
     if !target.capabilities().ephemeral
         && let Some(finding) = advice.iter_mut().find(found_well)
-        && let Err(error) = target.spot_check(&context::spec(plan, target)?, context::spot_seed())
     {
-        *finding = self::advice("data", Severity::Fail, error.to_string(), error.hint);
+        match target.spot_check(&context::spec(plan, target)?, context::spot_seed()) {
+            Ok(None) => {}
+            Ok(Some(note)) => {
+                *finding = self::advice("data", Severity::Warn, note, context::SPREAD_AGAIN);
+            }
+            Err(error) => *finding = self::advice("data", Severity::Fail, error.to_string(), error.hint),
+        }
     }
     Ok(advice)
 }
@@ -138,7 +143,8 @@ fn data(plan: &Plan, talk: &Talk, target: &dyn Target) -> anyhow::Result<Advice>
     };
     talk.detail("looking at the data");
     Ok(match context::require_data(target, &spec) {
-        Ok(()) => advice("data", Severity::Ok, "the target holds what the plan describes", ""),
+        Ok(None) => advice("data", Severity::Ok, "the target holds what the plan describes", ""),
+        Ok(Some(note)) => advice("data", Severity::Warn, note, context::SPREAD_AGAIN),
         Err(error) => {
             let empty = matches!(target.survey()?, DataState::Empty);
             let severity = if empty { Severity::Note } else { Severity::Fail };

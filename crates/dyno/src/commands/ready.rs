@@ -84,7 +84,7 @@ impl Ready {
         let locks = targets.lock(work, talk)?;
         let specs = make_room(&plan, &targets, loading, talk)?;
         let marks = Marks::default();
-        let ready = Self {
+        let mut ready = Self {
             plan,
             repository,
             targets,
@@ -141,32 +141,37 @@ impl Ready {
 
     /// Makes sure that the targets hold the data, loading it where `loading` allows, or where it cannot outlive the
     /// process.
-    fn ready_data(&self, loading: &Loading<'_>, talk: &Talk) -> anyhow::Result<()> {
+    fn ready_data(&mut self, loading: &Loading<'_>, talk: &Talk) -> anyhow::Result<()> {
         if self.targets.is_shared() && matches!(loading, Loading::AsNeeded { .. }) {
             for holder in self.targets.holders()? {
                 holder.named(self.ready_one(holder, &holder.spec(&self.plan)?, loading, talk))?;
             }
             return self.targets.wait_seen(&self.plan, &self.cancel);
         }
-        for (reached, spec) in self.targets.all.iter().zip(&self.specs) {
-            reached.named(self.ready_one(reached, spec, loading, talk))?;
+        let each = self.targets.all.iter().zip(&self.specs);
+        let notes: Vec<_> = each
+            .map(|(reached, spec)| reached.named(self.ready_one(reached, spec, loading, talk)))
+            .collect::<Result<_, _>>()?;
+        for (reached, note) in self.targets.all.iter_mut().zip(notes) {
+            reached.data_note = note;
         }
         Ok(())
     }
 
+    /// Returns what updates have made of data that was there already, as [`context::require_data`] does.
     fn ready_one(
         &self,
         reached: &Reached,
         spec: &DataSpec,
         loading: &Loading<'_>,
         talk: &Talk,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Option<String>> {
         let (target, cancel) = (reached.target.as_ref(), &self.cancel);
         let load = |replace| load::load(target, spec, self.plan.data.load_parallel, replace, talk, cancel);
         if target.capabilities().ephemeral {
             let replace = matches!(loading, Loading::AsNeeded { .. });
             load(replace)?;
-            return Ok(());
+            return Ok(None);
         }
         if cancel.is_cancelled() {
             return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began").into());
@@ -174,9 +179,9 @@ impl Ready {
         talk.detail("looking at the data");
         if let Loading::AsNeeded { .. } = loading {
             match target.survey()? {
-                DataState::Empty | DataState::Partial { .. } => return load(false).map(|_| ()),
+                DataState::Empty | DataState::Partial { .. } => return load(false).map(|_| None),
                 // What may not be replaced was refused before.
-                DataState::Loaded { spec: there, .. } if there != *spec => return load(true).map(|_| ()),
+                DataState::Loaded { spec: there, .. } if there != *spec => return load(true).map(|_| None),
                 DataState::Loaded { .. } => {}
             }
         }
@@ -184,8 +189,9 @@ impl Ready {
     }
 }
 
-/// Makes sure that a target holds the data, after removing what a run that was broken off has inserted.
-fn require_data(reached: &Reached, spec: &DataSpec, talk: &Talk) -> anyhow::Result<()> {
+/// Makes sure that a target holds the data, after removing what a run that was broken off has inserted; returns what
+/// updates have made of it.
+fn require_data(reached: &Reached, spec: &DataSpec, talk: &Talk) -> anyhow::Result<Option<String>> {
     let target = reached.target.as_ref();
     let holds = || -> anyhow::Result<bool> {
         Ok(matches!(target.survey()?, DataState::Loaded { spec: there, .. } if there == *spec))

@@ -233,7 +233,9 @@ fn where_the_window_cannot_be_compared_the_whole_run_is() {
 
 #[test]
 fn spoiled_windows_are_found() {
+    let moved = "table dyno.rows_1 has 20 of 30 neighbouring keys in neighbouring blocks".to_owned();
     check_cases(vec![
+        ("data", Warn, "20 of 30", postgres(|r| r.targets[0].data_note = Some(moved))),
         ("sessions", Fail, "4 planned, 3 passed", postgres(|r| r.gate.sessions = 3)),
         ("gate_skew", Warn, "short of processors", postgres(|r| r.gate.skew_us_max = 80_000.0)),
         ("edges", Fail, "nobody knows", postgres(|r| window(r).edge_late = (0, 1))),

@@ -22,7 +22,7 @@ use crate::error::{TargetError, TargetErrorKind};
 /// Line pointers of a block that may hold its row: a resumed load leaves dead ones in front.
 const POINTERS: u64 = 4;
 
-/// Looks at every table of `spec`; another `seed` looks at other rows.
+/// Looks at every table of `spec`; another `seed` looks at other rows. Returns what updates have done to the order of rows.
 ///
 /// # Errors
 /// `Data` names the table and what is wrong with it.
@@ -30,7 +30,7 @@ pub(in crate::postgres) fn spot_check(
     connection: &mut Connection,
     spec: &DataSpec,
     seed: u64,
-) -> Result<(), TargetError> {
+) -> Result<Option<String>, TargetError> {
     // Rows are to be found by the index, as a run finds them.
     connection.simple("SET enable_seqscan = off")?;
     let mut tables = Vec::new();
@@ -42,16 +42,18 @@ pub(in crate::postgres) fn spot_check(
     let deleted: u64 = of_rows.map(|(_, facts)| facts.deleted).sum();
     // Statistics that were reset say nothing of what was deleted before.
     let others = deleted > 0 && deleted != deletions::noted(connection)?;
+    let mut moved = None;
     for (table, facts) in &tables {
         check_facts(spec, table, facts)?;
         check_burdens(connection, spec, table)?;
         let others = if table.kind == TableKind::Rows { others } else { facts.deleted > 0 };
-        check_rows(connection, spec, table, facts, (others, seed)).map_err(|error| altered(table, error))?;
+        let found = check_rows(connection, spec, table, facts, (others, seed));
+        moved = moved.or(found.map_err(|error| altered(table, error))?);
     }
     if others {
         deletions::set(connection, deleted);
     }
-    Ok(())
+    Ok(moved)
 }
 
 /// Rows of one table; all keys are counted where `others` may have deleted some.
@@ -61,7 +63,7 @@ fn check_rows(
     table: &Table,
     facts: &Facts,
     (others, seed): (bool, u64),
-) -> Result<(), TargetError> {
+) -> Result<Option<String>, TargetError> {
     if others {
         count_all(connection, table)?;
     }
@@ -69,11 +71,12 @@ fn check_rows(
     match table.kind {
         TableKind::Rows => {
             check_ends(connection, table)?;
-            check_order(connection, table, seed)?;
+            let moved = check_order(connection, table, seed)?;
             by_key(connection, spec, table, seed)?;
-            check_secondary(connection, spec, table)
+            check_secondary(connection, spec, table)?;
+            Ok(moved)
         }
-        TableKind::Scan => by_block(connection, spec, table, facts.blocks, seed),
+        TableKind::Scan => by_block(connection, spec, table, facts.blocks, seed).map(|()| None),
     }
 }
 
@@ -157,19 +160,27 @@ fn check_burdens(connection: &mut Connection, spec: &DataSpec, table: &Table) ->
     Err(wrong(table, &found).hint(format!("{way_out}; or `dyno load --replace`, which makes the data anew")))
 }
 
-/// Whether keys still lie at random.
-pub(super) fn check_order(connection: &mut Connection, table: &Table, seed: u64) -> Result<(), TargetError> {
+/// Whether keys still lie at random; if not because updates moved them, that is returned.
+pub(super) fn check_order(
+    connection: &mut Connection,
+    table: &Table,
+    seed: u64,
+) -> Result<Option<String>, TargetError> {
     let keys: Vec<String> = order_keys(table.rows, seed).iter().map(u64::to_string).collect();
     let sql = include_str!("../sql/spot_places.sql")
         .replace("{table}", &table.full_name())
         .replace("{keys}", &keys.join(","));
     let rows = connection.simple(&sql)?;
     let found: Vec<(u64, u64)> = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))).collect();
-    let neighbours =
-        || neighbours_fault(table.rows, &found).filter(|_| !moved_by_updates(table.rows, &found));
-    match sorted_fault(&found).or_else(neighbours) {
+    if let Some(fault) = sorted_fault(&found) {
+        return Err(wrong(table, &fault));
+    }
+    match neighbours_fault(table.rows, &found) {
+        Some(fault) if moved_by_updates(table.rows, &found) => {
+            Ok(Some(format!("table {} {fault}; updates have moved rows together", table.full_name())))
+        }
         Some(fault) => Err(wrong(table, &fault)),
-        None => Ok(()),
+        None => Ok(None),
     }
 }
 

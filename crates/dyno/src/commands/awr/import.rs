@@ -100,6 +100,7 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
             engine: "oracle".into(),
             identity: identity(report),
             data: None,
+            data_note: None,
             own: None,
         }],
         host: host(report),

@@ -227,6 +227,7 @@ fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> an
         engine: "imported".into(),
         identity: Identity { product: common.product.unwrap_or_default().to_owned(), ..Identity::default() },
         data: None,
+        data_note: None,
         own: None,
     };
     let not_audited = AuditCheck {

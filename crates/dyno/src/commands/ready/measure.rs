@@ -105,7 +105,7 @@ impl Ready {
             for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
                 let identity = reached.target.identify().map_err(Into::into);
                 reached.identity = reached.named(identity)?;
-                reached.named(require_data(reached, spec, talk))?;
+                reached.data_note = reached.named(require_data(reached, spec, talk))?;
             }
         }
         Ok(())
@@ -164,11 +164,16 @@ impl Ready {
             cancel: self.cancel.clone(),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let marked = |record| RunRecord {
-            part_of: begun.part_of.clone(),
-            variant: self.marks.variant.clone(),
-            tags: self.marks.tag.clone(),
-            ..record
+        let marked = |mut record: RunRecord| {
+            for (facts, reached) in record.targets.iter_mut().zip(&self.targets.all) {
+                facts.data_note = reached.data_note.clone();
+            }
+            RunRecord {
+                part_of: begun.part_of.clone(),
+                variant: self.marks.variant.clone(),
+                tags: self.marks.tag.clone(),
+                ..record
+            }
         };
         let keeper = keeper::is_long(&self.plan).then(|| {
             Keeper::start(marked(dyno_drive::draft(&job)), self.repository.path().to_path_buf(), watch)
