@@ -63,8 +63,8 @@ class Pairs:
         return Spread.of([figure(pair[side]) for pair in self.sides])
 
     def ratio(self, figure):
-        """The spread of ours ÷ theirs of one figure."""
-        return Spread.of([figure(a) / figure(b) for a, b in self.sides])
+        """The spread of ours ÷ theirs of one figure; of pairs in which theirs is not nothing."""
+        return Spread.of([figure(a) / figure(b) for a, b in self.sides if figure(b)] or [math.nan])
 
     def others(self):
         """The spread of what others took."""

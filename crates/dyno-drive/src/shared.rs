@@ -208,6 +208,13 @@ impl Shared {
         self.shown_ns.iter().all(|shown_ns| shown_ns.load(Ordering::Acquire) >= since_ns)
     }
 
+    /// When sessions made visible what they had done, on average.
+    pub(crate) fn shown_ns_mean(&self) -> u64 {
+        let sum: u128 =
+            self.shown_ns.iter().map(|shown_ns| u128::from(shown_ns.load(Ordering::Acquire))).sum();
+        (sum / self.shown_ns.len().max(1) as u128) as u64
+    }
+
     /// Transactions of the sessions of a target, so far, that were no operations.
     pub(crate) fn overhead(&self, target: usize) -> u64 {
         self.overhead.get(target).map_or(0, |sum| sum.load(Ordering::Acquire))

@@ -393,6 +393,7 @@ impl Worker {
     /// What this session has done is visible, at an edge whose snapshot is not there yet.
     pub(crate) fn note_visible(&mut self, edge: usize, session: &dyn Session) {
         let mark = self.mark(session);
+        self.shared.note_shown(self.setup.number, mark.at_ns);
         match self.look(edge) {
             Look::Answered if !self.publishes => {
                 self.recorder.marks[edge].settle(mark, self.looks.answered_ns(edge), None);
@@ -450,10 +451,12 @@ impl Worker {
     /// What this session has done is visible now.
     pub(crate) fn shown(&mut self, phase: Phase, session: &dyn Session) {
         self.recorder.tick_seen();
-        self.shared.note_shown(self.setup.number, self.clock.now_ns());
         match open_edge(phase) {
             Some(edge) => self.note_visible(edge, session),
-            None => self.tell_overhead(session),
+            None => {
+                self.shared.note_shown(self.setup.number, self.clock.now_ns());
+                self.tell_overhead(session);
+            }
         }
     }
 

@@ -52,7 +52,7 @@ impl Conductor<'_> {
         let (job, opening) = (self.job, self.opening);
         let now = |at: usize| (!opening || !job.targets[at].identity.counts_at_edges).then_some(0);
         let taken = self.all_snapshots(crew, &now)?;
-        self.previous = (with_overhead(taken.clone(), crew), origin_ns);
+        self.previous = (with_overhead(taken.clone(), crew), self.counted_until(crew, 0, origin_ns));
         self.measured.begin_at = taken.first().map_or_else(now_rfc3339, |taken| taken.at.clone());
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             target.vigil.begin(&taken);
@@ -97,6 +97,15 @@ impl Conductor<'_> {
         crew.shared.at_edge(edge) + crew.ended() >= crew.sessions
     }
 
+    /// Until when the counters of an edge, which is due at `edge_ns`, hold what sessions did, on average: these work on until
+    /// the counters are there.
+    fn counted_until(&self, crew: &Crew, edge: usize, edge_ns: u64) -> u64 {
+        let all_publish = self.job.targets.iter().all(|aim| aim.identity.counts_at_edges);
+        let answered_ns = self.looks().iter().map(|looks| looks.answered_ns(edge)).max().unwrap_or(0);
+        let until_ns = if all_publish { answered_ns.min(crew.shared.shown_ns_mean()) } else { answered_ns };
+        until_ns.max(edge_ns)
+    }
+
     /// Waits until all sessions have reached an edge, for a bounded time.
     fn wait_edge(&mut self, crew: &mut Crew, edge: usize, patience_s: f64) {
         let until_s = self.now_s() + patience_s;
@@ -131,7 +140,8 @@ impl Conductor<'_> {
             // A moment more than a whole interval does not begin another one.
             let intervals = end_ns.saturating_sub(origin_ns) as f64 / interval_ns.max(1) as f64;
             let index = (intervals - collector::SLIVER).ceil().max(1.0) as usize - 1;
-            self.note_interval(crew, collector, index, taken, end_ns);
+            let until_ns = self.counted_until(crew, 1, end_ns);
+            self.note_interval(crew, collector, index, taken, until_ns);
         }
         let first = taken.first().and_then(|taken| taken.as_ref().ok());
         self.measured.end_at = first.map_or_else(now_rfc3339, |taken| taken.at.clone());
