@@ -143,20 +143,7 @@ impl PlanErrors {
 
 /// User's text for an error: on one line, without control characters, at most 60 characters.
 pub(crate) fn shown(text: &str) -> String {
-    const LENGTH_MAX: usize = 60;
-    let mut out: String = text.chars().take(LENGTH_MAX).flat_map(visible).collect();
-    if text.chars().nth(LENGTH_MAX).is_some() {
-        out.push('…');
-    }
-    out
-}
-
-/// A character as it is, or escaped if a terminal would act on it.
-pub(crate) fn visible(c: char) -> Vec<char> {
-    // Bidirectional controls reorder what a terminal shows.
-    let acts = c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if acts { c.escape_default().collect() } else { vec![c] }
+    crate::terminal::spelled(text, 60)
 }
 
 /// A key's name for an error, if it looks like one; anything else may be a misplaced secret.

@@ -20,6 +20,7 @@ mod similar;
 pub mod sweep;
 mod targets;
 pub mod template;
+pub mod terminal;
 pub mod units;
 pub mod url;
 

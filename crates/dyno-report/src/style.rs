@@ -37,6 +37,8 @@ pub enum Paint {
 }
 
 impl Paint {
+    const ALL: [Self; 6] = [Self::Good, Self::Warn, Self::Bad, Self::Head, Self::Dim, Self::Foreign];
+
     fn code(self) -> &'static str {
         match self {
             Self::Good => "32",
@@ -63,4 +65,15 @@ impl Style {
             text.to_owned()
         }
     }
+}
+
+/// Bytes of the colour sequence of [`Style::paint`] that `text` begins with; 0 if it begins with none.
+pub(crate) fn painted(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\x1b[") else { return 0 };
+    let codes = Paint::ALL.map(Paint::code).into_iter().chain(["0"]);
+    codes
+        .filter(|code| rest.strip_prefix(code).is_some_and(|end| end.starts_with('m')))
+        .map(|code| code.len() + 3)
+        .max()
+        .unwrap_or(0)
 }

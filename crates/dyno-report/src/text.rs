@@ -1,32 +1,72 @@
 //! Text from records and databases, made safe and fitted.
 //!
 //! A record may come from anybody: settings, error messages and names in it could hold escape sequences that move the
-//! cursor, retitle the window or hide what follows. Nothing of it is shown but through [`clean`].
+//! cursor, retitle the window or hide what follows. Cells and sentences go through [`clean`], lines of talk through
+//! [`talk`], and whatever is printed passes [`page`] or [`json()`] once more at the door. What acts on a terminal is known in
+//! one place, [`dyno_plan::terminal`].
 
+use std::borrow::Cow;
+
+use dyno_plan::terminal::{acts, spell, spelled};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Characters of one text that are looked at; what is longer is of no use in a terminal, `--json` shows it.
 const CHARS_MAX: usize = 2_000;
 
-/// Whether a character could change how the characters around it appear.
-fn is_unsafe(c: char) -> bool {
-    let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let breaks = matches!(c, '\u{2028}' | '\u{2029}');
-    // A character without width could be there ten thousand times and be neither seen nor cut off.
-    c.is_control() || reorders || breaks || c.width().unwrap_or(0) == 0
-}
+/// Characters of a line of talk: errors may list a lot.
+const TALK_CHARS_MAX: usize = 20_000;
 
 /// `text` with everything that could drive a terminal spelled out: `\n`, `\u{1b}`. Very long texts are cut.
 pub fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(CHARS_MAX));
-    for (i, c) in text.chars().enumerate() {
-        if i == CHARS_MAX {
-            out.push('…');
-            break;
-        }
-        if is_unsafe(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    spelled(text, CHARS_MAX)
+}
+
+/// What a quoted line of somebody else's output begins with, where it follows a line of talk.
+pub const QUOTED: &str = "\n  | ";
+
+/// A line of talk, whoever's words are in it. Only quoted lines may follow it: any other line break is spelled out, so that
+/// nobody's text can pass for another message.
+pub fn talk(text: &str) -> String {
+    let lines = text.split(QUOTED).map(|line| spelled(line, TALK_CHARS_MAX));
+    lines.collect::<Vec<_>>().join(QUOTED)
+}
+
+/// Text that is laid out already, as a terminal may have it: lines, tabs and, where `color` says so, the colours of
+/// [`Style::paint`](crate::Style::paint) stay; everything else that acts is spelled out.
+pub fn page(text: &str, color: bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| acts(c) && c != '\n') {
+        return Cow::Borrowed(text);
     }
-    out
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let painted = if color { crate::style::painted(rest) } else { 0 };
+        let taken = painted.max(c.len_utf8());
+        match painted > 0 || matches!(c, '\n' | '\t') || rest.starts_with("\r\n") {
+            true => out.push_str(&rest[..taken]),
+            false => spell(c, &mut out),
+        }
+        rest = &rest[taken..];
+    }
+    Cow::Owned(out)
+}
+
+/// JSON that is the same to a program and harmless in a terminal: what acts is escaped. Outside of strings JSON has nothing
+/// that acts but its line breaks.
+pub fn json(text: &str) -> Cow<'_, str> {
+    let stays = |c: char| !acts(c) || matches!(c, '\n' | '\r' | '\t');
+    if text.chars().all(stays) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if stays(c) {
+            out.push(c);
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Columns that `text` takes.
@@ -93,6 +133,7 @@ pub fn pad(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::style::{Paint, Style};
     use proptest::prelude::*;
 
     #[test]
@@ -115,11 +156,35 @@ mod tests {
         assert_eq!(wrap("one two three four", 7, 2), ["one two", "three …"]);
     }
 
+    #[test]
+    fn talk_keeps_only_quoted_lines() {
+        assert_eq!(talk("failed\n  | said\x1b[2J\nhint: none"), "failed\n  | said\\u{1b}[2J\\nhint: none");
+    }
+
+    #[test]
+    fn a_page_keeps_its_lines_and_our_colours() {
+        let style = Style { color: true, width: 80 };
+        let red = style.paint(Paint::Bad, "bad");
+        let text = format!("a\tb\r\n{red}\x1b[2Jc\x1b[8md\u{9b}1m");
+        assert_eq!(page(&text, true), format!("a\tb\r\n{red}\\u{{1b}}[2Jc\\u{{1b}}[8md\\u{{9b}}1m"));
+        assert!(!page(&text, false).contains('\x1b'));
+        assert!(matches!(page("plain\ntext", false), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({ "a\u{9b}": ["\u{202e}x\u{7f}", "\u{e0001}"] });
+        let text = serde_json::to_string_pretty(&value).expect("a value");
+        let safe = json(&text);
+        assert!(!safe.chars().any(|c| acts(c) && c != '\n'), "{safe}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("JSON"), value);
+    }
+
     proptest! {
         #[test]
         fn cleaned_text_is_one_safe_line(text in ".{0,200}") {
             let cleaned = clean(&text);
-            prop_assert!(!cleaned.chars().any(is_unsafe));
+            prop_assert!(!cleaned.chars().any(acts));
             prop_assert!(width(&truncate(&cleaned, 20)) <= 20);
             prop_assert!(wrap(&cleaned, 20, 5).iter().all(|line| width(line) <= 20));
         }

@@ -52,8 +52,9 @@ pub(crate) fn reach(
     match target.identify() {
         Err(error) if error.kind == TargetErrorKind::PasswordNeeded && may_ask() => {
             talk.detail("the server asks for a password");
-            let password = rpassword::prompt_password(format!("password for {url}: "))
-                .context("the password could not be read")?;
+            let password =
+                rpassword::prompt_password(dyno_report::text::talk(&format!("password for {url}: ")))
+                    .context("the password could not be read")?;
             let target = open(plan, url, Some(Secret::new(password)))?;
             let identity = target.identify()?;
             Ok((target, identity))

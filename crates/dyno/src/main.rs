@@ -13,6 +13,7 @@ mod exit;
 mod files;
 mod hooks;
 mod keeper;
+mod output;
 mod own_report;
 mod progress;
 mod select;

@@ -103,6 +103,7 @@ impl<'a> RunProgress<'a> {
 
     /// The progress of one run among others: `3 of 28`, after which runs of `rest_s` seconds follow.
     pub(crate) fn among(talk: &'a Talk, place: String, rest_s: Option<f64>) -> Self {
+        let place = dyno_report::text::clean(&place);
         Self { place: Some((place, rest_s)), ..Self::new(talk) }
     }
 
@@ -190,7 +191,8 @@ impl<'a> FilesProgress<'a> {
     /// One file more is read.
     pub(crate) fn advance(&self, file: &std::path::Path) {
         self.talk.detail(&format!("{} read", file.display()));
-        self.bar.set_message(file.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        self.bar.set_message(dyno_report::text::clean(&name));
         self.bar.inc(1);
     }
 

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use crate::cli::Common;
+use crate::output::Output;
 
 /// Where and how much the program talks.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ impl Talk {
 
     fn to_stderr(&self, line: &str) {
         // Nobody can be told that stderr is closed.
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+        let _ = writeln!(std::io::stderr().lock(), "{}", dyno_report::text::talk(line));
     }
 
     /// Data for people; left out under `--json`.
@@ -53,7 +54,21 @@ impl Talk {
         if self.json {
             return Ok(());
         }
+        let text = dyno_report::text::page(text, self.style().color);
         let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    }
+
+    /// A text that a program or a file is to have as it is, such as a plan; left out under `--json`.
+    pub(crate) fn hand_over(&self, text: &str) -> std::io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let mut out = Output::text();
         out.write_all(text.as_bytes())?;
         if !text.ends_with('\n') {
             out.write_all(b"\n")?;
@@ -64,7 +79,7 @@ impl Talk {
     /// Data for machines; only under `--json`.
     pub(crate) fn json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         if self.json {
-            let mut out = std::io::stdout().lock();
+            let mut out = Output::json();
             serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
             out.write_all(b"\n")?;
             out.flush()?;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::settings::Setting;
-use crate::error::{shown, visible};
+use crate::error::shown;
 use crate::keys::{self, SECTIONS};
+use crate::terminal::spelled;
 
 /// The widest line of a comment.
 const WIDTH: usize = 100;
@@ -204,7 +205,7 @@ fn comment_behind(out: &mut String, mark: &str, text: &str) {
     let mut line = mark.to_owned();
     let mut is_empty = true;
     for word in text.split_whitespace() {
-        let word: String = word.chars().flat_map(visible).collect();
+        let word: String = spelled(word, usize::MAX);
         if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
             out.push_str(&line);
             out.push('\n');

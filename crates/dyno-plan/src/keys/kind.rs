@@ -280,6 +280,8 @@ impl Kind {
                 let escape = |c: char| match c {
                     '"' | '\\' => format!("\\{c}"),
                     c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+                    // As a terminal, or the reader of a plan, must not be led astray.
+                    c if crate::terminal::acts(c) => format!("\\U{:08X}", u32::from(c)),
                     c => c.to_string(),
                 };
                 format!("\"{}\"", text.chars().map(escape).collect::<String>())

@@ -4,6 +4,8 @@
 //! `dyno --set a run --set b` would lose `a`. Here every level has the options for itself, and what all levels say is put
 //! together: what can be repeated in the order in which it was written; what has one value must be given once.
 
+use std::ffi::OsString;
+
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
@@ -16,12 +18,21 @@ const SINGLE: [&str; 2] = ["plan", "repository"];
 impl Cli {
     /// Reads the program's arguments; tells what is wrong with them, and exits.
     pub(crate) fn read() -> Self {
-        let mut command = at_every_level(Self::command());
-        let read = command
-            .try_get_matches_from_mut(std::env::args_os())
-            .and_then(|matches| read(&mut command, &matches));
-        read.unwrap_or_else(|error| error.exit())
+        parse(std::env::args_os()).unwrap_or_else(|error| refuse(error))
     }
+}
+
+fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = at_every_level(Cli::command());
+    command.try_get_matches_from_mut(args).and_then(|matches| read(&mut command, &matches))
+}
+
+/// Says what is wrong with the command line, and exits. An argument may be the name of a file that somebody else made, and
+/// errors repeat it: they are told of the arguments as they can be shown.
+fn refuse(error: clap::Error) -> ! {
+    let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    let shown = parse(args.map(|arg| OsString::from(dyno_report::text::talk(&arg))));
+    shown.err().filter(clap::Error::use_stderr).unwrap_or(error).exit()
 }
 
 fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error> {

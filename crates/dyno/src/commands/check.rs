@@ -88,7 +88,7 @@ fn grants(plan: &Plan, talk: &Talk) -> anyhow::Result<Exit> {
     for url in plan.target.all() {
         // Of a target behind a pooler the server's own names count.
         let url = plan.target.observe_url.as_ref().unwrap_or(url);
-        talk.show(&dyno_target::grants(url))?;
+        talk.hand_over(&dyno_target::grants(url))?;
     }
     Ok(Exit::Done)
 }

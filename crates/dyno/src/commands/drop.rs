@@ -106,8 +106,9 @@ fn confirmed(url: &str, count: usize) -> anyhow::Result<bool> {
             "--yes",
         ));
     }
+    let question = dyno_report::text::talk(&format!("remove these {count} objects from {url}? [y/N] "));
     let mut err = std::io::stderr().lock();
-    write!(err, "remove these {count} objects from {url}? [y/N] ")?;
+    write!(err, "{question}")?;
     err.flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

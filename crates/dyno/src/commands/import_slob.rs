@@ -29,7 +29,7 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
     let imported = conf::import(&file, &options)?;
     match &args.output {
         Some(path) => super::write_new(path, &imported.text, args.force, "--output")?,
-        None => talk.show(&imported.text)?,
+        None => talk.hand_over(&imported.text)?,
     }
     talk.json(&serde_json::json!({
         "kit": imported.kit.name(),

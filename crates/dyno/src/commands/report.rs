@@ -8,6 +8,7 @@ use dyno_report::{ExportError, Exporter, Request, exporters};
 
 use crate::cli::{Common, Report};
 use crate::exit::{Exit, usage};
+use crate::output::Output;
 use crate::select;
 use crate::talk::Talk;
 use crate::{conclusions, context, files};
@@ -29,7 +30,7 @@ pub(super) fn run(common: &Common, args: &Report, talk: &Talk) -> anyhow::Result
             talk.say(&format!("written: {}", path.display()));
         }
         None => {
-            let mut out = std::io::stdout().lock();
+            let mut out = if exporter.name() == "json" { Output::json() } else { Output::text() };
             out.write_all(&bytes)?;
             out.flush()?;
         }

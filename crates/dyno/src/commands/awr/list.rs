@@ -14,6 +14,7 @@ use super::{files, import};
 use crate::cli::Common;
 use crate::context;
 use crate::exit::{Exit, usage};
+use crate::output::Output;
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &Read, talk: &Talk) -> anyhow::Result<Exit> {
@@ -34,9 +35,13 @@ pub(super) fn run(common: &Common, args: &Read, talk: &Talk) -> anyhow::Result<E
         Format::Table => table(&files, &columns, talk),
         Format::Csv => {
             let head: Vec<Value> = columns.iter().map(|name| Value::Text(name.clone())).collect();
-            written(&files, &columns, &format::csv(&head), format::csv, talk)
+            let head = format::csv(&head);
+            written(&files, &columns, (&head, format::csv, Output::text()), talk)
         }
-        Format::Md => written(&files, &columns, &format::markdown_head(&columns), format::markdown, talk),
+        Format::Md => {
+            let head = format::markdown_head(&columns);
+            written(&files, &columns, (&head, format::markdown, Output::shown()), talk)
+        }
     }
 }
 
@@ -107,7 +112,7 @@ fn compat(files: &[files::Wanted], layout: Compat, talk: &Talk) -> anyhow::Resul
         Compat::AwrInfo => (Layout::AwrInfo, format::bars),
     };
     let head: Vec<Value> = layout.names().into_iter().map(Value::Text).collect();
-    let mut out = std::io::stdout().lock();
+    let mut out = Output::text();
     out.write_all(write(&head).as_bytes())?;
     let of_report = |report: dyno_awr::Report| layout.values(&report);
     let outcome = files::read(files, talk, of_report, |row| Ok(out.write_all(write(&row).as_bytes())?))?;
@@ -115,15 +120,14 @@ fn compat(files: &[files::Wanted], layout: Compat, talk: &Talk) -> anyhow::Resul
     Ok(outcome.exit())
 }
 
-/// Lines as they come, each written by `write`.
+/// Lines as they come, each written by the second of `form` behind its head.
 fn written(
     files: &[files::Wanted],
     columns: &[String],
-    head: &str,
-    write: fn(&[Value]) -> String,
+    form: (&str, fn(&[Value]) -> String, Output),
     talk: &Talk,
 ) -> anyhow::Result<Exit> {
-    let mut out = std::io::stdout().lock();
+    let (head, write, mut out) = form;
     out.write_all(head.as_bytes())?;
     let of_report = |report: dyno_awr::Report| values(&report, columns);
     let outcome = files::read(files, talk, of_report, |rows| {
@@ -139,7 +143,7 @@ fn written(
 /// An array with an object for each report.
 fn json(files: &[files::Wanted], args: &Read, talk: &Talk) -> anyhow::Result<Exit> {
     let show = Show { sql_text: args.show.sql_text, object_names: args.show.object_names };
-    let mut out = std::io::stdout().lock();
+    let mut out = Output::json();
     let mut separator = "[\n";
     let spelled = |report: dyno_awr::Report| serde_json::to_string_pretty(&dyno_awr::to_json(&report, show));
     let outcome = files::read(files, talk, spelled, |text| {

@@ -1,0 +1,46 @@
+//! Text of others, made safe to print: the one place that knows which characters a terminal acts on.
+//!
+//! Names, values, error messages and reports may come from anybody. What they hold could move the cursor, retitle the
+//! window, hide what follows or forge a line of ours.
+
+use unicode_width::UnicodeWidthChar as _;
+
+/// Whether a character could change how the characters around it appear.
+pub fn acts(c: char) -> bool {
+    // Bidirectional controls reorder what a terminal shows.
+    let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(c, '\u{2028}' | '\u{2029}');
+    // A character without width could be there ten thousand times and be neither seen nor cut off.
+    !matches!(c, ' '..='~') && (c.is_control() || reorders || breaks || c.width().unwrap_or(0) == 0)
+}
+
+/// `text` on one line, with everything that could drive a terminal spelled out: `\n`, `\u{1b}`. Of more than `chars_max`
+/// characters the rest is cut.
+pub fn spelled(text: &str, chars_max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(chars_max));
+    for (i, c) in text.chars().enumerate() {
+        if i == chars_max {
+            out.push('…');
+            break;
+        }
+        spell(c, &mut out);
+    }
+    out
+}
+
+/// Adds a character as it is, or spelled out if a terminal would act on it.
+pub fn spell(c: char, out: &mut String) {
+    if acts(c) { out.extend(c.escape_default()) } else { out.push(c) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_spelled_out_and_what_is_long_is_cut() {
+        assert_eq!(spelled("a\x1b]0;x\x07b\u{9b}2J\u{202e}", 99), "a\\u{1b}]0;x\\u{7}b\\u{9b}2J\\u{202e}");
+        assert_eq!(spelled("Größe 数据", 99), "Größe 数据");
+        assert_eq!(spelled("abcd", 3), "abc…");
+    }
+}

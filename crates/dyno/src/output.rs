@@ -1,0 +1,77 @@
+//! Stdout for data: exact for programs, harmless for a terminal.
+
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
+
+use dyno_report::text;
+
+/// What may be changed on the way out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Nothing: a file or a program has it.
+    Exact,
+    /// A terminal has it: what would drive it is spelled out.
+    Shown,
+    /// JSON says the same with escapes, wherever it goes.
+    Json,
+}
+
+/// A writer of whole pieces of text; each call is given complete characters, as all formatters do.
+#[derive(Debug)]
+pub(crate) struct Output<W: Write = BufWriter<StdoutLock<'static>>> {
+    form: Form,
+    out: W,
+}
+
+impl Output {
+    /// Stdout for tables and text of any format but JSON.
+    pub(crate) fn text() -> Self {
+        let form = if io::stdout().is_terminal() { Form::Shown } else { Form::Exact };
+        Self { form, out: BufWriter::new(io::stdout().lock()) }
+    }
+
+    /// Stdout for text that people read, now or out of a file.
+    pub(crate) fn shown() -> Self {
+        Self { form: Form::Shown, out: BufWriter::new(io::stdout().lock()) }
+    }
+
+    /// Stdout for JSON.
+    pub(crate) fn json() -> Self {
+        Self { form: Form::Json, out: BufWriter::new(io::stdout().lock()) }
+    }
+}
+
+impl<W: Write> Write for Output<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let piece = || String::from_utf8_lossy(bytes);
+        match self.form {
+            Form::Exact => self.out.write_all(bytes)?,
+            Form::Shown => self.out.write_all(text::page(&piece(), false).as_bytes())?,
+            Form::Json => self.out.write_all(text::json(&piece()).as_bytes())?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reader_gets_its_form() -> io::Result<()> {
+        let text = "a,\x1b[2J\u{9b},ä\n";
+        for (form, expected) in [
+            (Form::Exact, text),
+            (Form::Shown, "a,\\u{1b}[2J\\u{9b},ä\n"),
+            (Form::Json, "a,\\u001b[2J\\u009b,ä\n"),
+        ] {
+            let mut output = Output { form, out: Vec::new() };
+            output.write_all(text.as_bytes())?;
+            assert_eq!(String::from_utf8_lossy(&output.out), expected, "{form:?}");
+        }
+        Ok(())
+    }
+}
