@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::number::Reading;
-use crate::report::{Event, Report};
+use crate::report::{Event, Parameter, Report};
 use crate::row::{Line, Value};
 
 /// A figure of both reports.
@@ -194,16 +194,16 @@ fn is_same(a: &str, b: &str) -> bool {
 
 fn parameters(a: &Report, b: &Report) -> Vec<Switch> {
     let value = |report: &Report, name: &str| {
-        let parameter = report.parameters.iter().find(|parameter| parameter.name == name)?;
+        let parameter = report.parameters.iter().find(|parameter| parameter.full_name() == name)?;
         Some(parameter.end_value.clone().unwrap_or_else(|| parameter.value.clone()))
     };
     // Where one report has no list of parameters, none of them changed.
     if a.parameters.is_empty() || b.parameters.is_empty() {
         return Vec::new();
     }
-    let names: BTreeSet<&str> =
-        a.parameters.iter().chain(&b.parameters).map(|parameter| parameter.name.as_str()).collect();
-    let switch = |name: &str| Switch { name: name.to_owned(), a: value(a, name), b: value(b, name) };
+    let names: BTreeSet<String> =
+        a.parameters.iter().chain(&b.parameters).map(Parameter::full_name).collect();
+    let switch = |name: String| Switch { a: value(a, &name), b: value(b, &name), name };
     names.into_iter().map(switch).filter(|switch| switch.a != switch.b).collect()
 }
 

@@ -44,8 +44,15 @@ pub enum AwrError {
     #[error(transparent)]
     Input(#[from] InputError),
     /// It is a report of Oracle's that compares or explains, and has no figures of one interval.
-    #[error("it is no report of one interval, but {0:?}")]
-    OtherReport(String),
+    #[error(
+        "it is {what} ({title:?}) and has no figures of one interval; read the AWR or STATSPACK report of that interval"
+    )]
+    OtherReport {
+        /// Which kind, with its article.
+        what: &'static str,
+        /// Its title.
+        title: String,
+    },
     /// The text has no title of a report.
     #[error("it has no title of an AWR or STATSPACK report")]
     NoReport,
@@ -84,7 +91,7 @@ pub fn is_report(path: &Path) -> bool {
 pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, AwrError> {
     let is_html = is_html(text);
     // A text report may have been put into a page as it is.
-    let plain = if is_html { html::plain(text) } else { None };
+    let plain = if is_html { html::plain(text, table::is_interval_title) } else { None };
     let mut document = match (&plain, is_html) {
         (Some(plain), _) => text::read(plain, first_line),
         (None, true) => html::read(text, first_line),
@@ -95,11 +102,15 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, Aw
         document = text::read(text, first_line);
     }
     let Some(kind) = read::kind_of(&document) else {
-        let title = document.title.trim();
+        let other = || html::plain(text, table::is_report_title).map(|plain| text::read(&plain, 1).title);
+        let title = Some(document.title.clone()).filter(|title| !title.is_empty() || !is_html);
+        let title = title.or_else(other).unwrap_or_default();
+        let title = title.trim();
         return Err(if title.is_empty() {
             AwrError::NoReport
         } else {
-            AwrError::OtherReport(title.to_owned())
+            let what = table::other_report(title).unwrap_or("a report of another kind");
+            AwrError::OtherReport { what, title: title.to_owned() }
         });
     };
     let mut report = read::read(&document, file, kind);

@@ -69,6 +69,8 @@ pub struct NotANumber {
     pub why: &'static str,
     /// Whether the report does not have the number at all: its column was too narrow, and `####` stands there.
     pub overflow: bool,
+    /// Whether it is what a narrow column leaves of a number: digits without their unit, a suffix without its digits.
+    pub cut: bool,
 }
 
 /// Characters of an unreadable text that an error repeats.
@@ -76,7 +78,11 @@ const SHOWN_MAX: usize = 60;
 
 fn not(text: &str, why: &'static str) -> NotANumber {
     let overflow = text.starts_with('#');
-    NotANumber { text: text.chars().take(SHOWN_MAX).collect(), why, overflow }
+    NotANumber { text: text.chars().take(SHOWN_MAX).collect(), why, overflow, cut: false }
+}
+
+fn cut(text: &str, why: &'static str) -> NotANumber {
+    NotANumber { cut: true, ..not(text, why) }
 }
 
 /// Whether a cell holds nothing: blank, non-breaking blanks, `N/A`, a dash.
@@ -142,7 +148,12 @@ fn leading(text: &str, decimal: Decimal) -> Result<(Digits, &str), NotANumber> {
     let end = unsigned.find(|c: char| !is_mantissa(c)).unwrap_or(unsigned.len());
     let (mantissa, rest) = unsigned.split_at(end);
     if !mantissa.bytes().any(|b| b.is_ascii_digit()) {
-        return Err(not(text, "it has no digits"));
+        let is_suffix = matches!(rest.trim().as_bytes(), [letter] if steps(*letter).is_some());
+        return Err(if is_suffix {
+            cut(text, "a suffix stands there without its digits")
+        } else {
+            not(text, "it has no digits")
+        });
     }
     let (whole, fraction) =
         split_mantissa(mantissa, decimal).ok_or_else(|| not(text, "its marks do not group digits"))?;
@@ -302,7 +313,7 @@ pub(crate) fn time(
         (None, [letter @ (b'K' | b'M' | b'G')]) => (caption, 3 * steps(*letter).unwrap_or(0)),
         _ => return Err(not(text, "the unit is not known")),
     };
-    let unit = unit.ok_or_else(|| not(text, "neither it nor its caption names a unit"))?;
+    let unit = unit.ok_or_else(|| cut(text, "neither it nor its caption names a unit"))?;
     let reading = digits.reading(thousands).ok_or_else(|| not(text, "it is out of range"))?;
     Ok(Some(TimeReading { reading, unit }))
 }

@@ -223,6 +223,27 @@ pub struct Parameter {
     pub value: String,
     /// Its value at the end, where it changed.
     pub end_value: Option<String>,
+    /// The container that it is set for, where the report names one: `CDB$ROOT`, or a pluggable database.
+    pub pdb: Option<String>,
+    /// The instance that has this value, where those of a cluster differ.
+    pub instance: Option<u32>,
+}
+
+impl Parameter {
+    /// Its name, with container and instance behind it where it is theirs alone: `sga_target (SALES)`.
+    pub fn full_name(&self) -> String {
+        let of = [
+            self.pdb.clone().filter(|_| !self.is_whole()),
+            self.instance.map(|number| format!("instance {number}")),
+        ];
+        let of: Vec<String> = of.into_iter().flatten().collect();
+        if of.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, of.join(", ")) }
+    }
+
+    /// Whether it holds for all that the report is about, and not for one container or instance.
+    pub fn is_whole(&self) -> bool {
+        self.instance.is_none() && self.pdb.as_deref().is_none_or(|pdb| pdb == "CDB$ROOT")
+    }
 }
 
 /// One instance in the report of a cluster.
@@ -263,8 +284,10 @@ pub struct Report {
     pub background_events: Vec<Event>,
     /// Events of both together, where the report adds them up itself.
     pub all_events: Vec<Event>,
-    /// Wait classes.
+    /// Wait classes; of all sessions from 11.2.0.4 on.
     pub wait_classes: Vec<Event>,
+    /// Wait classes of foreground sessions alone.
+    pub foreground_wait_classes: Vec<Event>,
     /// Distributions of wait times.
     pub histograms: Vec<EventHistogram>,
     /// I/O by function of the database.
@@ -307,6 +330,7 @@ impl Report {
             background_events: Vec::new(),
             all_events: Vec::new(),
             wait_classes: Vec::new(),
+            foreground_wait_classes: Vec::new(),
             histograms: Vec::new(),
             io_functions: Vec::new(),
             io_filetypes: Vec::new(),
@@ -335,6 +359,14 @@ impl Report {
     /// A figure with its precision.
     pub fn reading(&self, name: &str) -> Option<Reading> {
         self.figures.get(name).map(|figure| figure.reading)
+    }
+
+    /// The parameter of this name that holds for all that the report is about.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        let named = || self.parameters.iter().filter(|parameter| parameter.name == name);
+        // A pluggable database's own setting stands before what it inherits.
+        let own = || named().find(|parameter| self.kind == Kind::AwrPdb && !parameter.is_whole());
+        own().or_else(|| named().find(|parameter| parameter.is_whole()))
     }
 
     /// Whether anything in the report could not be read.

@@ -276,6 +276,9 @@ impl Line<'_> {
                     .map(|idle| Reading { value: 100.0 - idle.value, step: idle.step }),
                 name => figure(name),
             };
+            if let Some(parameter) = name.strip_prefix("parameter.") {
+                return self.parameter_of(instance, parameter);
+            }
             let word = instance.words.get(name).map(String::as_str);
             // What is the same for all instances.
             let common =
@@ -288,6 +291,14 @@ impl Line<'_> {
             };
         }
         self.of_report(name)
+    }
+
+    /// An instance's own value of a parameter, else the one that all instances have.
+    fn parameter_of(&self, instance: &Instance, name: &str) -> Value {
+        let mut named = self.report.parameters.iter().filter(|parameter| parameter.name == name);
+        let own = named.find(|parameter| parameter.instance == Some(instance.number));
+        let found = own.or_else(|| self.report.parameter(name));
+        Value::from(found.map(|parameter| parameter.value.as_str()))
     }
 
     fn of_report(&self, name: &str) -> Value {
@@ -308,10 +319,7 @@ impl Line<'_> {
                     .map(|mean| Reading { value: mean.value * 1e3, step: mean.step * 1e3 }),
             ),
             "event_pct_db_time" => Value::from(event().and_then(|event| event.share_pct)),
-            "parameter" => {
-                let parameter = self.report.parameters.iter().find(|parameter| parameter.name == rest);
-                Value::from(parameter.map(|parameter| parameter.value.as_str()))
-            }
+            "parameter" => Value::from(self.report.parameter(rest).map(|parameter| parameter.value.as_str())),
             _ => Value::Absent,
         }
     }

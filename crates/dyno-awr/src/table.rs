@@ -101,6 +101,8 @@ pub(crate) struct Table<'a> {
     pub(crate) title: Cow<'a, str>,
     /// HTML's `summary`.
     pub(crate) summary: Cow<'a, str>,
+    /// Whether it is of the part about Exadata's storage servers, whose sections have names of their own.
+    pub(crate) exadata: bool,
     /// Captions; those of several lines are joined by a blank.
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Row<'a>>,
@@ -154,9 +156,14 @@ impl Document<'_> {
         Self { form, title: String::new(), tables: Vec::new(), ended: false, cut: false }
     }
 
-    /// Notes the report's title, if `text` is one and none was seen.
+    /// Notes the report's title, if `text` is one and none was seen. What a report of an interval is printed after does not take its
+    /// place: a file may hold an ASH report before it.
     pub(crate) fn see_title(&mut self, text: &str) {
-        if self.title.is_empty() && is_report_title(text) {
+        let better = match self.title.is_empty() {
+            true => is_report_title(text),
+            false => !is_interval_title(&self.title) && is_interval_title(text),
+        };
+        if better {
             self.title = text.to_owned();
         }
     }
@@ -165,12 +172,36 @@ impl Document<'_> {
 /// What the titles of all reports begin with, in lower case.
 const REPORT_TITLES: [&str; 2] = ["workload repository", "statspack report for"];
 
-/// Whether a line is the title of a report.
+/// What the titles of reports begin with that have no figures of one interval, in lower case, and what they are.
+const OTHER_TITLES: [(&str, &str); 7] = [
+    ("workload repository sql report", "an AWR report of one SQL statement"),
+    ("workload repository compare", "an AWR report that compares two periods"),
+    ("ash report for", "an ASH report"),
+    ("ash report -", "an ASH report"),
+    ("addm report for", "an ADDM report"),
+    ("detailed addm report for", "an ADDM report"),
+    ("statspack sql report for", "a STATSPACK report of one SQL statement"),
+];
+
+/// What kind of report a title announces that has no figures of one interval.
+pub(crate) fn other_report(title: &str) -> Option<&'static str> {
+    let title = title.trim_start();
+    OTHER_TITLES.iter().find(|(start, _)| begins_with(title, start)).map(|(_, what)| *what)
+}
+
+fn begins_with(text: &str, start: &str) -> bool {
+    text.as_bytes().get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start.as_bytes()))
+}
+
+/// Whether a line is the title of a report, of one that is refused too.
 pub(crate) fn is_report_title(text: &str) -> bool {
-    let text = text.trim_start().as_bytes();
-    REPORT_TITLES.iter().any(|title| {
-        text.get(..title.len()).is_some_and(|start| start.eq_ignore_ascii_case(title.as_bytes()))
-    })
+    let text = text.trim_start();
+    REPORT_TITLES.iter().any(|title| begins_with(text, title)) || other_report(text).is_some()
+}
+
+/// Whether a line is the title of a report that may be one of an interval. Such a report may hold one of another kind: that of ADDM.
+pub(crate) fn is_interval_title(text: &str) -> bool {
+    is_report_title(text) && other_report(text).is_none()
 }
 
 #[cfg(test)]

@@ -334,7 +334,7 @@ fn unknown_sections_are_told_and_other_reports_refused() {
     );
     assert!(matches!(read_report("nothing", "x", 1), Err(AwrError::NoReport)));
     let compare = "WORKLOAD REPOSITORY COMPARE PERIOD REPORT\n";
-    assert!(matches!(read_report(compare, "x", 1), Err(AwrError::OtherReport(_))));
+    assert!(matches!(read_report(compare, "x", 1), Err(AwrError::OtherReport { .. })));
     assert!(matches!(read_file(Path::new("/nonexistent")), Err(AwrError::Input(_))));
 }
 

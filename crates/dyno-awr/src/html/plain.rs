@@ -2,10 +2,9 @@
 
 use super::entity::decode;
 use super::token::{Token, Tokens};
-use crate::table::is_report_title;
 
-/// The text of the page's `<pre>` elements, if there is a report in it. Every line keeps its number.
-pub(crate) fn plain(page: &str) -> Option<String> {
+/// The text of the page's `<pre>` elements, if there is a report in it, as a title of it tells. Every line keeps its number.
+pub(crate) fn plain(page: &str, is_title: fn(&str) -> bool) -> Option<String> {
     let bytes = page.as_bytes();
     let is_pre = |at: usize| bytes.get(at + 1..at + 4).is_some_and(|name| name.eq_ignore_ascii_case(b"pre"));
     memchr::memchr_iter(b'<', bytes).find(|&at| is_pre(at))?;
@@ -31,7 +30,7 @@ pub(crate) fn plain(page: &str) -> Option<String> {
         }
     }
     push_lines(&mut text, &page[last..]);
-    text.lines().any(is_report_title).then_some(text)
+    text.lines().any(is_title).then_some(text)
 }
 
 fn push_lines(text: &mut String, skipped: &str) {

@@ -67,6 +67,8 @@ struct Builder<'a> {
     in_item: bool,
     in_link: bool,
     in_heading: bool,
+    /// Whether the last heading is of the part about Exadata's storage servers.
+    exadata: bool,
     cells: usize,
 }
 
@@ -82,6 +84,7 @@ impl<'a> Builder<'a> {
             in_item: false,
             in_link: false,
             in_heading: false,
+            exadata: false,
             cells: 0,
         }
     }
@@ -96,6 +99,7 @@ impl<'a> Builder<'a> {
                 self.end_loose();
                 self.leave_aside();
                 self.in_heading = self.open.is_empty();
+                self.exadata = is_exadata(attributes);
             }
             Tag::Break => match self.open.last_mut().and_then(|table| table.cell.as_mut()) {
                 Some(cell) => cell.text.blank(),
@@ -180,7 +184,8 @@ impl<'a> Builder<'a> {
         summary.push(attribute(attributes, "summary").unwrap_or_default());
         let title = if self.title.is_empty() { self.heading.clone() } else { self.title.clone() };
         let line = self.lines.at(at);
-        let table = Table { title, summary: summary.take(), line, ..Table::default() };
+        let exadata = self.exadata || is_exadata(attributes);
+        let table = Table { title, summary: summary.take(), exadata, line, ..Table::default() };
         self.open.push(OpenTable { table, ..OpenTable::default() });
     }
 
@@ -265,6 +270,12 @@ impl<'a> Builder<'a> {
         self.end_loose();
         self.document
     }
+}
+
+/// Whether a heading or a table has the look of the part about Exadata's storage servers, which reports give it by its class. Sites with
+/// many cells have sections there that are named after what was found.
+fn is_exadata(attributes: &str) -> bool {
+    attribute(attributes, "class").is_some_and(|class| class.starts_with("exa"))
 }
 
 /// A data row with a cell for each column that its cells span.

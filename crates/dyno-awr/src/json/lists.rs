@@ -18,6 +18,7 @@ pub(super) fn insert(object: &mut Map<String, Value>, report: &Report, show: Sho
     }
     let lists = [
         ("wait_classes", events(&report.wait_classes)),
+        ("foreground_wait_classes", events(&report.foreground_wait_classes)),
         ("foreground_events", events(&report.foreground_events)),
         ("background_events", events(&report.background_events)),
         ("all_events", events(&report.all_events)),
@@ -133,7 +134,12 @@ fn container(of: &crate::report::Container) -> Value {
 }
 
 fn parameter(of: &crate::report::Parameter) -> Value {
-    json!({ "name": of.name, "value": of.value, "end_value": of.end_value })
+    let mut value = json!({ "name": of.name, "value": of.value, "end_value": of.end_value });
+    if let Value::Object(object) = &mut value {
+        object.extend(of.pdb.as_ref().map(|pdb| ("pdb".to_owned(), pdb.as_str().into())));
+        object.extend(of.instance.map(|instance| ("instance".to_owned(), instance.into())));
+    }
+    value
 }
 
 fn issue(of: &Issue) -> Value {

@@ -4,17 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::histogram::Histograms;
+use super::parameters::Key;
 use crate::issue::{Issue, Level};
 use crate::number::{self, Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
 use crate::report::{Figure, Report, Source, Word};
-use crate::table::{Row, Table};
+use crate::table::{Form, Row, Table};
 
 /// Issues of one report that are kept; a broken file has one in every line.
 const ISSUES_MAX: usize = 1_000;
 
-/// What was never printed cannot be read by anybody; what was printed and cannot be read is this program's failure.
-fn level_of(error: &NotANumber) -> Level {
-    if error.overflow { Level::Warning } else { Level::Error }
+/// What was never printed, or was cut off by a column of text, cannot be read by anybody; what was printed and cannot be read is this
+/// program's failure.
+fn level_of(error: &NotANumber, form: Form) -> Level {
+    if error.overflow || (error.cut && form == Form::Text) { Level::Warning } else { Level::Error }
 }
 
 /// A report being filled, and what all its sections have in common.
@@ -23,7 +25,7 @@ pub(crate) struct Context {
     pub(crate) decimal: Decimal,
     pub(crate) histograms: Histograms,
     /// Parameters whose values were listed one by one.
-    pub(crate) listed_parameters: BTreeSet<String>,
+    pub(crate) listed_parameters: BTreeSet<Key>,
 }
 
 /// A table with what the sources of its values share.
@@ -67,7 +69,7 @@ impl Context {
         let caption = place.captions.get(column).map_or("", AsRef::as_ref);
         let name = row.cells.first().map_or("", |cell| cell.as_ref());
         let message = format!("{name} / {caption}: {error}");
-        self.issue(level_of(error), &place.section, row.line, message);
+        self.issue(level_of(error, self.report.form), &place.section, row.line, message);
     }
 
     /// The number in a cell; an issue if there is something else.
@@ -140,7 +142,7 @@ impl Context {
             Ok(None) => {}
             Err(error) => {
                 let message = format!("{}: {error}", source.caption);
-                self.issue(level_of(&error), &source.section, source.line, message);
+                self.issue(level_of(&error, self.report.form), &source.section, source.line, message);
             }
         }
     }

@@ -93,8 +93,10 @@ pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
 fn is_total(table: &Table<'_>, row: &Row<'_>) -> bool {
     let numbered =
         |row: &Row<'_>| row.cell(0).trim().bytes().all(|b| b.is_ascii_digit()) && !row.cell(0).is_empty();
-    let label = row.cell(0).trim();
-    label == "Sum" || (table.rows.iter().filter(|row| numbered(row)).count() == 1 && numbered(row))
+    let is_sum = |row: &Row<'_>| row.cell(0).trim() == "Sum";
+    let is_alone =
+        || !table.rows.iter().any(is_sum) && table.rows.iter().filter(|row| numbered(row)).count() == 1;
+    is_sum(row) || (numbered(row) && is_alone())
 }
 
 /// Keeps the columns of a table with a line for each instance, under names made from the captions.
@@ -203,7 +205,8 @@ pub(crate) fn top_events(context: &mut Context, table: &Table<'_>) {
         ..Table::default()
     };
     context.report.top_events_title = Some(format!("{}, instance '*' (cluster-wide)", table.title));
-    context.report.top_events = events::read(context, &cluster);
+    let read = events::read(context, &cluster);
+    context.report.top_events.extend(read);
 }
 
 /// The I/O profile: the columns of an instance's, with other captions.

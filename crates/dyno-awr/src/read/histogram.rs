@@ -24,9 +24,12 @@ pub(crate) struct Collected {
 /// Events in the order in which the report has them first.
 #[derive(Debug, Default)]
 pub(crate) struct Histograms {
-    events: BTreeMap<String, Collected>,
-    order: Vec<String>,
+    events: BTreeMap<Name, Collected>,
+    order: Vec<Name>,
 }
+
+/// An event's name, and which one of the name it is in its table, from 0: text cuts names, and what was cut may have told them apart.
+type Name = (String, usize);
 
 /// A column of shares: waits from `from` to `below` microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +50,19 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     };
     let is_main = matches!(squash(&table.title).as_str(), "waiteventhistogram" | "waiteventhistogramglobal");
     let waits_column = table.find(|caption| caption.contains("waits")).filter(|_| is_main);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &table.rows {
-        let event = row.cell(0).to_owned();
-        if event.is_empty() {
+        *counts.entry(row.cell(0)).or_default() += 1;
+    }
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &table.rows {
+        let event = row.cell(0);
+        let number = *seen.entry(event).and_modify(|number| *number += 1).or_default();
+        // Details of one of several events of a name: nothing tells whose they are.
+        let is_unclear = !is_main
+            && context.histograms.count(event) > 1
+            && context.histograms.count(event) != counts.get(event).copied().unwrap_or(0);
+        if event.is_empty() || is_unclear {
             continue;
         }
         let waits = waits_column.filter(|&column| !is_cut(row.cell(column)));
@@ -60,7 +73,12 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
                 bands.push(Band { from_us: bound.from, below_us: bound.below, share_pct });
             }
         }
-        context.histograms.add(event, waits, bands, place.source(row, waits_column.unwrap_or(0)));
+        context.histograms.add(
+            (event.to_owned(), number),
+            waits,
+            bands,
+            place.source(row, waits_column.unwrap_or(0)),
+        );
     }
 }
 
@@ -161,7 +179,13 @@ impl Limit {
 }
 
 impl Histograms {
-    fn add(&mut self, event: String, waits: Option<Reading>, bands: Vec<Band>, source: Source) {
+    /// Events of one name.
+    fn count(&self, event: &str) -> usize {
+        let first = (event.to_owned(), 0);
+        self.events.range(first..).take_while(|((name, _), _)| name == event).count()
+    }
+
+    fn add(&mut self, event: Name, waits: Option<Reading>, bands: Vec<Band>, source: Source) {
         match self.events.get_mut(&event) {
             Some(collected) => {
                 collected.waits = collected.waits.or(waits);
@@ -180,7 +204,7 @@ impl Histograms {
         let finished = order.into_iter().filter_map(|event| {
             let collected = self.events.remove(&event)?;
             let bands = finest(collected.bands);
-            Some(EventHistogram { event, waits: collected.waits, bands, source: collected.source })
+            Some(EventHistogram { event: event.0, waits: collected.waits, bands, source: collected.source })
         });
         finished.collect()
     }

@@ -247,13 +247,13 @@ pub(crate) fn kind(title: &str) -> Option<Kind> {
     let title = squash(title);
     if title.starts_with("statspackreport") {
         Some(Kind::Statspack)
-    } else if !title.starts_with("workloadrepository") || title.contains("compare") {
-        None
-    } else if title.contains("pdbreport") {
+    } else if title.starts_with("workloadrepositorypdbreport") {
         Some(Kind::AwrPdb)
     } else if title.starts_with("workloadrepositoryreportrac") {
         Some(Kind::AwrRacGlobal)
-    } else {
+    } else if title.starts_with("workloadrepositoryreport") {
         Some(Kind::Awr)
+    } else {
+        None
     }
 }

@@ -61,11 +61,15 @@ fn by_kind(
     rows
 }
 
-/// How far the volume over the interval may be from the printed rate to tell which suffix a rate had.
+/// How far the volume over the interval may be from the printed rate to tell which suffix a rate had, beyond what rounding
+/// leaves open.
 const RATE_TOLERANCE: f64 = 0.2;
 
-/// A rate of data. Text reports cut it to its column, and the suffix with it: `513.685` is `513.685M`. Which one it was is
-/// told by the volume in the column before, divided by the interval; suffixes are a factor of 1,024 apart.
+/// The powers of 1,024 that data columns are printed in: M, G, T, P.
+const DATA_POWERS: std::ops::RangeInclusive<i32> = 2..=5;
+
+/// A rate of data. Reports cut it to seven characters, and the suffix with it: `513.685` is `513.685M`. Which one it was is told by
+/// the volume in the column before, divided by the interval; suffixes are a factor of 1,024 apart.
 fn data_rate(
     context: &mut Context,
     place: &Place<'_, '_>,
@@ -79,15 +83,10 @@ fn data_rate(
     if !cut {
         return Some(printed);
     }
-    let volume = figures.get(if column == 3 { "read_bytes" } else { "write_bytes" })?.value;
-    let expected = volume / (context.report.value("elapsed_min")? * 60.0);
-    let of = |power: i32| {
-        let factor = 1024f64.powi(power);
-        Reading { value: printed.value * factor, step: printed.step * factor }
-    };
-    let near = |reading: &Reading| (reading.value - expected).abs() <= RATE_TOLERANCE * expected;
-    let found = (1..=4).map(of).find(near);
-    if found.is_none() && expected > 0.0 {
+    let volume = figures.get(if column == 3 { "read_bytes" } else { "write_bytes" })?;
+    let elapsed = context.report.value("elapsed_min")? * 60.0;
+    let (found, expected) = with_suffix(printed, *volume, elapsed);
+    if found.is_none() && expected {
         let message = format!(
             "{} / {}: {text:?} lost its suffix, and which it was is not clear",
             row.cell(0),
@@ -96,6 +95,20 @@ fn data_rate(
         context.issue(Level::Warning, &place.table.title, row.line, message);
     }
     found
+}
+
+/// The rate with the smallest suffix that its volume allows, and whether there is a volume at all. A volume of `1M` is anything from
+/// half of that to one and a half.
+fn with_suffix(printed: Reading, volume: Reading, elapsed_s: f64) -> (Option<Reading>, bool) {
+    let half = volume.step / 2.0;
+    let least = (volume.value - half).max(0.0) / elapsed_s * (1.0 - RATE_TOLERANCE);
+    let most = (volume.value + half) / elapsed_s * (1.0 + RATE_TOLERANCE);
+    let of = |power: i32| {
+        let factor = 1024f64.powi(power);
+        Reading { value: printed.value * factor, step: printed.step * factor }
+    };
+    let fits = |reading: &Reading| (least..=most).contains(&reading.value);
+    (DATA_POWERS.map(of).find(fits), most > 0.0)
 }
 
 /// A mean time in milliseconds.
@@ -178,4 +191,25 @@ pub(crate) fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow>
         rows.push(IoRow { name: row.cell(1).to_owned(), file: None, figures, line: row.line });
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_that_lost_its_suffix_is_told_by_its_volume() {
+        const MIB: f64 = 1_048_576.0;
+        let rate = |printed: f64, volume: f64, step: f64, elapsed_s: f64| {
+            let printed = Reading { value: printed, step: 0.0 };
+            let volume = Reading { value: volume * MIB, step: step * MIB };
+            with_suffix(printed, volume, elapsed_s).0.map(|rate| rate.value / MIB)
+        };
+        assert_eq!(rate(4.5, 4_096.0, 1_024.0, 900.0), Some(4.5));
+        assert_eq!(rate(1.25, 4_608_000.0, 102_400.0, 3_600.0), Some(1_280.0));
+        // Of an hour, 1M is no more than a hint: 0.6 and 1.4 MiB are printed so, too.
+        assert_eq!(rate(0.000_389, 1.0, 1.0, 3_600.0), Some(0.000_389));
+        assert_eq!(rate(0.000_139, 0.0, 1.0, 3_600.0), Some(0.000_139));
+        assert_eq!(rate(7.0, 1.0, 1.0, 3_600.0), None);
+    }
 }

@@ -2,10 +2,48 @@
 
 use super::context::Context;
 use crate::report::Parameter;
-use crate::table::{Form, Table, squash};
+use crate::table::{Form, Row, Table, squash};
 
 /// Characters of a value that AWR's text reports print.
 pub(crate) const VALUE_WIDTH: usize = 33;
+
+/// What one value belongs to: a container may set a parameter for itself, and instances of a cluster may differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    name: String,
+    pdb: Option<String>,
+    instance: Option<u32>,
+}
+
+impl Key {
+    fn is(&self, parameter: &Parameter) -> bool {
+        parameter.name == self.name && parameter.pdb == self.pdb && parameter.instance == self.instance
+    }
+}
+
+/// The columns that say what a value belongs to.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    name: usize,
+    pdb: Option<usize>,
+    instance: Option<usize>,
+}
+
+impl Columns {
+    /// What a line's value belongs to, and whether the line says so at all: text leaves out the name that stands in the line before,
+    /// and of a long value all that stands there.
+    fn key(self, row: &Row<'_>, last: &Key) -> (Key, bool) {
+        let cell = |column: Option<usize>| column.map_or("", |at| row.cell(at).trim());
+        let (name, pdb, instance) = (cell(Some(self.name)), cell(self.pdb), cell(self.instance));
+        if name.is_empty() && pdb.is_empty() && instance.is_empty() {
+            return (last.clone(), false);
+        }
+        let name = if name.is_empty() { last.name.clone() } else { name.to_owned() };
+        let pdb = Some(pdb).filter(|pdb| !pdb.is_empty()).map(str::to_owned);
+        // A star is all instances.
+        (Key { name, pdb, instance: instance.parse().ok() }, true)
+    }
+}
 
 /// Reads one table. In text a long value goes on in lines without a name; in lists of values each line is one.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
@@ -15,36 +53,38 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         return;
     };
     let end = table.find(|caption| caption.starts_with("end"));
+    let columns = Columns { name, pdb: table.column("pdbname"), instance: table.column("i#") };
     let is_list = squash(&table.title).contains("multivalued");
     let is_html = context.report.form == Form::Html;
     let is_whole = |value: &str| is_html || value.chars().count() < VALUE_WIDTH;
     let parameters = &mut context.report.parameters;
     let listed = &mut context.listed_parameters;
-    let mut last = String::new();
+    let mut last = Key::default();
     for row in &table.rows {
-        let (cell, value) = (row.cell(name).trim(), row.cell(begin).trim());
+        let value = row.cell(begin).trim();
         let end_value = end.map(|column| row.cell(column).trim()).filter(|value| !value.is_empty());
-        if !cell.is_empty() {
-            last = cell.to_owned();
-        }
-        let known = parameters.iter().position(|parameter| parameter.name == last);
+        let (key, begins) = columns.key(row, &last);
+        last = key;
+        let known = parameters.iter().position(|parameter| last.is(parameter));
         match known {
             // The list of values sorts them; the other table has them in their order, unless it cut them.
             Some(at) if is_list && is_whole(&parameters[at].value) && !listed.contains(&last) => {}
             // Text cuts them there. HTML repeats the name on each line of the list.
             Some(at) if is_list && listed.insert(last.clone()) => parameters[at].value = value.to_owned(),
             Some(at) if is_list => parameters[at].value.extend([", ", value]),
-            Some(at) if cell.is_empty() => parameters[at].value.push_str(value),
+            Some(at) if !begins => parameters[at].value.push_str(value),
             Some(_) => {}
-            None if last.is_empty() => {}
+            None if last.name.is_empty() => {}
             None => {
                 if is_list {
                     listed.insert(last.clone());
                 }
                 parameters.push(Parameter {
-                    name: last.clone(),
+                    name: last.name.clone(),
                     value: value.to_owned(),
                     end_value: end_value.map(str::to_owned),
+                    pdb: last.pdb.clone(),
+                    instance: last.instance,
                 });
             }
         }

@@ -38,6 +38,7 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     }
     let by_summary = SUMMARIES.iter().find(|(words, _)| table.summary.contains(words));
     if by_summary.is_some_and(|(_, title)| of_instance(context, table, title))
+        || table.exadata
         || known::is_known(&table.title)
     {
         return;
@@ -135,8 +136,13 @@ fn of_instance(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
     } else if is_any(&["keyinstanceactivitystats", "otherinstanceactivitystats", "instanceactivitystats"]) {
         activity::instance_activity(context, table);
     } else if is_any(&["waitclassesbytotalwaittime", "foregroundwaitclass"]) || title == "waitclass" {
+        let read = events::read(context, table);
+        // Later releases have classes twice: of all sessions, and of the users' alone.
+        if !title.starts_with("waitclassesby") {
+            context.report.foreground_wait_classes.clone_from(&read);
+        }
         if context.report.wait_classes.is_empty() {
-            context.report.wait_classes = events::read(context, table);
+            context.report.wait_classes = read;
         }
     } else if title == "foregroundwaitevents" {
         let read = events::read(context, table);
@@ -195,11 +201,23 @@ fn of_cluster(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
         "osstatisticsbyinstance" => global::os_statistics(context, table),
         "systemstatisticsglobal" => activity::instance_activity(context, table),
         "ioprofileglobal" => global::io_profile(context, table),
-        "iostatbyfunction" => context.report.io_functions = io::of_cluster(context, table),
-        "iostatbyfiletype" => context.report.io_filetypes = io::of_cluster(context, table),
+        "iostatbyfunction" => {
+            let read = io::of_cluster(context, table);
+            context.report.io_functions.extend(read);
+        }
+        "iostatbyfiletype" => {
+            let read = io::of_cluster(context, table);
+            context.report.io_filetypes.extend(read);
+        }
         "toptimedforegroundevents" => global::top_events(context, table),
-        "foregroundwaiteventsglobal" => context.report.foreground_events = events::read(context, table),
-        "backgroundwaiteventsglobal" => context.report.background_events = events::read(context, table),
+        "foregroundwaiteventsglobal" => {
+            let read = events::read(context, table);
+            context.report.foreground_events.extend(read);
+        }
+        "backgroundwaiteventsglobal" => {
+            let read = events::read(context, table);
+            context.report.background_events.extend(read);
+        }
         _ => return false,
     }
     true

@@ -5,5 +5,6 @@ mod lines;
 mod open;
 mod ruler;
 mod tables;
+mod wrapped;
 
 pub(crate) use tables::read;

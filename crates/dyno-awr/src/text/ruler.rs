@@ -23,10 +23,22 @@ const LONE_MIN: usize = 20;
 
 /// The columns that a line of dashes (and tildes) marks, or `None` if it is no such line.
 pub(crate) fn ruler(line: &str) -> Option<Vec<Span>> {
-    let first = line.trim_start().as_bytes().first()?;
-    if !matches!(first, b'-' | b'~') || !line.bytes().all(|b| matches!(b, b'-' | b'~' | b' ')) {
+    if !is_rule_line(line) {
         return None;
     }
+    let spans = dashes(line);
+    let enough = spans.len() > 1 || spans.first().is_some_and(|span| span.width() >= LONE_MIN);
+    (line.contains('-') && enough && spans.len() <= SPANS_MAX).then_some(spans)
+}
+
+/// Whether a line is nothing but dashes, tildes and blanks.
+pub(crate) fn is_rule_line(line: &str) -> bool {
+    let first = line.trim_start().as_bytes().first();
+    matches!(first, Some(b'-' | b'~')) && line.bytes().all(|b| matches!(b, b'-' | b'~' | b' '))
+}
+
+/// The runs of dashes or tildes in a line.
+pub(crate) fn dashes(line: &str) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut start = None;
     for (at, byte) in line.bytes().chain([b' ']).enumerate() {
@@ -40,9 +52,7 @@ pub(crate) fn ruler(line: &str) -> Option<Vec<Span>> {
             _ => {}
         }
     }
-    let dashes = line.contains('-');
-    let enough = spans.len() > 1 || spans.first().is_some_and(|span| span.width() >= LONE_MIN);
-    (dashes && enough && spans.len() <= SPANS_MAX).then_some(spans)
+    spans
 }
 
 /// Whether a line ends a table: one long run of dashes, set in.

@@ -9,6 +9,7 @@ use super::head::{CaptionLine, captions, section_title, under, underlined_title,
 use super::lines::{Line, lines};
 use super::open::OpenTable;
 use super::ruler::{is_end, is_underline, ruler};
+use super::wrapped;
 use crate::table::{CELLS_MAX, Document, Form, TABLES_MAX, Table, is_report_title};
 
 /// Lines of captions over a ruler; more are data.
@@ -16,6 +17,9 @@ const CAPTION_LINES_MAX: usize = 8;
 
 /// How far the lines are set in that go on with a note.
 const NOTE_INDENT_MAX: usize = 6;
+
+/// Lines that one note is wrapped into.
+const NOTE_LINES_MAX: usize = 4;
 
 /// Reads the tables of one report.
 pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
@@ -69,7 +73,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             self.at += 1;
             return;
         }
-        if is_end(line.text) {
+        if is_end(line.text) && !self.is_wide_group_rule(self.at) {
             self.end_table();
             self.fresh = true;
             self.at += 1;
@@ -89,7 +93,10 @@ impl<'a, 'l> Reader<'a, 'l> {
             self.at += 1;
             return;
         }
-        if self.wrapped_host(line) {
+        if let Some(host) = wrapped::host(&self.lines[self.at..]) {
+            self.end_table();
+            self.document.tables.push(host.table);
+            self.at += host.lines;
             return;
         }
         let is_note = line.text.starts_with("->");
@@ -130,36 +137,6 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.at += 1;
     }
 
-    /// STATSPACK's captions of the host where a line was too short for them: the rest of captions, ruler and values stands on lines of
-    /// its own. What has its column on the first line is read.
-    fn wrapped_host(&mut self, line: Line<'a>) -> bool {
-        let is_host = line.text.starts_with("Host Name") && line.text.contains("Platform");
-        if !is_host || is_underline(self.line(self.at + 1)) || ruler(self.line(self.at + 1)).is_some() {
-            return false;
-        }
-        let Some(rule_at) = (self.at + 2..self.at + 5).find(|&at| ruler(self.line(at)).is_some()) else {
-            return false;
-        };
-        let rule = self.line(rule_at);
-        let spans = with_labels(ruler(rule).unwrap_or_default(), rule);
-        let is_dashes = |text: &str| text.bytes().all(|b| matches!(b, b'-' | b'~' | b' '));
-        let Some(data) = (rule_at + 1..rule_at + 4).find(|&at| !is_dashes(self.line(at))) else {
-            return false;
-        };
-        self.begin_section("Host Name", line, 0);
-        let columns = captions(&[CaptionLine { text: line.text, from: 0 }], &spans);
-        let table =
-            Table { title: Cow::Borrowed(self.title), columns, line: line.number, ..Table::default() };
-        let open = self.open.insert(OpenTable { table, levels: vec![spans], next: 0 });
-        open.push(self.lines[data], true);
-        self.end_table();
-        self.at = data + 1;
-        while !self.line(self.at).is_empty() {
-            self.at += 1;
-        }
-        true
-    }
-
     /// Whether a line is underlined; a note may stand in between.
     fn is_title(&self, at: usize) -> bool {
         let (text, next) = (self.line(at), self.line(at + 1));
@@ -175,10 +152,27 @@ impl<'a, 'l> Reader<'a, 'l> {
             let indent = line.len() - line.trim_start().len();
             (1..=NOTE_INDENT_MAX).contains(&indent) && ruler(next).is_none()
         };
-        while goes_on(self.line(self.at), self.line(self.at + 1)) {
+        while goes_on(self.line(self.at), self.line(self.at + 1)) || self.is_wrapped_note() {
             self.at += 1;
         }
         self.fresh = true;
+    }
+
+    /// Whether the line after a note goes on with it though it is not set in: prose, as far as to the next note or a blank line. It
+    /// would be taken for a title, and all rows below for those of a section that nobody knows.
+    fn is_wrapped_note(&self) -> bool {
+        let is_prose = |text: &str| {
+            !text.starts_with(' ')
+                && !text.contains("  ")
+                && !text.contains(':')
+                && ruler(text).is_none()
+                && !is_underline(text)
+        };
+        let note = (self.at..).take(NOTE_LINES_MAX).find(|&at| {
+            let text = self.line(at);
+            text.is_empty() || text.starts_with("->")
+        });
+        note.is_some_and(|note| note > self.at && (self.at..note).all(|at| is_prose(self.line(at))))
     }
 
     fn begin_section(&mut self, title: &'a str, line: Line<'a>, end: usize) {
@@ -195,7 +189,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             let text = self.line(at);
             let begins_other = at > self.at
                 && (section_title(text).is_some()
-                    || is_end(text)
+                    || (is_end(text) && !self.is_wide_group_rule(at))
                     || text.starts_with("->")
                     || self.is_title(at));
             !text.is_empty() && !begins_other
@@ -243,11 +237,21 @@ impl<'a, 'l> Reader<'a, 'l> {
         CaptionLine { text: line.text, from: if is_title && !own_column { self.title_end } else { 0 } }
     }
 
+    /// Whether a line of dashes that could end a table rules off a group of columns: captions and the table's own ruler follow at once,
+    /// while after the end of a table there is a blank line or a title.
+    fn is_wide_group_rule(&self, at: usize) -> bool {
+        self.is_cluster()
+            && ruler(self.line(at + 2)).is_some_and(|spans| spans.len() > 1)
+            && !self.line(at + 1).is_empty()
+            && section_title(self.line(at + 1)).is_none()
+    }
+
     /// Whether a line is a ruler over groups of columns: captions follow, and the table's own ruler. It is set in, while the first of
     /// several rulers of one record begins with the line; clusters' reports have no such records.
     fn is_group_rule(&self, at: usize) -> bool {
         let text = self.line(at);
-        if ruler(text).is_none() || is_end(text) || !(text.starts_with(' ') || self.is_cluster()) {
+        let ends = is_end(text) && !self.is_wide_group_rule(at);
+        if ruler(text).is_none() || ends || !(text.starts_with(' ') || self.is_cluster()) {
             return false;
         }
         (at + 1..at + 6).take_while(|&next| !self.line(next).is_empty()).any(|next| {
@@ -307,12 +311,23 @@ impl<'a, 'l> Reader<'a, 'l> {
     fn end_table(&mut self) {
         let Some(mut open) = self.open.take() else { return };
         open.finish();
-        if self.document.tables.len() >= TABLES_MAX {
+        let table = open.table;
+        if let Some(page) = self.document.tables.last_mut().filter(|last| is_next_page(last, &table)) {
+            page.rows.extend(table.rows);
+        } else if self.document.tables.len() >= TABLES_MAX {
             self.document.cut = true;
-        } else if !open.table.rows.is_empty() || !open.levels.is_empty() {
-            self.document.tables.push(open.table);
+        } else if !table.rows.is_empty() || !open.levels.is_empty() {
+            self.document.tables.push(table);
         }
     }
+}
+
+/// Whether a table is the next page of the one before it: long tables repeat title and captions on every page.
+fn is_next_page(before: &Table<'_>, table: &Table<'_>) -> bool {
+    !table.title.is_empty()
+        && !table.columns.is_empty()
+        && before.title == table.title
+        && before.columns == table.columns
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ pub(crate) fn facts(report: &Report) -> Facts {
         ("background", &report.background_events),
         ("all", &report.all_events),
         ("class", &report.wait_classes),
+        ("foreground class", &report.foreground_wait_classes),
     ] {
         for (i, of) in events.iter().enumerate() {
             facts.insert(format!("{list} {i}"), event(of));
@@ -104,7 +105,7 @@ pub(crate) fn facts(report: &Report) -> Facts {
         }
     }
     for (i, of) in report.parameters.iter().enumerate() {
-        facts.insert(format!("parameter {i}"), format!("{} {:?}", of.name, of.end_value));
+        facts.insert(format!("parameter {i}"), format!("{} {:?}", of.full_name(), of.end_value));
         facts.insert(format!("parameter {i} text"), of.value.clone());
     }
     for (i, of) in report.instances.iter().enumerate() {

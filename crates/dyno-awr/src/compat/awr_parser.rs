@@ -1,23 +1,12 @@
-//! The columns of two older readers, so that spreadsheets made for them go on working: flashdba's awr-parser, and SLOB's
-//! awr_info. Both are made anew from what their columns say; where one of them takes a figure from another place than
-//! this program does (redo from `redo size`), the column keeps its own meaning.
+//! flashdba's awr-parser, 1.02: 178 columns.
 
 use std::borrow::Cow;
 
+use super::Columns;
 use crate::derive;
-use crate::format::plain;
 use crate::number::Reading;
-use crate::report::{Event, Report};
+use crate::report::{Band, Event, EventHistogram, Report};
 use crate::row::Value;
-
-/// Whose columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// awr-parser: CSV.
-    AwrParser,
-    /// awr_info: fields between bars.
-    AwrInfo,
-}
 
 /// Events that awr-parser has columns for: foreground ones, then background ones.
 const FOREGROUND: [&str; 7] = [
@@ -32,6 +21,9 @@ const FOREGROUND: [&str; 7] = [
 const BACKGROUND: [&str; 3] =
     ["db file parallel write", "log file parallel write", "log file sequential read"];
 
+/// Events that awr-parser has histograms of.
+const HISTOGRAMS: [&str; 2] = ["db file sequential read", "log file parallel write"];
+
 /// Wait classes that awr-parser has columns for, by its names and by Oracle's.
 const CLASSES: [(&str, &str); 9] = [
     ("Admin", "Administrative"),
@@ -45,30 +37,7 @@ const CLASSES: [(&str, &str); 9] = [
     ("System I/O", "System I/O"),
 ];
 
-impl Layout {
-    /// The names of the columns.
-    pub fn names(self) -> Vec<String> {
-        let dummy = |(name, _): (Cow<'static, str>, Value)| name.into_owned();
-        match self {
-            Self::AwrParser => parser(None).into_iter().map(dummy).collect(),
-            Self::AwrInfo => info(None).into_iter().map(dummy).collect(),
-        }
-    }
-
-    /// The values of a report's columns.
-    pub fn values(self, report: &Report) -> Vec<Value> {
-        let value = |(_, value): (Cow<'static, str>, Value)| value;
-        match self {
-            Self::AwrParser => parser(Some(report)).into_iter().map(value).collect(),
-            Self::AwrInfo => info(Some(report)).into_iter().map(value).collect(),
-        }
-    }
-}
-
-/// Names and values side by side, so that they cannot get out of step.
-type Columns = Vec<(Cow<'static, str>, Value)>;
-
-fn parser(report: Option<&Report>) -> Columns {
+pub(super) fn parser(report: Option<&Report>) -> Columns {
     let mut columns: Columns = Vec::new();
     let mut add = |name: Cow<'static, str>, value: &dyn Fn(&Report) -> Value| {
         columns.push((name, report.map_or(Value::Absent, value)));
@@ -99,15 +68,13 @@ fn parser(report: Option<&Report>) -> Columns {
     add("Logical Reads/sec".into(), &figure("load_profile_per_s.logical_reads"));
     add("Block Changes/sec".into(), &figure("load_profile_per_s.block_changes"));
     add("Read IOPS".into(), &figure("derived.read_iops"));
-    add("Write IOPS".into(), &|r| less(r, "derived.write_iops", "derived.redo_iops"));
-    add("Redo IOPS".into(), &figure("derived.redo_iops"));
+    add("Write IOPS".into(), &|r| less(r.reading("derived.write_iops"), redo_iops(r)));
+    add("Redo IOPS".into(), &|r| Value::from(redo_iops(r)));
     add("All Write IOPS".into(), &figure("derived.write_iops"));
     add("Total IOPS".into(), &|r| sum(r, "derived.read_iops", "derived.write_iops"));
     add("Read Throughput (MiB/sec)".into(), &figure("derived.read_mib_per_s"));
-    add("Write Throughput (MiB/sec)".into(), &|r| {
-        less(r, "derived.write_mib_per_s", "derived.redo_mib_per_s")
-    });
-    add("Redo Throughput (MiB/sec)".into(), &figure("derived.redo_mib_per_s"));
+    add("Write Throughput (MiB/sec)".into(), &|r| less(r.reading("derived.write_mib_per_s"), redo_mib(r)));
+    add("Redo Throughput (MiB/sec)".into(), &|r| Value::from(redo_mib(r)));
     add("All Write Throughput (MiB/sec)".into(), &figure("derived.write_mib_per_s"));
     add("Total Throughput (MiB/sec)".into(), &|r| {
         sum(r, "derived.read_mib_per_s", "derived.write_mib_per_s")
@@ -134,7 +101,7 @@ fn parser(report: Option<&Report>) -> Columns {
         event(&mut add, name, &|report| report.event(name));
     }
     for name in BACKGROUND {
-        event(&mut add, name, &|report| derive::background_event(report, name));
+        background(&mut add, name);
     }
     for (name, key) in [
         ("OS busy time", "os_stats.BUSY_TIME"),
@@ -160,6 +127,9 @@ fn parser(report: Option<&Report>) -> Columns {
     for (name, class_name) in CLASSES {
         class(&mut add, &format!("Wait Class {name}"), class_name);
     }
+    for name in HISTOGRAMS {
+        histogram(&mut add, name);
+    }
     columns
 }
 
@@ -167,7 +137,9 @@ fn parser(report: Option<&Report>) -> Columns {
 type Add<'a> = dyn FnMut(Cow<'static, str>, &dyn Fn(&Report) -> Value) + 'a;
 
 fn class(add: &mut Add<'_>, name: &str, class: &str) {
-    let find = |report: &Report| report.wait_classes.iter().find(|event| event.name == class).cloned();
+    // Foreground sessions only: the classes of all sessions, which later releases print first, are another figure.
+    let find =
+        |report: &Report| report.foreground_wait_classes.iter().find(|event| event.name == class).cloned();
     four(add, name, &find);
 }
 
@@ -175,15 +147,66 @@ fn event(add: &mut Add<'_>, name: &str, find: &dyn Fn(&Report) -> Option<&Event>
     four(add, name, &|report| find(report).cloned());
 }
 
+/// A background event; its share is of the time of background processes, as printed.
+fn background(add: &mut Add<'_>, name: &str) {
+    let find = |report: &Report| derive::background_event(report, name).cloned();
+    three(add, name, &find);
+    add(format!("{name} %DBTime").into(), &|r| Value::from(find(r).and_then(|event| event.share_pct)));
+}
+
 /// Waits, time, latency and share of an event or a class.
 fn four(add: &mut Add<'_>, name: &str, find: &dyn Fn(&Report) -> Option<Event>) {
+    three(add, name, find);
+    add(format!("{name} %DBTime").into(), &|r| share(r, find(r).and_then(|event| event.time_s)));
+}
+
+fn three(add: &mut Add<'_>, name: &str, find: &dyn Fn(&Report) -> Option<Event>) {
     let of = |report: &Report, part: &dyn Fn(&Event) -> Option<Reading>| {
         Value::from(find(report).and_then(|event| part(&event)))
     };
     add(format!("{name} Waits").into(), &|r| of(r, &|event| event.waits));
     add(format!("{name} Time (s)").into(), &|r| of(r, &|event| event.time_s));
     add(format!("{name} Latency (ms)").into(), &|r| of(r, &|event| event.mean_s().map(milli)));
-    add(format!("{name} %DBTime").into(), &|r| share(r, find(r).and_then(|event| event.time_s)));
+}
+
+/// The bands of awr-parser's histograms: their names, and where they begin and end, µs.
+const BANDS: [(&str, u64, Option<u64>); 8] = [
+    ("<1ms", 0, Some(MS_US)),
+    ("<2ms", MS_US, Some(2 * MS_US)),
+    ("<4ms", 2 * MS_US, Some(4 * MS_US)),
+    ("<8ms", 4 * MS_US, Some(8 * MS_US)),
+    ("<16ms", 8 * MS_US, Some(16 * MS_US)),
+    ("<32ms", 16 * MS_US, Some(32 * MS_US)),
+    ("<1s", 32 * MS_US, Some(1_024 * MS_US)),
+    (">1s", 1_024 * MS_US, None),
+];
+
+/// A report's "millisecond" in microseconds.
+const MS_US: u64 = 1_024;
+
+fn histogram(add: &mut Add<'_>, event: &str) {
+    for (band, from, below) in BANDS {
+        add(format!("Histogram {band} {event}").into(), &|report| {
+            let of_event = |known: &&EventHistogram| report.is_event(&known.event, event);
+            Value::from(
+                report.histograms.iter().find(of_event).and_then(|known| share_between(known, from, below)),
+            )
+        });
+    }
+}
+
+/// The share of waits in a band, %, put together from finer bands; absent where a band of the report reaches beyond its ends. Bands that
+/// the report leaves out have no waits.
+fn share_between(histogram: &EventHistogram, from: u64, below: Option<u64>) -> Option<Reading> {
+    let end = |below: Option<u64>| below.unwrap_or(u64::MAX);
+    let overlaps = |band: &&Band| band.from_us < end(below) && end(band.below_us) > from;
+    let inside = |band: &Band| band.from_us >= from && end(band.below_us) <= end(below);
+    let bands: Vec<&Band> = histogram.bands.iter().filter(overlaps).collect();
+    let sum = |sum: Reading, band: &&Band| Reading {
+        value: sum.value + band.share_pct.value,
+        step: sum.step + band.share_pct.step,
+    };
+    bands.iter().all(|band| inside(band)).then(|| bands.iter().fold(Reading::exact(0.0), sum))
 }
 
 fn top_events(add: &mut Add<'_>) {
@@ -225,8 +248,24 @@ fn sum(report: &Report, a: &str, b: &str) -> Value {
     Value::from(both.map(|(a, b)| Reading { value: a.value + b.value, step: a.step + b.step }))
 }
 
-fn less(report: &Report, a: &str, b: &str) -> Value {
-    let both = report.reading(a).zip(report.reading(b));
+/// Writes of the log writer, as awr-parser counts them: each is one request to each copy of the log.
+fn redo_iops(report: &Report) -> Option<Reading> {
+    report.reading("instance_activity_per_s.redo writes")
+}
+
+/// Redo that was generated, as awr-parser takes it.
+fn redo_mib(report: &Report) -> Option<Reading> {
+    let bytes = report
+        .reading("load_profile_per_s.redo_size")
+        .or_else(|| report.reading("derived.redo_generated_bytes_per_s"))?;
+    Some(Reading { value: bytes.value / MIB, step: bytes.step / MIB })
+}
+
+/// Bytes in a MiB.
+const MIB: f64 = 1_048_576.0;
+
+fn less(a: Option<Reading>, b: Option<Reading>) -> Value {
+    let both = a.zip(b);
     Value::from(both.map(|(a, b)| Reading { value: (a.value - b.value).max(0.0), step: a.step + b.step }))
 }
 
@@ -239,64 +278,4 @@ fn share(report: &Report, seconds: Option<Reading>) -> Value {
         value: 100.0 * seconds.value / all,
         step: 100.0 * seconds.step / all,
     }))
-}
-
-fn info(report: Option<&Report>) -> Columns {
-    let number = |name: &str, value: Option<f64>, decimals: usize| {
-        let text = value.map_or_else(String::new, |value| format!("{value:.decimals$}"));
-        (Cow::Owned(name.to_owned()), Value::Text(text))
-    };
-    let of = |key: &str| report.and_then(|report| report.value(key));
-    let whole = |name: &str, value: Option<f64>| number(name, value.map(f64::floor), 0);
-    // Files of that tool end with the number of sessions: awr.txt.32
-    let sessions = report.and_then(|r| Some(r.file.rsplit_once('.')?.1.to_owned()));
-    let sessions = sessions.filter(|ending| ending.bytes().all(|b| b.is_ascii_digit())).unwrap_or_default();
-    let cpu = of("load_profile_per_s.db_cpu_s")
-        .map(|cpu| cpu + of("load_profile_per_s.background_cpu_s").unwrap_or(0.0));
-    let per_s = |name: &str| of(&format!("instance_activity_per_s.{name}"));
-    let mib = |value: Option<f64>| value.map(|bytes| bytes / 1_048_576.0);
-    let latency = |event: Option<&Event>| event.and_then(Event::mean_s).map(|mean| mean.value * 1e6);
-    let fg = |name: &str| latency(report.and_then(|report| report.event(name)));
-    let bg = |name: &str| latency(report.and_then(|report| derive::background_event(report, name)));
-    let top = report.and_then(|report| report.top_events.first());
-    let top = top.map(|event| {
-        let share = event.share_pct.map_or_else(String::new, |share| plain(share.value, share.step));
-        format!("{} {share}", event.name)
-    });
-    vec![
-        ("FILE".into(), Value::Text(report.map_or_else(String::new, |report| report.file.clone()))),
-        ("SESSIONS".into(), Value::Text(sessions)),
-        whole("ELAPSED", of("elapsed_min").map(|min| min * 60.0)),
-        number("DB CPU", cpu, 1),
-        number("DB Tm", of("load_profile_per_s.db_time_s"), 1),
-        whole("EXECUTES", of("load_profile_per_s.executes")),
-        whole("LIO", of("load_profile_per_s.logical_reads")),
-        whole("PREADS", per_s("physical read IO requests")),
-        number("READ_MBS", mib(per_s("physical read total bytes")), 1),
-        whole("PWRITES", per_s("physical write IO requests")),
-        number("WRITE_MBS", mib(per_s("physical write total bytes")), 0),
-        number("REDO_MBS", mib(of("load_profile_per_s.redo_size")), 1),
-        number("DFSR_LAT", fg("db file sequential read"), 0),
-        number("DPR_LAT", fg("direct path read"), 0),
-        number("DFPR_LAT", fg("db file parallel read"), 0),
-        number("DFPW_LAT", bg("db file parallel write"), 0),
-        number("LFPW_LAT", bg("log file parallel write"), 0),
-        ("TOP WAIT".into(), Value::Text(top.unwrap_or_default())),
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_those_of_the_old_readers() {
-        let names = Layout::AwrParser.names();
-        assert_eq!(names.len(), 162);
-        assert_eq!(names[..4], ["Filename", "Database Name", "Instance Number", "Instance Name"]);
-        assert_eq!(names[47], "Top5 Event1 Name");
-        assert_eq!(names[77], "db file sequential read Waits");
-        assert_eq!(names.last().map(String::as_str), Some("Wait Class System I/O %DBTime"));
-        assert_eq!(Layout::AwrInfo.names().len(), 18);
-    }
 }
