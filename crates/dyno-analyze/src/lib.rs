@@ -4,7 +4,8 @@
 //! host, gets the same findings. [`audit()`] asks whether a run's numbers agree with each other; [`judge`] turns its
 //! answer into the run's status. [`points()`] puts runs together by what they were asked to do; every curve, fit and
 //! comparison begins with its [`Points`]. [`compare()`] holds two sets of runs against each other, [`differ()`] says what else
-//! differs between them, [`trend()`](trend::trend) where a history of runs changed.
+//! differs between them, [`trend()`](trend::trend) where a history of runs changed. [`series`] is about any figure in the order
+//! of time: its levels, what is odd within them, and what moves with what.
 
 pub mod audit;
 pub mod bands;
@@ -24,6 +25,7 @@ pub mod points;
 mod random;
 pub mod reconcile;
 pub mod scalability;
+pub mod series;
 pub mod stall;
 pub mod steady;
 pub mod totals;

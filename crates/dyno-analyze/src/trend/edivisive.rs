@@ -28,11 +28,13 @@ pub struct Search {
     pub shuffles: usize,
     /// Seed of the shuffles.
     pub seed: u64,
+    /// Changes after which the search ends.
+    pub splits_max: usize,
 }
 
 impl Default for Search {
     fn default() -> Self {
-        Self { runs_min: 2, significance: 0.02, shuffles: 999, seed: 0x0E_D151 }
+        Self { runs_min: 2, significance: 0.02, shuffles: 999, seed: 0x0E_D151, splits_max: SPLITS_MAX }
     }
 }
 
@@ -43,12 +45,17 @@ const SPLITS_MAX: usize = 50;
 pub fn changes(series: &[f64], search: &Search) -> Vec<Split> {
     let mut found: Vec<Split> = Vec::new();
     let mut random = Random::new(search.seed);
-    while found.len() < SPLITS_MAX {
+    while found.len() < search.splits_max {
         let edges = edges(&found, series.len());
         let Some((at, distance)) = furthest(series, &edges, search.runs_min) else { break };
         let mut shuffled = series.to_vec();
         let mut as_far = 0;
+        let as_far_max = search.significance * (search.shuffles + 1) as f64 - 1.0;
         for _ in 0..search.shuffles {
+            // Once it cannot become significant any more, the other shuffles would not change that.
+            if as_far as f64 > as_far_max {
+                return found;
+            }
             edges.windows(2).for_each(|edge| random.shuffle(&mut shuffled[edge[0]..edge[1]]));
             let other = furthest(&shuffled, &edges, search.runs_min);
             as_far += usize::from(other.is_some_and(|(_, other)| other >= distance));
