@@ -7,6 +7,7 @@
 
 use crate::number::Reading;
 use crate::report::{Event, Figure, IoRow, Kind, Report, Source};
+use crate::unaccounted::unaccounted;
 
 /// Bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
@@ -66,6 +67,9 @@ pub(crate) fn derive(report: &mut Report) {
     let generated = better(profile("load_profile_per_s.redo_size"), rate("redo size", 1.0));
     found.push(("redo_generated_bytes_per_s", generated));
     found.push(("single_block_read_ms", mean_ms(report, &SINGLE_BLOCK_READS)));
+    let (seconds, share) = unaccounted(report).unzip();
+    found.push(("db_time_unaccounted_s", seconds));
+    found.push(("db_time_unaccounted_pct", share));
     found.push(("log_file_sync_ms", mean_ms(report, &["log file sync"])));
     found.push(("log_file_parallel_write_ms", background_mean_ms(report, "log file parallel write")));
 

@@ -22,6 +22,7 @@ pub mod row;
 mod table;
 mod text;
 pub mod timeline;
+mod unaccounted;
 
 use std::path::Path;
 

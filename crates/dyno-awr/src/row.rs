@@ -42,11 +42,12 @@ pub fn lines(report: &Report) -> impl Iterator<Item = Line<'_>> {
 }
 
 /// Short names of columns that are shown by default, and the figures or words they are.
-const SHORT: [(&str, &str); 15] = [
+const SHORT: [(&str, &str); 16] = [
     ("sessions", "end_sessions"),
     ("db_time_per_s", "load_profile_per_s.db_time_s"),
     ("aas", "derived.avg_active_sessions"),
     ("cpu_busy_pct", "derived.cpu_busy_pct"),
+    ("unaccounted_pct", "derived.db_time_unaccounted_pct"),
     ("lio_per_s", "derived.logical_reads_per_s"),
     ("read_iops", "derived.read_iops"),
     ("write_iops", "derived.write_iops"),

@@ -1,0 +1,99 @@
+//! The levels that figures keep, and where they change.
+
+use std::collections::BTreeMap;
+
+use dyno_analyze::series::{Level, Sample, levels};
+
+use super::{Flag, MEASURES, Point};
+
+/// Reports within which changes of several figures are one change.
+const TOGETHER: usize = 2;
+
+/// A level of a figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// Its first report.
+    pub first: usize,
+    /// Its last report.
+    pub last: usize,
+    /// The middle of its figures.
+    pub median: f64,
+}
+
+/// A figure that keeps another level from a report on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Which of [`MEASURES`].
+    pub measure: usize,
+    /// The middle of the level before.
+    pub before: f64,
+    /// The middle of this level.
+    pub after: f64,
+}
+
+/// One figure over the reports that have it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Followed {
+    /// The reports that have it.
+    pub(super) places: Vec<usize>,
+    /// Its values there.
+    pub(super) samples: Vec<Sample>,
+    /// Its levels, by places in `samples`.
+    pub(super) levels: Vec<Level>,
+}
+
+/// All figures with their levels, in the order of [`MEASURES`].
+#[derive(Debug, Clone)]
+pub(super) struct Found(pub(super) Vec<Followed>);
+
+impl Found {
+    pub(super) fn none() -> Self {
+        Self(vec![Followed::default(); MEASURES.len()])
+    }
+
+    /// The levels by reports.
+    pub(super) fn spans(&self) -> Vec<Vec<Span>> {
+        let span = |of: &Followed, level: &Level| Span {
+            first: of.places[level.from],
+            last: of.places[level.to - 1],
+            median: level.median,
+        };
+        self.0.iter().map(|of| of.levels.iter().map(|level| span(of, level)).collect()).collect()
+    }
+}
+
+/// Follows every figure that enough reports have.
+pub(super) fn find(points: &[(Point, Vec<Flag>)]) -> Found {
+    let follow = |measure: usize| {
+        let readings =
+            points.iter().enumerate().filter_map(|(i, (point, _))| Some((i, point.values[measure]?)));
+        let (places, samples): (Vec<usize>, Vec<Sample>) =
+            readings.map(|(i, reading)| (i, Sample { value: reading.value, step: reading.step })).unzip();
+        if samples.len() < super::POINTS_MIN {
+            return Followed::default();
+        }
+        let levels = levels(&samples);
+        Followed { places, samples, levels }
+    };
+    Found((0..MEASURES.len()).map(follow).collect())
+}
+
+/// Flags reports from which on figures keep another level. Figures that change within some reports of each other change
+/// together, where most of them do.
+pub(super) fn flag(points: &mut [(Point, Vec<Flag>)], found: &Found) {
+    let mut steps: BTreeMap<usize, Vec<Step>> = BTreeMap::new();
+    for (measure, of) in found.0.iter().enumerate() {
+        for pair in of.levels.windows(2) {
+            let step = Step { measure, before: pair[0].median, after: pair[1].median };
+            steps.entry(of.places[pair[1].from]).or_default().push(step);
+        }
+    }
+    while let Some((&first, _)) = steps.first_key_value() {
+        let near: Vec<(usize, Vec<Step>)> = steps.extract_if(..=first + TOGETHER, |_, _| true).collect();
+        let most = near.iter().map(|(_, steps)| steps.len()).max().unwrap_or(0);
+        let at = near.iter().find(|(_, steps)| steps.len() == most).map_or(first, |(at, _)| *at);
+        let mut together: Vec<Step> = near.into_iter().flat_map(|(_, steps)| steps).collect();
+        together.sort_by_key(|step| step.measure);
+        points[at].1.push(Flag::Level(together));
+    }
+}

@@ -1,0 +1,135 @@
+//! Everything that a report tells per second of its interval, by name, so that reports can be held against each other.
+
+use std::collections::BTreeMap;
+
+use crate::number::Reading;
+use crate::report::Report;
+
+/// What kind of thing a rate is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// A statement: seconds of elapsed time per second.
+    Statement,
+    /// A wait event of foreground sessions: seconds waited per second.
+    Event,
+    /// A part of the time model: seconds per second.
+    Time,
+    /// A segment in one of the lists of top segments: what the list counts, per second.
+    Segment,
+    /// A statistic: its count per second.
+    Counter,
+}
+
+impl What {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Statement, Self::Event, Self::Time, Self::Segment, Self::Counter];
+
+    /// What several of them are called.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Statement => "statements",
+            Self::Event => "events",
+            Self::Time => "time model",
+            Self::Segment => "segments",
+            Self::Counter => "statistics",
+        }
+    }
+
+    /// Whether rates are seconds per second, which are parts of DB time or lie beside it.
+    pub fn is_time(self) -> bool {
+        matches!(self, Self::Statement | Self::Event | Self::Time)
+    }
+
+    /// Whether reports list the top ones only, so that one that is not listed may be anything below the last one.
+    pub fn is_top_list(self) -> bool {
+        matches!(self, Self::Statement | Self::Segment)
+    }
+}
+
+/// A database object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Object {
+    /// Owner, name and partition: `SHOP.ORDERS.P1`.
+    pub name: String,
+    /// `TABLE`, `INDEX`.
+    pub kind: String,
+}
+
+/// What a rate is of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thing {
+    /// What kind.
+    pub what: What,
+    /// The statement's id, the event, the statistic; for a segment what is counted: `logical_reads`.
+    pub name: String,
+    /// The segment.
+    pub object: Option<Object>,
+}
+
+/// Rates by what they are of.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rates(pub BTreeMap<Thing, Reading>);
+
+/// Counters and parts of the time model that are DB time itself.
+const DB_TIME: [&str; 3] = ["DB time", "total CPU time", "sql execute elapsed time"];
+
+impl Rates {
+    /// All rates of a report; none where its interval has no length.
+    pub(super) fn of(report: &Report) -> Self {
+        let mut rates = BTreeMap::new();
+        let Some(seconds) = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0) else {
+            return Self(rates);
+        };
+        let per_s = |of: Reading| Reading { value: of.value / seconds, step: of.step / seconds };
+        let named = |what, name: &str| Thing { what, name: name.to_owned(), object: None };
+        for (name, figure) in &report.figures {
+            let Some((group, name)) = name.split_once('.').filter(|(_, name)| !DB_TIME.contains(name)) else {
+                continue;
+            };
+            match group {
+                "instance_activity_per_s" => {
+                    rates.insert(named(What::Counter, name), figure.reading);
+                }
+                // The printed rate comes later in the order of names, and has its place if there is one.
+                "instance_activity" => {
+                    rates.insert(named(What::Counter, name), per_s(figure.reading));
+                }
+                "time_model_s" => {
+                    rates.insert(named(What::Time, name), per_s(figure.reading));
+                }
+                _ => {}
+            }
+        }
+        let foreground = [&report.foreground_events, &report.all_events];
+        let events = foreground.into_iter().find(|events| !events.is_empty()).into_iter().flatten();
+        // Idle events have no share of DB time.
+        let waited = events.filter(|event| event.share_pct.is_some());
+        for event in waited {
+            let Some(time) = event.time_s else { continue };
+            // The list of top events has more digits.
+            let finer =
+                report.top_events.iter().find(|top| top.name == event.name).and_then(|top| top.time_s);
+            let time = finer.filter(|finer| finer.step < time.step).unwrap_or(time);
+            rates.insert(named(What::Event, &event.name), per_s(time));
+        }
+        for statement in report.statements.iter().flat_map(|list| &list.statements) {
+            if let Some(elapsed) = statement.figures.get("elapsed_s") {
+                rates.insert(named(What::Statement, &statement.id), per_s(*elapsed));
+            }
+        }
+        for list in &report.segments {
+            for segment in &list.segments {
+                let Some(value) = segment.value else { continue };
+                let parts = [&segment.owner, &segment.name, &segment.subobject];
+                let parts: Vec<&str> =
+                    parts.into_iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
+                let object = Object { name: parts.join("."), kind: segment.kind.clone() };
+                rates.insert(
+                    Thing { object: Some(object), ..named(What::Segment, &list.order) },
+                    per_s(value),
+                );
+            }
+        }
+        Self(rates)
+    }
+}

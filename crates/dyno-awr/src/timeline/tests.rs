@@ -1,0 +1,203 @@
+use std::collections::BTreeSet;
+
+use jiff::ToSpan;
+
+use super::*;
+use crate::number::Reading;
+use crate::report::Kind;
+
+fn reading(value: f64) -> Reading {
+    Reading { value, step: 0.01 }
+}
+
+fn point(begin: u64, end: u64, aas: f64) -> Point {
+    let mut values = vec![None; MEASURES.len()];
+    values[0] = Some(reading(aas));
+    Point {
+        series: Series { kind: Kind::Awr, database: "1".into(), instance: "a".into() },
+        db_name: None,
+        file: format!("{begin}-{end}"),
+        html: true,
+        snaps: Some((begin, end)),
+        begin: None,
+        end: None,
+        minutes: None,
+        startup: Some("x".into()),
+        values,
+        top_event: None,
+        rates: Rates::default(),
+        plans: BTreeMap::new(),
+    }
+}
+
+/// The same point, half an hour long, so many half hours after an afternoon.
+fn at(half_hour: i64, point: Point) -> Point {
+    let begin = jiff::civil::date(2024, 3, 5).at(15, 0, 0, 0) + (30 * half_hour).minutes();
+    Point { begin: Some(begin), end: Some(begin + 30.minutes()), minutes: Some(30.0), ..point }
+}
+
+fn thing(what: What, name: &str) -> Thing {
+    Thing { what, name: name.into(), object: None }
+}
+
+fn with(mut point: Point, what: What, name: &str, rate: f64) -> Point {
+    point.rates.0.insert(thing(what, name), Reading { value: rate, step: 0.001 });
+    point
+}
+
+fn flags(timeline: &Timeline) -> Vec<Vec<Flag>> {
+    timeline.points.iter().map(|(_, flags)| flags.clone()).collect()
+}
+
+fn anomalies(timeline: &Timeline) -> Vec<(usize, Anomaly)> {
+    let of = |(i, flags): (usize, &Vec<Flag>)| {
+        flags.iter().find_map(|flag| {
+            if let Flag::Anomaly(anomaly) = flag { Some((i, anomaly.clone())) } else { None }
+        })
+    };
+    flags(timeline).iter().enumerate().filter_map(of).collect()
+}
+
+fn levels(timeline: &Timeline) -> Vec<usize> {
+    let begins = |flags: &Vec<Flag>| flags.iter().any(|flag| matches!(flag, Flag::Level(_)));
+    let all = flags(timeline);
+    (0..all.len()).filter(|&i| begins(&all[i])).collect()
+}
+
+#[test]
+fn gaps_overlaps_restarts_and_doubles_are_flagged() {
+    let restarted = Point { startup: Some("y".into()), ..point(9, 10, 1.0) };
+    let text = Point { html: false, file: "text".into(), ..point(1, 2, 1.0) };
+    let all = timelines(vec![restarted, point(4, 6, 1.0), text, point(1, 2, 1.0), point(5, 9, 1.0)]);
+    let flags = flags(&all[0]);
+    assert_eq!(flags[0], [Flag::Twice { file: "text".into() }]);
+    assert_eq!(flags[1], [Flag::Gap { snapshots: Some(2), minutes: None }]);
+    assert_eq!(flags[2], [Flag::Overlap { snapshots: Some(1), minutes: None }]);
+    assert_eq!(flags[3], [Flag::Restart]);
+}
+
+#[test]
+fn snapshots_that_are_numbered_anew_are_in_the_order_of_time() {
+    let old = (0..4).map(|i| at(i, point(900 + i as u64, 901 + i as u64, 1.0)));
+    let new = (4..8).map(|i| at(i, point(i as u64 - 3, i as u64 - 2, 1.0)));
+    let all = timelines(new.chain(old).collect());
+    let begins: Vec<u64> = all[0].points.iter().map(|(point, _)| point.snaps.unwrap().0).collect();
+    assert_eq!(begins, [900, 901, 902, 903, 1, 2, 3, 4]);
+    let flags = flags(&all[0]);
+    assert_eq!(flags[4], [Flag::Renumbered]);
+    assert!(flags.iter().enumerate().all(|(i, flags)| i == 4 || flags.is_empty()), "{flags:?}");
+}
+
+#[test]
+fn a_gap_beside_new_numbers_is_told_by_time() {
+    let all = timelines(vec![at(0, point(900, 901, 1.0)), at(5, point(1, 2, 1.0)), at(9, point(4, 5, 1.0))]);
+    let flags = flags(&all[0]);
+    assert_eq!(flags[1], [Flag::Renumbered, Flag::Gap { snapshots: None, minutes: Some(120.0) }]);
+    assert_eq!(flags[2], [Flag::Gap { snapshots: Some(2), minutes: Some(90.0) }]);
+}
+
+#[test]
+fn the_hour_that_comes_twice_is_neither_gap_nor_overlap() {
+    // Clocks are put back an hour after the fourth report.
+    let hours = [0, 1, 2, 3, 2, 3, 4, 5];
+    let points = (0..).zip(hours).map(|(i, hour)| at(hour, point(i, i + 1, 1.0)));
+    let all = timelines(points.collect());
+    let begins: Vec<u64> = all[0].points.iter().map(|(point, _)| point.snaps.unwrap().0).collect();
+    assert_eq!(begins, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert!(flags(&all[0]).iter().all(Vec::is_empty), "{:?}", flags(&all[0]));
+}
+
+#[test]
+fn one_that_stands_out_is_flagged_and_no_other() {
+    let mut points: Vec<Point> = (0..20).map(|i| point(i, i + 1, 10.0 + (i % 3) as f64 * 0.2)).collect();
+    points[7].values[0] = Some(reading(40.0));
+    let all = timelines(points);
+    let found = anomalies(&all[0]);
+    assert_eq!(found.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [7]);
+    assert!(found[0].1.figures[0].score > 10.0);
+}
+
+#[test]
+fn few_or_equal_reports_have_no_anomalies() {
+    let few: Vec<Point> = (0..5).map(|i| point(i, i + 1, i as f64 * 100.0)).collect();
+    assert!(flags(&timelines(few)[0]).iter().all(Vec::is_empty));
+    let mut equal: Vec<Point> = (0..20).map(|i| point(i, i + 1, 5.0)).collect();
+    equal[3].values[0] = Some(reading(5.1));
+    assert!(flags(&timelines(equal)[0]).iter().all(Vec::is_empty));
+}
+
+/// Half idle, half loaded; in four reports of the idle half a statement takes most of the time.
+fn idle_and_loaded() -> Vec<Point> {
+    let one = |i: u64| {
+        let odd = [(2, 3.8), (9, 8.1), (11, 3.4), (18, 7.6)].into_iter().find(|(at, _)| *at == i);
+        let load = if i < 23 { odd.map_or(1.1, |(_, load)| load) } else { 18.0 + (i * 5 % 7) as f64 };
+        let mut point = at(i as i64, point(100 + i, 101 + i, load));
+        point.values[2] = Some(reading(if odd.is_some() { 79.0 } else { 15.0 + (i % 3) as f64 }));
+        // A figure of one digit that has nothing to say.
+        point.values[13] = Some(Reading { value: if i % 7 == 3 { 0.3 } else { 0.2 }, step: 0.1 });
+        let waits = if i < 23 { 0.9 } else { 0.7 * load };
+        let point = with(point, What::Event, "db file sequential read", waits);
+        let point = with(point, What::Counter, "user calls", 40.0 * load);
+        let point = with(point, What::Statement, "aaaaaaaaaaaaa", 0.9);
+        if odd.is_some() { with(point, What::Statement, "bbbbbbbbbbbbb", load - 1.0) } else { point }
+    };
+    (0..44).map(one).collect()
+}
+
+#[test]
+fn odd_reports_of_the_idle_half_are_found_with_their_statement_and_load_is_a_level() {
+    let all = timelines(idle_and_loaded());
+    let found = anomalies(&all[0]);
+    assert_eq!(found.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [2, 9, 11, 18]);
+    assert_eq!(levels(&all[0]), [23]);
+    for (i, anomaly) in &found {
+        let figures: Vec<usize> = anomaly.figures.iter().map(|figure| figure.measure).collect();
+        assert!(figures.contains(&0) && figures.contains(&2), "{i}: {figures:?}");
+        let statements: Vec<&Moved> =
+            anomaly.moved.iter().filter(|moved| moved.thing.what == What::Statement).collect();
+        assert_eq!(statements.len(), 1);
+        assert_eq!((statements[0].thing.name.as_str(), statements[0].usual), ("bbbbbbbbbbbbb", None));
+        assert!(statements[0].share_pct.unwrap() > 65.0);
+        assert!(
+            !anomaly.moved.iter().any(|moved| moved.thing.what == What::Event),
+            "no wait moved: {anomaly:?}"
+        );
+    }
+    assert_eq!(
+        all[0].levels[0].iter().map(|span| (span.first, span.last)).collect::<Vec<_>>(),
+        [(0, 22), (23, 43)]
+    );
+}
+
+#[test]
+fn what_goes_with_db_time_is_ranked() {
+    let mut points = idle_and_loaded();
+    for (i, point) in (0u32..).zip(&mut points) {
+        let noise = f64::from(i * 7_919 % 101);
+        point.rates.0.insert(thing(What::Counter, "noise"), reading(noise));
+    }
+    let all = timelines(points);
+    let ranked: Vec<&str> = all[0].correlated.iter().map(|of| of.thing.name.as_str()).collect();
+    assert_eq!(ranked, ["user calls", "db file sequential read"]);
+    let first = &all[0].correlated[0];
+    assert!((first.over_all.rho - 1.0).abs() < 1e-9 && first.within.unwrap().rho > 0.99);
+}
+
+#[test]
+fn a_plan_that_is_new_is_named() {
+    let plans = |plans: &[&str]| {
+        BTreeMap::from([(
+            "bbbbbbbbbbbbb".to_owned(),
+            plans.iter().map(|p| (*p).to_owned()).collect::<BTreeSet<_>>(),
+        )])
+    };
+    let points = [&["1"][..], &["1"], &[], &["1", "2"], &["1"]];
+    let points = (0..).zip(points).map(|(i, of)| {
+        let plans = if of.is_empty() { BTreeMap::new() } else { plans(of) };
+        Point { plans, ..point(i, i + 1, 1.0) }
+    });
+    let all = timelines(points.collect());
+    let flag =
+        Flag::Plan { statement: "bbbbbbbbbbbbb".into(), new: vec!["2".into()], before: vec!["1".into()] };
+    assert_eq!(flags(&all[0]), [vec![], vec![], vec![], vec![flag], vec![]]);
+}
