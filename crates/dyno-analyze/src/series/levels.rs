@@ -12,7 +12,7 @@ use crate::trend::{Search, changes};
 pub const LEVEL_MIN: usize = 4;
 
 /// Least difference of two levels, as a share of the larger one.
-const DIFFERENCE_MIN: f64 = 0.15;
+const DIFFERENCE_MIN: f64 = 0.2;
 
 /// Figures above which neighbours are put together to look for changes: the search takes every pair, often.
 const SEARCHED_MAX: usize = 240;
@@ -86,7 +86,8 @@ fn weight(samples: &[Sample], a: Level, b: Level) -> f64 {
     let sides = [&samples[a.from..a.to], &samples[b.from..b.to]];
     let share = DIFFERENCE_MIN * a.median.abs().max(b.median.abs());
     let digits = 2.0 * sides.map(step).into_iter().fold(0.0, f64::max);
-    let spread = sides.map(|side| usual(side, 0.0).spread).into_iter().fold(0.0, f64::max);
+    // Where one side is quiet, leaving it says something, however far the other one spreads.
+    let spread = sides.map(|side| usual(side, 0.0).spread).into_iter().fold(f64::INFINITY, f64::min);
     let needed = share.max(digits).max(spread);
     if needed > 0.0 { (a.median - b.median).abs() / needed } else { 0.0 }
 }

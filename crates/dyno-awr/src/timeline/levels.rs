@@ -1,5 +1,6 @@
 //! The levels that figures keep, and where they change.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dyno_analyze::series::{Level, Sample, levels};
@@ -90,8 +91,9 @@ pub(super) fn flag(points: &mut [(Point, Vec<Flag>)], found: &Found) {
     }
     while let Some((&first, _)) = steps.first_key_value() {
         let near: Vec<(usize, Vec<Step>)> = steps.extract_if(..=first + TOGETHER, |_, _| true).collect();
-        let most = near.iter().map(|(_, steps)| steps.len()).max().unwrap_or(0);
-        let at = near.iter().find(|(_, steps)| steps.len() == most).map_or(first, |(at, _)| *at);
+        // Of two places with as many, the one where the load changes.
+        let weight = |steps: &[Step]| (steps.len(), Reverse(steps.iter().map(|step| step.measure).min()));
+        let at = near.iter().max_by_key(|(_, steps)| weight(steps)).map_or(first, |(at, _)| *at);
         let mut together: Vec<Step> = near.into_iter().flat_map(|(_, steps)| steps).collect();
         together.sort_by_key(|step| step.measure);
         points[at].1.push(Flag::Level(together));

@@ -49,7 +49,7 @@ pub const MEASURES: [Measure; 14] = [
     measure("read_ms", "read ms", 0.1),
     measure("log_file_sync_ms", "log file sync ms", 0.1),
     measure("txn_per_s", "transactions/s", 1.0),
-    measure("executes_per_s", "executions/s", 5.0),
+    measure("executes_per_s", "executions/s", 10.0),
     measure("load_profile_per_s.hard_parses", "hard parses/s", 1.0),
     measure("load_profile_per_s.logons", "logons/s", 0.1),
 ];

@@ -7,6 +7,7 @@ use dyno_analyze::series::Sample;
 use dyno_analyze::series::odd::{SCORE_MAX, USUAL_MIN, WINDOW, usual};
 
 use super::levels::Found;
+use super::rates::is_well_known;
 use super::{Flag, Point, Thing, What};
 
 /// How many of one kind are told.
@@ -17,6 +18,15 @@ const SHARE_MIN: f64 = 0.02;
 
 /// How many times what is usual, or what part of it, a count is at least, to be told.
 const TIMES_MIN: f64 = 1.5;
+
+/// Least difference of a statistic, per second.
+const COUNTER_WEIGHT: f64 = 0.5;
+
+/// Least share of a segment's count in the largest one of its list.
+const SEGMENT_MIN: f64 = 0.2;
+
+/// Figures that change level together, from which on reports before and after are not held against each other.
+const STEPS_MIN: usize = 3;
 
 /// Something that moved.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +45,7 @@ pub struct Moved {
 
 /// What moved in report `at`, the most first; `odd` are all reports that stand out.
 pub(super) fn moved(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], found: &Found) -> Vec<Moved> {
-    let around = around(at, odd, found);
+    let around = around(points, at, odd, found);
     if around.len() < USUAL_MIN {
         return Vec::new();
     }
@@ -52,14 +62,27 @@ pub(super) fn moved(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], fou
     by_kind.into_iter().flat_map(|(what, moved)| most(what, moved)).collect()
 }
 
-/// The nearest reports of the same level of load that do not stand out.
-fn around(at: usize, odd: &[usize], found: &Found) -> Vec<usize> {
-    let load = &found.0[0];
-    let Some(place) = load.places.iter().position(|&place| place == at) else { return Vec::new() };
-    let level = load.levels.iter().find(|level| (level.from..level.to).contains(&place));
-    let places = level.map_or(&[][..], |level| &load.places[level.from..level.to]);
+/// The nearest reports of the same level that do not stand out.
+fn around(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], found: &Found) -> Vec<usize> {
+    let begins = |place: &usize| {
+        let steps = points[*place]
+            .1
+            .iter()
+            .filter_map(|flag| if let Flag::Level(steps) = flag { Some(steps) } else { None });
+        steps.flatten().count() >= STEPS_MIN
+    };
+    let from = (0..=at).rev().find(begins).unwrap_or(0);
+    let to = (at + 1..points.len()).find(begins).unwrap_or(points.len());
+    let in_level = |place: &usize| {
+        let level = |place: usize| {
+            let load = &found.0[0];
+            let sample = load.places.iter().position(|&of| of == place)?;
+            load.levels.iter().position(|level| (level.from..level.to).contains(&sample))
+        };
+        level(*place) == level(at)
+    };
     let mut near: Vec<usize> =
-        places.iter().copied().filter(|place| *place != at && !odd.contains(place)).collect();
+        (from..to).filter(|place| *place != at && !odd.contains(place)).filter(in_level).collect();
     near.sort_by_key(|place| place.abs_diff(at));
     near.truncate(WINDOW);
     near
@@ -76,7 +99,8 @@ fn one(thing: &Thing, point: &Point, others: &[&Point]) -> Option<Moved> {
     }
     let here = here.unwrap_or(Sample::exact(0.0));
     let samples: Vec<Sample> = others.iter().map(|other| rate(other).unwrap_or(Sample::exact(0.0))).collect();
-    let around = usual(&samples, here.step);
+    let weight = if thing.what == What::Counter { COUNTER_WEIGHT } else { 0.0 };
+    let around = usual(&samples, here.step.max(weight));
     let score = match around.sigma > 0.0 {
         true => around.score(here.value),
         // Never there before.
@@ -85,9 +109,11 @@ fn one(thing: &Thing, point: &Point, others: &[&Point]) -> Option<Moved> {
     };
     let by = (here.value - around.median).abs();
     let load = point.value(0);
-    let enough = match thing.what.is_time() {
-        true => load.is_none_or(|load| by >= SHARE_MIN * load),
-        false => by >= (1.0 - 1.0 / TIMES_MIN) * here.value.max(around.median),
+    let times = by >= (1.0 - 1.0 / TIMES_MIN) * here.value.max(around.median);
+    let enough = match thing.what {
+        What::Segment => times && here.value >= SEGMENT_MIN * largest(thing, point),
+        What::Counter => times,
+        _ => load.is_none_or(|load| by >= SHARE_MIN * load),
     };
     let share_pct =
         load.filter(|load| thing.what.is_time() && *load > 0.0).map(|load| 100.0 * here.value / load);
@@ -101,13 +127,21 @@ fn one(thing: &Thing, point: &Point, others: &[&Point]) -> Option<Moved> {
     })
 }
 
-/// The most of one kind: times by how much they moved, counts by how far; of a segment in several lists the first.
+/// The largest rate in the list that `thing` stands in.
+fn largest(thing: &Thing, point: &Point) -> f64 {
+    let list = point.rates.0.iter().filter(|(other, _)| other.what == thing.what && other.name == thing.name);
+    list.map(|(_, rate)| rate.value).fold(0.0, f64::max)
+}
+
+/// The most of one kind: times by how much they moved, counts by how far and those that everybody reads first; of a
+/// segment in several lists the one where it moved most.
 fn most(what: What, mut moved: Vec<Moved>) -> Vec<Moved> {
     let by = |moved: &Moved| match what.is_time() {
         true => (moved.rate - moved.usual.unwrap_or(0.0)).abs(),
         false => moved.score.abs(),
     };
-    moved.sort_by(|a, b| by(b).total_cmp(&by(a)));
+    let first = |moved: &Moved| what != What::Counter || is_well_known(&moved.thing.name);
+    moved.sort_by(|a, b| first(b).cmp(&first(a)).then(by(b).total_cmp(&by(a))));
     let mut seen = BTreeSet::new();
     moved.retain(|moved| moved.thing.object.as_ref().is_none_or(|object| seen.insert(object.name.clone())));
     moved.truncate(TOLD_MAX);

@@ -133,3 +133,60 @@ impl Rates {
         Self(rates)
     }
 }
+
+/// Statistics that people look at first.
+const WELL_KNOWN: [&str; 48] = [
+    "CPU used by this session",
+    "DBWR checkpoints",
+    "SQL*Net roundtrips to/from client",
+    "bytes received via SQL*Net from client",
+    "bytes sent via SQL*Net to client",
+    "branch node splits",
+    "cell physical IO interconnect bytes",
+    "consistent changes",
+    "consistent gets",
+    "data blocks consistent reads - undo records applied",
+    "db block changes",
+    "db block gets",
+    "dirty buffers inspected",
+    "enqueue waits",
+    "execute count",
+    "free buffer requested",
+    "gc cr blocks received",
+    "gc current blocks received",
+    "index fast full scans (full)",
+    "leaf node splits",
+    "lob reads",
+    "lob writes",
+    "logons cumulative",
+    "opened cursors cumulative",
+    "parse count (failures)",
+    "parse count (hard)",
+    "parse count (total)",
+    "parse time elapsed",
+    "physical read total IO requests",
+    "physical read total bytes",
+    "physical reads",
+    "physical reads direct",
+    "physical reads direct temporary tablespace",
+    "physical write total IO requests",
+    "physical write total bytes",
+    "physical writes",
+    "physical writes direct temporary tablespace",
+    "queries parallelized",
+    "recursive calls",
+    "redo size",
+    "session logical reads",
+    "sorts (disk)",
+    "sorts (rows)",
+    "table fetch by rowid",
+    "table fetch continued row",
+    "table scan rows gotten",
+    "user commits",
+    "user rollbacks",
+];
+
+/// Whether a statistic is one that people look at first.
+pub(super) fn is_well_known(name: &str) -> bool {
+    WELL_KNOWN.contains(&name)
+}

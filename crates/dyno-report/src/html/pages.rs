@@ -17,8 +17,8 @@ pub struct Section {
     pub lines: Vec<String>,
     /// Its charts.
     pub charts: Vec<Chart>,
-    /// Its table.
-    pub grid: Option<Grid>,
+    /// Its tables, each with a title, which may be empty.
+    pub grids: Vec<(String, Grid)>,
 }
 
 /// The page.
@@ -49,7 +49,10 @@ pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
                             h2 { (clean(&section.title)) }
                             @for line in &section.lines { p { (clean(line)) } }
                             (page::charts(&section.charts))
-                            @if let Some(grid) = &section.grid { (grid::table(grid, &clean(&section.title))) }
+                            @for (title, grid) in &section.grids {
+                                @if !title.is_empty() { h3 { (clean(title)) } }
+                                (grid::table(grid, &clean(if title.is_empty() { &section.title } else { title })))
+                            }
                         }
                     }
                 }

@@ -23,10 +23,11 @@ pub(crate) enum AwrCommand {
         after_long_help = "Examples:\n  dyno awr diff monday.html tuesday.html\n  dyno awr diff before.txt after.html --json"
     )]
     Diff(Diff),
-    /// Reports in the order of time: gaps, overlaps, restarts, and what stands out, with the reasons.
+    /// Reports in the order of time: gaps, restarts, levels of load, what stands out and what moved with it.
     #[command(
-        after_long_help = "Reports are put in order by database, instance and snapshot. What stands out does so by more than 3.5 robust \
-            standard deviations (from the median absolute deviation) from the median of at least 8 reports.\n\n\
+        after_long_help = "Reports are put in order by database, instance and time. Figures keep levels; what stands out does so by more than \
+            3.5 robust standard deviations (from the median absolute deviation) both in its level and among the nearest 12 reports of it. It takes \
+            at least 8 reports.\n\n\
             Examples:\n  dyno awr timeline reports/\n  dyno awr timeline reports/ -o day.html\n  dyno awr timeline reports/ --json"
     )]
     Timeline(TimelineArgs),
@@ -47,6 +48,9 @@ pub(crate) struct TimelineArgs {
     /// Also write charts and flags to this file: a page (.html) or a picture (.svg).
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// In the page and in JSON, segments by name; in the terminal they always are.
+    #[arg(long)]
+    pub(crate) object_names: bool,
     /// Reports, or directories of them.
     #[arg(required = true, value_name = "FILE|DIR")]
     pub(crate) files: Vec<PathBuf>,

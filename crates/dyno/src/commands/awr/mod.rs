@@ -1,8 +1,6 @@
 //! `dyno awr`: Oracle's own reports, read.
 
 mod args;
-mod charts;
-mod clock;
 mod diff;
 mod files;
 mod import;

@@ -1,0 +1,97 @@
+//! `dyno awr timeline`: reports in the order of time, gaps, levels and anomalies flagged.
+
+mod charts;
+mod clock;
+mod page;
+mod spelled;
+mod table;
+mod words;
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use dyno_awr::timeline::{POINTS_MIN, Point, timelines};
+use dyno_report::chart::sheet::sheet;
+use dyno_report::chart::svg::Look;
+use serde_json::Value;
+
+use super::args::TimelineArgs;
+use super::files;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(args: &TimelineArgs, talk: &Talk) -> anyhow::Result<Exit> {
+    let form = args.output.as_deref().map(form).transpose()?;
+    let mut points: Vec<Point> = Vec::new();
+    let wanted = files::wanted(&args.files)?;
+    let outcome = files::read(
+        &wanted,
+        talk,
+        |report| Point::of(&report),
+        |point| {
+            points.push(point);
+            Ok(())
+        },
+    )?;
+    let timelines = timelines(points);
+    talk.json(&timelines.iter().map(|line| spelled::spelled(line, args.object_names)).collect::<Value>())?;
+    let tables: Vec<String> = timelines.iter().map(|timeline| table::text(timeline, talk)).collect();
+    talk.show(&tables.join("\n"))?;
+    if let (Some(path), Some(form)) = (&args.output, form) {
+        let text = match form {
+            Form::Page => page::page(&timelines, args.object_names),
+            Form::Picture => {
+                sheet(&timelines.iter().flat_map(charts::charts).collect::<Vec<_>>(), Look::Alone)
+            }
+        };
+        crate::files::replace(path, text.as_bytes())
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        talk.say(&format!("written: {}", path.display()));
+    }
+    let short = timelines.iter().filter(|timeline| timeline.points.len() < POINTS_MIN).count();
+    if short > 0 {
+        talk.say(&format!(
+            "what stands out is told of {POINTS_MIN} reports or more; {short} of {} lines of time have fewer",
+            timelines.len()
+        ));
+    }
+    Ok(outcome.exit())
+}
+
+/// What is written beside the text.
+#[derive(Clone, Copy)]
+enum Form {
+    Page,
+    Picture,
+}
+
+fn form(path: &Path) -> anyhow::Result<Form> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("html" | "htm") => Ok(Form::Page),
+        Some("svg") => Ok(Form::Picture),
+        _ => Err(usage(
+            format!("{} is neither a page nor a picture", path.display()),
+            "name a file that ends with .html or .svg",
+        )),
+    }
+}
+
+/// Places in [`dyno_awr::timeline::MEASURES`] of the figures that tables show.
+const ACTIVE: usize = 0;
+const CPU: usize = 1;
+const UNACCOUNTED: usize = 2;
+const READS: usize = 4;
+const WRITES: usize = 5;
+const READ_MS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_awr::timeline::MEASURES;
+
+    #[test]
+    fn tables_show_the_figures_that_their_heads_name() {
+        let columns = [ACTIVE, CPU, UNACCOUNTED, READS, WRITES, READ_MS].map(|at| MEASURES[at].column);
+        assert_eq!(columns, ["aas", "cpu_busy_pct", "unaccounted_pct", "read_iops", "write_iops", "read_ms"]);
+    }
+}
