@@ -36,8 +36,8 @@ pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
 pub use platform::{Advice, HostFacts, Identity, ServerProcesses, Severity, TargetFacts};
 pub use record::{ErrorTally, Gate, OpClass, OpStats, RunId, RunRecord, SCHEMA_VERSION, Status, Window};
 pub use repository::{
-    Filter, Mark, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep, SweepState,
-    SweepSummary,
+    Batch, Filter, Mark, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep,
+    SweepState, SweepSummary,
 };
 pub use schema::schema;
 pub use series::{Series, SeriesPoint};

@@ -4,16 +4,18 @@
 //! short, else as JSON lines, compressed with zlib, in base64. The element's content can hold no `<`, so nothing in a
 //! record ends it early.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+mod read;
+
+use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use dyno_analyze::Conclusion;
-use dyno_record::{RECORD_BYTES_MAX, RecordError, RunRecord, SCHEMA_VERSION};
+use dyno_record::{RecordError, RunRecord};
 use flate2::Compression;
-use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use serde::Deserialize;
+
+pub use read::{each, records};
 
 /// What stands in front of the records in a page.
 pub(crate) const OPEN: &str = "<script type=\"application/json\" id=\"dyno-records\">";
@@ -26,9 +28,6 @@ const VERSION: u32 = 1;
 
 /// Records that are larger together are compressed, in bytes of JSON.
 const PLAIN_BYTES_MAX: usize = 300_000;
-
-/// Largest unpacked size that is read: 4 GiB.
-const UNPACKED_BYTES_MAX: u64 = 4 << 30;
 
 /// Records that cannot be taken out of a page.
 #[derive(Debug, thiserror::Error)]
@@ -48,21 +47,6 @@ pub enum EmbeddedError {
     /// One record cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
-}
-
-/// What is around the records, as it is read.
-#[derive(Deserialize)]
-struct Wrapped<R> {
-    version: u32,
-    count: usize,
-    records: Option<Vec<R>>,
-    data: Option<String>,
-}
-
-/// Only a record's version, so that a newer one is told from a damaged page.
-#[derive(Deserialize)]
-struct Version {
-    schema_version: u32,
 }
 
 /// The element that holds `records`.
@@ -113,52 +97,6 @@ fn escape_json(json: &str) -> String {
     out
 }
 
-/// The records in a report's HTML.
-///
-/// # Errors
-/// The page holds none, or they are damaged or of another version.
-pub fn records(html: &str) -> Result<Vec<RunRecord>, EmbeddedError> {
-    // All text of users is escaped, so the mark cannot be in it.
-    let (_, rest) = html.split_once(OPEN).ok_or(EmbeddedError::NoRecords)?;
-    let (content, _) =
-        rest.split_once(CLOSE).ok_or_else(|| EmbeddedError::Damaged("they are cut off".into()))?;
-    let damaged = |e: &dyn std::fmt::Display| EmbeddedError::Damaged(e.to_string());
-    let heads: Wrapped<Version> = serde_json::from_str(content).map_err(|e| damaged(&e))?;
-    if heads.version != VERSION {
-        return Err(EmbeddedError::Version { found: heads.version });
-    }
-    let versions = heads.records.iter().flatten().map(|head| head.schema_version);
-    if let Some(found) = versions.into_iter().find(|&version| version != SCHEMA_VERSION) {
-        return Err(RecordError::Version { found: found.into() }.into());
-    }
-    let wrapped: Wrapped<RunRecord> = serde_json::from_str(content).map_err(|e| damaged(&e))?;
-    let records = match (wrapped.records, wrapped.data) {
-        (Some(records), _) => records,
-        (None, Some(data)) => unpack(&data)?,
-        (None, None) => return Err(EmbeddedError::NoRecords),
-    };
-    if records.len() != wrapped.count {
-        let text = format!("there are {} of {}", records.len(), wrapped.count);
-        return Err(EmbeddedError::Damaged(text));
-    }
-    Ok(records)
-}
-
-fn unpack(data: &str) -> Result<Vec<RunRecord>, EmbeddedError> {
-    let damaged = |e: &dyn std::fmt::Display| EmbeddedError::Damaged(e.to_string());
-    let packed = BASE64.decode(data).map_err(|e| damaged(&e))?;
-    let mut lines = BufReader::new(ZlibDecoder::new(packed.as_slice()).take(UNPACKED_BYTES_MAX));
-    let mut records = Vec::new();
-    loop {
-        let mut line = String::new();
-        let read = lines.by_ref().take(RECORD_BYTES_MAX + 1).read_line(&mut line).map_err(|e| damaged(&e))?;
-        if read == 0 {
-            return Ok(records);
-        }
-        records.push(RunRecord::from_json(line.trim_end())?);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
@@ -195,7 +133,58 @@ mod tests {
         assert!(matches!(records(cut), Err(EmbeddedError::Damaged(_))));
         let newer = good.replace("\"version\":1", "\"version\":9");
         assert!(matches!(records(&newer), Err(EmbeddedError::Version { found: 9 })));
-        let fewer = good.replace("\"count\":40", "\"count\":41");
-        assert!(matches!(records(&fewer), Err(EmbeddedError::Damaged(_))));
+        for count in [3, 40] {
+            let good = element(&hostile(count), &[]).unwrap();
+            let other =
+                |what: &str| good.replace(&format!("\"count\":{count}"), &format!("\"count\":{what}"));
+            assert!(matches!(records(&other("41")), Err(EmbeddedError::Damaged(_))));
+            assert!(matches!(
+                records(&good.replace(&good[good.len() - 12..], "")),
+                Err(EmbeddedError::Damaged(_))
+            ));
+        }
+        let newer =
+            element(&hostile(2), &[]).unwrap().replace("\"schema_version\":1", "\"schema_version\":9");
+        let error = records(&newer).unwrap_err();
+        assert!(matches!(error, EmbeddedError::Record(RecordError::Version { found: 9 })), "{error}");
+    }
+
+    /// Pages are read from files of any size, so no record may wait for the others.
+    #[test]
+    fn one_record_at_a_time_is_held() {
+        struct Counted<'p> {
+            rest: &'p [u8],
+            read: &'p std::cell::Cell<usize>,
+        }
+        impl std::io::Read for Counted<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                let read = self.rest.read(buffer)?;
+                self.read.set(self.read.get() + read);
+                Ok(read)
+            }
+        }
+        // Filler that does not compress, so that the position in the page tells how far reading has gone.
+        let mut random = 1u64;
+        let mut noise = move || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            format!("{random:016x}")
+        };
+        let mut many = hostile(400);
+        many.iter_mut().for_each(|record| record.reasons = (0..200).map(|_| noise()).collect());
+        let page = element(&many, &[]).unwrap();
+        let read = std::cell::Cell::new(0);
+        let reader = std::io::BufReader::new(Counted { rest: page.as_bytes(), read: &read });
+        let mut first = None;
+        let count = each(reader, |record| {
+            first.get_or_insert(read.get());
+            assert!(record.reasons.len() == 200);
+            Ok::<(), EmbeddedError>(())
+        });
+        assert_eq!(count.unwrap(), 400);
+        assert!(
+            first.unwrap() < page.len() / 10,
+            "{first:?} of {} bytes read for the first record",
+            page.len()
+        );
     }
 }

@@ -155,11 +155,17 @@ impl Table {
         }
         self.squeeze(&shown, &mut widths, style.columns());
         let mut out = if heads { self.heads(&shown, &widths, style) } else { String::new() };
+        // Once for each column: looking at all lines again for each line would be quadratic.
+        let places: Vec<Place> = shown
+            .iter()
+            .zip(&widths)
+            .map(|(&i, &width)| Place { left: self.columns[i].left, width, hang: self.hang(i) })
+            .collect();
         for line in &self.lines {
             match line {
                 Line::Cells(cells) => {
                     let cells: Vec<&Cell> = shown.iter().map(|&i| &cells[i]).collect();
-                    self.push_line(&mut out, &shown, &widths, &cells, style);
+                    push_line(&mut out, &places, &cells, style);
                 }
                 Line::Note(text, paint) => {
                     out.push_str(&style.paint(*paint, &truncate(&format!("  {text}"), style.columns())));
@@ -236,7 +242,13 @@ impl Table {
             let cells: Vec<Cell> = shown.iter().map(|&i| Cell::from(part(&self.columns[i]))).collect();
             let mut text = String::new();
             let plain = Style { color: false, ..*style };
-            self.push_line(&mut text, shown, widths, &cells.iter().collect::<Vec<_>>(), &plain);
+            let place = |(&i, &width): (&usize, &usize)| Place {
+                left: self.columns[i].left,
+                width,
+                hang: self.hang(i),
+            };
+            let places: Vec<Place> = shown.iter().zip(widths).map(place).collect();
+            push_line(&mut text, &places, &cells.iter().collect::<Vec<_>>(), &plain);
             out.push_str(&style.paint(paint, text.trim_end()));
             out.push('\n');
         };
@@ -270,37 +282,43 @@ impl Table {
         }
         out
     }
+}
 
-    fn push_line(&self, out: &mut String, shown: &[usize], widths: &[usize], cells: &[&Cell], style: &Style) {
-        let mut line = String::new();
-        for (position, (&i, cell)) in shown.iter().zip(cells).enumerate() {
-            if position > 0 {
-                line.push_str(&pad(GAP));
-            }
-            let left = self.columns[i].left;
-            let text = if left { truncate(&cell.text, widths[position]) } else { cell.text.clone() };
-            let hang = pad(self
-                .hang(i)
-                .saturating_sub(own_hang(cell))
-                .min(widths[position] - width(&text).min(widths[position])));
-            let text = text + &hang;
-            let space = pad(widths[position].saturating_sub(width(&text)));
-            let text = cell.paint.map_or(text.clone(), |paint| style.paint(paint, &text));
-            if left {
-                line.push_str(&text);
-                line.push_str(&space);
-            } else {
-                line.push_str(&space);
-                line.push_str(&text);
-            }
+/// How a column is set.
+struct Place {
+    left: bool,
+    width: usize,
+    /// Columns that marks take to the right of figures.
+    hang: usize,
+}
+
+fn push_line(out: &mut String, places: &[Place], cells: &[&Cell], style: &Style) {
+    let mut line = String::new();
+    for (position, (place, cell)) in places.iter().zip(cells).enumerate() {
+        if position > 0 {
+            line.push_str(&pad(GAP));
         }
-        out.push_str(line.trim_end());
-        out.push('\n');
+        let text = if place.left { truncate(&cell.text, place.width) } else { cell.text.clone() };
+        let room = place.width - width(&text).min(place.width);
+        let text = text + &pad(place.hang.saturating_sub(own_hang(cell)).min(room));
+        let space = pad(place.width.saturating_sub(width(&text)));
+        let text = cell.paint.map_or(text.clone(), |paint| style.paint(paint, &text));
+        if place.left {
+            line.push_str(&text);
+            line.push_str(&space);
+        } else {
+            line.push_str(&space);
+            line.push_str(&text);
+        }
     }
+    out.push_str(line.trim_end());
+    out.push('\n');
 }
 
 /// Columns that the cell's own mark takes.
 fn own_hang(cell: &Cell) -> usize {
+    #[cfg(test)]
+    LOOKS.with(|looks| looks.set(looks.get() + 1));
     if cell.text.ends_with(MARK) { width(MARK) } else { 0 }
 }
 
@@ -309,8 +327,29 @@ fn total(widths: &[usize]) -> usize {
 }
 
 #[cfg(test)]
+thread_local! {
+    /// How often a cell was looked at for a mark, so that a test can hold the work against the size of a table.
+    static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Looks at cells for a table of `rows` lines.
+    fn looks(rows: usize) -> usize {
+        let mut table = Table::new(vec![Column::text("name"), Column::figures("busy", "%")]);
+        (0..rows).for_each(|i| table.row([Cell::from(i.to_string()), Cell::from(format!("{i}.5"))]));
+        LOOKS.with(|looks| looks.set(0));
+        assert_eq!(table.render(&Style::default()).lines().count(), rows + 3);
+        LOOKS.with(std::cell::Cell::get)
+    }
+
+    #[test]
+    fn twice_the_lines_are_twice_the_work() {
+        let (some, twice) = (looks(500), looks(1_000));
+        assert!(twice <= 2 * some + 100, "{some} looks at 500 lines, {twice} at 1,000");
+    }
 
     fn table() -> Table {
         let mut table = Table::new(vec![

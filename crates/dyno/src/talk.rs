@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use serde::ser::{SerializeSeq as _, Serializer as _};
+
 use crate::cli::Common;
 use crate::output::Output;
 
@@ -85,6 +87,23 @@ impl Talk {
             out.flush()?;
         }
         Ok(())
+    }
+
+    /// An array of data for machines, given element by element; only under `--json`.
+    pub(crate) fn json_each<T: serde::Serialize>(
+        &self,
+        each: impl FnOnce(&mut dyn FnMut(&T) -> anyhow::Result<()>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        if !self.json {
+            return Ok(());
+        }
+        let mut out = Output::json();
+        let mut serializer = serde_json::Serializer::pretty(&mut out);
+        let mut array = serializer.serialize_seq(None).map_err(std::io::Error::from)?;
+        each(&mut |element| Ok(array.serialize_element(element).map_err(std::io::Error::from)?))?;
+        array.end().map_err(std::io::Error::from)?;
+        out.write_all(b"\n")?;
+        Ok(out.flush()?)
     }
 
     /// How stdout wants its tables.

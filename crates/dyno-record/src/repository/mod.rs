@@ -51,6 +51,7 @@ pub use list::{Filter, RunSummary};
 pub use marks::Mark;
 pub use process::{Liveness, ProcessMark};
 pub use sweep::{StartedSweep, SweepState, SweepSummary};
+pub use write::Batch;
 
 /// An open repository. Not shared between threads: each opens its own.
 #[derive(Debug)]

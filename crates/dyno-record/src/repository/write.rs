@@ -1,7 +1,7 @@
 //! Beginning, finishing and deleting runs: one short transaction each.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params};
 
 use super::sweep::put_member;
 use super::{Mark, Repository, RepositoryError, StartedRun, pack};
@@ -65,14 +65,21 @@ impl Repository {
         &self,
         records: impl IntoIterator<Item = &'r RunRecord>,
     ) -> Result<usize, RepositoryError> {
+        let mut batch = self.batch()?;
+        for record in records {
+            batch.add(record)?;
+        }
+        batch.commit()
+    }
+
+    /// Begins storing records that are stored together or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written, or another process holds it for too long.
+    pub fn batch(&self) -> Result<Batch<'_>, RepositoryError> {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|e| self.sorted(e))?;
-        let mut stored = 0;
-        for record in records {
-            stored += usize::from(self.store(&transaction, record)?);
-        }
-        transaction.commit().map_err(|e| self.sorted(e))?;
-        Ok(stored)
+        Ok(Batch { repository: self, transaction, stored: 0 })
     }
 
     /// Stores a record in an open transaction; false if it is there already.
@@ -82,8 +89,8 @@ impl Repository {
         let started_us = microseconds(&record.id, &record.started_at)?;
         let packed = pack::pack(&json);
         let there: Option<Vec<u8>> = transaction
-            .query_row("SELECT packed FROM record WHERE id = ?1", [&record.id], |row| row.get(0))
-            .optional()
+            .prepare_cached("SELECT packed FROM record WHERE id = ?1")
+            .and_then(|mut known| known.query_row([&record.id], |row| row.get(0)).optional())
             .map_err(|e| self.sorted(e))?;
         if let Some(there) = there {
             let same = there == packed || pack::unpack(&there).is_ok_and(|there| there == json);
@@ -110,6 +117,36 @@ impl Repository {
     }
 }
 
+/// Records that are stored together: all of them with [`Batch::commit`], none without, whatever ends this process. None of
+/// them has to stay in memory for that.
+#[derive(Debug)]
+pub struct Batch<'r> {
+    repository: &'r Repository,
+    transaction: Transaction<'r>,
+    stored: usize,
+}
+
+impl Batch<'_> {
+    /// Adds a record; false if the same is there already.
+    ///
+    /// # Errors
+    /// As [`Repository::finish`]. After another record of that name the batch can go on; after anything else it is to be dropped.
+    pub fn add(&mut self, record: &RunRecord) -> Result<bool, RepositoryError> {
+        let is_new = self.repository.store(&self.transaction, record)?;
+        self.stored += usize::from(is_new);
+        Ok(is_new)
+    }
+
+    /// Stores them; returns how many were not there before.
+    ///
+    /// # Errors
+    /// The file cannot be written; then none was stored.
+    pub fn commit(self) -> Result<usize, RepositoryError> {
+        self.transaction.commit().map_err(|e| self.repository.sorted(e))?;
+        Ok(self.stored)
+    }
+}
+
 /// Writes the summary columns and the packed record.
 fn put(
     transaction: &Transaction<'_>,
@@ -121,7 +158,9 @@ fn put(
     let all = record.ops.get("all");
     let join =
         |part: fn(&crate::TargetFacts) -> &str| record.targets.iter().map(part).collect::<Vec<_>>().join(" ");
-    transaction.execute(
+    // Prepared once for all records of a batch: preparing takes longer than storing.
+    let execute = |sql: &str, values: &[&dyn ToSql]| transaction.prepare_cached(sql)?.execute(values);
+    execute(
         "INSERT INTO run (id, started_at, started_us, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
              logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
@@ -152,18 +191,18 @@ fn put(
         ],
     )?;
     put_member(transaction, &record.id, record.part_of.as_ref())?;
-    transaction.execute(
+    execute(
         "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
         params![record.id, i64::try_from(json_bytes).unwrap_or(i64::MAX), packed],
     )?;
-    transaction.execute(
+    execute(
         "INSERT INTO detail (id, database, undated, marked) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (id) DO UPDATE SET
              database = excluded.database, undated = excluded.undated, marked = excluded.marked",
         params![record.id, record.databases(), !record.is_dated(), record.marked().join(" ")],
     )?;
     // What was kept in case that there would be no record.
-    transaction.execute("DELETE FROM draft WHERE id = ?1", [&record.id])?;
+    execute("DELETE FROM draft WHERE id = ?1", params![record.id])?;
     marks(transaction, record)
 }
 

@@ -1,13 +1,17 @@
-//! Comma-separated values (RFC 4180), with comment lines, as people keep the tables of documents.
+//! Comma-separated values (RFC 4180), with comment lines, as people keep the tables of documents: one line at a time.
 
-/// The largest file in bytes.
-pub(super) const FILE_BYTES_MAX: u64 = 64 << 20;
+use std::collections::BTreeSet;
+use std::io::Read;
 
-/// A table: the names of its columns, and its lines with their numbers in the file.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Csv {
+use csv::{Reader, ReaderBuilder, StringRecord, Terminator};
+
+use super::strict::Strict;
+
+/// A table: the names of its columns, and its lines one after the other.
+pub(super) struct Csv<R> {
     pub(super) columns: Vec<String>,
-    pub(super) lines: Vec<(u64, Vec<String>)>,
+    reader: Reader<Strict<R>>,
+    record: StringRecord,
 }
 
 /// A file that is no table.
@@ -18,113 +22,79 @@ pub(super) struct CsvError {
     pub(super) problem: String,
 }
 
-/// Reads a table. Lines that begin with `#` between records and empty lines are left out.
-pub(super) fn read(text: &str) -> Result<Csv, CsvError> {
-    let mut reader = Reader { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 1 };
-    let mut columns: Option<Vec<String>> = None;
-    let mut lines = Vec::new();
-    while let Some((line, cells)) = reader.record()? {
-        let wrong = |problem: String| CsvError { line, problem };
-        let Some(names) = &columns else {
-            let names: Vec<String> = cells.iter().map(|name| name.trim().to_owned()).collect();
-            if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
-                return Err(wrong(format!("two columns are named {:?}", twice.1)));
-            }
-            columns = Some(names);
-            continue;
+impl<R: Read> Csv<R> {
+    /// Opens a table by reading the names of its columns. Lines that begin with `#` between records and empty lines are left
+    /// out.
+    pub(super) fn open(text: R) -> Result<Self, CsvError> {
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .comment(Some(b'#'))
+            .terminator(Terminator::Any(b'\n'))
+            .from_reader(Strict::new(text));
+        let mut table = Self { columns: Vec::new(), reader, record: StringRecord::new() };
+        let Some(line) = table.advance()? else {
+            let line = table.reader.get_ref().lines();
+            return Err(CsvError { line, problem: "there is no line that names columns".into() });
         };
-        if cells.len() != names.len() {
-            return Err(wrong(format!("{} cells under {} columns", cells.len(), names.len())));
+        let mut names = BTreeSet::new();
+        if let Some(twice) = table.record.iter().map(str::trim).find(|name| !names.insert(*name)) {
+            return Err(CsvError { line, problem: format!("two columns are named {twice:?}") });
         }
-        lines.push((line, cells.into_iter().map(|cell| cell.trim().to_owned()).collect()));
-    }
-    let columns = columns
-        .ok_or(CsvError { line: reader.line, problem: "there is no line that names columns".into() })?;
-    Ok(Csv { columns, lines })
-}
-
-struct Reader<'t> {
-    rest: &'t str,
-    line: u64,
-}
-
-impl Reader<'_> {
-    /// The next record and the line on which it begins.
-    fn record(&mut self) -> Result<Option<(u64, Vec<String>)>, CsvError> {
-        loop {
-            if self.rest.is_empty() {
-                return Ok(None);
-            }
-            let line = self.rest.split('\n').next().unwrap_or_default();
-            if !line.starts_with('#') && !line.trim().is_empty() {
-                break;
-            }
-            self.rest = self.rest.get(line.len() + 1..).unwrap_or_default();
-            self.line += 1;
-        }
-        let begin = self.line;
-        let mut cells = Vec::new();
-        loop {
-            let (cell, last) = self.cell()?;
-            cells.push(cell);
-            if last {
-                return Ok(Some((begin, cells)));
-            }
-        }
+        table.columns = table.record.iter().map(|name| name.trim().to_owned()).collect();
+        Ok(table)
     }
 
-    /// The next cell, and whether it ends the record.
-    fn cell(&mut self) -> Result<(String, bool), CsvError> {
-        if self.rest.starts_with('"') {
-            return self.quoted();
+    /// The next line's number in the file and its cells; none behind the last.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
+        let Some(line) = self.advance()? else { return Ok(None) };
+        if self.record.len() != self.columns.len() {
+            let problem = format!("{} cells under {} columns", self.record.len(), self.columns.len());
+            return Err(CsvError { line, problem });
         }
-        let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
-        let cell = self.rest[..end].trim_end_matches('\r').to_owned();
-        let last = !self.rest[end..].starts_with(',');
-        self.skip(end);
-        Ok((cell, last))
+        Ok(Some((line, self.record.iter().map(str::trim).collect())))
     }
 
-    fn quoted(&mut self) -> Result<(String, bool), CsvError> {
-        let begin = self.line;
-        let mut cell = String::new();
-        self.rest = &self.rest[1..];
+    /// Reads the next record that is not empty, and says on which line it begins.
+    fn advance(&mut self) -> Result<Option<u64>, CsvError> {
         loop {
-            let Some(end) = self.rest.find('"') else {
-                return Err(CsvError { line: begin, problem: "a quotation mark is not closed".into() });
-            };
-            cell.push_str(&self.rest[..end]);
-            self.rest = &self.rest[end + 1..];
-            match self.rest.strip_prefix('"') {
-                Some(rest) => {
-                    cell.push('"');
-                    self.rest = rest;
+            let read = self.reader.read_record(&mut self.record);
+            let begin = self.reader.get_mut().record();
+            if let Some(error) = self.reader.get_ref().broken() {
+                return Err(error);
+            }
+            let line = begin.unwrap_or_else(|| self.reader.get_ref().lines());
+            match read {
+                Ok(false) => return Ok(None),
+                Ok(true)
+                    if self.record.iter().all(|cell| cell.trim().is_empty()) && self.record.len() == 1 => {}
+                Ok(true) => return Ok(Some(line)),
+                Err(error) => {
+                    let problem = match error.kind() {
+                        csv::ErrorKind::Utf8 { .. } => {
+                            "this is not UTF-8: iconv -t utf-8 converts it".to_owned()
+                        }
+                        _ => error.to_string(),
+                    };
+                    return Err(CsvError { line, problem });
                 }
-                None => break,
             }
         }
-        self.line += cell.matches('\n').count() as u64;
-        let rest = self.rest.trim_start_matches([' ', '\t', '\r']);
-        let last = !rest.starts_with(',');
-        if last && !rest.is_empty() && !rest.starts_with('\n') {
-            return Err(CsvError {
-                line: self.line,
-                problem: "text follows a closing quotation mark".into(),
-            });
-        }
-        self.rest = rest;
-        self.skip(0);
-        Ok((cell, last))
     }
+}
 
-    /// Goes past `end` bytes and the separator behind them.
-    fn skip(&mut self, end: usize) {
-        let separator = self.rest[end..].chars().next();
-        if separator == Some('\n') {
-            self.line += 1;
-        }
-        self.rest = &self.rest[end + separator.map_or(0, char::len_utf8)..];
+#[cfg(test)]
+type Lines = Vec<(u64, Vec<String>)>;
+
+/// All of a table.
+#[cfg(test)]
+fn read(text: &str) -> Result<(Vec<String>, Lines), CsvError> {
+    let mut table = Csv::open(text.as_bytes())?;
+    let mut lines = Vec::new();
+    while let Some((line, cells)) = table.next()? {
+        lines.push((line, cells.into_iter().map(str::to_owned).collect()));
     }
+    Ok((table.columns, lines))
 }
 
 #[cfg(test)]
@@ -135,10 +105,10 @@ mod tests {
     #[test]
     fn comments_quotes_and_line_ends() {
         let text = "\u{feff}# a comment, with commas\r\na, b,c\r\n\r\n1,\"x, \"\"y\"\"\nz\",\r\n# more\n2,,3";
-        let table = read(text).unwrap();
-        assert_eq!(table.columns, ["a", "b", "c"]);
+        let (columns, lines) = read(text).unwrap();
+        assert_eq!(columns, ["a", "b", "c"]);
         let cells = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        assert_eq!(table.lines, [(4, cells(["1", "x, \"y\"\nz", ""])), (7, cells(["2", "", "3"]))]);
+        assert_eq!(lines, [(4, cells(["1", "x, \"y\"\nz", ""])), (7, cells(["2", "", "3"]))]);
     }
 
     #[test]
@@ -149,7 +119,9 @@ mod tests {
             ("a,b\n1\n", "line 2: 1 cells under 2"),
             ("a,a\n", "two columns"),
             ("a\n\"x", "not closed"),
-            ("a,b\n\"x\"y,2\n", "closing quotation"),
+            ("a,b\n\"x\"y,2\n", "line 2: text follows a closing quotation"),
+            ("a,b\n1,2\n\n# \"\n\"x\n\ny\",2\n3\n", "line 8: 1 cells"),
+            ("a,b\n1,2\n3,\"x\n4,5\n", "line 3: a quotation mark is not closed"),
         ] {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text:?}: {error}");
@@ -166,5 +138,31 @@ mod tests {
                 let _ = read(&text);
             }
         }
+    }
+
+    #[test]
+    fn long_tables_keep_their_line_numbers() {
+        let mut text = "a,b\n".to_owned();
+        let mut begins = Vec::new();
+        for i in 0..200 {
+            begins.push(text.matches('\n').count() as u64 + 1);
+            text.push_str(&format!(
+                "{i},\"{}\"\r\n{}",
+                "x\n".repeat(i % 3),
+                ["# \"c\n", "\n", "", " \r\n"][i % 4]
+            ));
+        }
+        let text = format!("{text}{}", "7,8\n".repeat(100_000));
+        let (_, lines) = read(&text).unwrap();
+        assert_eq!(lines.iter().map(|line| line.0).take(200).collect::<Vec<_>>(), begins);
+        assert_eq!(lines.last().unwrap().0, text.matches('\n').count() as u64);
+    }
+
+    #[test]
+    fn one_endless_line_is_refused_before_it_is_held() {
+        let endless = std::io::Read::chain("a,b\n1,\"".as_bytes(), std::io::repeat(b'x'));
+        let mut table = Csv::open(endless).unwrap();
+        let error = table.next().unwrap_err().to_string();
+        assert!(error.contains("line 2: more than 1 MiB"), "{error}");
     }
 }

@@ -4,11 +4,10 @@ mod csv;
 mod map;
 mod page;
 mod record;
+mod source;
+mod strict;
 
-use std::io::Read as _;
-use std::path::Path;
-
-use anyhow::Context as _;
+use dyno_analyze::reconcile::Reconciler;
 use dyno_record::{AuditCheck, CheckStatus, Repository, RepositoryError, RunRecord};
 use dyno_target::data::mix;
 use jiff::Timestamp;
@@ -18,19 +17,23 @@ use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 use map::{MapError, Mapping};
+use record::{Lines, Plans};
+use source::{Kind, Source};
 
 pub(super) fn run(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
     // Oracle's own reports have a reader of their own, which knows their encodings and packings.
     if dyno_awr::is_report(&args.file) {
         return from_awr(common, args, talk);
     }
-    let text = read(&args.file)?;
-    if page::is_page(&text) || page::is_record(&text) {
-        from_page(&text, common, args, talk)
-    } else {
-        from_table(&text, common, args, talk)
+    let mut source = Source::open(&args.file)?;
+    match source.kind()? {
+        Kind::Table => from_table(&mut source, common, args, talk),
+        kind => from_page(&mut source, kind, common, args, talk),
     }
 }
+
+/// Records that are shown; whoever imports more looks at them with `dyno list` and `dyno show`.
+const SHOWN_MAX: usize = 1_000;
 
 /// AWR and STATSPACK reports.
 fn from_awr(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
@@ -47,37 +50,49 @@ fn from_awr(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<
 }
 
 /// Whole records out of a report, or the one that a full disk kept out of the repository.
-fn from_page(text: &str, common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
-    let records = page::records(text, args)?;
-    let there = if args.dry_run { 0 } else { page::store(&context::repository(common)?, &records)? };
-    talk.json(&records)?;
-    let rows: Vec<_> = records.iter().map(dyno_report::ResultRow::from).collect();
+fn from_page(
+    source: &mut Source,
+    kind: Kind,
+    common: &Common,
+    args: &cli::Import,
+    talk: &Talk,
+) -> anyhow::Result<Exit> {
+    if !args.map.is_empty() {
+        return Err(usage("--map is for tables; a report or record is whole", "leave out --map"));
+    }
+    let (mut rows, mut count) = (Vec::new(), 0);
+    page::each(source, kind, args, |record| {
+        count += 1;
+        if rows.len() < SHOWN_MAX {
+            rows.push(dyno_report::ResultRow::from(&record));
+        }
+        Ok(())
+    })?;
+    let there = match args.dry_run {
+        true => 0,
+        false => page::store(&context::repository(common)?, source, kind, args)?,
+    };
+    talk.json_each(|put| page::each(source, kind, args, |record| put(&record)))?;
     talk.show(&dyno_report::result_table(&rows, &talk.style()))?;
+    say_more(rows.len(), count, talk);
     let done = if args.dry_run { "would be stored" } else { "stored" };
     let again = if there > 0 { format!("; {there} were there already") } else { String::new() };
-    talk.say(&format!("{} records {done}, as they were measured{again}", records.len() - there));
+    talk.say(&format!("{} records {done}, as they were measured{again}", count - there));
     Ok(Exit::Done)
 }
 
-/// One record for each line of a table.
-fn from_table(text: &str, common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
+/// One record for each line of a table. The table is read once for what its columns say of each other, which stands in every
+/// record, and once more to store the records, so that no more than one line is held.
+fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
     let maps: Vec<Mapping> = args
         .map
         .iter()
         .map(|text| text.parse().map_err(|error: MapError| usage(error.to_string(), error.hint)))
         .collect::<anyhow::Result<_>>()?;
-    let table = csv::read(text).map_err(|error| {
-        usage(format!("{}: {error}", args.file.display()), "a table of comma-separated values is needed")
-    })?;
-    if maps.is_empty() {
-        return Err(usage(
-            "no --map says what the columns are",
-            format!("the columns are {}; see `dyno import --help`", table.columns.join(", ")),
-        ));
-    }
     let now = Timestamp::now();
     let common_to_all = record::Common {
         file: args.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        path: source.name().to_owned(),
         sets: &common.set,
         variant: args.marks.variant.as_deref(),
         tags: &args.marks.tag,
@@ -85,44 +100,59 @@ fn from_table(text: &str, common: &Common, args: &cli::Import, talk: &Talk) -> a
         now,
         salt: mix(now.as_nanosecond() as u64 ^ u64::from(std::process::id())) as u16,
     };
-    let mut records = record::records(&table, &maps, &common_to_all)?;
-    if records.is_empty() {
+    let mut table = Lines { source, maps: &maps, common: &common_to_all, plans: Plans::default() };
+    let (mut reconciler, mut shown, mut count) = (Reconciler::default(), Vec::new(), 0);
+    table.each(|line| {
+        count += line.len();
+        reconciler.add(line);
+        shown.extend(line.iter().take(SHOWN_MAX.saturating_sub(shown.len())).cloned());
+        Ok(())
+    })?;
+    if count == 0 {
         return Err(usage("no line of the table has a figure in a mapped column", "map other columns"));
     }
-    let checks = dyno_analyze::reconcile::reconcile(&records.iter().collect::<Vec<_>>());
-    records.iter_mut().for_each(|record| record.audit.extend(checks.iter().cloned()));
+    let checks = reconciler.checks();
     if !args.dry_run {
-        store(&context::repository(common)?, &records)?;
+        store(&context::repository(common)?, &mut table, &checks)?;
     }
-    talk.json(&records)?;
-    talk.show(&dyno_report::import_table(&records, &talk.style()))?;
+    talk.json_each(|put| table.each(|line| with_checks(line, &checks).iter().try_for_each(&mut *put)))?;
+    talk.show(&dyno_report::import_table(&shown, &talk.style()))?;
+    say_more(shown.len(), count, talk);
     say(&checks, talk);
-    let (done, count) = (if args.dry_run { "would be stored" } else { "stored" }, records.len());
+    let done = if args.dry_run { "would be stored" } else { "stored" };
     talk.say(&format!("{count} records {done}; none is audited, as nobody here measured them"));
     Ok(Exit::Done)
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    let name = path.display();
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| {
-        usage(format!("{name} cannot be read: {error}"), "name a file of comma-separated values")
-    })?;
-    file.take(csv::FILE_BYTES_MAX + 1).read_to_end(&mut bytes).with_context(|| format!("reading {name}"))?;
-    if bytes.len() as u64 > csv::FILE_BYTES_MAX {
-        return Err(usage(format!("{name} is larger than 64 MiB"), "split it"));
+/// Says that the table has not all of what was read.
+fn say_more(shown: usize, count: usize, talk: &Talk) {
+    if count > shown {
+        talk.say(&format!("the first {shown} of {count} records are shown"));
     }
-    String::from_utf8(bytes).map_err(|_| usage(format!("{name} is not UTF-8"), "convert it: iconv -t utf-8"))
+}
+
+/// The records of a line with what the columns say of each other.
+fn with_checks<'l>(line: &'l mut [RunRecord], checks: &[AuditCheck]) -> &'l [RunRecord] {
+    line.iter_mut().for_each(|record| record.audit.extend(checks.iter().cloned()));
+    line
 }
 
 /// Stores all records or, where one cannot be stored, none.
-fn store(repository: &Repository, records: &[RunRecord]) -> anyhow::Result<()> {
-    match repository.finish_all(records) {
-        Err(error @ RepositoryError::Exists { .. }) => {
-            Err(usage(error.to_string(), "start the import again: it draws other names"))
+fn store(repository: &Repository, table: &mut Lines<'_>, checks: &[AuditCheck]) -> anyhow::Result<()> {
+    let mut batch = repository.batch()?;
+    table.each(|line| {
+        for record in with_checks(line, checks) {
+            batch.add(record).map_err(|error| match error {
+                RepositoryError::Exists { .. } => {
+                    usage(error.to_string(), "start the import again: it draws other names")
+                }
+                other => other.into(),
+            })?;
         }
-        other => Ok(other.map(|_| ())?),
-    }
+        Ok(())
+    })?;
+    batch.commit()?;
+    Ok(())
 }
 
 /// What the columns say of each other; what disagrees comes as a warning.

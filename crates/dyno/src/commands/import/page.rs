@@ -1,54 +1,92 @@
 //! Records out of a report's page: as they were measured, under their own names.
 
-use dyno_record::{Repository, RunRecord};
+use std::io::Read as _;
 
+use dyno_record::{RECORD_BYTES_MAX, Repository, RepositoryError, RunRecord};
+use dyno_report::embedded::EmbeddedError;
+
+use super::source::{Kind, Source};
 use crate::cli;
 use crate::exit::usage;
 
-/// Whether the file is a page and no table.
-pub(super) fn is_page(text: &str) -> bool {
-    let begin = text.trim_start_matches('\u{feff}').trim_start().get(..14).unwrap_or_default();
-    begin.to_ascii_lowercase().starts_with("<!doctype html")
+/// A page or record that cannot be read, or what was to be done with one of its records.
+#[derive(Debug)]
+enum Stopped {
+    Page(EmbeddedError),
+    Other(anyhow::Error),
 }
 
-/// Whether the file is one record, as Dyno writes it where the repository takes none.
-pub(super) fn is_record(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
-}
-
-/// The records of the page or file, with the marks that the command line gives.
-pub(super) fn records(text: &str, args: &cli::Import) -> anyhow::Result<Vec<RunRecord>> {
-    if !args.map.is_empty() {
-        return Err(usage("--map is for tables; a report or record is whole", "leave out --map"));
+impl From<EmbeddedError> for Stopped {
+    fn from(error: EmbeddedError) -> Self {
+        Self::Page(error)
     }
-    let file = args.file.display();
-    let mut records = match is_record(text) {
-        true => vec![RunRecord::from_json(text).map_err(|error| {
-            usage(
-                format!("{file}: {error}"),
-                "name a record that Dyno wrote, a page of `dyno report`, or a table",
-            )
-        })?],
-        false => dyno_report::embedded::records(text)
-            .map_err(|error| usage(format!("{file}: {error}"), "name a page that `dyno report` wrote"))?,
+}
+
+/// Hands each record of the page or file to `take`, with the marks that the command line gives.
+pub(super) fn each(
+    source: &mut Source,
+    kind: Kind,
+    args: &cli::Import,
+    mut take: impl FnMut(RunRecord) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut marked = |record: RunRecord| take(with_marks(record, args));
+    if kind == Kind::Record {
+        return marked(one(source)?);
+    }
+    let read = dyno_report::embedded::each(source.reader()?, |record| marked(record).map_err(Stopped::Other));
+    match read {
+        Ok(_) => Ok(()),
+        Err(Stopped::Other(error)) => Err(error),
+        Err(Stopped::Page(error)) => {
+            Err(usage(format!("{}: {error}", source.name()), "name a page that `dyno report` wrote"))
+        }
+    }
+}
+
+fn one(source: &mut Source) -> anyhow::Result<RunRecord> {
+    let mut text = String::new();
+    let read = source.reader()?.take(RECORD_BYTES_MAX + 1).read_to_string(&mut text);
+    let wrong = |error: &dyn std::fmt::Display| {
+        usage(
+            format!("{}: {error}", source.name()),
+            "name a record that Dyno wrote, a page of `dyno report`, or a table",
+        )
     };
-    for record in &mut records {
-        if args.marks.variant.is_some() {
-            record.variant.clone_from(&args.marks.variant);
-        }
-        for tag in args.marks.tag.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect::<Vec<_>>()
-        {
-            record.tags.push(tag);
-        }
-    }
-    Ok(records)
+    read.map_err(|error| wrong(&error))?;
+    RunRecord::from_json(text.trim_start_matches('\u{feff}')).map_err(|error| wrong(&error))
 }
 
-/// Stores those that are not there yet, all of them or none, and says how many were.
-pub(super) fn store(repository: &Repository, records: &[RunRecord]) -> anyhow::Result<usize> {
-    // Another record under the same name is an error; the same one may come twice.
-    let is_there = |record: &&RunRecord| repository.load(&record.id).is_ok_and(|stored| stored == **record);
-    let (there, new): (Vec<_>, Vec<_>) = records.iter().partition(is_there);
-    let stored = repository.finish_all(new.iter().copied())?;
-    Ok(there.len() + new.len() - stored)
+fn with_marks(mut record: RunRecord, args: &cli::Import) -> RunRecord {
+    if args.marks.variant.is_some() {
+        record.variant.clone_from(&args.marks.variant);
+    }
+    let new: Vec<_> = args.marks.tag.iter().filter(|tag| !record.tags.contains(tag)).cloned().collect();
+    record.tags.extend(new);
+    record
+}
+
+/// Stores those that are not there yet, all of them or none, and returns how many were there.
+pub(super) fn store(
+    repository: &Repository,
+    source: &mut Source,
+    kind: Kind,
+    args: &cli::Import,
+) -> anyhow::Result<usize> {
+    let mut batch = repository.batch()?;
+    let mut there = 0;
+    each(source, kind, args, |record| {
+        // Another record under the same name is an error; the same one may come twice, spelled by another version.
+        match batch.add(&record) {
+            Ok(is_new) => there += usize::from(!is_new),
+            Err(RepositoryError::Exists { .. })
+                if repository.load(&record.id).is_ok_and(|stored| stored == record) =>
+            {
+                there += 1;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    })?;
+    batch.commit()?;
+    Ok(there)
 }

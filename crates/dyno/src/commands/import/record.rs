@@ -9,8 +9,9 @@ use dyno_record::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::csv::Csv;
+use super::csv::{Csv, CsvError};
 use super::map::{Field, Mapping};
+use super::source::Source;
 use crate::exit::usage;
 
 /// What a cell holds where the table has no figure.
@@ -19,6 +20,8 @@ const NO_FIGURE: [&str; 6] = ["", "-", "–", "n/a", "N/A", "NA"];
 /// What holds for all lines.
 pub(super) struct Common<'c> {
     pub(super) file: String,
+    /// The file as errors name it.
+    pub(super) path: String,
     pub(super) sets: &'c [String],
     pub(super) variant: Option<&'c str>,
     pub(super) tags: &'c [String],
@@ -49,34 +52,74 @@ struct Line {
     targets: BTreeMap<String, Figures>,
 }
 
-/// The records of a table; the parts of a line follow its whole.
-pub(super) fn records(table: &Csv, maps: &[Mapping], common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
-    let columns: Vec<(usize, &Mapping)> = maps
-        .iter()
-        .map(|map| match table.columns.iter().position(|column| *column == map.column) {
-            Some(at) => Ok((at, map)),
-            None => Err(usage(
-                format!("{} has no column {:?}", common.file, map.column),
-                format!("its columns are {}", table.columns.join(", ")),
-            )),
-        })
-        .collect::<anyhow::Result<_>>()?;
-    let (mut records, mut plans) = (Vec::new(), Plans::default());
-    for (number, cells) in &table.lines {
-        let mut line = Line::default();
-        for &(at, map) in &columns {
-            take(&mut line, map, &cells[at]).map_err(|problem| {
-                let place = format!("{} line {number}, column {:?}", common.file, map.column);
-                usage(
-                    format!("{place}: {:?} {problem}", cells[at]),
-                    "mend the cell, or leave it empty where there is no figure",
-                )
-            })?;
+/// The lines of a table as records.
+pub(super) struct Lines<'t> {
+    pub(super) source: &'t mut Source,
+    pub(super) maps: &'t [Mapping],
+    pub(super) common: &'t Common<'t>,
+    pub(super) plans: Plans,
+}
+
+impl Lines<'_> {
+    /// Hands the records of each line to `take`, the parts of a line behind its whole. The same file gives the same records
+    /// each time.
+    pub(super) fn each(
+        &mut self,
+        mut take: impl FnMut(&mut [RunRecord]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let common = self.common;
+        let wrong = |error: CsvError| {
+            usage(format!("{}: {error}", common.path), "a table of comma-separated values is needed")
+        };
+        let mut table = Csv::open(self.source.reader()?).map_err(wrong)?;
+        let columns = columns(&table.columns, self.maps, common)?;
+        let mut before = 0;
+        while let Some((number, cells)) = table.next().map_err(wrong)? {
+            let mut line = Line::default();
+            for &(at, map) in &columns {
+                read(&mut line, map, cells[at], number, common)?;
+            }
+            let frame = frame(&line, number, common, &mut self.plans)?;
+            let mut records = build(before, line, &frame, common)?;
+            before += records.len();
+            if !records.is_empty() {
+                take(&mut records)?;
+            }
         }
-        let frame = frame(&line, *number, common, &mut plans)?;
-        build(&mut records, line, &frame, common)?;
+        Ok(())
     }
-    Ok(records)
+}
+
+/// Where each mapped column stands.
+fn columns<'m>(
+    names: &[String],
+    maps: &'m [Mapping],
+    common: &Common<'_>,
+) -> anyhow::Result<Vec<(usize, &'m Mapping)>> {
+    if maps.is_empty() {
+        return Err(usage(
+            "no --map says what the columns are",
+            format!("the columns are {}; see `dyno import --help`", names.join(", ")),
+        ));
+    }
+    let place = |map: &'m Mapping| match names.iter().position(|column| *column == map.column) {
+        Some(at) => Ok((at, map)),
+        None => Err(usage(
+            format!("{} has no column {:?}", common.file, map.column),
+            format!("its columns are {}", names.join(", ")),
+        )),
+    };
+    maps.iter().map(place).collect()
+}
+
+fn read(line: &mut Line, map: &Mapping, cell: &str, number: u64, common: &Common<'_>) -> anyhow::Result<()> {
+    take(line, map, cell).map_err(|problem| {
+        let place = format!("{} line {number}, column {:?}", common.file, map.column);
+        usage(
+            format!("{place}: {cell:?} {problem}"),
+            "mend the cell, or leave it empty where there is no figure",
+        )
+    })
 }
 
 /// Takes a cell into the line; the error ends a sentence that begins with the cell.
@@ -123,21 +166,22 @@ fn moment(cell: &str) -> Result<Timestamp, String> {
     full.parse().map_err(|_| "is no moment: write 2026-03-21T14:25:01Z or 2026-03-21".to_owned())
 }
 
-/// The records of one line.
-fn build(
-    records: &mut Vec<RunRecord>,
-    line: Line,
-    frame: &RunRecord,
-    common: &Common<'_>,
-) -> anyhow::Result<()> {
-    let index = records.len();
+/// The records of one line, before which there were `index`.
+fn build(index: usize, line: Line, frame: &RunRecord, common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
+    let mut records = Vec::new();
     let named = |offset: usize| {
+        let index = index + offset;
         // Lines of one table stay in their order.
-        let at = line.started_at.unwrap_or(common.now) + SignedDuration::from_micros((index + offset) as i64);
+        let at = line.started_at.unwrap_or(common.now) + SignedDuration::from_micros(index as i64);
         let seconds = frame.window.as_ref().map_or(0.0, |window| window.seconds);
         let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
         let ended = at.checked_add(length).unwrap_or(at);
-        (new_run_id(at, common.salt.wrapping_add((index + offset) as u16)), rfc3339(at), rfc3339(ended))
+        // A name has sixteen bits for each second, and a table may have more lines.
+        let name = new_run_id(
+            at.checked_add(SignedDuration::from_secs((index >> 16) as i64)).unwrap_or(at),
+            common.salt.wrapping_add(index as u16),
+        );
+        (name, rfc3339(at), rfc3339(ended))
     };
     let (whole_id, whole_at, ended_at) = named(0);
     if line.whole.ops.is_some() || !line.whole.metrics.is_empty() {
@@ -153,7 +197,7 @@ fn build(
         }
         records.push(with_figures(record, figures)?);
     }
-    Ok(())
+    Ok(records)
 }
 
 fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRecord> {
@@ -176,7 +220,7 @@ fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRe
 
 /// Plans of the lines so far, by what was set: most lines have one that another has.
 #[derive(Default)]
-struct Plans(BTreeMap<Vec<String>, Plan>);
+pub(super) struct Plans(BTreeMap<Vec<String>, Plan>);
 
 impl Plans {
     fn of(&mut self, sets: Vec<String>) -> anyhow::Result<Plan> {

@@ -1,0 +1,317 @@
+//! Records out of a page, one after the other: a page may hold more of them than fit into memory together.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read};
+
+use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::read::DecoderReader;
+use dyno_record::{RECORD_BYTES_MAX, RecordError, RunRecord, SCHEMA_VERSION};
+use flate2::read::ZlibDecoder;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::{EmbeddedError, OPEN, VERSION};
+
+/// Largest unpacked size that is read: 4 GiB.
+const UNPACKED_BYTES_MAX: u64 = 4 << 30;
+
+/// Largest content that is read where the records are not packed.
+const PLAIN_BYTES_MAX: u64 = RECORD_BYTES_MAX;
+
+/// What stands between the head and the packed records. Inside a string its quotation marks would be escaped.
+const PACKED: &[u8] = b"\"encoding\":\"zlib+base64\",\"data\":\"";
+
+/// Bytes in which the beginning of packed records is looked for; conclusions stand before it.
+const HEAD_BYTES_MAX: usize = 64 << 20;
+
+/// What stands before packed records.
+#[derive(Deserialize)]
+struct Head {
+    version: u32,
+    count: usize,
+}
+
+/// The records in a report's HTML.
+///
+/// # Errors
+/// The page holds none, or they are damaged or of another version.
+pub fn records(html: &str) -> Result<Vec<RunRecord>, EmbeddedError> {
+    let mut records = Vec::new();
+    each(html.as_bytes(), |record| {
+        records.push(record);
+        Ok::<(), EmbeddedError>(())
+    })?;
+    Ok(records)
+}
+
+/// Hands each record in a report's HTML to `take`, and returns how many there were. Not more than one is held.
+///
+/// # Errors
+/// The page holds none, or they are damaged or of another version; what was handed out before has to be thrown away. And
+/// what `take` returns.
+pub fn each<E: From<EmbeddedError>>(
+    mut page: impl BufRead,
+    mut take: impl FnMut(RunRecord) -> Result<(), E>,
+) -> Result<usize, E> {
+    if !skip_past(&mut page, OPEN.as_bytes()).map_err(damaged)? {
+        return Err(EmbeddedError::NoRecords.into());
+    }
+    let mut content = Content { page, ended: false };
+    let mut head = Vec::new();
+    let is_packed = head_of(&mut content, &mut head).map_err(damaged)?;
+    let mut count = 0;
+    let mut counted = |record: RunRecord| {
+        count += 1;
+        take(record)
+    };
+    let told = match is_packed {
+        true => packed(&head, &mut content, &mut counted)?,
+        false => plain(head.chain(&mut content).take(PLAIN_BYTES_MAX), &mut counted)?,
+    };
+    if !content.ended {
+        return Err(EmbeddedError::Damaged("they are cut off".into()).into());
+    }
+    if count != told {
+        return Err(EmbeddedError::Damaged(format!("there are {count} of {told}")).into());
+    }
+    Ok(count)
+}
+
+fn damaged(error: impl fmt::Display) -> EmbeddedError {
+    EmbeddedError::Damaged(error.to_string())
+}
+
+/// Reads until behind `mark`; false if it does not come. The first byte of `mark` is nowhere else in it.
+fn skip_past(page: &mut impl BufRead, mark: &[u8]) -> io::Result<bool> {
+    let mut matched = 0;
+    loop {
+        let buffer = page.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(false);
+        }
+        let mut used = 0;
+        for &byte in buffer {
+            used += 1;
+            matched = if byte == mark[matched] { matched + 1 } else { usize::from(byte == mark[0]) };
+            if matched == mark.len() {
+                break;
+            }
+        }
+        page.consume(used);
+        if matched == mark.len() {
+            return Ok(true);
+        }
+    }
+}
+
+/// The element's content: it holds no `<`, so there it ends.
+struct Content<R> {
+    page: R,
+    /// Whether the end of the element was seen.
+    ended: bool,
+}
+
+impl<R: BufRead> Read for Content<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let buffer = self.fill_buf()?;
+        let read = buffer.len().min(out.len());
+        out[..read].copy_from_slice(&buffer[..read]);
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Content<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let buffer = self.page.fill_buf()?;
+        let end = buffer.iter().position(|&byte| byte == b'<').unwrap_or(buffer.len());
+        self.ended |= end < buffer.len();
+        Ok(&buffer[..end])
+    }
+
+    fn consume(&mut self, used: usize) {
+        self.page.consume(used);
+    }
+}
+
+/// Reads the head and says whether packed records follow it. If not, all of the content that was read is in `head`.
+fn head_of(content: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
+    while head.len() < HEAD_BYTES_MAX {
+        // The mark ends with a quotation mark, and so may come to an end wherever one is.
+        if content.take((HEAD_BYTES_MAX - head.len()) as u64).read_until(b'"', head)? == 0 {
+            return Ok(false);
+        }
+        if head.ends_with(PACKED) {
+            head.truncate(head.len() - PACKED.len());
+            return Ok(true);
+        }
+        if head.ends_with(b"\"encoding\":\"plain\"") {
+            return Ok(false);
+        }
+    }
+    Ok(false)
+}
+
+/// Records as JSON lines, compressed, in base64; returns how many there should be.
+fn packed<E: From<EmbeddedError>>(
+    head: &[u8],
+    content: &mut impl BufRead,
+    take: &mut impl FnMut(RunRecord) -> Result<(), E>,
+) -> Result<usize, E> {
+    let end = b"\"encoding\":\"zlib+base64\"}";
+    let head: Head = serde_json::from_slice(&[head, end].concat()).map_err(damaged)?;
+    if head.version != VERSION {
+        return Err(EmbeddedError::Version { found: head.version }.into());
+    }
+    let base64 = DecoderReader::new(Quoted { content, ended: false }, &BASE64);
+    let mut lines = BufReader::new(ZlibDecoder::new(base64).take(UNPACKED_BYTES_MAX));
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let read = lines.by_ref().take(RECORD_BYTES_MAX + 1).read_line(&mut line).map_err(damaged)?;
+        if read == 0 {
+            break;
+        }
+        take(RunRecord::from_json(line.trim_end()).map_err(EmbeddedError::from)?)?;
+    }
+    // The string and the object have to end, too.
+    io::copy(lines.get_mut().get_mut().get_mut(), &mut io::sink()).map_err(damaged)?;
+    Ok(head.count)
+}
+
+/// Content up to the next quotation mark, and then all the rest of it as nothing.
+struct Quoted<R> {
+    content: R,
+    ended: bool,
+}
+
+impl<R: BufRead> Read for Quoted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.ended {
+            io::copy(&mut self.content, &mut io::sink())?;
+            return Ok(0);
+        }
+        let buffer = self.content.fill_buf()?;
+        let end = buffer.iter().position(|&byte| byte == b'"');
+        let read = end.unwrap_or(buffer.len()).min(out.len());
+        out[..read].copy_from_slice(&buffer[..read]);
+        self.ended = end == Some(read);
+        self.content.consume(read);
+        match read == 0 && self.ended {
+            true => self.read(out),
+            false => Ok(read),
+        }
+    }
+}
+
+/// Records as an array of JSON; returns how many there should be.
+fn plain<E: From<EmbeddedError>>(
+    content: impl Read,
+    take: &mut impl FnMut(RunRecord) -> Result<(), E>,
+) -> Result<usize, E> {
+    let mut stopped = None;
+    let mut reader = serde_json::Deserializer::from_reader(BufReader::new(content));
+    let wrapped = Wrapped { take, stopped: &mut stopped }.deserialize(&mut reader);
+    let ended = wrapped.and_then(|count| reader.end().map(|()| count));
+    // What `take` said is the cause, whatever the reader made of it.
+    if let Some(error) = stopped {
+        return Err(error);
+    }
+    ended.map_err(damaged)?.ok_or_else(|| EmbeddedError::NoRecords.into())
+}
+
+/// The object around an array of records.
+struct Wrapped<'t, T, E> {
+    take: &'t mut T,
+    stopped: &'t mut Option<E>,
+}
+
+impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> DeserializeSeed<'de>
+    for Wrapped<'_, T, E>
+{
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Option<usize>, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<'de> for Wrapped<'_, T, E> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("records of Dyno")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<usize>, A::Error> {
+        let (mut count, mut version, mut is_there) = (None, None, false);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "count" => count = Some(map.next_value()?),
+                "version" => {
+                    let found = map.next_value()?;
+                    if found != VERSION {
+                        *self.stopped = Some(EmbeddedError::Version { found }.into());
+                        return Err(A::Error::custom("another version"));
+                    }
+                    version = Some(found);
+                }
+                "records" => {
+                    is_there = true;
+                    map.next_value_seed(Array { take: &mut *self.take, stopped: &mut *self.stopped })?;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        version.ok_or_else(|| A::Error::missing_field("version"))?;
+        let count = count.ok_or_else(|| A::Error::missing_field("count"))?;
+        Ok(is_there.then_some(count))
+    }
+}
+
+/// The array of records.
+struct Array<'t, T, E> {
+    take: &'t mut T,
+    stopped: &'t mut Option<E>,
+}
+
+impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> DeserializeSeed<'de>
+    for Array<'_, T, E>
+{
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<'de> for Array<'_, T, E> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of records")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(value) = seq.next_element::<serde_json::Value>()? {
+            // A newer record is told from a damaged page.
+            let taken = match value.get("schema_version").and_then(serde_json::Value::as_u64) {
+                Some(found) if found != u64::from(SCHEMA_VERSION) => {
+                    Err(EmbeddedError::from(RecordError::Version { found }).into())
+                }
+                _ => {
+                    let record = serde_json::from_value(value)
+                        .map_err(|error| EmbeddedError::from(damaged(error)).into());
+                    record.and_then(|record| (self.take)(record))
+                }
+            };
+            if let Err(error) = taken {
+                *self.stopped = Some(error);
+                return Err(A::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}
