@@ -14,7 +14,7 @@ pub fn import_table(records: &[RunRecord], style: &Style) -> String {
     let labels: BTreeSet<&String> = from().flat_map(|from| from.labels.keys()).collect();
     let metrics: BTreeSet<&String> = records.iter().flat_map(|record| record.metrics.keys()).collect();
     let parts = records.iter().any(|record| record.one_target_of.is_some());
-    let mut columns = vec![Column::figures("line", ""), Column::text("run"), Column::text("variant")];
+    let mut columns = vec![Column::figures("line", ""), Column::name("run"), Column::text("variant")];
     if parts {
         columns.push(Column::text("of target"));
     }

@@ -7,7 +7,7 @@ use dyno_record::{RunRecord, RunState};
 use crate::result::has_result;
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
-use crate::text::truncate;
+use crate::text::{clean, truncate, wrap};
 
 /// One run in a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,10 @@ pub struct ListRow {
     pub reason: Option<String>,
     /// Metrics in which others had part.
     pub marked: Vec<String>,
+    /// The variant of the platform.
+    pub variant: Option<String>,
+    /// Tags of its author.
+    pub tags: Vec<String>,
 }
 
 impl From<&RunRecord> for ListRow {
@@ -60,6 +64,8 @@ impl From<&RunRecord> for ListRow {
             seconds: record.window.as_ref().map(dyno_record::Window::work_seconds),
             reason: record.reasons.first().cloned(),
             marked: record.marked().into_iter().map(str::to_owned).collect(),
+            variant: record.variant.clone(),
+            tags: record.tags.clone(),
         }
     }
 }
@@ -92,46 +98,95 @@ fn version(database: &str) -> String {
 /// Columns of a version.
 const VERSION_MAX: usize = 16;
 
-/// The list; a run that is not valid has its reason beneath.
+/// Lines that what stands beneath a run may take.
+const BENEATH_LINES_MAX: usize = 3;
+
+/// The list; a run that is not valid has its reason beneath. Where not all columns have room, what a run is stands beneath its
+/// figures: nothing is left out.
 pub fn list_table(rows: &[ListRow], style: &Style) -> String {
     if rows.is_empty() {
         return "no runs yet: `dyno run` makes one\n".into();
     }
-    let mut table = Table::new(vec![
-        Column::text("run"),
-        Column::text("started (UTC)").spare(3),
-        Column::text("status"),
-        Column::text("target"),
-        Column::figures("version", ""),
+    let table = filled(rows, true, style);
+    if table.fits(style) { table.render(style) } else { filled(rows, false, style).render(style) }
+}
+
+/// The table, with all columns or with figures only.
+fn filled(rows: &[ListRow], is_wide: bool, style: &Style) -> Table {
+    let has_variants = is_wide && rows.iter().any(|row| row.variant.is_some());
+    let has_tags = is_wide && rows.iter().any(|row| !row.tags.is_empty());
+    let mut columns = vec![Column::name("run")];
+    if is_wide {
+        columns.push(Column::text("started (UTC)"));
+    }
+    columns.push(Column::text("status"));
+    if is_wide {
+        columns.extend([Column::text("target"), Column::figures("version", "")]);
+    }
+    columns.extend(has_variants.then(|| Column::text("variant")));
+    columns.extend(has_tags.then(|| Column::text("tags")));
+    columns.extend([
         Column::figures("sessions", ""),
-        Column::figures("updates", "%").spare(1),
+        Column::figures("updates", "%"),
         Column::figures("ops", "/s"),
         Column::figures("p99", ""),
-        Column::figures("elapsed", "s").spare(2),
+        Column::figures("elapsed", "s"),
     ]);
+    let mut table = Table::new(columns);
     for row in rows {
-        let paint = crate::status::paint(row.status);
-        let absent = || ABSENT.to_owned();
-        table.row([
-            Cell::from(row.id.as_str()),
-            if row.undated { absent() } else { moment(&row.when) }.into(),
-            Cell::painted(row.status.name(), paint),
-            row.target.as_str().into(),
-            row.database.as_deref().map_or_else(absent, version).into(),
-            if row.sessions > 0 { row.sessions.to_string() } else { absent() }.into(),
-            // Of imported figures the summary does not know what their source told.
-            if row.status == RunState::Imported { absent() } else { row.update_pct.to_string() }.into(),
-            mark(
-                row.ops_per_s.map_or_else(absent, compact),
-                row.marked.iter().any(|name| name == "ops_per_s"),
-            )
-            .into(),
-            row.p99_us.map_or_else(absent, time_us).into(),
-            row.seconds.map_or_else(absent, |seconds| fixed(seconds, 1)).into(),
-        ]);
+        let mut cells = vec![Cell::from(row.id.as_str())];
+        if is_wide {
+            cells.push(started(row).unwrap_or_else(absent).into());
+        }
+        cells.push(Cell::painted(row.status.name(), crate::status::paint(row.status)));
+        if is_wide {
+            cells.push(row.target.as_str().into());
+            cells.push(row.database.as_deref().map_or_else(absent, version).into());
+        }
+        cells.extend(has_variants.then(|| row.variant.as_deref().unwrap_or_default().into()));
+        cells.extend(has_tags.then(|| row.tags.join(", ").into()));
+        cells.extend(figures(row));
+        table.row(cells);
+        if !is_wide {
+            for line in wrap(&clean(&beneath(row)), style.columns() - 2, BENEATH_LINES_MAX) {
+                table.note(&line, Paint::Dim);
+            }
+        }
         if let Some(reason) = &row.reason {
             table.note(reason, Paint::Dim);
         }
     }
-    table.render(style)
+    table
+}
+
+fn absent() -> String {
+    ABSENT.to_owned()
+}
+
+fn started(row: &ListRow) -> Option<String> {
+    (!row.undated).then(|| moment(&row.when))
+}
+
+fn figures(row: &ListRow) -> [Cell; 5] {
+    let is_marked = row.marked.iter().any(|name| name == "ops_per_s");
+    [
+        if row.sessions > 0 { row.sessions.to_string() } else { absent() }.into(),
+        // Of imported figures the summary does not know what their source told.
+        if row.status == RunState::Imported { absent() } else { row.update_pct.to_string() }.into(),
+        mark(row.ops_per_s.map_or_else(absent, compact), is_marked).into(),
+        row.p99_us.map_or_else(absent, time_us).into(),
+        row.seconds.map_or_else(absent, |seconds| fixed(seconds, 1)).into(),
+    ]
+}
+
+/// What has no column of its own: start, variant, tags, version and target.
+fn beneath(row: &ListRow) -> String {
+    let parts = [
+        started(row),
+        row.variant.as_ref().map(|variant| format!("variant {variant}")),
+        (!row.tags.is_empty()).then(|| format!("tags {}", row.tags.join(", "))),
+        row.database.as_deref().map(|database| format!("version {}", version(database))),
+        Some(row.target.clone()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

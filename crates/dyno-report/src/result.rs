@@ -9,7 +9,7 @@ use dyno_record::{CheckStatus, RunRecord, Status};
 
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
-use crate::text::{clean, indent, pad, truncate, width, wrap};
+use crate::text::{clean, indent, pad, width, wrap};
 
 /// Reasons shown beneath a run.
 const REASONS_MAX: usize = 3;
@@ -248,16 +248,26 @@ fn io_block() -> Block {
 }
 
 /// One table of `blocks` side by side, in front the columns that say which run it is, behind them the status.
-fn table_of(rows: &[ResultRow], blocks: &[Block], unit: TimeUnit, with_status: bool, style: &Style) -> Table {
-    let mut columns = vec![Column::figures("sessions", ""), Column::figures("updates", "%")];
+fn table_of(
+    rows: &[(Option<usize>, &ResultRow)],
+    blocks: &[Block],
+    unit: TimeUnit,
+    with_status: bool,
+    style: &Style,
+) -> Table {
+    let numbered = rows.iter().any(|(number, _)| number.is_some());
+    let mut columns = if numbered { vec![Column::figures("run", "")] } else { Vec::new() };
+    columns.extend([Column::figures("sessions", ""), Column::figures("updates", "%")]);
     columns.extend(blocks.iter().flat_map(|(columns, ..)| columns.iter().cloned()));
     let filled = columns.len();
     if with_status {
         columns.push(Column::text("status"));
     }
     let mut table = Table::new(columns);
-    for row in rows {
-        let mut cells: Vec<Cell> = vec![Cell::from(whole(row.sessions)), Cell::from(whole(row.update_pct))];
+    for (number, row) in rows {
+        let number = number.map(|number| Cell::from(number.to_string()));
+        let mut cells: Vec<Cell> = number.into_iter().collect();
+        cells.extend([Cell::from(whole(row.sessions)), Cell::from(whole(row.update_pct))]);
         if let Some(figures) = &row.figures {
             for (_, metrics, figures_of) in blocks {
                 let figures = figures_of(figures, unit).into_iter().zip(*metrics);
@@ -289,11 +299,14 @@ fn reasons(all: &[String], style: &Style) -> Vec<String> {
 }
 
 /// One row for each run: load, processors and I/O side by side as far as the width allows, the rest in a table beneath.
+/// Several runs are numbered in their order: the same load may stand there twice.
 pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
     let unit = TimeUnit::of(rows);
-    let with_result: Vec<ResultRow> = rows.iter().filter(|row| row.figures.is_some()).cloned().collect();
+    let number = |i: usize| (rows.len() > 1).then_some(i + 1);
+    let rows: Vec<_> = rows.iter().enumerate().map(|(i, row)| (number(i), row)).collect();
+    let with_result: Vec<_> = rows.iter().copied().filter(|(_, row)| row.figures.is_some()).collect();
     let table = |blocks: &[Block], first: bool| {
-        let rows = if first { rows } else { &with_result };
+        let rows = if first { &rows } else { &with_result };
         table_of(rows, blocks, unit, first, style)
     };
     let mut tables = Vec::new();
@@ -311,7 +324,7 @@ pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
     }
     tables.push(table(&packed, tables.is_empty()).render(style));
     let mut out = tables.join("\n");
-    out.push_str(&legend_lines(with_result.iter().map(|row| &row.marked), style));
+    out.push_str(&legend_lines(with_result.iter().map(|(_, row)| &row.marked), style));
     out
 }
 
@@ -398,8 +411,10 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
         left.push(("time slept", pct(f.think_pct), "%", "think_pct"));
         right.push(Entry::default());
     }
+    // Columns of a value, and where the right side begins: a unit that is cut off makes another figure of its value.
+    let (room, right_at): (usize, usize) = if style.columns() >= 84 { (13, 44) } else { (9, 38) };
     let entry = |(what, value, unit, metric): &Entry| {
-        let space = pad((20usize.saturating_sub(width(what)) + 13).saturating_sub(width(value)).max(1));
+        let space = pad((20usize.saturating_sub(width(what)) + room).saturating_sub(width(value)).max(1));
         // What is not known has no unit.
         let unit = if value == ABSENT { "" } else { unit };
         let value = marked_cell(row, metric, value.clone());
@@ -408,9 +423,12 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
     let mut out = String::new();
     for (l, r) in left.iter().zip(&right) {
         let (l, r) = (entry(l), entry(r));
-        let line = format!("{l}{}{r}", pad(44usize.saturating_sub(width(&l)).max(2)));
-        out.push_str(truncate(line.trim_end(), style.columns()).as_str());
-        out.push('\n');
+        let line = format!("{l}{}{r}", pad(right_at.saturating_sub(width(&l)).max(2)));
+        if width(line.trim_end()) <= style.columns() {
+            out.push_str(&format!("{}\n", line.trim_end()));
+        } else {
+            out.push_str(&format!("{}\n{}\n", l.trim_end(), r.trim_end()));
+        }
     }
     out.push_str(&legend_lines([&row.marked], style));
     out

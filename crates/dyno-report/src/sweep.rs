@@ -148,7 +148,7 @@ fn optional_pct(value: Option<f64>, marked: bool) -> Cell {
 /// The repository's sweeps, one line each.
 pub fn sweep_list(sweeps: &[SweepSummary], style: &Style) -> String {
     let mut table = Table::new(vec![
-        Column::text("name"),
+        Column::name("name"),
         Column::text("status"),
         Column::figures("runs", ""),
         Column::figures("of", ""),

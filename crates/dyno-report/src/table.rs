@@ -2,8 +2,8 @@
 //!
 //! Figures stand right-aligned under a head of up to three lines (what columns have in common, what each is, its unit).
 //! The mark of figures in which others had part hangs to the right of them, so that digits stay under digits.
-//! A table that is too wide first drops columns that say so, then shortens text; figures are never shortened, because a
-//! figure with digits missing is another figure.
+//! A table that is too wide first drops columns that say so, then shortens text; figures and the names of runs are never
+//! shortened, because a figure with digits missing is another figure.
 
 use std::ops::Range;
 
@@ -18,6 +18,9 @@ const GAP: usize = 2;
 /// Narrowest that a column of text is squeezed to.
 const TEXT_MIN: usize = 8;
 
+/// Columns of a name that Dyno gives, `search-20260321-142501-7f3a`; only names of strangers are longer.
+const NAME_MIN: usize = 28;
+
 /// One column.
 #[derive(Debug, Clone)]
 pub struct Column {
@@ -28,12 +31,20 @@ pub struct Column {
     /// How soon it is left out: the greatest first, 0 never.
     spare: u8,
     least: usize,
+    /// Narrowest that it is squeezed to; figures never are.
+    squeezed_to: usize,
 }
 
 impl Column {
     /// A column of figures, right-aligned; `unit` stands under the head.
     pub fn figures(head: &str, unit: &str) -> Self {
-        Self { head: head.into(), unit: unit.into(), group: String::new(), left: false, spare: 0, least: 0 }
+        let (head, unit) = (head.into(), unit.into());
+        Self { head, unit, group: String::new(), left: false, spare: 0, least: 0, squeezed_to: TEXT_MIN }
+    }
+
+    /// A column of names of runs and sweeps, left-aligned, never shortened: a part of a name is of no use to the next command.
+    pub fn name(head: &str) -> Self {
+        Self { squeezed_to: NAME_MIN, ..Self::text(head) }
     }
 
     /// A column of text, left-aligned, shortened when there is no room.
@@ -222,10 +233,15 @@ impl Table {
     /// Shortens text columns, the widest first, until all fits.
     fn squeeze(&self, shown: &[usize], widths: &mut [usize], columns: usize) {
         while total(widths) > columns {
-            let texts = (0..shown.len()).filter(|&i| self.columns[shown[i]].left && widths[i] > TEXT_MIN);
+            let gives = |&i: &usize| {
+                let column = &self.columns[shown[i]];
+                column.left && widths[i] > column.squeezed_to
+            };
+            let texts = (0..shown.len()).filter(gives);
             let Some(widest) = texts.max_by_key(|&i| widths[i]) else { break };
             let excess = total(widths) - columns;
-            widths[widest] = widths[widest].saturating_sub(excess).max(TEXT_MIN);
+            let least = self.columns[shown[widest]].squeezed_to;
+            widths[widest] = widths[widest].saturating_sub(excess).max(least);
         }
     }
 

@@ -193,20 +193,20 @@ fn a_record_without_anything_is_shown_too() {
     assert!(text.contains("audit: nothing was checked"), "{text}");
 }
 
-const RESULT_TABLE: &str = "                                  ────── service time ──────
-sessions  updates    ops    rows   mean    p50    p95    p99  elapsed  status
-                %     /s      /s     µs     µs     µs     µs        s
-──────────────────────────────────────────────────────────────────────────────
-       4       20  1,000  64,000  3,918  3,918  5,681  5,841     10.0  valid
-       3       20                                                      invalid
+const RESULT_TABLE: &str = "                                       ────── service time ──────
+run  sessions  updates    ops    rows   mean    p50    p95    p99  elapsed  status
+                     %     /s      /s     µs     µs     µs     µs        s
+───────────────────────────────────────────────────────────────────────────────────
+  1         4       20  1,000  64,000  3,918  3,918  5,681  5,841     10.0  valid
+  2         3       20                                                      invalid
   sessions: 4 planned, 3 passed the gate
   littles_law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was time for
 
-                   ───────── CPU ──────────  ────────── reads ──────────  ──── redo ────
-sessions  updates  busy  user   sys  iowait  logical  physical  physical  written  syncs
-                %     %     %     %       %       /s        /s      MB/s     MB/s     /s
-────────────────────────────────────────────────────────────────────────────────────────
-       4       20  61.5  41.0  18.0     7.5   70,400     2,000      16.4     5.12    100
+                        ───────── CPU ──────────  ────────── reads ──────────  ──── redo ────
+run  sessions  updates  busy  user   sys  iowait  logical  physical  physical  written  syncs
+                     %     %     %     %       %       /s        /s      MB/s     MB/s     /s
+─────────────────────────────────────────────────────────────────────────────────────────────
+  1         4       20  61.5  41.0  18.0     7.5   70,400     2,000      16.4     5.12    100
 ";
 
 #[test]
@@ -265,7 +265,7 @@ fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
 }
 
 const AUDIT: &str = "\
-audit: 2 failed, 1 warning, 30 passed, 13 skipped
+audit: 2 failed, 1 warning, 31 passed, 13 skipped
   ✗ fail  sessions: 4 planned, 3 passed the gate
   ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
           time for
@@ -278,10 +278,10 @@ audit: 2 failed, 1 warning, 30 passed, 13 skipped
   ✓ update values: 256 rows of the last updates read back, 256 hold a value of this run
   ✓ redo grew: 503 MiB of redo for 128,000 rows updated, 4,120 bytes per row
   ✓ physical reads: database asked for 20,000 blocks (81.9 MB), vda read 20,100 times (82.3 MB)
-  ✓ also passed: operations, counters epoch, counters monotone, counters known, settings, shape,
-    errors, work unit, mix, series sum, untimed, logical reads (whole run), others sessions, commits
-    (whole run), durable commits, rows updated (whole run), read requests, service time, window
-    length, edges, gate skew, stalls, wall clock, processor
+  ✓ also passed: operations, counters epoch, counters monotone, counters known, data, settings,
+    shape, errors, work unit, mix, series sum, untimed, logical reads (whole run), others sessions,
+    commits (whole run), durable commits, rows updated (whole run), read requests, service time,
+    window length, edges, gate skew, stalls, wall clock, processor
   – skipped: hot, heap reads, heap reads (whole run), others, others test tables, others server,
     rows churned, rows churned (whole run), rows left, think time, db time, open loop, client cost
 ";
@@ -309,7 +309,7 @@ fn a_whole_record_has_all_its_sections() {
         "waits",
         "settings",
         "host",
-        "audit: 39 passed, 7 skipped",
+        "audit: 40 passed, 7 skipped",
     ];
     let mut lines = text.lines();
     for title in titles {
@@ -341,21 +341,58 @@ fn long_series_are_bounded() {
 }
 
 const LIST: &str = "\
-run                   status   target                     version  sessions  updates    ops      p99
-                                                                                   %     /s
-────────────────────────────────────────────────────────────────────────────────────────────────────
-20260321-142501-7f3a  valid    postgres://dyno@db1/bench    15.10         4       20  1,000  5.84 ms
-20260321-142501-7f3a  invalid  sqlite:/data/dyno.db        3.50.2         4       20      –        –
+run                   status   sessions  updates    ops      p99  elapsed
+                                               %     /s                 s
+─────────────────────────────────────────────────────────────────────────
+20260321-142501-7f3a  valid           4       20  1,000  5.84 ms     10.0
+  2026-03-21 14:25:01; variant nfs4 over two switches; tags after-patch,
+  nightly; version 15.10; postgres://dyno@db1/bench
+20260321-142501-7f3a  invalid         4       20      –        –     10.0
+  2026-03-21 14:25:01; version 3.50.2; sqlite:/data/dyno.db
   sessions: 4 planned, 3 passed the gate
 ";
 
 #[test]
-fn lists_drop_what_does_not_fit() {
-    let rows = [ListRow::from(&postgres()), ListRow::from(&invalid())];
-    assert_eq!(list_table(&rows, &Style::default()), LIST);
-    let wide = list_table(&rows, &Style { color: false, width: 140 });
-    assert!(wide.contains("2026-03-21 14:25:01  valid"), "{wide}");
+fn lists_lose_nothing_at_any_width() {
+    let mut rows = [ListRow::from(&postgres()), ListRow::from(&invalid())];
+    rows[0].variant = Some("nfs4 over two switches".into());
+    rows[0].tags = vec!["after-patch".into(), "nightly".into()];
+    rows[1].variant = None;
+    rows[1].tags = Vec::new();
+    assert_eq!(list_table(&rows, &Style { color: false, width: 80 }), LIST);
+    for width in [80, 100, 120, 160, 200] {
+        let list = list_table(&rows, &Style { color: false, width });
+        let words = list.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "20260321-142501-7f3a",
+            "2026-03-21 14:25:01",
+            "nfs4 over two switches",
+            "after-patch, nightly",
+            "15.10",
+            "postgres://dyno@db1/bench",
+            "5.84 ms 10.0",
+        ] {
+            assert!(words.contains(part), "no {part:?} at {width}:\n{list}");
+        }
+        assert!(list.lines().all(|line| crate::text::width(line) <= width) && !list.contains('…'), "{list}");
+    }
     assert_eq!(list_table(&[], &Style::default()), "no runs yet: `dyno run` makes one\n");
+}
+
+#[test]
+fn a_card_keeps_its_units_at_any_width() {
+    let row = ResultRow::from(&postgres());
+    for width in [60, 72, 80, 90, 100] {
+        let card = result_card(&row, &Style { color: false, width });
+        for part in ["70,400 /s", "16.4 MB/s", "5.12 MB/s", "61.5 %", "5,841 µs", "1,000 /s"] {
+            assert!(card.contains(part), "no {part:?} at {width}:\n{card}");
+        }
+        assert!(card.lines().all(|line| crate::text::width(line) <= width), "{width}:\n{card}");
+    }
+    // Two runs at one load are told apart.
+    let rows = [row.clone(), ResultRow::from(&postgres())];
+    let table = result_table(&rows, &Style { color: false, width: 80 });
+    assert!(table.contains("\n  1         4") && table.contains("\n  2         4"), "{table}");
 }
 
 const LOAD: &str = "\

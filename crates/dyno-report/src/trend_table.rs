@@ -81,7 +81,7 @@ fn chart(trend: &Trend, style: &Style) -> String {
 /// The latest runs, and at each change by how much it was one.
 fn table(trend: &Trend, unit: &str, style: &Style) -> String {
     let mut table = Table::new(vec![
-        Column::text("run"),
+        Column::name("run"),
         Column::text("started (UTC)").droppable(),
         Column::figures(&clean(&trend.measure), unit),
         Column::text("change"),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::process::{ProcessMark, start_ticks_of};
 use super::sweep::part_of;
-use super::{Repository, RepositoryError, RunState};
+use super::{Mark, Repository, RepositoryError, RunState};
 use crate::part::PartOf;
 use crate::record::RunId;
 
@@ -49,6 +49,12 @@ pub struct RunSummary {
     /// Metrics in which others had part, or that cannot be excluded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<String>,
+    /// The variant of the platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Tags, in the order of the alphabet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// Its place in a sweep, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of: Option<PartOf>,
@@ -75,7 +81,8 @@ const COLUMNS: &str =
     "run.id AS id, started_at, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
     logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason,
     pid, pid_start_ticks, boot_id, pid_namespace, host, sweep, kind, point, repeat, side, settings,
-    database, undated, marked";
+    database, undated, marked,
+    (SELECT json_group_array(json_array(mark.kind, mark.name)) FROM mark WHERE mark.id = run.id) AS marks";
 
 /// Runs with their places and what else is known of them.
 const RUNS: &str = "run LEFT JOIN member ON member.run = run.id LEFT JOIN detail ON detail.id = run.id";
@@ -129,7 +136,16 @@ fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<RunSummary> {
         Some(status) => RunState::from_name(&status).unwrap_or(RunState::Unknown),
         None => process_mark(row)?.seen_from(here, start_ticks_of).into(),
     };
+    let mut marks: Vec<(String, String)> =
+        serde_json::from_str(&row.get::<_, String>("marks")?).unwrap_or_default();
+    marks.sort();
+    let of_kind = |kind: Mark| {
+        let own = marks.iter().filter(move |(name, _)| name == kind.name());
+        own.map(|(_, name)| name.clone())
+    };
     Ok(RunSummary {
+        variant: of_kind(Mark::Variant).next(),
+        tags: of_kind(Mark::Tag).collect(),
         id: row.get("id")?,
         started_at: row.get("started_at")?,
         status,

@@ -64,6 +64,12 @@ fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
         database: Some(record.databases()),
         undated: false,
         marked: Vec::new(),
+        variant: record.variant.clone(),
+        tags: {
+            let mut tags = record.tags.clone();
+            tags.sort();
+            tags
+        },
         part_of: None,
     };
     assert_eq!(summary, expected);

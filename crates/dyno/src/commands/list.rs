@@ -61,5 +61,7 @@ fn row(run: &RunSummary) -> dyno_report::ListRow {
         seconds: run.seconds,
         reason: run.reason.clone(),
         marked: run.marked.clone(),
+        variant: run.variant.clone(),
+        tags: run.tags.clone(),
     }
 }

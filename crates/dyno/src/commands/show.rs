@@ -33,9 +33,11 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
                 talk.json(&many)?;
             }
             let rows: Vec<_> = many.iter().map(ResultRow::from).collect();
-            let audits = many
-                .iter()
-                .map(|record| format!("{}  {}\n", record.id, dyno_report::audit_summary(&record.audit)));
+            let digits = many.len().to_string().len();
+            let audits = (1..).zip(many).map(|(number, record)| {
+                let audit = dyno_report::audit_summary(&record.audit);
+                format!("{number:>digits$}  {}  {audit}\n", record.id)
+            });
             let audits: String = audits.collect();
             let curves = dyno_report::text_curves(&dyno_analyze::points(many), talk.glyphs(), &style);
             let curves = if curves.is_empty() { curves } else { format!("\n{curves}") };
