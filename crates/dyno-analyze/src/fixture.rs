@@ -76,6 +76,7 @@ pub fn plan(url: &str) -> Plan {
         run: Run {
             sessions_per_schema: SESSIONS,
             threads: None,
+            placement: Default::default(),
             warmup: span(2),
             time: Some(span(SECONDS)),
             ops_per_session: None,
@@ -293,7 +294,13 @@ fn record(
             own: None,
         }],
         host: host(),
-        gate: Gate { sessions: SESSIONS, skew_us_max: 140.0, connect_s: 0.05, threads: SESSIONS },
+        gate: Gate {
+            sessions: SESSIONS,
+            skew_us_max: 140.0,
+            connect_s: 0.05,
+            threads: SESSIONS,
+            placement: None,
+        },
         window: Some(Window {
             seconds: SECONDS as f64,
             work_s: Some(SECONDS as f64),

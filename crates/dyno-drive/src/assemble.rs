@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use dyno_plan::Plan;
 use dyno_record::record::Counted;
 use dyno_record::{
-    HostFacts, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Waits, Window,
+    HostFacts, OwnPart, Placed, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Waits, Window,
     place_of_target,
 };
+use dyno_target::target::Stuck;
 
 use crate::collector::Collector;
 use crate::metrics::{self, Metrics};
@@ -29,6 +30,10 @@ pub(crate) struct Measured {
     pub(crate) sessions: u32,
     /// Threads that led them.
     pub(crate) threads: u32,
+    /// Where they and the server's processes were.
+    pub(crate) placement: Option<Placed>,
+    /// What the server says of sessions that had to be broken off.
+    pub(crate) stuck: Vec<Stuck>,
     pub(crate) gate_opened_ns: Option<u64>,
     pub(crate) connect_s: f64,
     pub(crate) origin_ns: Option<u64>,
@@ -241,8 +246,10 @@ fn is_one_device(job: &Job<'_>, host: &HostFacts) -> bool {
 
 fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
     let no_end = || measured.targets.iter().filter_map(|target| target.no_end.as_ref());
-    let mut reasons: Vec<String> = Vec::new();
+    let mut reasons: Vec<String> = measured.stuck.iter().map(|stuck| stuck.words.clone()).collect();
     let status = match outcome {
+        // It is the server that could not go on.
+        Outcome::Done if measured.stuck.iter().any(|stuck| stuck.full) => Status::Failed,
         // Without its end snapshot nothing that the client counted was held against the database.
         Outcome::Done if !measured.broken_off.is_empty() || no_end().next().is_some() => Status::Invalid,
         Outcome::Done => Status::Valid,

@@ -218,6 +218,7 @@ pub(crate) fn gate(measured: &Measured, recorders: &[&Recorder]) -> Gate {
         skew_us_max: skew_ns as f64 / 1_000.0,
         connect_s: measured.connect_s,
         threads: measured.threads,
+        placement: measured.placement,
     }
 }
 

@@ -236,6 +236,14 @@ impl Target for ScriptedTarget {
         Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
     }
 
+    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        Ok(None)
+    }
+
+    fn stuck(&self) -> Result<Option<dyno_target::target::Stuck>, TargetError> {
+        Ok(None)
+    }
+
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
@@ -452,6 +460,10 @@ impl Session for ScriptedSession {
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {
         Arc::clone(&self.broken) as Arc<dyn Interrupter>
+    }
+
+    fn server_processor(&self) -> Option<usize> {
+        None
     }
 
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {

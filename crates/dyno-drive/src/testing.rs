@@ -47,6 +47,7 @@ pub(crate) fn plan() -> Plan {
         run: Run {
             sessions_per_schema: 1,
             threads: None,
+            placement: Default::default(),
             warmup: Span(Duration::ZERO),
             time: Some(Span(Duration::from_millis(200))),
             ops_per_session: None,

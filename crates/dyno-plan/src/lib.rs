@@ -23,6 +23,7 @@ pub mod template;
 pub mod terminal;
 pub mod units;
 pub mod url;
+mod written;
 
 pub use data::{DataError, DataSpec, GROUP_ROWS};
 pub use engine::Engine;
@@ -30,10 +31,11 @@ pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;
 pub use plan::{
     Arrivals, Awr, Axis, Commit, Data, Drive, Holding, Hooks, Keys, Length, Observe, Order, PLAN_VERSION,
-    Plan, Redo, Run, SessionCount, Sweep, Target, Until, Workload,
+    Placement, Plan, Redo, Run, SessionCount, Sweep, Target, Until, Workload,
 };
 pub use read::{PlanFile, PlanSource, check_options, read};
 pub use ready::{READY, Ready};
 pub use template::template;
 pub use units::{Blocks, Bytes, Rate, Size, Span};
 pub use url::TargetUrl;
+pub use written::with_options;

@@ -128,6 +128,9 @@ pub struct Run {
     /// Threads that lead the sessions where one can lead several; absent for one per processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// Whether threads and sessions are placed by the processors of the server.
+    #[serde(default, skip_serializing_if = "Placement::is_default")]
+    pub placement: Placement,
     /// Load before the window that is not counted.
     pub warmup: Span,
     /// Length of the window. Absent when `ops_per_session` is given.
@@ -138,6 +141,18 @@ pub struct Run {
     pub ops_per_session: Option<u64>,
     /// The longest wait for operations still under way after the window.
     pub drain: Span,
+}
+
+/// Whether Dyno's threads are kept beside the server's processes, where both run on one machine. That changes the platform:
+/// without it the operating system alone decides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// Each thread stays on a processor of its own and leads the sessions that the server works for there.
+    #[default]
+    Auto,
+    /// The operating system places threads and processes alone.
+    None,
 }
 
 /// How long a window lasts.
@@ -228,6 +243,20 @@ impl Awr {
             Self::Off => "off",
             Self::Statspack => "statspack",
             Self::Awr => "awr",
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Placement {
+    /// The word in plans: `none`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::None => "none",
         }
     }
 

@@ -34,7 +34,9 @@ pub use latency::{Histogram, Latency};
 pub use metric::{Metric, Unit};
 pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
 pub use platform::{Advice, HostFacts, Identity, ServerProcesses, Severity, TargetFacts};
-pub use record::{ErrorTally, Gate, OpClass, OpStats, RunId, RunRecord, SCHEMA_VERSION, Status, Window};
+pub use record::{
+    ErrorTally, Gate, OpClass, OpStats, Placed, RunId, RunRecord, SCHEMA_VERSION, Status, Window,
+};
 pub use repository::{
     Batch, Filter, Mark, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep,
     SweepState, SweepSummary,

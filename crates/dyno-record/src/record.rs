@@ -189,6 +189,21 @@ pub struct Gate {
     /// Dyno's threads that led the sessions; 0 in records that do not say.
     #[serde(default)]
     pub threads: u32,
+    /// Where those threads and the server's processes were; absent where nothing was to be placed, and in records that do not
+    /// say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placed>,
+}
+
+/// Where threads that lead several sessions were when the gate opened, and where the server worked for these.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Placed {
+    /// Threads that were kept on a processor each; 0 where the operating system alone placed them.
+    pub kept: u32,
+    /// Sessions of which the server told the process or thread that works for them, and it runs on this machine.
+    pub told: u32,
+    /// Those of them for which it last ran on the processor of the thread that leads the session.
+    pub beside: u32,
 }
 
 /// The measured interval.

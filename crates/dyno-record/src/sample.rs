@@ -159,7 +159,7 @@ pub(crate) fn full() -> RunRecord {
             mounts: BTreeMap::from([("data".into(), "/dev/vda ext4 rw,relatime".into())]),
             ..HostFacts::default()
         },
-        gate: Gate { sessions: 8, skew_us_max: 41.5, connect_s: 0.02, threads: 8 },
+        gate: Gate { sessions: 8, skew_us_max: 41.5, connect_s: 0.02, threads: 8, placement: None },
         window: Some(Window { seconds: 10.000_123, late_us_max: Some(3.0), ..Window::default() }),
         ops: BTreeMap::from([("all".to_owned(), all.clone()), ("select".to_owned(), all)]),
         metrics,

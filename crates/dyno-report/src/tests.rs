@@ -2,8 +2,8 @@
 
 use dyno_analyze::{fixture, judge};
 use dyno_record::{
-    Advice, AuditCheck, CheckStatus, ErrorTally, Histogram, Metric, RunRecord, Severity, Status, Unit,
-    WaitTime, Waits,
+    Advice, AuditCheck, CheckStatus, ErrorTally, Histogram, Metric, Placed, RunRecord, Severity, Status,
+    Unit, WaitTime, Waits,
 };
 use proptest::prelude::*;
 
@@ -265,7 +265,7 @@ fn an_interrupted_run_shows_what_it_measured_unless_its_audit_failed() {
 }
 
 const AUDIT: &str = "\
-audit: 2 failed, 1 warning, 31 passed, 13 skipped
+audit: 2 failed, 1 warning, 31 passed, 14 skipped
   ✗ fail  sessions: 4 planned, 3 passed the gate
   ✗ fail  littles law: 3.92 of 3 sessions busy on average (131 % of the time): more than there was
           time for
@@ -283,7 +283,8 @@ audit: 2 failed, 1 warning, 31 passed, 13 skipped
     commits (whole run), durable commits, rows updated (whole run), read requests, service time,
     window length, edges, gate skew, stalls, wall clock, processor
   – skipped: hot, heap reads, heap reads (whole run), others, others test tables, others server,
-    rows churned, rows churned (whole run), rows left, think time, db time, open loop, client cost
+    rows churned, rows churned (whole run), rows left, scan path, think time, db time, open loop,
+    client cost
 ";
 
 #[test]
@@ -309,7 +310,7 @@ fn a_whole_record_has_all_its_sections() {
         "waits",
         "settings",
         "host",
-        "audit: 40 passed, 7 skipped",
+        "audit: 40 passed, 8 skipped",
     ];
     let mut lines = text.lines();
     for title in titles {
@@ -326,6 +327,24 @@ fn a_whole_record_has_all_its_sections() {
     }
     let invalid = show(&invalid(), &Style::default());
     assert!(invalid.contains("these figures are no result"), "{invalid}");
+}
+
+#[test]
+fn a_result_says_how_threads_were_placed() {
+    let said = |placement, words: &str| {
+        let mut record = postgres();
+        record.gate.placement = placement;
+        if placement.is_some_and(|placed: Placed| placed.kept == 0) {
+            record.plan.run.placement = dyno_plan::Placement::None;
+        }
+        let text = show(&record, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.contains(words), placement.is_some(), "{text}");
+    };
+    let kept = Placed { kept: 2, told: 8, beside: 7 };
+    said(Some(kept), "2 threads kept on a processor each, 7 of 8 sessions beside their server's process");
+    let alone = Placed { kept: 0, told: 8, beside: 0 };
+    said(Some(alone), "threads placed by the operating system alone (run.placement = none)");
+    said(None, "kept on a processor");
 }
 
 #[test]

@@ -176,9 +176,7 @@ pub trait Session: Send {
 
     /// The processor of this machine on which the server's side of this session last ran; `None` where that cannot be
     /// known, or the server runs elsewhere. A hint: nothing may depend on it but speed.
-    fn server_processor(&self) -> Option<usize> {
-        None
-    }
+    fn server_processor(&self) -> Option<usize>;
 
     /// Opens the connection anew after it was lost, and prepares again.
     ///

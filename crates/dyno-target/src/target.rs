@@ -177,6 +177,13 @@ pub trait Target: Send + Sync {
         Ok(None)
     }
 
+    /// What the server says of Dyno's sessions that are in an operation which does not end; `None` where it says nothing. Asked
+    /// before they are broken off.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError>;
+
     /// What its sessions can do beside the common operations, on either drive.
     fn extras(&self) -> Extra {
         Extra::default()
@@ -189,6 +196,13 @@ pub trait Target: Send + Sync {
     fn own_rows(&self, _spec: &DataSpec) -> Result<u64, TargetError> {
         Ok(0)
     }
+
+    /// The block of each of these rows, in words that are the same for the same block; `None` where a row's key decides where it
+    /// lies, so that a row with the key of a deleted one takes its place.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError>;
 
     /// Deletes the rows that [`Target::own_rows`] counts; returns how many they were.
     ///
@@ -283,6 +297,15 @@ pub trait Sampler: Send {
 
     /// Transactions that sampling itself has added to the target's counters.
     fn own_commits(&self) -> u64;
+}
+
+/// What a server says of sessions in operations that do not end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stuck {
+    /// What they wait for, with the server's own words about it.
+    pub words: String,
+    /// Whether the server has no space left on one of its disks.
+    pub full: bool,
 }
 
 /// One active session in one sample.

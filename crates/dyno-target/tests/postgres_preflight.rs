@@ -56,6 +56,7 @@ fn plan(url: &str) -> Plan {
         run: Run {
             sessions_per_schema: 4,
             threads: None,
+            placement: Default::default(),
             warmup: Span(Duration::from_secs(1)),
             time: Some(Span(Duration::from_secs(10))),
             ops_per_session: None,

@@ -71,7 +71,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Write a commented plan file.
     #[command(
-        after_long_help = "Examples:\n  dyno init\n  dyno init --engine postgres --plan pg.toml\n  dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml"
+        after_long_help = "What --target and --set say stands in the plan.\n\nExamples:\n  dyno init\n  dyno init --target postgres://dyno@db1/bench --set data.scale=10G\n  \
+            dyno init --engine postgres --plan pg.toml\n  dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml"
     )]
     Init(Init),
     /// Look for everything that would prevent or falsify a run, with the way out.
@@ -208,9 +209,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The engine that the plan is for.
-    #[arg(long, value_name = "sqlite|postgres|mysql|oracle", default_value_t = Engine::Sqlite)]
-    pub(crate) engine: Engine,
+    /// The engine that the plan is for [default: that of --target, else sqlite].
+    #[arg(long, value_name = "sqlite|postgres|mysql|oracle")]
+    pub(crate) engine: Option<Engine>,
     /// A ready plan of a published experiment instead of an empty one.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
     pub(crate) ready: Option<String>,

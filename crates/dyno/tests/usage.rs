@@ -48,6 +48,29 @@ fn a_plan_that_is_there_is_not_overwritten() {
 }
 
 #[test]
+fn a_plan_says_what_the_options_of_init_say() {
+    let desk = Desk::new();
+    let args =
+        ["init", "--target", "sqlite:mine.db", "--set", "data.scale=300 blocks", "--set", "run.time=1s"];
+    assert_eq!(desk.dyno(&args).code, 0);
+    let plan = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
+    for line in ["url = \"sqlite:mine.db\"", "scale = \"300 blocks\"", "time = \"1s\""] {
+        assert!(plan.lines().any(|written| written == line), "{line}: {plan}");
+    }
+    assert_eq!(desk.dyno(&["load"]).code, 0);
+    assert!(desk.file("mine.db").exists());
+    // The engine is the target's; one that differs from it is refused, and so is what no plan takes.
+    let server = ["init", "--force", "--target", "mysql://me@db1/bench"];
+    assert_eq!(desk.dyno(&server).code, 0);
+    assert!(
+        std::fs::read_to_string(desk.file("dyno.toml")).unwrap().contains("\nurl = \"mysql://me@db1/bench\"")
+    );
+    let refused = desk.dyno(&[&server[..], &["--engine", "oracle"]].concat());
+    assert!(refused.code == 2 && refused.err.contains("leave --engine out"), "{refused:#?}");
+    assert_eq!(desk.dyno(&["init", "--force", "--set", "run.tiem=1s"]).code, 2);
+}
+
+#[test]
 fn unknown_options_and_commands_are_wrong_usage() {
     let desk = Desk::new();
     assert_eq!(desk.dyno(&["fly"]).code, 2);

@@ -19,6 +19,7 @@ mod physical;
 mod processor;
 mod reads;
 mod rows;
+mod scans;
 mod system;
 mod targets;
 mod time;
@@ -80,6 +81,7 @@ const CHECKS: &[Check] = &[
     ("redo_grew", updates::redo_grew),
     ("physical_reads", physical::reads),
     ("read_requests", physical::requests),
+    ("scan_path", scans::path),
     ("littles_law", time::littles_law),
     ("think_time", draws::think_time),
     ("service_time", time::service_time),

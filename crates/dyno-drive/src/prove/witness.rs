@@ -186,11 +186,17 @@ impl Target for Witness {
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
         self.inner.instance()
     }
+    fn stuck(&self) -> Result<Option<dyno_target::target::Stuck>, TargetError> {
+        self.inner.stuck()
+    }
     fn extras(&self) -> Extra {
         self.inner.extras()
     }
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.inner.own_rows(spec)
+    }
+    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        self.inner.own_places(spec)
     }
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.inner.sweep_up(spec)

@@ -1,7 +1,8 @@
 //! Keys of `[run]`.
 
 use super::kind::{millis, seconds};
-use super::{Fallback, Key, Kind, Section, Shown};
+use super::{Fallback, Key, Kind, Section, Shown, Word};
+use crate::plan::Placement;
 
 /// An hour and a day, for limits.
 const HOUR_S: u64 = 3_600;
@@ -39,6 +40,30 @@ pub(super) const SECTION: Section = Section {
             example: "4",
             shown: Shown::Commented,
             get: |plan| plan.run.threads.map(|threads| threads.to_string()),
+        },
+        Key {
+            path: "run.placement",
+            kind: Kind::Word(&[
+                Word {
+                    word: "auto",
+                    means: "each thread stays on a processor of its own and leads the sessions for which the server works there",
+                    set: |plan| plan.run.placement = Placement::Auto,
+                },
+                Word {
+                    word: "none",
+                    means: "the operating system alone places threads and processes, as it does with most programs",
+                    set: |plan| plan.run.placement = Placement::None,
+                },
+            ]),
+            unit: "",
+            default: Fallback::Value("auto"),
+            doc: "How threads and sessions are placed where the server runs on this machine.",
+            more: "It changes the platform: compare runs of one placement only. For client drive on PostgreSQL, MySQL and MariaDB, \
+                   which tell the process or thread that works for a session; elsewhere nothing is placed. The result says what was \
+                   done.",
+            example: "none",
+            shown: Shown::CommentedForServers,
+            get: |plan| Some(plan.run.placement.name().to_owned()),
         },
         Key {
             path: "run.warmup",

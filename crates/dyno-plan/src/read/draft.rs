@@ -96,6 +96,7 @@ fn blank() -> Plan {
         run: Run {
             sessions_per_schema: 0,
             threads: None,
+            placement: Default::default(),
             warmup: span,
             time: None,
             ops_per_session: None,

@@ -161,7 +161,7 @@ fn a_name_that_is_not_known_is_nearest_to_another() {
         (
             "[run]\nworkers = 5\n",
             "dyno.toml:4:1: run.workers",
-            "allowed in [run]: sessions_per_schema, threads, warmup",
+            "allowed in [run]: sessions_per_schema, threads, placement, warmup",
         ),
         ("[rum]\ntime = \"5s\"\n", "dyno.toml:3:2: rum: there is no such section", "did you mean [run]?"),
         ("[nothing]\n", "dyno.toml:3:", "allowed: [target], [data]"),

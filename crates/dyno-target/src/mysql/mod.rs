@@ -1,7 +1,8 @@
 //! MySQL 5.7 and later, MariaDB 10.2 and later.
 //!
 //! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
-//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits.
+//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
+//! and `stuck` at what holds sessions up that do not end.
 
 pub mod connect;
 mod counters;
@@ -11,6 +12,7 @@ mod lock;
 pub mod ops;
 mod own;
 mod sampler;
+mod stuck;
 mod target;
 pub mod wire;
 

@@ -9,13 +9,13 @@ use super::connect::ConnectConfig;
 use super::ops::MySession;
 use super::own::Sessions;
 use super::wire::Connection;
-use super::{counters, identity, layout, lock, sampler};
+use super::{counters, identity, layout, lock, sampler, stuck};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Claim, Holder, Lock};
 use crate::open::OpenOptions;
 use crate::session::{Extra, Session, SessionSetup};
-use crate::target::{Capabilities, Instance, Observer, Sampler, Target};
+use crate::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
 use crate::witness::{RowVersion, ServerLife};
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -141,12 +141,20 @@ impl Target for MyTarget {
         self.ask(identity::instance).map(Some)
     }
 
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        self.ask(|connection| stuck::ask(connection, &self.sessions))
+    }
+
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
 
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::count(connection, spec))
+    }
+
+    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        Ok(None)
     }
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {

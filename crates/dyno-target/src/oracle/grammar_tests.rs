@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use dyno_plan::{Commit, DataSpec, Redo};
 
-use super::counters::Surroundings;
+use super::counters::{Surroundings, sessions_in};
 use super::layout::{Table, names_and_binds, text_expression};
 use super::ops::Texts;
 use super::sql;
@@ -58,15 +58,13 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::MARK_SOCKET, &["long_text"]),
     (sql::MEASURE_ROWS, &[]),
     (sql::MEASURE_TABLE, &["table_name"]),
-    (sql::MINIMIZE, &[]),
     (sql::NOTE_CHUNK, &["kind", "schema_no", "first_position", "row_count"]),
     (sql::NOTE_META, &["name", "value"]),
     (sql::NOTE_META_NOW, &["name"]),
     (sql::NOTE_OBJECT, &["kind", "name", "mark"]),
     (sql::NOTE_TABLE, &["kind", "schema_no", "name", "row_count", "blocks", "bytes"]),
-    (sql::OTHERS, &[]),
+    (sql::OTHERS, &["con_id"]),
     (sql::PRIVILEGES, &[]),
-    (sql::PROBE_ROW, &[]),
     (sql::QUOTA, &["tablespace"]),
     (sql::READ_CHUNKS, &[]),
     (sql::READ_META, &[]),
@@ -83,12 +81,12 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::STATSPACK_THERE, &[]),
     (sql::TABLES_THERE, &[]),
     (sql::TABLESPACE, &["tablespace"]),
-    (sql::TRUNCATE, &[]),
 ];
 
 /// The same for those that look at the data, by version or by key.
 const GIVEN_TOO: &[(sql::Statement, &[&str])] = &[
     (sql::COUNT_SECONDARY, &["value"]),
+    (sql::OWN_PLACES, &["last_key"]),
     (sql::OWN_ROWS, &["last_key"]),
     (sql::PDB_MODE, &[]),
     (sql::SWEEP_UP, &["last_key", "most"]),
@@ -133,6 +131,7 @@ fn everything() -> Vec<Sent> {
             ("pct", "0.500000"),
             ("seed", "4294967295"),
             ("view", "gv$session"),
+            ("inst", "inst_id"),
         ])
     };
     let mut all: Vec<Sent> = GIVEN
@@ -158,9 +157,12 @@ fn everything() -> Vec<Sent> {
         ("logging", "LOGGING"),
     ]);
     all.push(sent("create_index", on_secondary, &[]));
+    for statement in [sql::LOCK_HOLDER, sql::LOCK_SERVER_HOLDER, sql::SESSION_COUNTS] {
+        all.push(sent(statement.name, sessions_in(statement, "v$session"), &[]));
+    }
     for surroundings in [Surroundings { rac: false, con_id: 0 }, Surroundings { rac: true, con_id: 3 }] {
         for source in surroundings.sources() {
-            let binds: &[&str] = if source.by_container { &["con_id"] } else { &[] };
+            let binds: &[&str] = if source.con_id.is_some() { &["con_id"] } else { &[] };
             all.push(sent(source.statement.name, source.sql(), binds));
         }
     }

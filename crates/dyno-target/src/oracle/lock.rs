@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::connect::ConnectConfig;
 use super::connection::Connection;
+use super::counters::sessions_in;
 use super::error::OraError;
 use super::sql;
 use crate::data::mix;
@@ -153,13 +154,15 @@ fn server_id() -> u64 {
 fn who(connection: &Connection, statement: &sql::Statement, holder: &Holder) -> (Option<Holder>, String) {
     let own = as_told(holder);
     for view in ["gv$session", "v$session"] {
-        let rows = connection.rows_if_allowed(&statement.with(&[("view", view)]), &[]);
+        let rows = connection.rows_if_allowed(&sessions_in(*statement, view), &[]);
         let Ok(Some(rows)) = rows else { continue };
         let mut found = None;
         for row in rows {
             let Some(holder) = row.get(0).and_then(Holder::decode) else { continue };
             let (sid, serial) = (row.get(1).unwrap_or("SID"), row.get(2).unwrap_or("SERIAL"));
-            let end = format!("what hangs ends by ALTER SYSTEM KILL SESSION '{sid},{serial}', by a DBA");
+            // Without the instance the command looks on the DBA's own only.
+            let at = row.get(3).map_or(String::new(), |instance| format!(",@{instance}"));
+            let end = format!("what hangs ends by ALTER SYSTEM KILL SESSION '{sid},{serial}{at}', by a DBA");
             if Some(&holder) == own.as_ref() {
                 return (Some(holder), end);
             }

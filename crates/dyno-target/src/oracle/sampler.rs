@@ -1,11 +1,13 @@
 //! What Dyno's sessions wait for, looked at through V$SESSION, on RAC on all instances that may work for the target.
 
+use std::collections::BTreeMap;
+
 use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::counters::Surroundings;
 use super::sql;
 use crate::error::TargetError;
-use crate::target::{OtherSession, Sampler, WaitSample};
+use crate::target::{OtherSession, Sampler, Stuck, WaitSample};
 
 /// Looks at waits on a connection of its own.
 pub(super) struct OraSampler {
@@ -18,8 +20,7 @@ impl OraSampler {
     /// Connects, and finds out whether waits can be seen.
     pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
         let connection = Connection::open(config, "sampler")?;
-        let rac = Surroundings::find(&connection, config)?.rac;
-        let view = if rac { "gv$session" } else { "v$session" };
+        let view = Surroundings::find(&connection, config)?.session_view();
         let sql = sql::SAMPLE_WAITS.with(&[("view", view)]);
         connection.rows(&sql, &[]).map_err(|error| {
             let message = format!("waits cannot be seen: {}", error.message);
@@ -29,6 +30,23 @@ impl OraSampler {
         let others = sql::SAMPLE_OTHERS.with(&[("view", view)]);
         Ok(Self { connection, sql, others })
     }
+}
+
+/// What the database says of sessions whose operations do not end: what most of them wait for.
+pub(super) fn stuck(config: &ConnectConfig) -> Result<Option<Stuck>, TargetError> {
+    let mut sampler = OraSampler::open(config)?;
+    let mut waits = Vec::new();
+    sampler.sample(&mut waits, &mut Vec::new())?;
+    let mut events: BTreeMap<WaitSample, usize> = BTreeMap::new();
+    for wait in waits {
+        *events.entry(wait).or_default() += 1;
+    }
+    let most = events.into_iter().max_by_key(|(_, count)| *count);
+    Ok(most.map(|(wait, count)| {
+        let WaitSample { class, event } = wait;
+        let words = format!("the database says of {count} sessions that do not end: {event} ({class})");
+        Stuck { words, full: false }
+    }))
 }
 
 impl Sampler for OraSampler {

@@ -68,17 +68,16 @@ statements! {
     MARK_SOCKET = "mark_socket";
     MEASURE_ROWS = "measure_rows";
     MEASURE_TABLE = "measure_table";
-    MINIMIZE = "minimize";
     NOTE_CHUNK = "note_chunk";
     NOTE_META = "note_meta";
     NOTE_META_NOW = "note_meta_now";
     NOTE_OBJECT = "note_object";
     NOTE_TABLE = "note_table";
     OTHERS = "others";
+    OWN_PLACES = "own_places";
     OWN_ROWS = "own_rows";
     PDB_MODE = "pdb_mode";
     PRIVILEGES = "privileges";
-    PROBE_ROW = "probe_row";
     QUOTA = "quota";
     READ_CHUNKS = "read_chunks";
     READ_META = "read_meta";
@@ -113,7 +112,6 @@ statements! {
     SWEEP_UP = "sweep_up";
     TABLES_THERE = "tables_there";
     TABLESPACE = "tablespace";
-    TRUNCATE = "truncate";
     UPDATE = "update";
     UPDATE_PLSQL = "update_plsql";
     VERIFY_UPDATE = "verify_update";

@@ -15,7 +15,7 @@ use crate::lock::{Claim, Holder, Lock};
 use crate::open::OpenOptions;
 use crate::report::Reporter;
 use crate::session::{Extra, Session, SessionSetup};
-use crate::target::{Capabilities, Instance, Observer, Sampler, Target};
+use crate::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
 use crate::witness::{RowVersion, ServerLife};
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -137,12 +137,20 @@ impl Target for OraTarget {
         self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
     }
 
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        sampler::stuck(&self.config)
+    }
+
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
 
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::count(connection, spec))
+    }
+
+    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        self.ask(|connection| layout::own_rows::places(connection, spec)).map(Some)
     }
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {

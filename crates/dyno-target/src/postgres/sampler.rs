@@ -3,7 +3,7 @@
 use super::connect::ConnectConfig;
 use super::wire::Connection;
 use crate::error::{TargetError, TargetErrorKind};
-use crate::target::{OtherSession, Sampler, WaitSample};
+use crate::target::{OtherSession, Sampler, Stuck, WaitSample};
 
 /// Active sessions of Dyno in this database with their waits, and all other active sessions of the server with database and
 /// program. A user sees what backends of its own name do, and all with `pg_read_all_stats`; sessions connect as the
@@ -23,6 +23,27 @@ const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELS
 /// Says, in one row, whether a wait can be seen: that of this very backend; and whether what sessions of other users do.
 const PROBE: &str = "SELECT state, pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
      FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+
+/// What most of Dyno's sessions wait for that are in a statement, how many they are, and who is in their way.
+const STUCK: &str = "SELECT concat_ws(' ', a.wait_event_type, a.wait_event), count(*),
+         string_agg(DISTINCT concat_ws(' ', 'process', b.pid::text, nullif(b.application_name, ''), b.usename), ', ')
+     FROM pg_stat_activity a LEFT JOIN pg_stat_activity b ON b.pid = ANY (pg_blocking_pids(a.pid))
+     WHERE a.state = 'active' AND a.datname = current_database() AND a.application_name ~ '^dyno( |$)'
+         AND a.application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'
+     GROUP BY 1 ORDER BY 2 DESC LIMIT 1";
+
+/// What the server says of sessions whose operations do not end.
+pub(super) fn stuck(connection: &mut Connection) -> Result<Option<Stuck>, TargetError> {
+    let rows = connection.simple(STUCK)?;
+    let Some(row) = rows.last().filter(|row| row.len() == 3) else { return Ok(None) };
+    let (wait, count) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
+    let wait = if wait.is_empty() { "no wait, they are at work" } else { wait };
+    let mut words = format!("the server says of {count} sessions that do not end: {wait}");
+    if let Some(who) = row.get(2).filter(|who| !who.is_empty()) {
+        words.push_str(&format!("; in their way: {who}"));
+    }
+    Ok(Some(Stuck { words, full: false }))
+}
 
 /// Looks at waits on a connection of its own.
 pub(super) struct PgSampler {

@@ -25,7 +25,7 @@ use crate::error::{TargetError, TargetErrorKind};
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Claim, Holder, Lock};
 use crate::session::{Extra, Session, SessionSetup};
-use crate::target::{Capabilities, Observer, Sampler, Target};
+use crate::target::{Capabilities, Observer, Sampler, Stuck, Target};
 use crate::witness::RowVersion;
 use connect::{Link, Params, Purpose, number};
 use counters::{Onlooker, Registry, SqliteObserver, View};
@@ -228,6 +228,11 @@ impl Target for SqliteTarget {
         }
     }
 
+    /// It runs inside this process.
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        Ok(None)
+    }
+
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
@@ -237,6 +242,10 @@ impl Target for SqliteTarget {
             Some(link) => layout::own_rows::count(&link.conn, spec),
             None => Ok(0),
         }
+    }
+
+    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        Ok(None)
     }
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {

@@ -218,3 +218,51 @@ fn two_sessions_in_each_others_way_are_retried_not_failed() {
         assert!(classes.iter().all(|class| *class == ErrorClass::Retryable), "{classes:?}");
     });
 }
+
+#[test]
+fn the_processor_of_a_local_server_thread_is_known() {
+    on_each(|server| {
+        let spec = spec(1, ROWS, 0);
+        let target = loaded(server, &spec);
+        let processors = std::thread::available_parallelism().unwrap().get().max(64);
+        let mut session = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
+        session.execute(Op::Lookup { key: 1 }).unwrap();
+        let processor = session.server_processor().expect("the server is a child of this test");
+        assert!(processor < processors, "{processor}");
+        session.close();
+    });
+}
+
+#[test]
+fn definitions_of_columns_are_told_once_unless_each_answer_is_to_have_them() {
+    const LOOKUPS: u64 = 200;
+    on_each(|server| {
+        let spec = spec(1, ROWS, SCAN_ROWS);
+        loaded(server, &spec);
+        let sent = |word: &str| -> u64 {
+            let url = format!("{}?ssl-mode=DISABLED&result-metadata={word}", server.url());
+            let target = target_at(&url);
+            let told = target.identify().unwrap().settings["dyno.result_metadata"].clone();
+            assert!(told.starts_with(if word == "once" { "once" } else { "with each" }), "{told}");
+            let mut session = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
+            // Whatever is told once, is told by now.
+            assert_eq!(session.execute(Op::Lookup { key: 1 }).unwrap().rows, 1);
+            let schema = if server.is_mariadb() { "information_schema" } else { "performance_schema" };
+            let bytes_sent = format!(
+                "SELECT VARIABLE_VALUE FROM {schema}.global_status WHERE VARIABLE_NAME = 'Bytes_sent'"
+            );
+            let bytes = || number(server, &bytes_sent);
+            let before = bytes();
+            for key in 1..=LOOKUPS {
+                assert_eq!(session.execute(Op::Lookup { key }).unwrap().rows, 1);
+            }
+            assert_eq!(session.execute(Op::Scan).unwrap().rows, SCAN_ROWS);
+            let bytes = bytes() - before;
+            session.close();
+            bytes
+        };
+        let (once, each) = (sent("once"), sent("each"));
+        // A definition names the column, its table and its database, twice each: over fifty bytes.
+        assert!(once + 50 * LOOKUPS < each, "{once} bytes once, {each} with each answer");
+    });
+}

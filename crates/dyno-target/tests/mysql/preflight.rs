@@ -1,9 +1,9 @@
 //! What the preflight check finds on real servers.
 
 use dyno_plan::{Plan, PlanSource, read};
-use dyno_record::{Advice, Severity};
+use dyno_record::{Advice, Counter, Reading, Severity};
 
-use super::{on_each, on_each_with, target_at};
+use super::{loaded, on_each, on_each_with, spec, target_at};
 
 fn plan(url: &str, sets: &[&str]) -> Plan {
     let source = PlanSource {
@@ -85,5 +85,50 @@ fn a_user_without_rights_and_a_server_that_takes_no_writes_are_found() {
         );
         assert_eq!(finding(&advice, "writable").severity, Severity::Fail);
         assert_eq!(finding(&advice, "statistics").severity, Severity::Note);
+    });
+}
+
+#[test]
+fn the_least_rights_lose_what_check_says_and_one_grant_brings_it_back() {
+    on_each_with(&[("performance_schema", "ON"), ("log_bin", "binlog"), ("server_id", "1")], |server| {
+        let spec = spec(1, 200, 0);
+        loaded(server, &spec);
+        let who = "least@'127.0.0.1'";
+        server.sql(&format!("CREATE USER {who}; GRANT SELECT, UPDATE ON bench.* TO {who}"));
+        let url = server.url_of("least", "bench");
+        let find = |check: &str, sets: &[&str]| {
+            finding(&target_at(&url).preflight(&plan(&url, sets)).unwrap(), check).clone()
+        };
+        // What this user's observer reads, by the names of the portable counters.
+        let absent = |url: &str| -> Vec<Counter> {
+            let snapshot = target_at(url).observer(&spec).unwrap().read(&mut |_| ()).unwrap();
+            let of_all = Counter::ALL.into_iter().filter(|counter| *counter != Counter::CpuTime);
+            of_all.filter(|counter| !matches!(snapshot.portable[counter], Reading::Value(_))).collect()
+        };
+        let lacking = find("performance_schema", &[]);
+        assert_eq!(lacking.severity, Severity::Warn, "{lacking:#?}");
+        assert!(lacking.way_out.contains("GRANT SELECT ON performance_schema.* TO 'least'"), "{lacking:#?}");
+        let lost = absent(&url);
+        assert!(lost.contains(&Counter::DbTime) && lost.contains(&Counter::PhysicalReadRequests), "{lost:?}");
+        if !server.is_mariadb() {
+            assert!(lost.contains(&Counter::RedoBytes), "{lost:?}");
+            assert!(lacking.found.contains("redo_bytes"), "{lacking:#?}");
+        }
+        server.sql(&format!("GRANT SELECT ON performance_schema.* TO {who}"));
+        assert_eq!(find("performance_schema", &[]).severity, Severity::Ok);
+        let lost = absent(&url);
+        // MariaDB does not time its redo log for anybody.
+        assert!(
+            lost.iter().all(|counter| *counter == Counter::RedoSyncTime && server.is_mariadb()),
+            "{lost:?}"
+        );
+
+        // Another one's data: what a plan needs of it, and no more.
+        assert_eq!(find("privileges", &["workload.update_pct=20"]).severity, Severity::Ok);
+        let churn = find("privileges", &["workload.update_pct=20", "workload.insert_pct=10"]);
+        assert_eq!(churn.severity, Severity::Warn, "{churn:#?}");
+        assert!(churn.found.contains("INSERT, DELETE") && churn.way_out.contains("DELETE"), "{churn:#?}");
+        server.sql(&format!("GRANT INSERT, DELETE ON bench.* TO {who}"));
+        assert_eq!(find("privileges", &["workload.insert_pct=10"]).severity, Severity::Ok);
     });
 }

@@ -295,3 +295,31 @@ fn transactions_of_another_process_in_the_same_file_are_told() {
     assert!(few.status == Warn && few.detail.contains("of another process"), "{few:?}");
     assert_eq!(find(&with(500.0), "commits").status, Fail);
 }
+
+#[test]
+fn scans_on_oracle_say_which_way_they_took() {
+    let scans = |long: f64, direct: f64| {
+        postgres(|r| {
+            r.targets[0].engine = "oracle".into();
+            let scan = r.ops["select"].clone();
+            r.ops.insert("scan".into(), scan);
+            let counted = r.window.as_mut().unwrap().counted.get_or_insert_default();
+            counted.ops.insert("scan".into(), 100);
+            for (name, value) in [
+                ("sysstat.table scans (long tables)", long),
+                ("sysstat.table scans (direct read)", direct),
+                ("sysstat.physical reads", 1_000.0),
+                ("sysstat.physical reads direct", 10.0 * direct),
+            ] {
+                r.counters.native.insert(name.into(), value);
+            }
+        })
+    };
+    let found = find(&scans(100.0, 100.0), "scan_path");
+    assert!(found.status == Pass && found.detail.contains("measured storage"), "{}", found.detail);
+    let found = find(&scans(100.0, 0.0), "scan_path");
+    assert!(found.status == Pass && found.detail.contains("through the cache"), "{}", found.detail);
+    let found = find(&scans(100.0, 40.0), "scan_path");
+    assert!(found.status == Warn && found.detail.contains("40 of 100 full scans"), "{}", found.detail);
+    assert_eq!(find(&fixture::postgres(), "scan_path").status, Skipped);
+}

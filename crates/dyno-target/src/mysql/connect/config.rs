@@ -40,6 +40,26 @@ impl SslMode {
     }
 }
 
+/// When the server tells the definitions of a prepared statement's columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ResultMetadata {
+    /// Once, at the preparation, where the server can leave them out of its answers.
+    #[default]
+    Once,
+    /// With each answer, as most drivers have it.
+    Each,
+}
+
+impl ResultMetadata {
+    /// The word in URLs: `once`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Each => "each",
+        }
+    }
+}
+
 /// One place where the server may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
@@ -70,6 +90,8 @@ pub struct ConnectConfig {
     pub ssl_cert: Option<PathBuf>,
     /// The client's private key.
     pub ssl_key: Option<PathBuf>,
+    /// When definitions of columns are told.
+    pub result_metadata: ResultMetadata,
     /// The longest wait for one connection to be ready.
     pub connect_timeout: Duration,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::{ConnectConfig, Endpoint, SslMode};
+use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
 use super::option_file;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::net::Environment;
@@ -20,7 +20,8 @@ const PORT: u16 = 3306;
 const SOCKETS: [&str; 3] = ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
 /// The URL parameters that are understood, as the `mysql` client's long options are called.
-const PARAMETERS: [&str; 6] = ["socket", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "connect-timeout"];
+const PARAMETERS: [&str; 7] =
+    ["socket", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "connect-timeout", "result-metadata"];
 
 fn unsupported(message: String) -> TargetError {
     TargetError::new(TargetErrorKind::Unsupported, message)
@@ -80,8 +81,19 @@ impl ConnectConfig {
             ssl_ca,
             ssl_cert: path("ssl-cert"),
             ssl_key: path("ssl-key"),
+            result_metadata: result_metadata(url)?,
             connect_timeout: timeout.unwrap_or(options.connect_timeout),
         })
+    }
+}
+
+fn result_metadata(url: &TargetUrl) -> Result<ResultMetadata, TargetError> {
+    match url.param("result-metadata") {
+        None => Ok(ResultMetadata::default()),
+        Some(text) => [ResultMetadata::Once, ResultMetadata::Each]
+            .into_iter()
+            .find(|word| word.name() == text)
+            .ok_or_else(|| wrong("result-metadata", text, "once or each")),
     }
 }
 

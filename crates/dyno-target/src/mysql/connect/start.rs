@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::config::{ConnectConfig, Endpoint, SslMode};
+use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
 use super::dial::{self, Reached};
 use super::greet::{self, capability};
 use super::{auth, explain, tls};
@@ -59,6 +59,9 @@ fn open(
     let body = connection.next_body()?;
     let hello = greet::Hello::read(body)?;
     let mut wanted = greet::wanted(&hello)?;
+    if config.result_metadata == ResultMetadata::Each {
+        wanted &= !(capability::CACHE_METADATA | capability::OPTIONAL_METADATA);
+    }
     let mut sequence = 1;
     let encrypt = match endpoint {
         // It does not leave the machine.

@@ -1,10 +1,11 @@
 //! Checks of reach, rights, and of what the counters need.
 
-use dyno_plan::{Bytes, Plan};
+use dyno_plan::{Bytes, Drive, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
 use super::preflight::{advice, ok, set_global};
+use crate::load::DataState;
 
 /// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.
 const OLDEST: (u32, u32) = (50_700, 100_200);
@@ -44,11 +45,31 @@ pub(super) fn version(facts: &Facts) -> Advice {
     ok("version", found)
 }
 
-/// Whether this user can load and run.
-pub(super) fn privileges(facts: &Facts) -> Advice {
+/// Whether this user can load and run; or, where the data is there, run the plan on it.
+pub(super) fn privileges(facts: &Facts, plan: &Plan) -> Advice {
     let Facts { user, database, missing_rights, .. } = facts;
     if missing_rights.is_empty() {
         return ok("privileges", format!("user {user} may load into database {database}, run and drop"));
+    }
+    let loaded = matches!(facts.data, Ok(DataState::Loaded { .. }));
+    let to_run: Vec<&str> = run_rights(plan).filter(|right| missing_rights.contains(right)).collect();
+    if loaded && to_run.is_empty() {
+        let found =
+            format!("user {user} may run on what is loaded in database {database}, and not load or drop");
+        return ok("privileges", found);
+    }
+    if loaded {
+        return advice(
+            "privileges",
+            Severity::Warn,
+            format!(
+                "the grants of user {user} do not show {} on database {database}, which this plan's sessions need",
+                to_run.join(", ")
+            ),
+            format!(
+                "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO '{user}'@'HOST'; a role may give them too"
+            ),
+        );
     }
     advice(
         "privileges",
@@ -56,6 +77,21 @@ pub(super) fn privileges(facts: &Facts) -> Advice {
         format!("the grants of user {user} do not show {} on database {database}", missing_rights.join(", ")),
         format!("{}; a role may give them too", facts.grants),
     )
+}
+
+/// Rights that sessions of `plan` need on data that is there.
+fn run_rights(plan: &Plan) -> impl Iterator<Item = &'static str> {
+    let workload = &plan.workload;
+    [
+        ("SELECT", true),
+        ("UPDATE", workload.update_pct > 0),
+        // A run with inserts removes what it has left.
+        ("INSERT", workload.churn_pct() > 0),
+        ("DELETE", workload.churn_pct() > 0),
+        ("EXECUTE", workload.drive == Drive::Server),
+    ]
+    .into_iter()
+    .filter_map(|(right, needed)| needed.then_some(right))
 }
 
 /// Whether this user sees other users' activity and exact counts of pages.
@@ -79,7 +115,7 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
         "statistics",
         Severity::Note,
         format!(
-            "user {user} sees {}, and {} of pages; all counters are there",
+            "user {user} sees {}, and {} of pages",
             if facts.process { "other users' sessions" } else { "no other users' sessions" },
             if facts.index_stats { "exact counts" } else { "only rounded counts" }
         ),
@@ -184,16 +220,43 @@ pub(super) fn others(facts: &Facts) -> Advice {
     ok("others", "nobody else is connected to this server")
 }
 
-/// Without it there are no times.
+/// Figures that are read from `performance_schema` on this server, and nowhere else.
+fn lost(facts: &Facts) -> Vec<&'static str> {
+    let mut lost = vec!["requests and times of physical reads and writes", "db_time", "waits"];
+    if !facts.mariadb {
+        lost.push("time of redo syncs");
+        lost.push("whose rows were read");
+        // The binlog's bytes and syncs are part of both, and MySQL counts them here only.
+        if facts.settings.is_on("log_bin") {
+            lost.push("redo_bytes and redo_syncs");
+        }
+    }
+    lost
+}
+
+/// Without it there are no times, and on MySQL no redo where there is a binlog.
 pub(super) fn performance_schema(facts: &Facts) -> Advice {
-    if facts.settings.is_on("performance_schema") {
-        return ok("performance_schema", "performance_schema is on");
+    if !facts.settings.is_on("performance_schema") {
+        return advice(
+            "performance_schema",
+            Severity::Warn,
+            format!("performance_schema is off: {} will be absent", lost(facts).join(", ")),
+            "set performance_schema = ON in the server's option file and restart it",
+        );
+    }
+    if facts.unreadable.is_empty() {
+        return ok("performance_schema", "performance_schema is on and can be read");
     }
     advice(
         "performance_schema",
         Severity::Warn,
-        "performance_schema is off: times of reads, writes, syncs and statements will be absent; all counts are there",
-        "set performance_schema = ON in the server's option file and restart it",
+        format!(
+            "user {} may not read {} of performance_schema: {} will be absent",
+            facts.user,
+            facts.unreadable.join(", "),
+            lost(facts).join(", ")
+        ),
+        format!("GRANT SELECT ON performance_schema.* TO '{}'@'HOST'", facts.user),
     )
 }
 

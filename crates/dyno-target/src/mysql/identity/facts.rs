@@ -20,7 +20,7 @@ pub(super) struct Facts {
     pub(super) block_size: u64,
     pub(super) user: String,
     pub(super) database: String,
-    /// Rights of this user that the plan needs and that its grants do not show.
+    /// Rights that loading, running and dropping need and that this user's grants do not show.
     pub(super) missing_rights: Vec<&'static str>,
     /// What an administrator runs to give them.
     pub(super) grants: String,
@@ -30,6 +30,8 @@ pub(super) struct Facts {
     pub(super) process: bool,
     /// Whether exact counts of pages can be read.
     pub(super) index_stats: bool,
+    /// Tables of `performance_schema` that this user may not read, where it is on.
+    pub(super) unreadable: Vec<&'static str>,
     pub(super) encrypted: bool,
     /// Connections that are open now, this one not counted.
     pub(super) connections: u64,
@@ -57,6 +59,14 @@ const NEEDED: [&str; 11] = [
     "EXECUTE",
 ];
 
+/// Tables of `performance_schema` that counters are read from.
+const COUNTED_FROM: [&str; 4] = [
+    "events_statements_summary_global_by_event_name",
+    "events_waits_summary_global_by_event_name",
+    "file_summary_by_event_name",
+    "table_io_waits_summary_by_table",
+];
+
 /// Sessions beside this one and the server's own: all, and at work.
 const OTHERS: &str =
     "SELECT COUNT(*), COALESCE(SUM(COMMAND NOT IN ('Sleep')), 0) FROM information_schema.PROCESSLIST
@@ -78,6 +88,14 @@ pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result
         Err(error) if MyError::of(&error).is_some() => false,
         Err(error) => return Err(error),
     };
+    let mut unreadable = Vec::new();
+    for table in COUNTED_FROM.into_iter().filter(|_| settings.is_on("performance_schema")) {
+        match connection.simple(&format!("SELECT 1 FROM performance_schema.{table} LIMIT 1")) {
+            Ok(_) => {}
+            Err(error) if MyError::of(&error).is_some() => unreadable.push(table),
+            Err(error) => return Err(error),
+        }
+    }
     let others = connection.simple(OTHERS)?;
     let number = |i| others.first().and_then(|row| row.parse::<u64>(i)).unwrap_or(0);
     let status = connection.simple("SHOW GLOBAL STATUS LIKE 'Threads_connected'")?;
@@ -97,6 +115,7 @@ pub(super) fn ask(connection: &mut Connection, config: &ConnectConfig) -> Result
         superuser,
         process,
         index_stats,
+        unreadable,
         encrypted: connection.is_encrypted(),
         connections: connected.saturating_sub(1),
         others: (number(0), number(1)),

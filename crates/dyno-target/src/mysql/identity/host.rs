@@ -88,7 +88,7 @@ fn servers_started_s() -> Vec<(u32, f64)> {
 }
 
 /// Whether a command line is that of a server; it may have been started through a loader or a wrapper.
-fn is_server(command_line: &str) -> bool {
+pub(in crate::mysql) fn is_server(command_line: &str) -> bool {
     let words = command_line.split('\0');
     words.filter_map(|word| word.rsplit('/').next()).any(|name| matches!(name, "mysqld" | "mariadbd"))
 }

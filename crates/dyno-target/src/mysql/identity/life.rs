@@ -1,5 +1,7 @@
 //! Which life of the server this is.
 
+use std::path::{Path, PathBuf};
+
 use super::super::wire::{Connection, MyError};
 use super::host;
 use crate::error::{TargetError, TargetErrorKind};
@@ -49,15 +51,20 @@ pub(in crate::mysql) fn life(connection: &mut Connection) -> Result<ServerLife, 
     Ok(ServerLife { started, statistics_since })
 }
 
-/// Whether the log file's last start was a recovery.
-fn log_says_recovered(connection: &mut Connection) -> Result<bool, TargetError> {
+/// The file of the server's log; `None` where the server runs elsewhere, or has none.
+pub(in crate::mysql) fn log_file(connection: &mut Connection) -> Result<Option<PathBuf>, TargetError> {
     if !host::is_this_one(connection)? {
-        return Ok(false);
+        return Ok(None);
     }
     let rows = connection.simple("SELECT @@log_error, @@datadir")?;
     let path = |i| rows.first().and_then(|row| row.get(i)).filter(|path| !path.is_empty());
-    let (Some(log), Some(data)) = (path(0), path(1)) else { return Ok(false) };
-    let text = std::fs::read(std::path::Path::new(data).join(log)).unwrap_or_default();
+    Ok(path(0).zip(path(1)).map(|(log, data)| Path::new(data).join(log)))
+}
+
+/// Whether the log file's last start was a recovery.
+fn log_says_recovered(connection: &mut Connection) -> Result<bool, TargetError> {
+    let Some(path) = log_file(connection)? else { return Ok(false) };
+    let text = std::fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last_start = text.rfind(LOG_STARTED).map_or("", |at| &text[at..]);
     Ok(LOG_RECOVERED.iter().any(|words| last_start.contains(words)))

@@ -28,7 +28,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
     vec![
         checks::reach(facts),
         checks::version(facts),
-        checks::privileges(facts),
+        checks::privileges(facts, plan),
         checks::statistics(facts),
         checks::connections(facts, plan),
         checks::writable(facts),

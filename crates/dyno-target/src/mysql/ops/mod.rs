@@ -14,6 +14,7 @@ mod slice;
 mod statements;
 mod template;
 mod templates;
+mod thread;
 
 pub(super) use procedures::slice_sql;
 pub use session::MySession;

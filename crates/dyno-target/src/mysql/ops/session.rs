@@ -10,7 +10,7 @@ use dyno_plan::Drive;
 use super::answer::Reply;
 use super::slice::Slices;
 use super::templates::Templates;
-use super::{settings_sql, statements};
+use super::{settings_sql, statements, thread};
 use crate::data::UpdateValues;
 use crate::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 use crate::mysql::connect::ConnectConfig;
@@ -19,6 +19,7 @@ use crate::mysql::own::{self, Acknowledged, OWN_STATUS, Sessions, Share, ShareRe
 use crate::mysql::wire::message::{self, command};
 use crate::mysql::wire::{Connection, MyError, WireError};
 use crate::net::Breaker;
+use crate::net::local;
 use crate::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
 
 /// The longest wait for the server to book what a session did when it ends.
@@ -45,6 +46,8 @@ pub struct MySession {
     /// Schema, first key and number of the last update that the server acknowledged.
     last_update: Option<(u32, u64, u64)>,
     books: Books,
+    /// The server's thread for this connection, where it runs on this machine.
+    thread: Option<u32>,
 }
 
 /// This session's transactions, as it acknowledges them and as the server counts them for its connection.
@@ -103,7 +106,7 @@ impl MySession {
         let values = UpdateValues::new(seed, run_stamp, number, column_bytes, setup.spec.compressible);
         let mut ready = prepare(config, setup, column_bytes, &breaker)?;
         let mut books = Books::default();
-        books.open(&mut ready.connection, &sessions)?;
+        let thread = open_books_near(&mut ready.connection, &mut books, &sessions, setup)?;
         let mut edge = Vec::new();
         message::command(&mut edge, command::QUERY, OWN_STATUS);
         Ok(Self {
@@ -121,6 +124,7 @@ impl MySession {
             share: ShareReply::default(),
             last_update: None,
             books,
+            thread,
             setup: setup.clone(),
         })
     }
@@ -250,10 +254,29 @@ fn operations(
         }
     }
     if connection.marked && !connection.is_mariadb() {
-        // Definitions of columns, told at the preparation, need not be told with every answer.
+        // Definitions of columns, told at the preparation, need not be told with every answer. MariaDB leaves them out by
+        // itself where a client keeps them.
         connection.ask("SET SESSION resultset_metadata = NONE")?;
     }
     Ok(Ready { connection, templates, first, slices, slices_first })
+}
+
+/// Opens the books of a new connection; returns the server's thread for it, if it is on this machine and may be of use.
+fn open_books_near(
+    connection: &mut Connection,
+    books: &mut Books,
+    sessions: &Sessions,
+    setup: &SessionSetup,
+) -> Result<Option<u32>, TargetError> {
+    // On the server drive each session has a thread of Dyno's for itself.
+    let thread = match setup.drive {
+        Drive::Client => thread::ask(connection)?,
+        Drive::Server => None,
+    };
+    let asked_ns = setup.clock.now_ns();
+    books.open(connection, sessions)?;
+    let took_ns = u128::from(setup.clock.now_ns() - asked_ns);
+    Ok(thread.filter(|_| took_ns < local::NEAR.as_nanos()))
 }
 
 /// Why the statements could not be prepared.
@@ -270,7 +293,7 @@ fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
     let hint = match kind {
         TargetErrorKind::Data => "load the data first: dyno load".to_owned(),
         TargetErrorKind::Privilege => {
-            "run as the user that loaded the data, or grant it SELECT, UPDATE and EXECUTE on the database"
+            "run as the user that loaded the data, or grant it SELECT, INSERT, UPDATE, DELETE and EXECUTE on the database"
                 .to_owned()
         }
         _ => error.hint.clone(),
@@ -341,11 +364,16 @@ impl Session for MySession {
         Some(self)
     }
 
+    fn server_processor(&self) -> Option<usize> {
+        self.thread.and_then(thread::processor)
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
         open_books(&self.sessions).closed(self.ready.connection.id(), None);
         self.ready = prepare(&self.config, &self.setup, self.column_bytes, &self.breaker)?;
-        self.books.open(&mut self.ready.connection, &self.sessions)?;
+        let connection = &mut self.ready.connection;
+        self.thread = open_books_near(connection, &mut self.books, &self.sessions, &self.setup)?;
         Ok(())
     }
 

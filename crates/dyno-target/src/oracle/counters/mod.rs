@@ -12,4 +12,4 @@ mod sources;
 mod standing;
 
 pub(super) use observer::OraObserver;
-pub(super) use sources::{Surroundings, is_rac, unreadable};
+pub(super) use sources::{Surroundings, is_rac, sessions_in, unreadable};

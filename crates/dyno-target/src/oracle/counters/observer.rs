@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dyno_record::Snapshot;
 
 use super::super::connect::ConnectConfig;
-use super::super::connection::{Bind, Connection, Row};
+use super::super::connection::{Connection, Row};
 use super::super::error::OraError;
 use super::super::sql;
 use super::company::Others;
@@ -19,7 +19,6 @@ use crate::target::{Counting, Observer};
 /// Reads counters of one database.
 pub(in crate::oracle) struct OraObserver {
     connection: Connection,
-    surroundings: Surroundings,
     /// The sources that can be read, with their statements.
     sources: Vec<(Source, String)>,
     facts: Facts,
@@ -38,7 +37,7 @@ impl OraObserver {
         let mut sources = Vec::new();
         for source in surroundings.sources() {
             let sql = source.sql();
-            match ask(&connection, &source, &sql, surroundings) {
+            match connection.rows(&sql, &source.binds()) {
                 Ok(_) => sources.push((source, sql)),
                 Err(error) => facts.note_missing(&source, error)?,
             }
@@ -54,7 +53,7 @@ impl OraObserver {
         let seen =
             !surroundings.rac && connection.rows_if_allowed(&sql::COUNTERS_OTHERS.text(), &[])?.is_some();
         let others = seen.then(Others::default);
-        Ok(Self { connection, surroundings, sources, facts, started, others })
+        Ok(Self { connection, sources, facts, started, others })
     }
 }
 
@@ -70,16 +69,6 @@ impl Facts {
     }
 }
 
-fn ask(
-    connection: &Connection,
-    source: &Source,
-    sql: &str,
-    surroundings: Surroundings,
-) -> Result<Vec<Row>, TargetError> {
-    let binds: [Bind<'_>; 1] = [("con_id", &surroundings.con_id)];
-    connection.rows(sql, if source.by_container { &binds } else { &[] })
-}
-
 impl Observer for OraObserver {
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         let mut snapshot = Snapshot::default();
@@ -88,7 +77,7 @@ impl Observer for OraObserver {
             if counts {
                 tell(Counting::Asked);
             }
-            let rows = ask(&self.connection, source, sql, self.surroundings)?;
+            let rows = self.connection.rows(sql, &source.binds())?;
             if counts {
                 tell(Counting::Answered);
             }

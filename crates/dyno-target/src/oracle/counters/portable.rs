@@ -16,6 +16,10 @@ pub(super) struct Facts {
     pub(super) missing: BTreeMap<&'static str, String>,
 }
 
+/// Why there is no figure of the instance.
+const HIDDEN: &str =
+    "this container sees no row of the whole instance (con_id 0), and its own rows are not the instance's";
+
 /// A value, or why there is none.
 type Known = Result<f64, String>;
 
@@ -74,8 +78,15 @@ impl Native<'_> {
         let value = self.values.get(&format!("{source}.{name}")).copied();
         value.ok_or_else(|| match self.facts.missing.get(source) {
             Some(reason) => reason.clone(),
+            None if self.is_hidden(source) => HIDDEN.to_owned(),
             None => format!("this database does not report {name:?}"),
         })
+    }
+
+    /// Whether this container sees no row of the whole instance in `source`.
+    fn is_hidden(&self, source: &str) -> bool {
+        source.starts_with("instance.")
+            && !self.values.keys().any(|name| name.starts_with(&format!("{source}.")))
     }
 
     /// The name of a source of the whole instance.
@@ -101,6 +112,9 @@ impl Native<'_> {
     fn waits_us(&self, source: &str, wanted: fn(&str, &str) -> bool) -> Known {
         if let Some(reason) = self.facts.missing.get(source) {
             return Err(reason.clone());
+        }
+        if self.is_hidden(source) {
+            return Err(HIDDEN.to_owned());
         }
         let prefix = format!("{source}.");
         let times = self.values.iter().filter_map(|(name, value)| {
@@ -179,6 +193,12 @@ mod tests {
         assert_eq!(value(&pdb, Counter::RedoWrites), Some(5));
         assert_eq!(value(&pdb, Counter::RedoBytes), Some(10));
         assert_eq!(value(&pdb, Counter::PhysicalWrites), Some(30));
+        // A container that sees nothing of the instance has no figures of it, and takes none of its own for them.
+        let hidden = snapshot(&values[..3], &Facts { in_container: true, ..Facts::default() });
+        for counter in [Counter::RedoWrites, Counter::PhysicalWrites, Counter::PhysicalWriteTime] {
+            assert_eq!(value(&hidden, counter), None, "{counter:?}");
+        }
+        assert_eq!(value(&hidden, Counter::RedoBytes), Some(10));
         let whole = snapshot(&values, &Facts::default());
         assert_eq!(value(&whole, Counter::RedoWrites), Some(0));
     }

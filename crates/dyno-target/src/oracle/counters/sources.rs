@@ -32,8 +32,8 @@ pub(in crate::oracle) struct Source {
     pub(in crate::oracle) statement: Statement,
     /// The view that answers.
     pub(in crate::oracle) view: String,
-    /// Whether the statement asks for a container.
-    pub(in crate::oracle) by_container: bool,
+    /// The container whose rows the statement asks for, 0 being the whole instance; `None` if it asks for none.
+    pub(in crate::oracle) con_id: Option<u32>,
     rac: bool,
 }
 
@@ -42,6 +42,11 @@ impl Source {
     pub(in crate::oracle) fn sql(&self) -> String {
         let (inst, group) = if self.rac { ("inst_id", "inst_id, ") } else { ("0", "") };
         self.statement.with(&[("inst", inst), ("view", &self.view), ("group", group)])
+    }
+
+    /// Its binds.
+    pub(in crate::oracle) fn binds(&self) -> Vec<Bind<'_>> {
+        self.con_id.iter().map(|con_id| -> Bind<'_> { ("con_id", con_id) }).collect()
     }
 }
 
@@ -73,6 +78,16 @@ impl Surroundings {
         Ok(Self { rac: !config.one_instance && is_rac(connection)?, con_id })
     }
 
+    /// The view of sessions: of all instances that may work for the target.
+    pub(in crate::oracle) fn session_view(self) -> &'static str {
+        if self.rac { "gv$session" } else { "v$session" }
+    }
+
+    /// A statement on that view.
+    pub(in crate::oracle) fn sessions(self, statement: Statement) -> String {
+        sessions_in(statement, self.session_view())
+    }
+
     fn view(self, scope: Scope, name: &str) -> String {
         let global = if self.rac { "g" } else { "" };
         let container = if scope == Scope::Container && self.con_id > 0 { "con_" } else { "" };
@@ -82,11 +97,11 @@ impl Surroundings {
     /// Every source here. What the container counts comes first, under names without a prefix; where there is one, what the
     /// instance counts follows under `instance.`.
     pub(in crate::oracle) fn sources(self) -> Vec<Source> {
-        let source = |name, statement, scope, view, by_container| Source {
+        let source = |name, statement, scope, view, con_id| Source {
             name,
             statement,
             view: self.view(scope, view),
-            by_container,
+            con_id,
             rac: self.rac,
         };
         let of = |scope| {
@@ -105,14 +120,21 @@ impl Surroundings {
         if self.con_id > 0 {
             wanted.extend(of(Scope::Instance));
         }
-        let by_container = wanted
-            .into_iter()
-            .map(|(name, statement, scope, view)| source(name, statement, scope, view, true));
+        let by_container = wanted.into_iter().map(|(name, statement, scope, view)| {
+            let con_id = if scope == Scope::Container { self.con_id } else { 0 };
+            source(name, statement, scope, view, Some(con_id))
+        });
         let of_instance = OF_INSTANCE
             .into_iter()
-            .map(|(name, statement, view)| source(name, statement, Scope::Instance, view, false));
+            .map(|(name, statement, view)| source(name, statement, Scope::Instance, view, None));
         by_container.chain(of_instance).collect()
     }
+}
+
+/// `statement` on `view`, which is V$SESSION or GV$SESSION, with the instance's number as that tells it.
+pub(in crate::oracle) fn sessions_in(statement: Statement, view: &str) -> String {
+    let own = "TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE'))";
+    statement.with(&[("view", view), ("inst", if view.starts_with('g') { "inst_id" } else { own })])
 }
 
 /// Views that this user cannot read of those that a run asks, as they are granted: `V_$SYSSTAT`.
@@ -122,17 +144,19 @@ pub(in crate::oracle) fn unreadable(
 ) -> Result<Vec<String>, TargetError> {
     let mut missing = Vec::new();
     for source in surroundings.sources() {
-        let binds: [Bind<'_>; 1] = [("con_id", &surroundings.con_id)];
-        let binds: &[Bind<'_>] = if source.by_container { &binds } else { &[] };
-        if connection.rows_if_allowed(&source.sql(), binds)?.is_none() {
+        if connection.rows_if_allowed(&source.sql(), &source.binds())?.is_none() {
             missing.push(granted_name(&source.view));
         }
+    }
+    let sessions = surroundings.sessions(sql::OTHERS);
+    let con_id: [Bind<'_>; 1] = [("con_id", &surroundings.con_id)];
+    if connection.rows_if_allowed(&sessions, &con_id)?.is_none() {
+        missing.push(granted_name(surroundings.session_view()));
     }
     let others = [
         (sql::SETTINGS, "V_$PARAMETER"),
         (sql::INSTANCE, "V_$INSTANCE"),
         (sql::DATABASE, "V_$DATABASE"),
-        (sql::OTHERS, "V_$SESSION"),
         // Two views, either of which may be the one that is missing.
         (sql::COUNTERS_OTHERS, "V_$SESSTAT"),
         (sql::COUNTERS_OTHERS, "V_$STATNAME"),
@@ -188,6 +212,17 @@ mod tests {
     }
 
     #[test]
+    fn the_instance_is_never_asked_for_a_containers_rows() {
+        for con_id in [0, 3] {
+            for source in (Surroundings { rac: true, con_id }).sources() {
+                let wanted = if source.name.starts_with("instance.") { 0 } else { con_id };
+                assert!(source.con_id.is_none_or(|asked| asked == wanted), "{}", source.name);
+                assert!(!source.sql().contains("IN (0"), "rows of both would be added up: {}", source.sql());
+            }
+        }
+    }
+
+    #[test]
     fn grants_name_the_object_behind_a_view() {
         assert_eq!(granted_name("gv$con_sysstat"), "GV_$CON_SYSSTAT");
     }
@@ -201,7 +236,7 @@ mod tests {
                 if source.statement.name != "counters_histogram" {
                     assert!(sql.starts_with(inst), "{sql}");
                 }
-                assert_eq!(source.by_container, sql.contains(":con_id"), "{sql}");
+                assert_eq!(source.con_id.is_some(), sql.contains(":con_id"), "{sql}");
             }
         }
     }

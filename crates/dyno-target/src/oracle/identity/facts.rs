@@ -64,6 +64,9 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
     let unlimited = has("UNLIMITED TABLESPACE");
     let free = connection.rows_if_allowed(&sql::FREE_SPACE.text(), &[("tablespace", &place.name)])?;
     let database = connection.rows_if_allowed(&sql::DATABASE.text(), &[])?;
+    let sessions = connection.rows_if_allowed(&surroundings.sessions(sql::SESSION_COUNTS), &[])?;
+    let others = surroundings.sessions(sql::OTHERS);
+    let others = connection.rows_if_allowed(&others, &[("con_id", &surroundings.con_id)])?;
     Ok(Facts {
         version: version(connection)?,
         release: connection.version(),
@@ -71,11 +74,8 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
         missing_privileges: NEEDED.into_iter().filter(|name| !has(name)).collect(),
         unreadable: unreadable(connection, surroundings)?,
         rac: is_rac(connection)?,
-        sessions: number(sql::SESSION_COUNTS, 0)?,
-        others: match (number(sql::OTHERS, 0)?, number(sql::OTHERS, 1)?) {
-            (Some(all), Some(active)) => Some((all, active)),
-            _ => None,
-        },
+        sessions: sessions.and_then(|rows| rows.first()?.parse(0)),
+        others: others.and_then(|rows| Some((rows.first()?.parse(0)?, rows.first()?.parse(1)?))),
         sessions_per_user: number(sql::SESSIONS_PER_USER, 0)?,
         database: database.and_then(|rows| {
             let row = rows.first()?;

@@ -119,15 +119,10 @@ fn create(
 ) -> Result<(), TargetError> {
     let name = table.name();
     let (columns, clause) = (table.column_definitions(loading.spec), loading.config.tablespace_clause());
-    let own = |statement: Statement| statement.with(&[("table", &name)]);
     record(connection, &name, mark)?;
     connection.run(
         &sql::CREATE_TABLE.with(&[("table", &name), ("columns", &columns), ("tablespace", &clause)]),
         &[],
     )?;
-    connection.run(&own(sql::PROBE_ROW), &[])?;
-    connection.commit()?;
-    connection.run(&own(sql::MINIMIZE), &[])?;
-    connection.run(&own(sql::TRUNCATE), &[])?;
     comment(connection, &name, mark)
 }

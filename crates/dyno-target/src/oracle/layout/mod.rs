@@ -1,8 +1,9 @@
 //! Dyno's data in Oracle: tables `DYNO_…` in the user's own schema, and how they are filled, recognised and dropped.
 //!
 //! **One row per block.** PCTFREE 99 closes a block to inserts as soon as 1 % of it is used, and a row of 2.5 KB uses more in
-//! every block size; MINIMIZE RECORDS_PER_BLOCK keeps the limit where blocks are emptied by deletes. The load measures
-//! what came of it, from the rows' own addresses.
+//! every block size. Nothing else could keep a second row out: MINIMIZE RECORDS_PER_BLOCK cannot give less than two rows a block, for
+//! the factor behind it stores the number of rows less one. The load measures what came of it, from the rows' own
+//! addresses, and `dyno check --deep` where rows go that are inserted after others were deleted.
 //!
 //! Rows go in by array inserts in chunks that each commit with a note of themselves, so a killed load resumes exactly; then the
 //! index, the optimizer's statistics, and the measurement.

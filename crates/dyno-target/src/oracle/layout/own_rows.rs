@@ -22,6 +22,22 @@ pub(in crate::oracle) fn count(connection: &Connection, spec: &DataSpec) -> Resu
     Ok(sum)
 }
 
+/// Table, file and block of each of them.
+pub(in crate::oracle) fn places(
+    connection: &Connection,
+    spec: &DataSpec,
+) -> Result<Vec<String>, TargetError> {
+    let mut places = Vec::new();
+    for table in of_rows(spec) {
+        let sql = sql::OWN_PLACES.with(&[("table", &table.name())]);
+        let rows = connection.rows(&sql, &[("last_key", &table.rows)])?;
+        // The last three letters of a rowid are the row's place within its block.
+        let blocks = rows.iter().filter_map(|row| row.get(0)?.get(..15));
+        places.extend(blocks.map(|block| format!("{} {block}", table.name())));
+    }
+    Ok(places)
+}
+
 /// Deletes them; returns how many they were.
 pub(in crate::oracle) fn delete(connection: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     let mut sum = 0;

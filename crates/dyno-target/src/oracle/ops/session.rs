@@ -249,6 +249,11 @@ impl Session for OraSession {
         Ok(())
     }
 
+    /// Nobody asks: each session has a thread of its own.
+    fn server_processor(&self) -> Option<usize> {
+        None
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
         self.connection = connect(&self.config, &self.setup, &self.breaker)?;

@@ -2,6 +2,6 @@
 -- Needs: SELECT on the view's V_$ or GV_$ object. Returns: instance, event, class, waits, microseconds.
 SELECT {inst} AS inst, event, wait_class, total_waits, time_waited_micro
   FROM {view}
- WHERE con_id IN (0, :con_id)
+ WHERE con_id = :con_id
    AND wait_class <> 'Idle'
    AND total_waits > 0

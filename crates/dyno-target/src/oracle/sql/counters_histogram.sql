@@ -3,7 +3,7 @@
 -- Needs: SELECT on the view's V_$ or GV_$ object. Returns: event, microseconds, waits.
 SELECT event, wait_time_micro, SUM(wait_count) AS waits
   FROM {view}
- WHERE con_id IN (0, :con_id)
+ WHERE con_id = :con_id
    AND event IN ('db file sequential read', 'db file scattered read', 'db file parallel read', 'direct path read',
                  'cell single block physical read', 'cell multiblock physical read', 'cell list of blocks physical read',
                  'log file sync', 'log file parallel write', 'db file parallel write')

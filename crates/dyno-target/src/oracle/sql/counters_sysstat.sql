@@ -1,9 +1,10 @@
 -- Statistics of the instance, or of the container. {view} is V$SYSSTAT, V$CON_SYSSTAT or GV$ of either; {inst} is INST_ID of
--- a GV$ view, 0 else. In a container database only rows of this container, or of the whole instance (0), are wanted.
+-- a GV$ view, 0 else. :con_id is 0 for rows of the whole instance ("V$SYSSTAT" in the Database Reference: data of the entire CDB, and
+-- of databases without containers), else the container's number: never rows of both.
 -- Needs: SELECT on the view's V_$ or GV_$ object. Returns: instance, name, value.
 SELECT {inst} AS inst, name, value
   FROM {view}
- WHERE con_id IN (0, :con_id)
+ WHERE con_id = :con_id
    AND name IN (
        'CPU used by this session', 'DB time', 'background timeouts', 'bytes received via SQL*Net from client',
        'bytes sent via SQL*Net to client', 'cell flash cache read hits', 'cell physical IO interconnect bytes',
@@ -20,5 +21,6 @@ SELECT {inst} AS inst, name, value
        'redo size', 'redo synch time (usec)', 'redo synch writes', 'redo wastage', 'redo write time',
        'redo write time (usec)', 'redo writes', 'session logical reads', 'sorts (disk)',
        'summed dirty queue length', 'table fetch by rowid', 'table fetch continued row',
-       'table scan blocks gotten', 'table scan rows gotten', 'transaction rollbacks', 'undo change vector size',
+       'table scan blocks gotten', 'table scan rows gotten', 'table scans (direct read)', 'table scans (long tables)',
+       'table scans (short tables)', 'transaction rollbacks', 'undo change vector size',
        'user calls', 'user commits', 'user rollbacks')

@@ -3,4 +3,4 @@
 -- Needs: SELECT on the view's V_$ or GV_$ object. Returns: instance, name, microseconds.
 SELECT {inst} AS inst, stat_name, value
   FROM {view}
- WHERE con_id IN (0, :con_id)
+ WHERE con_id = :con_id

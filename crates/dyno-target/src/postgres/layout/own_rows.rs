@@ -25,6 +25,21 @@ pub(in crate::postgres) fn count(connection: &mut Connection, spec: &DataSpec) -
     Ok(sum)
 }
 
+/// Table and block of each of them.
+pub(in crate::postgres) fn places(
+    connection: &mut Connection,
+    spec: &DataSpec,
+) -> Result<Vec<String>, TargetError> {
+    connection.simple("SET enable_seqscan = off")?;
+    let mut places = Vec::new();
+    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+        let rows =
+            connection.simple(&format!("SELECT split_part(ctid::text, ',', 1) {}", condition(table)))?;
+        places.extend(rows.iter().filter_map(|row| Some(format!("{} {}", table.full_name(), row.get(0)?))));
+    }
+    Ok(places)
+}
+
 /// Deletes them, and notes that it was Dyno who did; returns how many they were.
 pub(in crate::postgres) fn delete(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     connection.simple("SET enable_seqscan = off")?;

@@ -15,6 +15,7 @@ use super::template::{Ending, Template};
 use super::templates::{self, Templates};
 use crate::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use crate::error::{OpError, TargetError, TargetErrorKind};
+use crate::net::local;
 use crate::postgres::connect::ConnectConfig;
 use crate::postgres::counters::SHARED_STATISTICS;
 use crate::postgres::pool::{Member, POOLED_NAME, Pool, Statements, Way};
@@ -23,10 +24,6 @@ use crate::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, Ses
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
-
-/// The longest that a server on this machine takes to answer nothing. One that takes longer is reached through something
-/// else, and has the number of a process here only by chance.
-const NEAR_NS: u64 = 10_000_000;
 
 /// One session on PostgreSQL.
 pub struct PgSession {
@@ -144,7 +141,7 @@ impl PgSession {
         }
         let asked_ns = self.setup.clock.now_ns();
         self.ask_and_wait(Request::Edge)?;
-        self.is_near = self.setup.clock.now_ns() - asked_ns < NEAR_NS;
+        self.is_near = u128::from(self.setup.clock.now_ns() - asked_ns) < local::NEAR.as_nanos();
         Ok(())
     }
 
@@ -361,16 +358,6 @@ fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
     TargetError { kind, message, hint, source: error.source }
 }
 
-/// The processor on which the server process `pid` last ran (`proc(5)`: field 39 of `stat`); `None` where no such process
-/// of a PostgreSQL server is here.
-fn last_processor(pid: u32) -> Option<usize> {
-    let title = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, so fields are counted from the last parenthesis on: the third is the first behind it.
-    let fields = stat.rsplit_once(") ").map(|(_, fields)| fields)?;
-    title.starts_with(b"postgres: ").then(|| fields.split(' ').nth(36)?.parse().ok()).flatten()
-}
-
 impl Session for PgSession {
     #[inline]
     fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
@@ -425,7 +412,8 @@ impl Session for PgSession {
         if !self.is_near || self.through.is_some() {
             return None;
         }
-        last_processor(u32::try_from(self.connection.backend_pid()).ok()?)
+        let pid = u32::try_from(self.connection.backend_pid()).ok()?;
+        local::last_processor(pid, |title| title.starts_with(b"postgres: "))
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {

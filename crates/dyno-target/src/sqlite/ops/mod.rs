@@ -288,6 +288,11 @@ impl Session for SqliteSession {
         Ok(())
     }
 
+    /// There is no server.
+    fn server_processor(&self) -> Option<usize> {
+        None
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.publish();
         self.connected = None;

@@ -3,6 +3,7 @@
 //! It loads two small schemas, runs every operation in both drives and every way of committing, reads the counters around
 //! them, and drops what it made. It needs a target without data of Dyno's, so that it can never touch data of yours.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
@@ -23,6 +24,9 @@ const WORK_UNIT: u32 = 16;
 
 /// Operations of each class and drive.
 const OPS: u64 = 20;
+
+/// Rounds in which rows are inserted and deleted, to see where they go.
+const ROUNDS: u64 = 5;
 
 /// Looks at the counters until they hold what was done, and the pause between two: servers book it a moment later.
 const LOOKS: u32 = 30;
@@ -71,6 +75,7 @@ pub(super) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, Tar
             findings.extend(server_drive(target, &spec, commit, &mut work)?);
         }
         findings.extend(left(target, &spec, &mut work)?);
+        findings.extend(growth(target, &spec, &mut work)?);
         findings.extend(counted(target, &spec, &before, work)?);
         findings.extend(versions(target, &spec, work));
         findings.push(waits(target));
@@ -327,6 +332,52 @@ fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Option<
     }))
 }
 
+/// Where rows go that are inserted after others have been deleted: whether each has a block to itself, and whether the
+/// table takes emptied blocks again or grows with each insert. Nothing where a row's key decides its place.
+fn growth(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Option<Advice>, TargetError> {
+    if !target.extras().churn || target.own_places(spec)?.is_none() {
+        return Ok(None);
+    }
+    let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;
+    let (mut all, mut shared) = (BTreeSet::new(), 0);
+    for round in 0..ROUNDS {
+        for number in 0..OPS {
+            let op = Op::Insert { key: ROWS + 1 + number, number: OPS * (2 + round) + number };
+            work.note(op, session.execute(op).map_err(|error| failed(&error))?.rows);
+        }
+        let places = target.own_places(spec)?.unwrap_or_default();
+        let own: BTreeSet<String> = places.iter().cloned().collect();
+        shared += places.len() - own.len();
+        all.extend(own);
+        for number in 0..OPS {
+            let op = Op::Delete { key: ROWS + 1 + number };
+            work.note(op, session.execute(op).map_err(|error| failed(&error))?.rows);
+        }
+    }
+    session.close();
+    Ok(Some(grown(all.len() as u64, shared as u64)))
+}
+
+/// What it means that rows of all rounds lay in so many `blocks`, and so many of them in one that held another, too.
+fn grown(blocks: u64, shared: u64) -> Advice {
+    let rows = OPS * ROUNDS;
+    let words = format!(
+        "{rows} rows were inserted and deleted again, {OPS} at a time: they lay in {blocks} blocks, and {shared} shared theirs with another"
+    );
+    if shared > 0 {
+        let way_out = "one row per block does not hold for rows that runs insert: read what such runs say of blocks with that in mind";
+        return advice("growth", Severity::Warn, words, way_out);
+    }
+    if blocks > 2 * OPS {
+        let words = format!(
+            "{words}; emptied blocks are not taken again at once, so the table grows under inserts and deletes"
+        );
+        let way_out = "give runs with insert_pct room to grow, and load anew after long ones; on PostgreSQL vacuum makes room";
+        return advice("growth", Severity::Note, words, way_out);
+    }
+    good("growth", format!("{words}; emptied blocks are taken again"))
+}
+
 /// What the counters say of it, and which of them are missing.
 fn counted(
     target: &dyn Target,
@@ -426,5 +477,17 @@ fn dropped(target: &dyn Target) -> Advice {
             bad("drop", format!("{items} objects were removed, and data of Dyno's is still there"))
         }
         Err(error) => advice("drop", Severity::Fail, error.message, "dyno drop"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_told_from_blocks_that_are_taken_again() {
+        assert_eq!(grown(OPS, 0).severity, Severity::Ok);
+        assert_eq!(grown(OPS * ROUNDS, 0).severity, Severity::Note);
+        assert_eq!(grown(OPS / 2, OPS).severity, Severity::Warn);
     }
 }

@@ -1,0 +1,189 @@
+//! A plan file with options put into it, as `dyno init --set KEY=VALUE` writes it: each in its own line, comments stay.
+//!
+//! Works on the text, for a plan that is read and written again would lose the comments that `init` is for. What it makes is
+//! read as a plan before it is given away, so a text that it does not understand is an error and never a wrong plan.
+
+use crate::error::PlanErrors;
+use crate::keys::{self, EITHERS, Key};
+use crate::plan::{Axis, Plan};
+use crate::read::{PlanFile, PlanSource, read};
+
+/// `text`, a plan file called `name`, with what `options` say; its own file is not looked at.
+///
+/// # Errors
+/// As [`read`]: an option names no key, or has a value that is not allowed, or the plan with it is not one.
+pub fn with_options(name: &str, text: &str, options: &PlanSource) -> Result<String, PlanErrors> {
+    let file = PlanFile { name: name.to_owned(), text: text.to_owned() };
+    let wanted = read(&PlanSource { file: Some(file), ..options.clone() })?;
+    let mut out = Text(text.lines().map(str::to_owned).collect());
+    if options.target.is_some() {
+        out.put_key(&wanted, if options.further_targets.is_empty() { "target.url" } else { "target.urls" });
+    }
+    for set in &options.sets {
+        let path = set.split_once('=').map_or("", |(path, _)| path.trim());
+        match keys::find(path) {
+            Some(_) => out.put_key(&wanted, path),
+            None => out.put_axis(&wanted, path),
+        }
+    }
+    let written = out.0.join("\n") + "\n";
+    let file = PlanFile { name: name.to_owned(), text: written.clone() };
+    let again = read(&PlanSource { file: Some(file), ..PlanSource::default() })?;
+    debug_assert_eq!(again, wanted, "{written}");
+    Ok(written)
+}
+
+/// The lines of a plan file.
+struct Text(Vec<String>);
+
+impl Text {
+    /// Writes the value that `path` has in `plan` into its line, and takes out what says the same in another way.
+    fn put_key(&mut self, plan: &Plan, path: &str) {
+        let Some(key) = keys::find(path) else { return };
+        let Some(value) = (key.get)(plan) else { return };
+        for either in EITHERS.iter().filter(|either| either.paths.contains(&path)) {
+            for other in either.paths.iter().filter_map(|other| keys::find(other)) {
+                if other.path != path {
+                    self.comment_out(other);
+                }
+            }
+        }
+        self.put(key.section(), key.name(), &key.kind.toml(&value));
+    }
+
+    /// Writes the axis of a sweep that `path` names.
+    fn put_axis(&mut self, plan: &Plan, path: &str) {
+        let name = path.strip_prefix("sweep.").unwrap_or(path);
+        let bare = |text: &str| text.rsplit('.').next().unwrap_or_default().to_owned();
+        let is_it = |axis: &&Axis| axis.key == name || bare(&axis.key) == bare(name);
+        let Some(axis) = plan.sweep.axes.iter().find(is_it) else { return };
+        let values = keys::find(&axis.key).map_or_else(
+            || axis.values.join(", "),
+            |key| axis.values.iter().map(|value| key.kind.toml(value)).collect::<Vec<_>>().join(", "),
+        );
+        for written in [format!("\"{}\"", axis.key), axis.key.clone(), bare(&axis.key)] {
+            if self.line_of("sweep", &written).is_some() {
+                return self.put("sweep", &written, &format!("[{values}]"));
+            }
+        }
+        let name = if axis.key.contains('.') { format!("\"{}\"", axis.key) } else { axis.key.clone() };
+        self.put("sweep", &name, &format!("[{values}]"));
+    }
+
+    /// Writes `name = value` where `name` stands in its section, commented or not; else behind the section's last line, which
+    /// is begun at the end if there is none.
+    fn put(&mut self, section: &str, name: &str, value: &str) {
+        let line = format!("{name} = {value}");
+        if let Some(at) = self.line_of(section, name) {
+            self.0[at] = line;
+        } else if let Some(lines) = self.section(section) {
+            let last = lines.clone().rev().find(|at| !self.0[*at].trim().is_empty());
+            self.0.insert(last.map_or(lines.start, |at| at + 1), line);
+        } else {
+            self.0.extend([String::new(), format!("[{section}]"), line]);
+        }
+    }
+
+    fn comment_out(&mut self, key: &Key) {
+        if let Some(at) = self.line_of(key.section(), key.name())
+            && !self.0[at].starts_with('#')
+        {
+            self.0[at].insert_str(0, "# ");
+        }
+    }
+
+    /// The line of `name` in `section`: the one in force, else the one in a comment.
+    fn line_of(&self, section: &str, name: &str) -> Option<usize> {
+        let lines = self.section(section)?;
+        let says = |at: &usize, mark: &str| {
+            let rest = self.0[*at].strip_prefix(mark).and_then(|line| line.strip_prefix(name));
+            rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+        };
+        lines.clone().find(|at| says(at, "")).or_else(|| lines.clone().find(|at| says(at, "# ")))
+    }
+
+    /// The lines of `section` behind its head; those before the first head where it has no name.
+    fn section(&self, section: &str) -> Option<std::ops::Range<usize>> {
+        let is_head = |line: &String| line.starts_with('[');
+        let start = match section {
+            "" => 0,
+            _ => self.0.iter().position(|line| line.trim_end() == format!("[{section}]"))? + 1,
+        };
+        let length = self.0[start..].iter().position(is_head).unwrap_or(self.0.len() - start);
+        Some(start..start + length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Engine, READY, template};
+
+    fn source(sets: &[&str], targets: &[&str]) -> PlanSource {
+        let mut targets = targets.iter().map(|url| (*url).to_owned());
+        PlanSource {
+            file: None,
+            sets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            target: targets.next(),
+            further_targets: targets.collect(),
+        }
+    }
+
+    /// The plan that the file says, which must be the one that the options say beside the old file.
+    fn check(text: &str, options: &PlanSource) -> String {
+        let written = with_options("x.toml", text, options).unwrap();
+        let plan = |text: &str, source: PlanSource| {
+            let file = PlanFile { name: "x.toml".into(), text: text.to_owned() };
+            read(&PlanSource { file: Some(file), ..source }).unwrap()
+        };
+        assert_eq!(plan(&written, PlanSource::default()), plan(text, options.clone()), "{written}");
+        written
+    }
+
+    #[test]
+    fn options_stand_in_the_lines_of_their_keys() {
+        for engine in Engine::ALL {
+            let options =
+                source(&["data.scale=1G", "run.time=5m", "workload.rate=500/s"], &["postgres://me@db1/b"]);
+            let written = check(&template(engine), &options);
+            for line in
+                ["url = \"postgres://me@db1/b\"", "scale = \"1G\"", "time = \"5m\"", "rate = \"500/s\""]
+            {
+                assert!(written.lines().any(|written| written == line), "{line}: {written}");
+            }
+            assert!(written.contains("# Where the database is."), "comments stay");
+        }
+    }
+
+    #[test]
+    fn what_says_the_same_in_another_way_is_taken_out() {
+        let written = check(&template(Engine::Postgres), &source(&["run.ops_per_session=1000"], &[]));
+        assert!(
+            written.contains("\nops_per_session = 1000\n") && written.contains("\n# time = "),
+            "{written}"
+        );
+        let two = ["postgres://me@db1/b", "postgres://me@db2/b"];
+        let written = check(&template(Engine::Postgres), &source(&["run.sessions_per_schema=2"], &two));
+        assert!(written.contains("\n# url = ") && written.contains("\nurls = [\"postgres"), "{written}");
+    }
+
+    #[test]
+    fn every_ready_plan_takes_options() {
+        for ready in READY {
+            let options = source(
+                &["data.scale=2000 blocks", "workload.seed=7", "sweep.repeats=2"],
+                &["mysql://me@h/d"],
+            );
+            check(&ready.for_engine(Engine::Mysql), &options);
+            check(&ready.for_engine(Engine::Mysql), &source(&["sweep.work_unit=16,32"], &[]));
+        }
+        check(&template(Engine::Sqlite), &source(&["sweep.sessions=1,2,4"], &[]));
+    }
+
+    #[test]
+    fn what_no_plan_takes_is_refused() {
+        let refused =
+            |set: &str| with_options("x.toml", &template(Engine::Sqlite), &source(&[set], &[])).is_err();
+        assert!(refused("run.tiem=5s") && refused("run.time=soon") && refused("sweep.nothing=1"));
+    }
+}
