@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::number::Reading;
 use crate::report::{Event, Parameter, Report};
 use crate::row::{Line, Value};
+use crate::tops::{self, SegmentChange, StatementChange};
 
 /// A figure of both reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,16 +67,21 @@ pub struct Difference {
     pub parameters: Vec<Switch>,
     /// Statements whose plans differ.
     pub plans: Vec<Switch>,
+    /// Statements that took most time in either, the most first.
+    pub statements: Vec<StatementChange>,
+    /// Segments among the top ones of either that changed, by list.
+    pub segments: Vec<SegmentChange>,
 }
 
 /// Figures that are compared.
-const FIGURES: [&str; 34] = [
+const FIGURES: [&str; 35] = [
     "elapsed_min",
     "sessions",
     "cpus",
     "aas",
     "db_time_per_s",
     "load_profile_per_s.db_cpu_s",
+    "unaccounted_pct",
     "cpu_busy_pct",
     "host_cpu.user_pct",
     "host_cpu.system_pct",
@@ -123,6 +129,8 @@ pub fn diff(a: &Report, b: &Report) -> Difference {
         events: events(a, b),
         parameters: parameters(a, b),
         plans: plans(a, b),
+        statements: tops::statements(a, b),
+        segments: tops::segments(a, b),
     }
 }
 

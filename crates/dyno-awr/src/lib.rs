@@ -22,6 +22,7 @@ pub mod row;
 mod table;
 mod text;
 pub mod timeline;
+pub mod tops;
 mod unaccounted;
 
 use std::path::Path;

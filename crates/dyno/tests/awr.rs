@@ -263,3 +263,62 @@ fn a_line_of_time_is_drawn() {
     assert!(read(&desk, "day.svg").starts_with("<svg"));
     assert_eq!(desk.dyno(&["awr", "timeline", "day", "-o", "day.doc"]).code, 2);
 }
+
+/// A report of the half hour `half` of a week, with these logical reads.
+fn half_hour(half: u32, reads: &str) -> String {
+    let at = |half: u32| format!("{:02}-Mar-24 {:02}:{:02}:00", 5 + half / 48, half % 48 / 2, half % 2 * 30);
+    let text = report(700 + half, reads);
+    let text = text.replace("05-Mar-24 10:00:00", "BEGIN").replace("05-Mar-24 10:30:00", "END");
+    text.replace("BEGIN", &at(half)).replace("END", &at(half + 1))
+}
+
+#[test]
+fn charts_go_on_after_a_day() {
+    let desk = Desk::new();
+    for i in 0..12 {
+        write_in(&desk, "days", &format!("r{i}.txt"), &half_hour(i * 12, "64,000.5"));
+    }
+    let said = desk.dyno(&["awr", "timeline", "days", "-o", "days.html"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    let page = read(&desk, "days.html");
+    for when in ["2024-03-05 00:00", "2024-03-06 00:00", "2024-03-07 18:00"] {
+        assert!(page.contains(&format!("{when}: active sessions")), "{when} is drawn");
+    }
+    assert!(said.out.contains("03-07"), "the axis reaches the last day: {}", said.out);
+}
+
+#[test]
+fn what_stands_out_is_told_with_what_moved_and_without_names_elsewhere() {
+    let desk = Desk::new();
+    for i in 0..12 {
+        let text = half_hour(i, if i == 7 { "640,000.5" } else { "64,000.5" });
+        let text = if i == 7 { text.replace("       1,200.6 ", "      12,006.0 ") } else { text };
+        write_in(&desk, "day", &format!("r{i}.txt"), &text);
+    }
+    let (code, json) = desk.json(&["awr", "timeline", "day", "-o", "day.html"]);
+    assert_eq!(code, 0);
+    let odd: Vec<_> = (0..12)
+        .filter(|&i| {
+            json[0]["reports"][i]["flags"].as_array().unwrap().iter().any(|flag| flag["flag"] == "anomaly")
+        })
+        .collect();
+    assert_eq!(odd, [7]);
+    let flag = &json[0]["reports"][7]["flags"][0];
+    assert_eq!(flag["figures"][0]["measure"], "lio_per_s", "{flag}");
+    assert!(json[0]["reports"][0]["values"]["unaccounted_pct"].is_number(), "{}", json[0]["reports"][0]);
+    assert!(!json.to_string().contains("SHOPOWNER") && !read(&desk, "day.html").contains("SHOPOWNER"));
+}
+
+#[test]
+fn statements_and_segments_are_held_against_each_other() {
+    let desk = Desk::new();
+    desk.write("a.html", HTML);
+    desk.write("b.txt", TEXT);
+    let (code, json) = desk.json(&["awr", "diff", "a.html", "b.txt"]);
+    assert_eq!(code, 0);
+    let ids = json["statements"].as_array().unwrap();
+    assert!(!ids.is_empty() && ids.iter().all(|of| of["sql_id"].as_str().unwrap().len() == 13), "{json}");
+    assert!(!json.to_string().contains("SHOPOWNER"));
+    let table = desk.dyno(&["awr", "diff", "a.html", "b.txt"]).out;
+    assert!(table.contains(ids[0]["sql_id"].as_str().unwrap()) && table.contains("statement"), "{table}");
+}

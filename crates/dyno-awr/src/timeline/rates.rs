@@ -75,7 +75,7 @@ const DB_TIME: [&str; 3] = ["DB time", "total CPU time", "sql execute elapsed ti
 
 impl Rates {
     /// All rates of a report; none where its interval has no length.
-    pub(super) fn of(report: &Report) -> Self {
+    pub fn of(report: &Report) -> Self {
         let mut rates = BTreeMap::new();
         let Some(seconds) = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0) else {
             return Self(rates);

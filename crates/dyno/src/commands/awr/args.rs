@@ -18,7 +18,7 @@ pub(crate) struct Awr {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AwrCommand {
-    /// Two reports side by side: figures, events that came or went, parameters and plans that changed.
+    /// Two reports side by side: figures, events, statements, segments, and parameters and plans that changed.
     #[command(
         after_long_help = "Examples:\n  dyno awr diff monday.html tuesday.html\n  dyno awr diff before.txt after.html --json"
     )]
@@ -36,6 +36,9 @@ pub(crate) enum AwrCommand {
 /// Two reports.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
+    /// In JSON, segments by name; in the terminal they always are.
+    #[arg(long)]
+    pub(crate) object_names: bool,
     /// The first report.
     pub(crate) a: PathBuf,
     /// The second.

@@ -8,8 +8,8 @@ use dyno_report::table::{Cell, Column, Table};
 use serde_json::{Value, json};
 
 use super::args::Diff;
-use super::files;
 use super::list::shown;
+use super::{diff_tops, files};
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
@@ -33,17 +33,17 @@ pub(super) fn run(args: &Diff, talk: &Talk) -> anyhow::Result<Exit> {
     for caution in &difference.cautions {
         talk.say(&format!("warning: {caution}"));
     }
-    talk.json(&spelled(a, b, &difference))?;
+    talk.json(&spelled(a, b, &difference, args.object_names))?;
     talk.show(&tables(&difference, talk))?;
     Ok(outcome.exit())
 }
 
-fn side(value: Option<Reading>) -> String {
+pub(super) fn side(value: Option<Reading>) -> String {
     value.map_or_else(|| ABSENT.into(), shown)
 }
 
 /// The change in percent; a mark where one side is missing.
-fn change(of: &Change) -> Cell {
+pub(super) fn change(of: &Change) -> Cell {
     match (of.a, of.b, of.percent()) {
         (None, Some(_), _) => Cell::painted("new", Paint::Warn),
         (Some(_), None, _) => Cell::painted("gone", Paint::Warn),
@@ -96,6 +96,10 @@ fn tables(difference: &Difference, talk: &Talk) -> String {
         text.push('\n');
         text.push_str(&events.render(&style));
     }
+    for table in diff_tops::tables(difference, &style) {
+        text.push('\n');
+        text.push_str(&table);
+    }
     for (head, switches) in [("parameter", &difference.parameters), ("plans of statement", &difference.plans)]
     {
         if switches.is_empty() {
@@ -125,7 +129,7 @@ fn event_row(event: &EventChange) -> [Cell; 7] {
     ]
 }
 
-fn spelled(a: &Report, b: &Report, difference: &Difference) -> Value {
+fn spelled(a: &Report, b: &Report, difference: &Difference, names: bool) -> Value {
     let change = |of: &Change| {
         let value = |side: Option<Reading>| side.map(|reading| reading.value);
         json!({ "name": of.name, "a": value(of.a), "b": value(of.b), "change_pct": of.percent() })
@@ -138,6 +142,8 @@ fn spelled(a: &Report, b: &Report, difference: &Difference) -> Value {
         "cautions": difference.cautions,
         "figures": difference.figures.iter().map(change).collect::<Value>(),
         "events": difference.events.iter().map(event).collect::<Value>(),
+        "statements": difference.statements.iter().map(diff_tops::statement).collect::<Value>(),
+        "segments": difference.segments.iter().map(|of| diff_tops::segment(of, names)).collect::<Value>(),
         "parameters": difference.parameters.iter().map(switch).collect::<Value>(),
         "plans": difference.plans.iter().map(switch).collect::<Value>(),
     })

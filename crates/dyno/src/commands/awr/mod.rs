@@ -2,6 +2,7 @@
 
 mod args;
 mod diff;
+mod diff_tops;
 mod files;
 mod import;
 mod list;

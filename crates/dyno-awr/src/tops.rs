@@ -1,0 +1,125 @@
+//! Top statements and segments of two reports side by side.
+//!
+//! The lists are cut: what only one report lists may be in the other one too, below the last one listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diff::Change;
+use crate::number::Reading;
+use crate::report::Report;
+use crate::timeline::{Object, Rates, Thing, What};
+
+/// Statements that are told.
+const STATEMENTS_MAX: usize = 12;
+
+/// Segments that are told of one list.
+const SEGMENTS_MAX: usize = 3;
+
+/// Least change of a segment that is told, %.
+const SEGMENT_CHANGE_PCT: f64 = 20.0;
+
+/// A statement in both reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatementChange {
+    /// Its id.
+    pub id: String,
+    /// Seconds of elapsed time per second of the interval.
+    pub elapsed: Change,
+    /// Executions per second.
+    pub executions: Change,
+    /// Elapsed time of one execution, s.
+    pub per_execution: Change,
+}
+
+/// A segment in both reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SegmentChange {
+    /// Which list, and so what is counted: `logical_reads`.
+    pub list: String,
+    /// The segment.
+    pub object: Object,
+    /// The count per second.
+    pub count: Change,
+}
+
+/// The statements that took most time in either report, the most first.
+pub(crate) fn statements(a: &Report, b: &Report) -> Vec<StatementChange> {
+    let (rates_a, rates_b) = (Rates::of(a), Rates::of(b));
+    let counts = [counts(a), counts(b)];
+    let things: BTreeSet<&Thing> = rates_a.0.keys().chain(rates_b.0.keys()).collect();
+    let statements = things.into_iter().filter(|thing| thing.what == What::Statement);
+    let mut changes: Vec<StatementChange> = statements
+        .map(|thing| {
+            let elapsed = [rates_a.0.get(thing).copied(), rates_b.0.get(thing).copied()];
+            let count = [0, 1].map(|side: usize| counts[side].get(thing.name.as_str()).copied());
+            let each = [0, 1].map(|side| ratio(elapsed[side]?, count[side]?));
+            let change = |[a, b]: [Option<Reading>; 2]| Change { name: thing.name.clone(), a, b };
+            StatementChange {
+                id: thing.name.clone(),
+                elapsed: change(elapsed),
+                executions: change(count),
+                per_execution: change(each),
+            }
+        })
+        .collect();
+    changes.sort_by(|x, y| largest(&y.elapsed).total_cmp(&largest(&x.elapsed)));
+    changes.truncate(STATEMENTS_MAX);
+    changes
+}
+
+/// Executions per second by statement.
+fn counts(report: &Report) -> BTreeMap<&str, Reading> {
+    let Some(seconds) = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0) else {
+        return BTreeMap::new();
+    };
+    let statements = report.statements.iter().flat_map(|list| &list.statements);
+    let counted = statements.filter_map(|statement| {
+        let count = statement.figures.get("executions")?;
+        Some((statement.id.as_str(), Reading { value: count.value / seconds, step: count.step / seconds }))
+    });
+    counted.collect()
+}
+
+/// Both are per second, so the seconds fall out.
+fn ratio(elapsed: Reading, count: Reading) -> Option<Reading> {
+    let value = elapsed.value / count.value;
+    let step = (elapsed.step + value * count.step) / count.value;
+    (count.value > 0.0).then_some(Reading { value, step })
+}
+
+/// The segments of each list that changed, the largest first.
+pub(crate) fn segments(a: &Report, b: &Report) -> Vec<SegmentChange> {
+    let (rates_a, rates_b) = (Rates::of(a), Rates::of(b));
+    let things: BTreeSet<&Thing> = rates_a.0.keys().chain(rates_b.0.keys()).collect();
+    let mut by_list: BTreeMap<&str, Vec<SegmentChange>> = BTreeMap::new();
+    for thing in things {
+        let (What::Segment, Some(object)) = (thing.what, &thing.object) else { continue };
+        let count = Change {
+            name: object.name.clone(),
+            a: rates_a.0.get(thing).copied(),
+            b: rates_b.0.get(thing).copied(),
+        };
+        let changed = count.a.is_none()
+            || count.b.is_none()
+            || count.percent().is_some_and(|percent| percent.abs() >= SEGMENT_CHANGE_PCT);
+        if changed {
+            let list = thing.name.clone();
+            by_list.entry(&thing.name).or_default().push(SegmentChange {
+                list,
+                object: object.clone(),
+                count,
+            });
+        }
+    }
+    let most = |(_, mut changes): (&str, Vec<SegmentChange>)| {
+        changes.sort_by(|x, y| largest(&y.count).total_cmp(&largest(&x.count)));
+        changes.truncate(SEGMENTS_MAX);
+        changes
+    };
+    by_list.into_iter().flat_map(most).collect()
+}
+
+fn largest(change: &Change) -> f64 {
+    let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
+    value(change.a).max(value(change.b))
+}
