@@ -18,6 +18,9 @@ const SEGMENTS_MAX: usize = 3;
 /// Least change of a segment that is told, %.
 const SEGMENT_CHANGE_PCT: f64 = 20.0;
 
+/// Least share of a segment's count in the largest one of its list: those below have no part in what a report says.
+const SEGMENT_SHARE_MIN: f64 = 0.1;
+
 /// A statement in both reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatementChange {
@@ -116,7 +119,17 @@ pub(crate) fn segments(a: &Report, b: &Report) -> Vec<SegmentChange> {
         changes.truncate(SEGMENTS_MAX);
         changes
     };
+    for (list, changes) in &mut by_list {
+        let least = SEGMENT_SHARE_MIN * top(list, &rates_a).max(top(list, &rates_b));
+        changes.retain(|change| largest(&change.count) >= least);
+    }
     by_list.into_iter().flat_map(most).collect()
+}
+
+/// The largest count of a list.
+fn top(list: &str, rates: &Rates) -> f64 {
+    let of_list = rates.0.iter().filter(|(thing, _)| thing.what == What::Segment && thing.name == list);
+    of_list.map(|(_, rate)| rate.value).fold(0.0, f64::max)
 }
 
 fn largest(change: &Change) -> f64 {

@@ -14,11 +14,18 @@ pub const LEVEL_MIN: usize = 4;
 /// Least difference of two levels, as a share of the larger one.
 const DIFFERENCE_MIN: f64 = 0.2;
 
-/// Figures above which neighbours are put together to look for changes: the search takes every pair, often.
-const SEARCHED_MAX: usize = 240;
+/// Figures that are searched at once. Days and nights that follow each other have no one change that outweighs chance over
+/// all of them; in a stretch of some days each has.
+const STRETCH: usize = 60;
+
+/// Figures that two stretches share, so that every change has enough figures on both sides in one of them.
+const SHARED: usize = 36;
 
 /// Shuffles that judge one change.
 const SHUFFLES: usize = 199;
+
+/// How far an edge may be moved to where it leaves each figure on the side that it is nearer to.
+const REACH: usize = 2;
 
 /// A stretch of the series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,19 +43,22 @@ pub fn levels(samples: &[Sample]) -> Vec<Level> {
     if samples.is_empty() {
         return Vec::new();
     }
-    let block = samples.len().div_ceil(SEARCHED_MAX);
-    let means: Vec<f64> =
-        samples.chunks(block).map(|chunk| middle(chunk.iter().map(|sample| sample.value))).collect();
+    let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
     let mut splits = Vec::new();
-    search(&means, 0, LEVEL_MIN.div_ceil(block), &mut splits);
-    let mut edges: Vec<usize> = splits.into_iter().map(|split| split * block).collect();
-    edges.sort_unstable();
+    for first in (0..values.len()).step_by(STRETCH - SHARED) {
+        let end = (first + STRETCH).min(values.len());
+        search(&values[first..end], first, &mut splits);
+        if end == values.len() {
+            break;
+        }
+    }
+    let mut edges = one_of_each(splits);
     edges.insert(0, 0);
     edges.push(samples.len());
     let mut levels: Vec<Level> = edges.windows(2).map(|edge| level(samples, edge[0], edge[1])).collect();
     merge(samples, &mut levels);
     for i in 1..levels.len() {
-        let at = sharpened(samples, levels[i - 1], levels[i], block);
+        let at = sharpened(samples, levels[i - 1], levels[i]);
         levels[i - 1] = level(samples, levels[i - 1].from, at);
         levels[i] = level(samples, at, levels[i].to);
     }
@@ -60,12 +70,18 @@ fn level(samples: &[Sample], from: usize, to: usize) -> Level {
 }
 
 /// Splits `part`, then each of its halves, as long as a split is significant. `first` is where the part begins.
-fn search(part: &[f64], first: usize, least: usize, splits: &mut Vec<usize>) {
-    let search_one = Search { runs_min: least, shuffles: SHUFFLES, splits_max: 1, ..Search::default() };
+fn search(part: &[f64], first: usize, splits: &mut Vec<usize>) {
+    let search_one = Search { runs_min: LEVEL_MIN, shuffles: SHUFFLES, splits_max: 1, ..Search::default() };
     let Some(split) = changes(&ranks(part), &search_one).first().map(|split| split.at) else { return };
     splits.push(first + split);
-    search(&part[..split], first, least, splits);
-    search(&part[split..], first + split, least, splits);
+    search(&part[..split], first, splits);
+    search(&part[split..], first + split, splits);
+}
+
+/// Stretches that share figures find the same change at about the same place: the middle of those places.
+fn one_of_each(mut splits: Vec<usize>) -> Vec<usize> {
+    splits.sort_unstable();
+    splits.chunk_by(|a, b| b - a < LEVEL_MIN).map(|near| near[near.len() / 2]).collect()
 }
 
 /// Takes away the edge of least weight until all that are left have some.
@@ -93,16 +109,15 @@ fn weight(samples: &[Sample], a: Level, b: Level) -> f64 {
 }
 
 /// The edge of two levels that leaves each figure on the side it is nearer to, within some places of where it was found.
-fn sharpened(samples: &[Sample], a: Level, b: Level, block: usize) -> usize {
-    let reach = block.max(2);
-    let low = (a.from + LEVEL_MIN.min(b.from - a.from)).max(b.from.saturating_sub(reach));
-    let high = (b.to - LEVEL_MIN.min(b.to - b.from)).min(b.from + reach);
+fn sharpened(samples: &[Sample], a: Level, b: Level) -> usize {
+    let low = b.from.saturating_sub(REACH).max(a.from + 1);
+    let high = (b.from + REACH).min(b.to - 1);
     let apart = |at: usize| {
-        let left = samples[low.min(b.from)..at].iter().map(|s| (s.value - a.median).abs()).sum::<f64>();
-        let right = samples[at..high.max(b.from)].iter().map(|s| (s.value - b.median).abs()).sum::<f64>();
+        let left = samples[low..at].iter().map(|sample| (sample.value - a.median).abs()).sum::<f64>();
+        let right = samples[at..high].iter().map(|sample| (sample.value - b.median).abs()).sum::<f64>();
         left + right
     };
-    (low.min(b.from)..=high.max(b.from)).min_by(|&x, &y| apart(x).total_cmp(&apart(y))).unwrap_or(b.from)
+    (low..=high).min_by(|&x, &y| apart(x).total_cmp(&apart(y))).unwrap_or(b.from)
 }
 
 #[cfg(test)]
@@ -148,5 +163,26 @@ mod tests {
     fn levels_of_long_series_begin_where_they_begin() {
         let values = [about(10.0, 1_003), about(30.0, 801), about(10.0, 500)].concat();
         assert_eq!(found(&values, 0.0), [(0, 1_003), (1_003, 1_804), (1_804, 2_304)]);
+    }
+
+    #[test]
+    fn days_and_nights_are_levels() {
+        let days = |i: usize| if i / 24 % 2 == 0 { 2.0 } else { 20.0 } * (1.0 + 0.02 * (i * 7 % 5) as f64);
+        let values: Vec<f64> = (0..24 * 14).map(days).collect();
+        let expected: Vec<(usize, usize)> = (0..14).map(|day| (day * 24, day * 24 + 24)).collect();
+        assert_eq!(found(&values, 0.0), expected);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn levels_have_neither_gap_nor_overlap(values in proptest::collection::vec(-5i32..5, 1..90)) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let found = found(&values, 0.5);
+            proptest::prop_assert_eq!((found[0].0, found[found.len() - 1].1), (0, values.len()));
+            proptest::prop_assert!(found.windows(2).all(|pair| pair[0].1 == pair[1].0));
+            proptest::prop_assert!(found.iter().all(|(from, to)| from < to));
+        }
     }
 }

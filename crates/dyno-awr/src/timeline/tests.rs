@@ -201,3 +201,23 @@ fn a_plan_that_is_new_is_named() {
         Flag::Plan { statement: "bbbbbbbbbbbbb".into(), new: vec!["2".into()], before: vec!["1".into()] };
     assert_eq!(flags(&all[0]), [vec![], vec![], vec![], vec![flag], vec![]]);
 }
+
+/// Two weeks of half hours: loaded by day, quiet by night, a ramp between; one odd night and one odd day.
+#[test]
+fn days_and_nights_are_levels() {
+    let one = |i: i64| {
+        let hour = (i + 30) % 48 / 2;
+        let quiet = 2.0 + (i * 7 % 5) as f64 * 0.04;
+        let load = match (hour, i) {
+            (_, 307) => 9.0,
+            (_, 339) => 55.0,
+            (8..20, _) => 10.0 * quiet,
+            (20, _) => 4.0 * quiet,
+            _ => quiet,
+        };
+        at(i, point(i as u64, i as u64 + 1, load))
+    };
+    let all = timelines((0..672).map(one).collect());
+    assert_eq!(anomalies(&all[0]).iter().map(|(i, _)| *i).collect::<Vec<_>>(), [307, 339]);
+    assert!((26..=30).contains(&all[0].levels[0].len()), "{:?}", all[0].levels[0]);
+}

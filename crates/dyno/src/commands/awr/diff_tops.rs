@@ -30,7 +30,7 @@ pub(super) fn tables(difference: &Difference, style: &Style) -> Vec<String> {
     let mut tables = Vec::new();
     if !difference.statements.is_empty() {
         let elapsed = "s elapsed per s";
-        let each = "per execution";
+        let each = "per exec";
         let mut table = Table::new(vec![
             Column::text("statement"),
             Column::figures("A", "").under(elapsed),
