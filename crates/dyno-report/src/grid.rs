@@ -13,17 +13,24 @@ pub struct Head {
     pub explained: String,
     /// Whether it holds figures, which are right-aligned.
     pub figures: bool,
+    /// Whether its cells stay on one line.
+    pub tight: bool,
 }
 
 impl Head {
     /// A column of figures.
     pub fn figures(label: &str, unit: &str) -> Self {
-        Self { label: label.into(), unit: unit.into(), explained: String::new(), figures: true }
+        Self { label: label.into(), unit: unit.into(), explained: String::new(), figures: true, tight: false }
     }
 
     /// A column of text.
     pub fn text(label: &str) -> Self {
         Self { figures: false, ..Self::figures(label, "") }
+    }
+
+    /// A column of times and words, whose cells stay on one line.
+    pub fn tight(label: &str) -> Self {
+        Self { tight: true, ..Self::text(label) }
     }
 
     /// The same head with an explanation.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::grid::Grid;
+use crate::grid::{Cell, Grid, Head};
 use crate::text::clean;
 
 /// The table, in a box that scrolls sideways where there is no room.
@@ -24,7 +24,7 @@ pub(super) fn table(grid: &Grid, name: &str) -> Markup {
                     @for (name, cells) in &grid.rows {
                         tr id=[(!name.is_empty()).then_some(name)] {
                             @for (cell, head) in cells.iter().zip(&grid.heads) {
-                                td class=(if head.figures { "n" } else { cell.tone }) {
+                                td class=(class(head, cell)) {
                                     @if cell.link.is_empty() { (clean(&cell.text)) }
                                     @else { a href={"#" (cell.link)} { (clean(&cell.text)) } }
                                 }
@@ -34,6 +34,15 @@ pub(super) fn table(grid: &Grid, name: &str) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What a cell looks like.
+fn class(head: &Head, cell: &Cell) -> String {
+    match (head.figures, head.tight) {
+        (true, _) => "n".to_owned(),
+        (false, true) => format!("t {}", cell.tone),
+        (false, false) => cell.tone.to_owned(),
     }
 }
 

@@ -41,12 +41,6 @@ fn lines(timeline: &Timeline, names: bool) -> Vec<String> {
     std::iter::once(format!("{}.", sentence(&words::summary(timeline)))).chain(hint).collect()
 }
 
-/// When a report begins, on one line, and its snapshots.
-fn place(point: &Point) -> (String, String) {
-    let (begin, snaps) = words::place(point);
-    (begin.replace(' ', "\u{a0}"), snaps)
-}
-
 /// The same with a capital at its begin.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -56,13 +50,13 @@ fn sentence(text: &str) -> String {
 /// Every flag in full, in the order of time.
 fn flags(timeline: &Timeline, names: bool) -> Option<Grid> {
     let mut grid = Grid::new(vec![
-        Head::text("begin"),
-        Head::text("snapshots"),
-        Head::text("what"),
+        Head::tight("begin"),
+        Head::tight("snapshots"),
+        Head::tight("what"),
         Head::text("details"),
     ]);
     for (point, flags) in &timeline.points {
-        let (begin, snaps) = place(point);
+        let (begin, snaps) = words::place(point);
         for flag in flags {
             let words = words::words(flag);
             let what = words.split_once(": ").map_or(words.as_str(), |(_, words)| words);
@@ -94,8 +88,8 @@ fn tone(flag: &Flag) -> Cell {
 
 fn reports(timeline: &Timeline) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::text("begin"),
-        Head::text("snapshots"),
+        Head::tight("begin"),
+        Head::tight("snapshots"),
         Head::figures("active sessions", ""),
         Head::figures("CPU", "%"),
         Head::figures("DB time unaccounted", "%").explained(
@@ -109,7 +103,7 @@ fn reports(timeline: &Timeline) -> Grid {
     ]);
     for (point, flags) in &timeline.points {
         let value = |measure: usize| Cell::text(&optional(point.value(measure)));
-        let (begin, snaps) = place(point);
+        let (begin, snaps) = words::place(point);
         grid.row(vec![
             Cell::text(&begin),
             Cell::text(&snaps),
@@ -131,7 +125,7 @@ fn reports(timeline: &Timeline) -> Grid {
 
 fn correlated(timeline: &Timeline, names: bool) -> Option<Grid> {
     let mut grid = Grid::new(vec![
-        Head::text("kind"),
+        Head::tight("kind"),
         Head::text("name"),
         Head::figures("all reports", "ρ")
             .explained("Spearman's rank correlation with DB time over all reports"),

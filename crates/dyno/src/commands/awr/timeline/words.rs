@@ -181,7 +181,7 @@ fn one(moved: &Moved, point: &Point, names: bool) -> String {
     let usual = |shown: &dyn Fn(f64) -> String| match moved.usual {
         Some(usual) if usual > 0.0 => format!(", usually {}", shown(usual)),
         Some(_) => ", usually none".to_owned(),
-        None => ", usually not among the top".to_owned(),
+        None => ", usually not listed".to_owned(),
     };
     if moved.thing.what.is_time() {
         let shown = |rate: f64| format!("{}{NARROW}s", figure(rate * seconds));
