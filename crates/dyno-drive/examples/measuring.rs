@@ -71,7 +71,7 @@ fn measured(plan: &Plan) -> Result<f64, Failure> {
         cancel: Cancel::default(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
     };
-    let record = run(&job, &Unwatched)?;
+    let (record, _) = run(&job, &Unwatched)?;
     let ops: u64 = record.ops.iter().filter(|(name, _)| *name != "all").map(|(_, ops)| ops.count).sum();
     let window = record.window.ok_or("the run has no window")?;
     Ok(window.seconds * 1e9 / ops as f64)

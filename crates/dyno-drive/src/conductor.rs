@@ -14,10 +14,10 @@ use dyno_record::{Counters, RunRecord};
 use crate::assemble::{self, Measured, MeasuredTarget};
 use crate::collector::Collector;
 use crate::crew::Crew;
+use crate::leftover::{self, Leftover};
 use crate::looks::Looks;
 use crate::metrics;
 use crate::observe::Taken;
-use crate::recorder::Recorder;
 use crate::run::{Job, Outcome};
 use crate::watch::{Event, Live, Watch};
 use crate::watcher::Watcher;
@@ -329,8 +329,13 @@ impl<'a> Conductor<'a> {
         self.last_beat_ns = Some(now_ns);
     }
 
-    /// Stops the sessions and makes the record.
-    pub(crate) fn finish(mut self, mut crew: Crew, collector: Collector, outcome: Outcome) -> RunRecord {
+    /// Stops the sessions and makes the record; what they left in the tables is still there.
+    pub(crate) fn finish(
+        mut self,
+        mut crew: Crew,
+        collector: Collector,
+        outcome: Outcome,
+    ) -> (RunRecord, Vec<Leftover>) {
         self.watch.event(&Event::Draining);
         let started = self.started;
         let now_s = move || started.elapsed().as_secs_f64();
@@ -370,31 +375,23 @@ impl<'a> Conductor<'a> {
             (Outcome::Done, Err(reason)) => Outcome::Failed(reason),
             (outcome, _) => outcome,
         };
-        if self.job.plan.workload.churn_pct() > 0 {
-            self.sweep_up(&recorders);
+        if outcome == Outcome::Done {
+            self.count_left();
         }
-        assemble::record(self.job, &self.measured, &recorders, collector, outcome)
+        let record = assemble::record(self.job, &self.measured, &recorders, collector, outcome);
+        (record, leftover::of_run(self.job, &recorders))
     }
 
-    /// Counts the rows that sessions have inserted and left, and deletes them: the data is then what was loaded.
-    fn sweep_up(&mut self, recorders: &[Recorder]) {
-        let several = self.job.is_several();
-        for (at, (aim, measured)) in self.job.targets.iter().zip(&mut self.measured.targets).enumerate() {
-            if aim.reads_only.is_some() {
-                continue;
+    /// Counts the rows that sessions have inserted and left.
+    fn count_left(&mut self) {
+        // Several targets may be ways to the same data, whose rows are then none of one target's alone.
+        if self.job.plan.workload.churn_pct() == 0 || self.job.is_several() {
+            return;
+        }
+        for (aim, measured) in self.job.targets.iter().zip(&mut self.measured.targets) {
+            if aim.reads_only.is_none() {
+                measured.rows_left = leftover::count(aim);
             }
-            // Several targets may be ways to the same data, whose rows are then none of one target's alone.
-            if !several {
-                measured.rows_left = aim.target.own_rows(&aim.spec).ok();
-            }
-            let own = recorders.iter().filter(|recorder| recorder.target == at);
-            let deleted: u64 = own.map(|recorder| recorder.life.rows_deleted).sum();
-            if deleted > 0 {
-                // Where this fails, the next run looks at more than it need.
-                let _ = aim.target.note_deletions(deleted);
-            }
-            // Where this fails, the next run finds them and removes them before it begins.
-            let _ = aim.target.sweep_up(&aim.spec);
         }
     }
 

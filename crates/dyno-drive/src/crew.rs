@@ -16,7 +16,8 @@ use crate::draw::Draw;
 use crate::looks::Looks;
 use crate::pace::Pace;
 use crate::recorder::Recorder;
-use crate::run::{Aim, Job};
+use crate::rest::Rest;
+use crate::run::{Aim, Job, NO_THREAD};
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::team;
 use crate::think::Think;
@@ -39,8 +40,9 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// Starts every session's thread; they connect, prepare and wait at the gate. `looks` at the targets, in their order.
-    pub(crate) fn hire(job: &Job<'_>, looks: &[Arc<Looks>]) -> std::io::Result<(Self, Collector)> {
+    /// Starts every session's thread; they connect, prepare and wait at the gate. `looks` at the targets, in their order. Where
+    /// the machine gives too few threads the run has failed, with those sessions that are there.
+    pub(crate) fn hire(job: &Job<'_>, looks: &[Arc<Looks>]) -> (Self, Collector) {
         let plan = job.plan;
         let sessions = plan.sessions();
         let dealt = job.plan.target.deal(sessions);
@@ -51,7 +53,7 @@ impl Crew {
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
         let alone = alone(job, &dealt);
         let teams = teams(job, sessions - alone);
-        let crew = Self {
+        let mut crew = Self {
             shared: Arc::clone(&shared),
             sessions,
             threads: alone + teams as u32,
@@ -89,6 +91,7 @@ impl Crew {
                     Length::Ops(ops) => Some(ops),
                     Length::Time(_) => None,
                 },
+                rest: Rest::default(),
                 recorder: Box::new(recorder),
                 shared: Arc::clone(&shared),
                 looks: Arc::clone(&looks[at]),
@@ -100,14 +103,17 @@ impl Crew {
         let (in_teams, alone): (Vec<_>, Vec<_>) = workers
             .into_iter()
             .partition(|worker| leads_several(plan.workload.drive, worker.target.as_ref()));
-        let started = start_teams(in_teams, teams, &shared).and_then(|()| start_threads(alone, &shared));
-        if let Err(error) = started {
-            // Those that are there already must not wait at a gate that never opens.
-            shared.enter(Phase::Stop);
-            shared.close_gate();
-            return Err(error);
+        let mut started = 0;
+        let all = start_teams(in_teams, teams, &shared, &mut started)
+            .and_then(|()| start_threads(alone, &shared, &mut started));
+        if let Err(error) = all {
+            shared.fail(format!(
+                "no thread could be started for session {} of {sessions}: {error} (hint: {NO_THREAD})",
+                started + 1
+            ));
+            crew.sessions = started;
         }
-        Ok((crew, Collector::new(job.targets.len(), filled, empties)))
+        (crew, Collector::new(job.targets.len(), filled, empties))
     }
 
     /// Takes in what sessions report, for up to `patience` or until one has reported.
@@ -225,7 +231,12 @@ fn teams(job: &Job<'_>, sessions: u32) -> usize {
     threads.min(sessions as usize)
 }
 
-fn start_teams(workers: Vec<Worker>, teams: usize, shared: &Arc<Shared>) -> std::io::Result<()> {
+fn start_teams(
+    workers: Vec<Worker>,
+    teams: usize,
+    shared: &Arc<Shared>,
+    started: &mut u32,
+) -> std::io::Result<()> {
     if workers.is_empty() {
         return Ok(());
     }
@@ -236,18 +247,21 @@ fn start_teams(workers: Vec<Worker>, teams: usize, shared: &Arc<Shared>) -> std:
     let table = Arc::new(Table::of(teams));
     for (index, workers) in dealt.into_iter().enumerate() {
         let place = Place { team: index, table: Arc::clone(&table) };
+        let members = workers.len() as u32;
         start(format!("dyno-team-{index}"), team::prepare(workers, place, shared)?)?;
+        *started += members;
     }
     Ok(())
 }
 
-fn start_threads(workers: Vec<Worker>, shared: &Arc<Shared>) -> std::io::Result<()> {
+fn start_threads(workers: Vec<Worker>, shared: &Arc<Shared>, started: &mut u32) -> std::io::Result<()> {
     for worker in workers {
         let name = format!("dyno-{}", worker.setup.number);
         let (target, mut worker) = (Arc::clone(&worker.target), Some(worker));
         let body = move || target.within(&mut || worker.take().into_iter().for_each(Worker::run));
         let handle = start(name, body)?;
         shared.enlist(Sleeper::Thread(handle.thread().clone()));
+        *started += 1;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use crate::assemble::{self, Measured, MeasuredTarget};
 use crate::collector::Collector;
 use crate::conductor::Conductor;
 use crate::crew::Crew;
+use crate::leftover::Leftover;
 use crate::observe::{ObserverThread, SamplerThread};
 use crate::watch::Watch;
 use crate::watcher::Watcher;
@@ -77,15 +78,19 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// Runs `job` to its end and returns its record, without an audit.
+/// The way out where the machine gives no thread.
+pub(crate) const NO_THREAD: &str = "fewer sessions, or a higher limit of processes (`ulimit -u`)";
+
+/// Runs `job` to its end and returns its record, without an audit, and what its sessions have left in the tables: to be
+/// removed when the record is safe.
 ///
 /// # Errors
-/// Nothing could be started: the target cannot be observed, or the machine gives no threads. From the moment that
+/// Nothing could be started: the target cannot be observed, or the machine gives no thread to do it. From the moment that
 /// sessions start, every end has a record.
-pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<RunRecord, TargetError> {
+pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<(RunRecord, Vec<Leftover>), TargetError> {
     let no_thread = |error: std::io::Error| {
-        TargetError::new(TargetErrorKind::Cancelled, format!("no thread could be started: {error}"))
-            .hint("fewer sessions, or a higher limit of processes (`ulimit -u`)")
+        TargetError::new(TargetErrorKind::Database, format!("no thread could be started: {error}"))
+            .hint(NO_THREAD)
             .cause(error)
     };
     let mut watchers = Vec::with_capacity(job.targets.len());
@@ -95,7 +100,7 @@ pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<RunRecord, TargetError> {
     let mut conductor = Conductor::new(job, watch, watchers);
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
-    let (mut crew, mut collector) = Crew::hire(job, &conductor.looks()).map_err(no_thread)?;
+    let (mut crew, mut collector) = Crew::hire(job, &conductor.looks());
     let outcome = conductor.conduct(&mut crew, &mut collector, connect_began_ns);
     Ok(conductor.finish(crew, collector, outcome))
 }

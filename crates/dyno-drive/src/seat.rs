@@ -174,6 +174,10 @@ impl Seat {
     /// The next operation, if it is due; edges are left for later.
     #[inline]
     pub(crate) fn next_op(&mut self) -> Next {
+        let clock = &self.worker.clock;
+        if let Some(until_ns) = self.worker.rest.until(|| clock.now_ns()) {
+            return Next::Sleeps(until_ns);
+        }
         let due_ns = match &mut self.worker.pace {
             Pace::Closed => None,
             Pace::Open(schedule) => {

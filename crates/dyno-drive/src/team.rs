@@ -298,6 +298,9 @@ impl Team {
         let class = seat.class();
         seat.worker.recorder.failed(class, &error, now_ns);
         seat.take_back(&error);
+        if let Err(ended) = seat.worker.hope(&error, now_ns) {
+            return self.leave(index, Err(ended));
+        }
         match error.class {
             ErrorClass::Retryable => {
                 seat.recovered();

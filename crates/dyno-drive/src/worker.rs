@@ -13,6 +13,7 @@ use crate::marks::{Mark, REFRESH_NS};
 use crate::pace::Pace;
 use crate::panics::{as_error, caught};
 use crate::recorder::{Life, Recorder, Timing};
+use crate::rest::Rest;
 use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
 use crate::think::Think;
@@ -54,6 +55,7 @@ pub(crate) struct Worker {
     /// Transactions that were no operations, as last told to the coordinator.
     pub(crate) overhead_told: u64,
     pub(crate) ops_wanted: Option<u64>,
+    pub(crate) rest: Rest,
     pub(crate) recorder: Box<Recorder>,
     pub(crate) shared: Arc<Shared>,
     /// The observer's looks at this session's target.
@@ -209,6 +211,9 @@ impl Worker {
             } else if phase != Phase::Window || self.owes_visibility(phase) {
                 self.see_to(session, phase)?;
             }
+            if self.is_resting() {
+                continue;
+            }
             let due_ns = match &mut self.pace {
                 Pace::Closed => None,
                 Pace::Open(schedule) => {
@@ -229,8 +234,9 @@ impl Worker {
                 Some(slices) => {
                     self.doing = OpClass::Slice;
                     let Self { draw, think, recorder, clock, .. } = self;
-                    if let Err(failed) = slices.one(session, draw, think, recorder, clock.as_ref()) {
-                        self.recover(session, OpClass::Slice, &failed)?;
+                    match slices.one(session, draw, think, recorder, clock.as_ref()) {
+                        Ok(_) => self.rest.ended_well(),
+                        Err(failed) => self.recover(session, OpClass::Slice, &failed)?,
                     }
                 }
             }
@@ -299,6 +305,14 @@ impl Worker {
         self.recorder.think_on(self.clock.now_ns())
     }
 
+    /// Rests after failures, or until the phase changes; false if there is no need.
+    #[inline]
+    fn is_resting(&mut self) -> bool {
+        let Some(until_ns) = self.rest.until(|| self.clock.now_ns()) else { return false };
+        self.clock.park_until(until_ns);
+        true
+    }
+
     /// Lets the calling thread wake at the moment it asks for.
     pub(crate) fn wake_sharply(&self) {
         if self.think.is_on() {
@@ -310,6 +324,7 @@ impl Worker {
     /// Counts an operation that ended well.
     #[inline]
     pub(crate) fn count(&mut self, task: Task, timing: Timing, done: Done) {
+        self.rest.ended_well();
         self.recorder.done(class_of(task.op), timing, done.rows);
         self.recorder.drawn(task);
         if task.op.writes() {
@@ -460,9 +475,23 @@ impl Worker {
         }
     }
 
+    /// Rests after failures in a row. Where the run ends by operations, nothing else may end it: there it gives up.
+    #[cold]
+    pub(crate) fn hope(&mut self, error: &OpError, now_ns: u64) -> Result<(), Ended> {
+        self.rest.failed(now_ns);
+        match self.rest.hopeless(now_ns) {
+            Some(why) if self.ops_wanted.is_some() => {
+                Err(Ended::Failed(format!("{why}, the last with: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Counts a failure and makes the session able to go on, if that can be.
     fn recover(&mut self, session: &mut dyn Session, class: OpClass, error: &OpError) -> Result<(), Ended> {
-        self.recorder.failed(class, error, self.clock.now_ns());
+        let now_ns = self.clock.now_ns();
+        self.recorder.failed(class, error, now_ns);
+        self.hope(error, now_ns)?;
         match error.class {
             ErrorClass::Retryable => Ok(()),
             ErrorClass::Fatal => Err(Ended::Failed(error.to_string())),

@@ -12,7 +12,7 @@ use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{Event, OWN_COMMITS, Watch};
 use dyno_plan::{Drive, Rate, Span};
 use dyno_record::{Counter, RunRecord, Status};
-use dyno_target::{Cancel, ErrorClass, OpError};
+use dyno_target::{Cancel, Clock, ErrorClass, MonotonicClock, OpError};
 use scene::Scene;
 
 fn error(class: ErrorClass) -> Act {
@@ -138,6 +138,38 @@ fn retryable_errors_are_counted_and_the_run_goes_on() {
     assert!(select.errors > 0 && select.count > select.errors);
     assert_eq!((record.errors[0].class.as_str(), record.errors[0].code.as_str()), ("retryable", "E1"));
     assert_eq!(record.series.points.iter().map(|p| p.errors).sum::<u64>(), select.errors);
+}
+
+/// The machine's clock, on which a second is a minute.
+struct Hasty(MonotonicClock);
+
+impl Clock for Hasty {
+    fn now_ns(&self) -> u64 {
+        60 * self.0.now_ns()
+    }
+    fn park_until(&self, deadline_ns: u64) {
+        self.0.park_until(deadline_ns / 60);
+    }
+}
+
+#[test]
+fn a_run_by_operations_that_all_fail_ends() {
+    for mut scene in [Scene::new(), Scene::new().duplex()] {
+        scene.clock = Arc::new(Hasty(MonotonicClock::default()));
+        let record = scene
+            .script(|_, _, _| error(ErrorClass::Retryable))
+            .plan(|plan| plan.run.ops_per_session = Some(1_000))
+            .run();
+        assert_eq!(record.status, Status::Failed, "{:?}", record.reasons);
+        let words = "operations in a row have failed within ";
+        assert!(
+            record.reasons[0].contains(words) && record.reasons[0].contains("scripted"),
+            "{:?}",
+            record.reasons
+        );
+        // Rests keep it from asking a hundred thousand times a second.
+        assert!(record.errors.iter().map(|tally| tally.count).sum::<u64>() < 1_000, "{:?}", record.errors);
+    }
 }
 
 #[test]

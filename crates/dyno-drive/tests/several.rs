@@ -60,7 +60,7 @@ fn drive(plan: &Plan, targets: Vec<Aim>) -> RunRecord {
         cancel: Cancel::default(),
         dyno_version: "test".into(),
     };
-    run(&job, &Unwatched).unwrap()
+    run(&job, &Unwatched).unwrap().0
 }
 
 #[test]

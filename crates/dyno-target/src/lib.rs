@@ -23,6 +23,7 @@ pub mod mysql;
 mod net;
 mod open;
 pub mod oracle;
+pub mod patience;
 mod pool;
 pub mod postgres;
 pub mod report;

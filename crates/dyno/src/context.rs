@@ -3,13 +3,15 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource, TargetUrl};
 use dyno_record::{Identity, Repository};
 use dyno_target::data::mix;
 use dyno_target::{
-    Claim, DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind,
+    Cancel, Claim, DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind,
+    patience,
 };
 
 use crate::cli::{Common, DEFAULT_PLAN};
@@ -49,14 +51,14 @@ pub(crate) fn reach(
     talk: &Talk,
 ) -> anyhow::Result<(Arc<dyn Target>, Identity)> {
     let target = open(plan, url, given_password(plan)?)?;
-    match target.identify() {
+    match identify(&target, &Cancel::default()) {
         Err(error) if error.kind == TargetErrorKind::PasswordNeeded && may_ask() => {
             talk.detail("the server asks for a password");
             let password =
                 rpassword::prompt_password(dyno_report::text::talk(&format!("password for {url}: ")))
                     .context("the password could not be read")?;
             let target = open(plan, url, Some(Secret::new(password)))?;
-            let identity = target.identify()?;
+            let identity = identify(&target, &Cancel::default())?;
             Ok((target, identity))
         }
         outcome => Ok((Arc::clone(&target), outcome?)),
@@ -118,14 +120,14 @@ fn given_password(plan: &Plan) -> anyhow::Result<Option<Secret>> {
 }
 
 /// The data that the plan asks for on this target.
-pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec> {
+pub(crate) fn spec(plan: &Plan, target: &Arc<dyn Target>) -> anyhow::Result<DataSpec> {
     let block_size = target.block_size(plan.data.block_size)?;
     let mut spec = DataSpec::resolve(&plan.data, block_size);
     // Engines that do not look up by it yet load none.
     spec.secondary &= target.extras().secondary;
     spec.validate(&plan.data, &plan.workload)?;
     // Data of an older version is what it was; it is good for every plan that does not need what came later.
-    match target.survey() {
+    match survey(target) {
         Ok(DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. })
             if there.serves(&spec, &plan.workload) =>
         {
@@ -136,9 +138,35 @@ pub(crate) fn spec(plan: &Plan, target: &dyn Target) -> anyhow::Result<DataSpec>
     }
 }
 
+/// How long a database may take to say what it is; and to show its data, all keys of which are counted in the worst case.
+const IDENTIFY_MAX: Duration = Duration::from_secs(60);
+const LOOK_MAX: Duration = Duration::from_secs(1_800);
+
+/// What the target is.
+pub(crate) fn identify(target: &Arc<dyn Target>, cancel: &Cancel) -> Result<Identity, TargetError> {
+    let target = Arc::clone(target);
+    patience::within(IDENTIFY_MAX, cancel, "asking what it is", move || target.identify())
+}
+
+/// What the target holds, as [`Target::survey`] says.
+pub(crate) fn survey(target: &Arc<dyn Target>) -> Result<DataState, TargetError> {
+    let target = Arc::clone(target);
+    patience::within(IDENTIFY_MAX, &Cancel::default(), "asking what data it holds", move || target.survey())
+}
+
+/// As [`holds`], within a bounded time, and until the user wants to stop.
+pub(crate) fn require_data(
+    target: &Arc<dyn Target>,
+    spec: &DataSpec,
+    cancel: &Cancel,
+) -> Result<Option<String>, TargetError> {
+    let (target, spec) = (Arc::clone(target), spec.clone());
+    patience::within(LOOK_MAX, cancel, "looking at the data", move || holds(target.as_ref(), &spec))
+}
+
 /// Whether the target holds the data of `spec`, unchanged as far as a look at some of it tells; the error says what it
 /// holds instead, and the way out. Returns what figures depend on besides, as [`Target::spot_check`] does.
-pub(crate) fn require_data(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetError> {
+fn holds(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetError> {
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
     match target.survey()? {

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Puts `bytes` at `path`, all of them or none: what was there stays until the new file is whole. A pipe or a terminal is
@@ -48,6 +48,14 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// It is there, or the disk or its rights do not let it be written.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+/// Makes a folder, and those above it, that nobody else may look into; what is there stays as it is.
+///
+/// # Errors
+/// The disk or its rights do not let it be made.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// A name for a draft in the same folder, so that it can be renamed.

@@ -91,8 +91,9 @@ pub(crate) fn run(
         output: tail(output),
         interrupted,
     };
-    let (mut child, reader) = start(command, environment(run), &output)
-        .map_err(|error| failed(format!("could not be started ({error})"), &output, false))?;
+    let (mut child, reader) =
+        start(command, environment(run), run.plan.target.password_env.as_deref(), &output)
+            .map_err(|error| failed(format!("could not be started ({error})"), &output, false))?;
     let ended = wait(&mut child, run.plan.hooks.timeout.0, cancel);
     let until = Instant::now() + OUTPUT_WAIT;
     // Something that the command left behind may keep its output open; it is not waited for.
@@ -125,10 +126,16 @@ enum Ended {
 fn start(
     command: &str,
     environment: Vec<(String, String)>,
+    password_env: Option<&str>,
     output: &Arc<Mutex<Vec<u8>>>,
 ) -> std::io::Result<(Child, std::thread::JoinHandle<()>)> {
     let (mut said, writer) = std::io::pipe()?;
-    let child = Command::new("sh")
+    let mut shell = Command::new("sh");
+    // A password is for this program, and not for whatever a plan starts.
+    for name in ["PGPASSWORD", "MYSQL_PWD"].into_iter().chain(password_env) {
+        shell.env_remove(name);
+    }
+    let child = shell
         .args(["-c", command])
         .envs(environment)
         .process_group(0)

@@ -8,6 +8,7 @@
 mod cli;
 mod commands;
 mod conclusions;
+mod consent;
 mod context;
 mod exit;
 mod files;
@@ -20,6 +21,7 @@ mod select;
 mod signals;
 mod talk;
 mod targets;
+mod tidy;
 
 use std::process::ExitCode;
 

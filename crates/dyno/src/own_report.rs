@@ -1,14 +1,19 @@
 //! The report that a database makes of itself around a run: kept beside the repository, under the run's name.
 
 use std::path::Path;
+use std::time::Duration;
 
-use dyno_target::Reporter;
+use dyno_target::{Cancel, Reporter, patience};
 
 use crate::talk::Talk;
 
+/// How long a database may take to write its report.
+const REPORT_MAX: Duration = Duration::from_secs(300);
+
 /// Takes the last snapshot, writes the report to a file called `name`, and says what it is. The run counts whatever comes of it.
-pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, talk: &Talk) {
-    let report = match reporter.finish() {
+pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, cancel: &Cancel, talk: &Talk) {
+    let finish = move || reporter.finish();
+    let report = match patience::within(REPORT_MAX, cancel, "taking its report", finish) {
         Ok(report) => report,
         Err(error) => return talk.say(&format!("warning: the database's own report cannot be had: {error}")),
     };

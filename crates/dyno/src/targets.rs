@@ -45,7 +45,7 @@ impl Reached {
 
     /// The data that `plan` asks for on it.
     pub(crate) fn spec(&self, plan: &Plan) -> anyhow::Result<DataSpec> {
-        self.named(context::spec(plan, self.target.as_ref()))
+        self.named(context::spec(plan, &self.target))
     }
 
     /// As the drive takes it.
@@ -186,7 +186,7 @@ impl Targets {
         let until = Instant::now() + SEEN_WITHIN;
         for reached in &self.all {
             let spec = reached.spec(plan)?;
-            while let Err(error) = context::require_data(reached.target.as_ref(), &spec) {
+            while let Err(error) = context::require_data(&reached.target, &spec, cancel) {
                 if Instant::now() >= until || cancel.is_cancelled() || error.kind != TargetErrorKind::Data {
                     return reached.named(Err(error.into()));
                 }

@@ -338,7 +338,12 @@ fn commands_run_between_the_phases_of_a_run() {
          end = \"echo end of $DYNO_RUNS $DYNO_STATUS >> said.txt\"\n\
          [sweep]\nsessions = [2, 4]\norder = \"up\"\n",
     );
-    let sweep = desk.dyno(&[&["sweep"], &DATA[..], &RUN[2..]].concat());
+    // Nobody has agreed to them yet, and there is no terminal to ask at.
+    let sweep = [&["sweep"], &DATA[..], &RUN[2..]].concat();
+    let refused = desk.dyno(&sweep);
+    assert!(refused.code == 2 && refused.err.contains("hooks.pre runs: echo pre"), "{refused:#?}");
+    assert!(refused.err.contains("--allow-hooks") && !desk.file("said.txt").exists(), "{refused:#?}");
+    let sweep = desk.dyno(&[&sweep[..], &["--allow-hooks"]].concat());
     assert_eq!(sweep.code, 0, "{sweep:#?}");
     let said = std::fs::read_to_string(desk.file("said.txt")).unwrap();
     let words: Vec<&str> = said.lines().map(|line| line.split(' ').next().unwrap()).collect();
@@ -347,6 +352,7 @@ fn commands_run_between_the_phases_of_a_run() {
     assert!(runs[0].len() > 8 && runs[..3].iter().all(|run| *run == runs[0]) && runs[3] != runs[0], "{said}");
     assert!(said.ends_with("end of 2 valid\n"), "{said}");
 
+    // What was agreed to once, in this folder, is not asked again.
     // A run that may be long is kept while it lasts, by somebody who stands between the commands and the run.
     let long = ["--set", "run.ops_per_session=50"];
     let kept = desk.dyno(&[&["run"], &DATA[..], &RUN[..6], &long].concat());
@@ -360,6 +366,8 @@ fn commands_run_between_the_phases_of_a_run() {
         "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\npre = \"echo too early >&2; exit 3\"\nend = \"touch ended\"\n",
     );
     let failed = desk.dyno(&[&["run"], &DATA[..], &RUN].concat());
+    assert_eq!(failed.code, 2, "other commands are asked about anew: {failed:#?}");
+    let failed = desk.dyno(&[&["run", "--allow-hooks"], &DATA[..], &RUN].concat());
     assert_eq!(failed.code, 3, "{failed:#?}");
     assert!(failed.out.contains("hooks.pre") && failed.out.contains("too early"), "{failed:#?}");
     assert!(desk.file("ended").exists());

@@ -176,7 +176,7 @@ fn ctrl_c_keeps_finished_points_and_resume_goes_on() {
 fn a_failing_hook_ends_its_point_and_no_other() {
     let desk = desk();
     desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo point $DYNO_POINT of $DYNO_SWEEP; test $DYNO_SESSIONS != 2 -o -e mended || { echo the cache is cold >&2; exit 7; }\"\nafter_run = \"echo $DYNO_RUN $DYNO_STATUS $DYNO_WORKLOAD_WORK_UNIT >> after.txt\"\n[sweep]\nsessions = [1, 2, 3]\norder = \"up\"\n");
-    let said = desk.dyno(&quick(&["sweep"]));
+    let said = desk.dyno(&quick(&["sweep", "--allow-hooks"]));
     assert_eq!(said.code, 3, "{said:#?}");
     for part in ["hooks.before_run", "exit status: 7", "the cache is cold", "--resume"] {
         assert!(said.err.contains(part), "{part} in\n{}", said.err);
@@ -195,7 +195,7 @@ fn a_hook_that_hangs_is_ended_with_all_it_started() {
     let desk = desk();
     desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo waiting; (sleep 500; touch late) & wait\"\ntimeout = \"1s\"\n");
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
-    let said = desk.dyno(&quick(&["run"]));
+    let said = desk.dyno(&quick(&["run", "--allow-hooks"]));
     assert_eq!(said.code, 3, "{said:#?}");
     assert!(said.err.contains("did not end within 1s") && said.err.contains("| waiting"), "{said:#?}");
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "a run that was not begun is not listed");

@@ -212,7 +212,7 @@ impl Scene {
             dyno_version: env!("CARGO_PKG_VERSION").into(),
         };
         let moments = Moments::default();
-        let record = run(&job, &moments)?;
+        let (record, _) = run(&job, &moments)?;
         let span = Span {
             begin_ns: moments.begin_ns.load(Ordering::Acquire),
             end_ns: moments.end_ns.load(Ordering::Acquire),

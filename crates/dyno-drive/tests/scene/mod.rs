@@ -125,6 +125,6 @@ impl Scene {
             cancel: self.cancel.clone(),
             dyno_version: "test".into(),
         };
-        run(&job, watch).unwrap()
+        run(&job, watch).unwrap().0
     }
 }

@@ -308,7 +308,51 @@ fn holds_password(command: &str) -> bool {
         let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
         user.split_once(':').is_some_and(|(_, password)| !password.is_empty() && !password.starts_with('$'))
     });
-    marked || in_url
+    marked || in_url || option_holds_password(command)
+}
+
+/// Clients whose options take a password without saying so: the client, the option, and whether it names the user before a colon.
+/// `mysql` takes it right behind `-p`; `curl` and its like after `-u`.
+const PASSWORD_OPTIONS: [(&[&str], &[&str], bool); 2] = [
+    (
+        &["mysql", "mariadb", "mysqladmin", "mariadb-admin", "mysqldump", "mariadb-dump", "mysqlslap"],
+        &["-p"],
+        false,
+    ),
+    (&["curl", "wget", "http"], &["-u", "--user", "--proxy-user", "-a"], true),
+];
+
+/// Whether an option of a usual client holds a password.
+fn option_holds_password(command: &str) -> bool {
+    let is_value = |value: &str| {
+        let value = value.trim_matches(['"', '\'']);
+        !value.is_empty() && !value.starts_with('$')
+    };
+    let password_in = |value: &str, after_colon: bool| match after_colon {
+        true => value.split_once(':').is_some_and(|(_, password)| is_value(password)),
+        false => is_value(value),
+    };
+    command.split(['|', ';', '&', '\n', '(', ')', '`']).any(|part| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let client = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
+        PASSWORD_OPTIONS.iter().any(|(clients, options, after_colon)| {
+            let Some(at) = words.iter().position(|word| clients.contains(&client(&word).as_str())) else {
+                return false;
+            };
+            let rest = &words[at + 1..];
+            rest.iter().enumerate().any(|(i, word)| {
+                options.iter().any(|option| match word.strip_prefix(option) {
+                    // `-u a:b`: the value is the next word. What stands behind `-p` and a blank is a database.
+                    Some("") => *after_colon && rest.get(i + 1).is_some_and(|next| password_in(next, true)),
+                    Some(value) if option.starts_with("--") => {
+                        value.strip_prefix('=').is_some_and(|value| password_in(value, *after_colon))
+                    }
+                    Some(value) => password_in(value, *after_colon),
+                    None => false,
+                })
+            })
+        })
+    })
 }
 
 pub(super) fn read_word(raw: Raw<'_>, words: &'static [Word]) -> Result<&'static Word, Refused> {

@@ -17,8 +17,19 @@ pub struct ProcessMark {
     pub boot_id: Option<String>,
     /// Its process namespace: what `/proc/self/ns/pid` links to.
     pub namespace: Option<String>,
-    /// The machine's name.
+    /// The machine's name, and behind a blank a number made of its `machine-id(5)`, which must not be told itself.
     pub host: String,
+}
+
+/// The process namespace of a machine that is no container: `PROC_PID_INIT_INO` of the kernel.
+const OF_THE_MACHINE: &str = "pid:[4026531836]";
+
+/// A number for a `machine-id`: FNV-1a (Fowler, Noll, Vo), which stays the same for ever.
+fn machine_number(machine_id: &str) -> String {
+    let hash = machine_id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
 }
 
 /// What is known of a process.
@@ -44,7 +55,13 @@ impl ProcessMark {
             namespace: fs::read_link("/proc/self/ns/pid")
                 .ok()
                 .map(|link| link.to_string_lossy().into_owned()),
-            host: line("/proc/sys/kernel/hostname").unwrap_or_default(),
+            host: {
+                let name = line("/proc/sys/kernel/hostname").unwrap_or_default();
+                match line("/etc/machine-id").filter(|id| !id.is_empty()) {
+                    Some(id) => format!("{name} {}", machine_number(&id)),
+                    None => name,
+                }
+            },
         }
     }
 
@@ -55,8 +72,11 @@ impl ProcessMark {
             return Liveness::Unknown;
         };
         if boot != boot_here {
-            // The same machine under another boot: nothing from before it lives.
-            return if self.host == here.host { Liveness::Gone } else { Liveness::Unknown };
+            // The same machine under another boot: nothing from before it lives. A container of that name may be on another
+            // machine by now, and a machine without a number may be another one of that name.
+            let same = self.host == here.host && self.host.contains(' ');
+            let container = [self, here].iter().any(|mark| mark.namespace.as_deref() != Some(OF_THE_MACHINE));
+            return if same && !container { Liveness::Gone } else { Liveness::Unknown };
         }
         if self.namespace.is_none() || self.namespace != here.namespace || self.start_ticks.is_none() {
             return Liveness::Unknown;
@@ -88,9 +108,14 @@ mod tests {
             pid: 4711,
             start_ticks: Some(1234),
             boot_id: Some("b1".into()),
-            namespace: Some("pid:[1]".into()),
-            host: "db1".into(),
+            namespace: Some(OF_THE_MACHINE.into()),
+            host: "db1 0123456789abcdef".into(),
         }
+    }
+
+    /// A mark of a machine that has no number.
+    fn nameless_mark() -> ProcessMark {
+        ProcessMark { host: "db1".into(), ..mark() }
     }
 
     #[test]
@@ -116,8 +141,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_seen_is_not_guessed() {
-        let elsewhere = ProcessMark { boot_id: Some("b2".into()), host: "db2".into(), ..mark() };
+        let rebooted = ProcessMark { boot_id: Some("b2".into()), ..mark() };
+        let elsewhere = ProcessMark { host: "db2 0123456789abcdef".into(), ..rebooted.clone() };
         assert_eq!(mark().seen_from(&elsewhere, |_| Some(1234)), Liveness::Unknown);
+        let namesake = ProcessMark { host: "db1 fedcba9876543210".into(), ..rebooted.clone() };
+        assert_eq!(mark().seen_from(&namesake, |_| Some(1234)), Liveness::Unknown);
+        let nameless = ProcessMark { host: "db1".into(), ..rebooted.clone() };
+        assert_eq!(nameless.seen_from(&nameless_mark(), |_| Some(1234)), Liveness::Unknown);
+        let moved = ProcessMark { namespace: Some("pid:[2]".into()), ..rebooted };
+        let inside = ProcessMark { namespace: Some("pid:[2]".into()), ..mark() };
+        assert_eq!(inside.seen_from(&moved, |_| Some(1234)), Liveness::Unknown);
         let container = ProcessMark { namespace: Some("pid:[2]".into()), ..mark() };
         assert_eq!(mark().seen_from(&container, |_| None), Liveness::Unknown);
         assert_eq!(ProcessMark::default().seen_from(&mark(), |_| None), Liveness::Unknown);

@@ -2,7 +2,7 @@
 //!
 //! What a sweep is to do is noted before its first run, so that one that was cut off can go on where it stopped.
 
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
 use super::list::process_mark;
@@ -111,7 +111,9 @@ impl Repository {
     /// # Errors
     /// Another process still runs it, or the file cannot be written.
     pub fn resume_sweep(&self, id: &str) -> Result<(), RepositoryError> {
-        let transaction = self.connection.unchecked_transaction().map_err(|e| self.sorted(e))?;
+        // The right to write first: of two that look at the same moment, one sees what the other has noted.
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|e| self.sorted(e))?;
         let state = self.sweep_summary(id)?.status;
         if state == SweepState::Running {
             return Err(RepositoryError::SweepRuns { id: id.to_owned() });

@@ -137,3 +137,29 @@ fn an_older_file_is_read_as_it_is_and_brought_up_by_the_next_writer() {
     writer.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00Z")).unwrap();
     assert_eq!((version(&path), writer.list(&Filter::default()).unwrap().len()), (VERSION, 1));
 }
+
+#[test]
+fn of_several_that_go_on_with_one_sweep_at_one_moment_one_does() {
+    let (directory, repository) = repository();
+    for round in 0..10 {
+        let id = format!("sweep-{round}");
+        repository.begin_sweep(&sweep(&id, "2026-03-21T14:00:00Z")).unwrap();
+        repository.end_sweep(&id, SweepState::Interrupted).unwrap();
+        let barrier = std::sync::Barrier::new(4);
+        let go_on = || {
+            let own = crate::Repository::open(&directory.path().join("r.sqlite3")).unwrap();
+            barrier.wait();
+            own.resume_sweep(&id)
+        };
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..4).map(|_| scope.spawn(go_on)).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
+        let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+        assert!(
+            refused.clone().all(|error| matches!(error, RepositoryError::SweepRuns { .. })),
+            "{outcomes:?}"
+        );
+    }
+}

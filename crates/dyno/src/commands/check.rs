@@ -1,10 +1,13 @@
 //! `dyno check`: everything that would prevent or falsify a run, with the way out.
 
+use std::sync::Arc;
+
 use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
-use dyno_target::{DataState, Target, Work};
+use dyno_target::{Cancel, DataState, Target, Work};
 
 use crate::cli::{Check, Common};
+use crate::consent;
 use crate::context;
 use crate::exit::Exit;
 use crate::talk::Talk;
@@ -17,6 +20,7 @@ pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<
     if args.grants {
         return grants(&plan, talk);
     }
+    consent::tell(&plan, talk);
     let targets = Targets::reach(&plan, talk)?;
     if args.deep {
         return check_deep(&plan, &targets, talk);
@@ -55,7 +59,7 @@ fn findings(
     several: bool,
     talk: &Talk,
 ) -> anyhow::Result<Vec<Advice>> {
-    let target = reached.target.as_ref();
+    let target = &reached.target;
     let mut advice = target.preflight(&of_target(plan, at, reached.reads_only.is_some()))?;
     if let (true, Some(why)) = (several, &reached.reads_only) {
         // What a replica lacks for writing is no fault of one that is only read.
@@ -131,7 +135,7 @@ fn advice(check: &str, severity: Severity, found: impl Into<String>, way_out: im
 }
 
 /// Whether the target holds what the plan describes.
-fn data(plan: &Plan, talk: &Talk, target: &dyn Target) -> anyhow::Result<Advice> {
+fn data(plan: &Plan, talk: &Talk, target: &Arc<dyn Target>) -> anyhow::Result<Advice> {
     if target.capabilities().ephemeral {
         return Ok(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
     }
@@ -142,11 +146,11 @@ fn data(plan: &Plan, talk: &Talk, target: &dyn Target) -> anyhow::Result<Advice>
         }
     };
     talk.detail("looking at the data");
-    Ok(match context::require_data(target, &spec) {
+    Ok(match context::require_data(target, &spec, &Cancel::default()) {
         Ok(None) => advice("data", Severity::Ok, "the target holds what the plan describes", ""),
         Ok(Some(note)) => advice("data", Severity::Warn, note, context::SPREAD_AGAIN),
         Err(error) => {
-            let empty = matches!(target.survey()?, DataState::Empty);
+            let empty = matches!(context::survey(target)?, DataState::Empty);
             let severity = if empty { Severity::Note } else { Severity::Fail };
             advice("data", severity, error.to_string(), error.hint)
         }

@@ -3,10 +3,11 @@
 mod measure;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Repository, Status};
-use dyno_target::{Cancel, DataState, Lock, Target, TargetError, TargetErrorKind, Work};
+use dyno_target::{Cancel, DataState, Lock, Target, TargetError, TargetErrorKind, Work, patience};
 
 pub(super) use measure::{Begun, store};
 
@@ -14,6 +15,7 @@ use super::load;
 use super::refuse::refuse_impossible;
 use super::room::make_room;
 use crate::cli::{Common, Marks};
+use crate::consent;
 use crate::context;
 use crate::signals;
 use crate::talk::Talk;
@@ -71,6 +73,7 @@ impl Ready {
         talk: &Talk,
         suits: impl Fn(&dyn Target) -> anyhow::Result<()>,
     ) -> anyhow::Result<Self> {
+        consent::require(common, &plan, talk)?;
         // Opened first: a repository that cannot be written is found before the run, not after it.
         let repository = context::repository(common)?;
         let plan = single(plan);
@@ -178,28 +181,43 @@ impl Ready {
         }
         talk.detail("looking at the data");
         if let Loading::AsNeeded { .. } = loading {
-            match target.survey()? {
+            match context::survey(&reached.target)? {
                 DataState::Empty | DataState::Partial { .. } => return load(false).map(|_| None),
                 // What may not be replaced was refused before.
                 DataState::Loaded { spec: there, .. } if there != *spec => return load(true).map(|_| None),
                 DataState::Loaded { .. } => {}
             }
         }
-        require_data(reached, spec, talk)
+        require_data(reached, spec, cancel, talk)
     }
 }
 
+/// How long the rows of a run that was broken off may take to be removed.
+const SWEEP_MAX: Duration = Duration::from_secs(600);
+
 /// Makes sure that a target holds the data, after removing what a run that was broken off has inserted; returns what
-/// updates have made of it.
-fn require_data(reached: &Reached, spec: &DataSpec, talk: &Talk) -> anyhow::Result<Option<String>> {
-    let target = reached.target.as_ref();
-    let holds = || -> anyhow::Result<bool> {
-        Ok(matches!(target.survey()?, DataState::Loaded { spec: there, .. } if there == *spec))
-    };
+/// updates have made of it. Waits for nobody's lock without end.
+fn require_data(
+    reached: &Reached,
+    spec: &DataSpec,
+    cancel: &Cancel,
+    talk: &Talk,
+) -> anyhow::Result<Option<String>> {
     // On what takes reads only the others' deletions arrive by themselves.
-    if reached.reads_only.is_none() && holds()? && target.own_rows(spec)? > 0 {
-        let rows = target.sweep_up(spec)?;
-        talk.say(&format!("removed {rows} rows that a run had inserted and left behind"));
+    if reached.reads_only.is_none() {
+        let (target, its) = (Arc::clone(&reached.target), spec.clone());
+        let sweep = move || {
+            let holds = matches!(target.survey()?, DataState::Loaded { spec: there, .. } if there == its);
+            match holds && target.own_rows(&its)? > 0 {
+                true => target.sweep_up(&its).map(Some),
+                false => Ok(None),
+            }
+        };
+        if let Some(rows) =
+            patience::within(SWEEP_MAX, cancel, "looking for rows that a run has left", sweep)?
+        {
+            talk.say(&format!("removed {rows} rows that a run had inserted and left behind"));
+        }
     }
-    Ok(context::require_data(target, spec)?)
+    Ok(context::require_data(&reached.target, spec, cancel)?)
 }

@@ -1,5 +1,7 @@
 //! Room for the data of a plan: what stands in its way is refused, or dropped where that is allowed.
 
+use std::sync::Arc;
+
 use dyno_plan::{DataSpec, Plan};
 use dyno_target::{DataState, Target};
 
@@ -18,7 +20,7 @@ pub(super) fn make_room(
 ) -> anyhow::Result<Vec<DataSpec>> {
     if let Loading::AsNeeded { .. } = loading {
         for holder in targets.holders()? {
-            holder.named(make_room_on(plan, holder.target.as_ref(), loading, talk))?;
+            holder.named(make_room_on(plan, &holder.target, loading, talk))?;
         }
     }
     targets.all.iter().map(|reached| reached.spec(plan)).collect()
@@ -28,13 +30,13 @@ pub(super) fn make_room(
 /// cannot be replaced in place: a file of SQLite's has one page size.
 fn make_room_on(
     plan: &Plan,
-    target: &dyn Target,
+    target: &Arc<dyn Target>,
     loading: &Loading<'_>,
     talk: &Talk,
 ) -> anyhow::Result<DataSpec> {
     let spec = context::spec(plan, target);
     let Loading::AsNeeded { own, replace } = loading else { return spec };
-    let DataState::Loaded { spec: there, .. } = target.survey()? else { return spec };
+    let DataState::Loaded { spec: there, .. } = context::survey(target)? else { return spec };
     if spec.as_ref().is_ok_and(|spec| *spec == there) {
         return spec;
     }

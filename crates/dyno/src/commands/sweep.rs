@@ -14,6 +14,7 @@ use serde_json::json;
 use super::campaign::{self, Campaign, Ended, Part};
 use super::ready::{Loading, Ready};
 use crate::cli::{Common, Marks, Sweep};
+use crate::consent;
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
@@ -24,6 +25,7 @@ pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<
         Some(selector) => Order::resumed(common, selector, args)?,
     };
     if args.dry_run {
+        consent::tell(&order.plan, talk);
         return order.show(talk);
     }
     let Some(first) = order.schedule.next(&order.done) else {

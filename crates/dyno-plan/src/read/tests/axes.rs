@@ -114,8 +114,15 @@ fn a_name_that_several_sections_have_needs_its_section() {
 
 #[test]
 fn a_command_with_a_password_is_refused_and_never_repeated() {
-    for command in ["psql postgres://u:hunter2@h/d", "PGPASSWORD=hunter2 psql", "mysql --password='hunter2'"]
-    {
+    for command in [
+        "psql postgres://u:hunter2@h/d",
+        "PGPASSWORD=hunter2 psql",
+        "mysql --password='hunter2'",
+        "sync; /usr/bin/mysql -u root -phunter2 -e 'flush tables'",
+        "mariadb -p'hunter2' bench",
+        "curl -u admin:hunter2 http://h/drop",
+        "curl -s --user=admin:hunter2 http://h/drop",
+    ] {
         let text = format!("[hooks]\nbefore_run = \"{command}\"");
         let errors = super::errors(&text, &[]);
         assert_eq!(errors.len(), 1, "{errors:?}");
@@ -123,6 +130,16 @@ fn a_command_with_a_password_is_refused_and_never_repeated() {
     }
     let hooks = plan("[hooks]\nbefore_run = \"PGPASSWORD=$P psql\"\ntimeout = \"10s\"", &[]).hooks;
     assert_eq!(hooks.before_run.as_deref(), Some("PGPASSWORD=$P psql"));
+    for command in [
+        "mysql -p$P bench",
+        "mysql -p bench",
+        "curl -u admin:$P http://h",
+        "mkdir -p hunter",
+        "curl -u admin h",
+        "id -un",
+    ] {
+        assert!(super::errors(&format!("[hooks]\npre = \"{command}\""), &[]).is_empty(), "{command}");
+    }
 }
 
 #[test]

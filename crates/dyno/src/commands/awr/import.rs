@@ -203,8 +203,7 @@ fn imported(report: &Report) -> Imported {
 
 fn identity(report: &Report) -> Identity {
     let block_size = report.value("cache_bytes_begin.std_block_size").or_else(|| report.value("block_size"));
-    let settings =
-        report.parameters.iter().map(|parameter| (parameter.full_name(), parameter.value.clone()));
+    let settings = report.parameters.iter().map(|parameter| (parameter.full_name(), parameter.value.clone()));
     Identity {
         product: "Oracle Database".into(),
         version: report.word("version").unwrap_or("").to_owned(),

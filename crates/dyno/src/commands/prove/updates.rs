@@ -20,6 +20,7 @@ use crate::exit::Exit;
 use crate::progress::RunProgress;
 use crate::talk::Talk;
 use crate::targets::Reached;
+use crate::tidy;
 
 /// The longest wait for rows to show what was acknowledged elsewhere, where several targets reach the same data.
 const SEEN_WITHIN: Duration = Duration::from_secs(60);
@@ -35,9 +36,10 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     let progress = RunProgress::new(talk);
     let driven = ready.drive(&begun, witnesses(&ready, &kept), &progress, talk);
     progress.finish();
-    let mut record = driven?;
+    let (mut record, left) = driven?;
     dyno_analyze::judge(&mut record);
     store(&ready.repository, &record, talk)?;
+    tidy::up(left, &ready.cancel, talk);
     talk.say(&format!("stored as {}; reading every row again", record.id));
     let proofs: anyhow::Result<Vec<Proof>> =
         kept.iter().map(|kept| kept.close(&ready, begun.run_stamp, &record)).collect();

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use dyno_drive::{Aim, Job, Watch};
+use dyno_drive::{Aim, Job, Leftover, Watch};
 use dyno_plan::Plan;
 use dyno_record::{PartOf, Repository, RepositoryError, RunRecord, StartedRun, Status};
 use dyno_target::data::mix;
 use dyno_target::{Cancel, MonotonicClock, Target};
 
 use super::{Loading, Ready, require_data};
+use crate::context;
 use crate::hooks::{self, HookRun, Hooked};
 use crate::keeper::{self, Keeper};
 use crate::own_report;
 use crate::progress::RunProgress;
 use crate::talk::Talk;
 use crate::targets::Targets;
+use crate::tidy;
 
 /// A run that the repository knows of.
 pub(in crate::commands) struct Begun {
@@ -45,23 +47,30 @@ impl Ready {
         let driven = self.drive_hooked(&begun, talk, progress);
         progress.finish();
         self.fresh = false;
-        let mut record = driven?;
+        let (mut record, left) = driven?;
+        dyno_analyze::judge(&mut record);
+        store(&self.repository, &record, talk)?;
+        self.ended = (self.ended.0 + 1, Some(record.status));
+        // The record is safe: what follows may wait for somebody else.
+        tidy::up(left, &self.cancel, talk);
         for (at, reporter) in reporters.into_iter().enumerate() {
             let Some(reporter) = reporter else { continue };
             let name = match self.targets.is_several() {
                 true => format!("{}-{}", record.id, at + 1),
                 false => record.id.clone(),
             };
-            own_report::keep(reporter, &name, self.repository.path(), talk);
+            own_report::keep(reporter, &name, self.repository.path(), &self.cancel, talk);
         }
-        dyno_analyze::judge(&mut record);
-        store(&self.repository, &record, talk)?;
-        self.ended = (self.ended.0 + 1, Some(record.status));
         Ok(record)
     }
 
     /// Does the run, with the commands between its phases.
-    fn drive_hooked(&self, begun: &Begun, talk: &Talk, inner: &dyn Watch) -> anyhow::Result<RunRecord> {
+    fn drive_hooked(
+        &self,
+        begun: &Begun,
+        talk: &Talk,
+        inner: &dyn Watch,
+    ) -> anyhow::Result<(RunRecord, Vec<Leftover>)> {
         let run = HookRun {
             plan: &self.plan,
             part: begun.part_of.as_ref(),
@@ -103,9 +112,9 @@ impl Ready {
         }
         if !self.fresh {
             for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
-                let identity = reached.target.identify().map_err(Into::into);
+                let identity = context::identify(&reached.target, &self.cancel).map_err(Into::into);
                 reached.identity = reached.named(identity)?;
-                reached.data_note = reached.named(require_data(reached, spec, talk))?;
+                reached.data_note = reached.named(require_data(reached, spec, &self.cancel, talk))?;
             }
         }
         Ok(())
@@ -141,14 +150,15 @@ impl Ready {
         Ok(Begun { run_stamp: run_stamp(&run_id), run_id, started_at, plan, part_of })
     }
 
-    /// Does the run, with `before` standing before the targets, in their order; the record is neither judged nor stored.
+    /// Does the run, with `before` standing before the targets, in their order; the record is neither judged nor stored, and
+    /// what the sessions left in the tables is still there.
     pub(in crate::commands) fn drive(
         &self,
         begun: &Begun,
         before: Vec<Arc<dyn Target>>,
         watch: &dyn Watch,
         talk: &Talk,
-    ) -> anyhow::Result<RunRecord> {
+    ) -> anyhow::Result<(RunRecord, Vec<Leftover>)> {
         let aims = self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(spec));
         let mut targets: Vec<Aim> = aims.collect();
         for (aim, before) in targets.iter_mut().zip(before) {
@@ -186,7 +196,7 @@ impl Ready {
             talk.detail(&format!("what was measured could not be kept while the run lasted: {why}"));
         }
         match driven {
-            Ok(record) => Ok(marked(record)),
+            Ok((record, left)) => Ok((marked(record), left)),
             Err(error) => {
                 // Nothing was started, so there is nothing to keep.
                 self.repository.delete(&begun.run_id)?;

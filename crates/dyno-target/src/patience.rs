@@ -1,0 +1,115 @@
+//! Questions to a database that may never be answered: somebody holds a lock, or the server stands still.
+//!
+//! Sockets of a session under load have no deadline, and a statement that waits for a lock is no fault of theirs. Around a run
+//! it is: there each question is asked on a thread of its own, and waited for as long as it is worth.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use crate::error::{TargetError, TargetErrorKind};
+use crate::load::Cancel;
+
+/// How often it is looked whether the user wants to stop.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A question that is being answered. Dropping it leaves the one who answers behind, with all that was given to it.
+#[derive(Debug)]
+pub struct Asked<T>(Receiver<T>);
+
+impl<T: Send + 'static> Asked<T> {
+    /// Asks on a thread of its own.
+    ///
+    /// # Errors
+    /// The machine gives no thread.
+    pub fn start(question: impl FnOnce() -> T + Send + 'static) -> std::io::Result<Self> {
+        let (answer, asked) = channel();
+        std::thread::Builder::new().name("dyno-asks".into()).spawn(move || {
+            // Nobody waits any more where this fails.
+            let _ = answer.send(question());
+        })?;
+        Ok(Self(asked))
+    }
+
+    /// The answer, if it comes within `limit` and before `cancel` is asked; nothing else is lost by waiting again.
+    pub fn wait(&self, limit: Duration, cancel: &Cancel) -> Option<T> {
+        let until = Instant::now() + limit;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.0.recv_timeout(left.min(LOOK)) {
+                Ok(answer) => return Some(answer),
+                Err(RecvTimeoutError::Timeout) if !left.is_zero() && !cancel.is_cancelled() => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+/// What `question` answers within `limit`; `doing` says what is asked, as in "while `looking at the data`".
+///
+/// # Errors
+/// Its own; `Cancelled` when `cancel` is asked first, and `Unreachable` when the time is over.
+pub fn within<T: Send + 'static>(
+    limit: Duration,
+    cancel: &Cancel,
+    doing: &str,
+    question: impl FnOnce() -> Result<T, TargetError> + Send + 'static,
+) -> Result<T, TargetError> {
+    let asked = Asked::start(question).map_err(|error| {
+        TargetError::new(TargetErrorKind::Database, format!("no thread could be started: {error}"))
+            .hint("a higher limit of processes (`ulimit -u`)")
+            .cause(error)
+    })?;
+    match asked.wait(limit, cancel) {
+        Some(answer) => answer,
+        None if cancel.is_cancelled() => {
+            Err(TargetError::new(TargetErrorKind::Cancelled, format!("stopped while {doing}")))
+        }
+        None => Err(TargetError::new(
+            TargetErrorKind::Unreachable,
+            format!("the database gave no answer within {} s while {doing}", limit.as_secs()),
+        )
+        .hint("somebody may hold a lock on the test tables, or the server stands still: see who is connected to it")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_comes_through_and_an_error_too() {
+        let (cancel, limit) = (Cancel::default(), Duration::from_secs(60));
+        assert_eq!(within(limit, &cancel, "asking", || Ok(7)).ok(), Some(7));
+        let refused = || Err::<(), _>(TargetError::new(TargetErrorKind::Denied, "no"));
+        assert_eq!(within(limit, &cancel, "asking", refused).unwrap_err().kind, TargetErrorKind::Denied);
+    }
+
+    #[test]
+    fn what_is_never_answered_is_given_up() {
+        let (hold, held) = channel::<()>();
+        let cancel = Cancel::default();
+        let never = move || {
+            let _ = held.recv();
+            Ok(())
+        };
+        let error = within(Duration::from_millis(30), &cancel, "looking at the data", never).unwrap_err();
+        assert!(
+            error.kind == TargetErrorKind::Unreachable && error.message.contains("while looking at the data")
+        );
+        drop(hold);
+    }
+
+    #[test]
+    fn whoever_wants_to_stop_waits_for_nothing() {
+        let (hold, held) = channel::<()>();
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let never = move || {
+            let _ = held.recv();
+            Ok(())
+        };
+        let error = within(Duration::from_secs(3_600), &cancel, "asking", never).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Cancelled);
+        drop(hold);
+    }
+}
