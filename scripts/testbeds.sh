@@ -6,6 +6,8 @@
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=scripts/packages.sh
+. "$root/scripts/packages.sh"
 mkdir -p "$root/target/testbeds"
 # Links into it are to hold wherever it is reached from.
 beds=$(cd "$root/target/testbeds" && pwd -P)
@@ -42,9 +44,9 @@ if [ -n "$packages" ]; then
     say "installing$packages"
     export DEBIAN_FRONTEND=noninteractive
     # A list that cannot be refreshed may still be good enough.
-    apt-get -q update || say "the package lists could not be refreshed"
+    when_free apt-get -q update || say "the package lists could not be refreshed"
     # shellcheck disable=SC2086 # one word per package
-    apt-get -q -y -o Dpkg::Options::=--force-confold install --no-install-recommends $packages
+    when_free apt-get -q -y -o Dpkg::Options::=--force-confold install --no-install-recommends $packages
     # The tests start their own; the package's service would sit on its port for nothing.
     for service in pgbouncer mariadb; do
         case $packages in
@@ -89,19 +91,25 @@ fi
 # package, unpacked beside each other, and run by the loader among them. Nothing of the system is changed.
 unpack_newest() {
     name=$1 package=$2
+    archive=$(debian_archive)
+    if [ -z "$archive" ]; then
+        say "$package is not fetched, because this system has no package source of Debian, or has not read it yet (apt-get update); its tests will be skipped"
+        return 0
+    fi
     say "fetching $package"
     mkdir -p "$beds" "$home"
     apt=$(mktemp -d)
     trap 'rm -rf "${work:-}" "$apt"' EXIT
     mkdir -p "$apt/parts" "$apt/state" "$apt/lists/partial" "$apt/archives/partial" "$apt/root"
     : >"$apt/status"
-    mirror=$(sed -n 's/^URIs: *\(http[^ ]*debian\.org\/debian\) *$/\1/p' /etc/apt/sources.list.d/*.sources 2>/dev/null | head -n 1)
+    key=/usr/share/keyrings/debian-archive-keyring.gpg
+    [ -e "$key" ] || key=
     cat >"$apt/parts/newest.sources" <<EOF
 Types: deb
-URIs: ${mirror:-http://deb.debian.org/debian}
+URIs: $archive
 Suites: sid
 Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+${key:+Signed-By: $key}
 EOF
     own_apt() {
         apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$apt/parts" -o Dir::State="$apt/state" \

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::escape::{decode, encode};
+use crate::escape::{ADDRESS, PATH, WORD, decode, encode};
 
 pub(crate) use params::refused;
 pub use params::{WORDS, Words};
@@ -53,6 +53,12 @@ pub enum UrlError {
         "the URL holds a password: take it out and give it by target.password_env, target.password_file or the prompt"
     )]
     Password,
+    /// A parameter is given twice.
+    #[error("the URL gives the parameter {name} twice: leave one of them out")]
+    Twice {
+        /// Its name, where it looks like one.
+        name: String,
+    },
     /// A part cannot be read.
     #[error("{part} of the URL cannot be read: {allowed}")]
     Part {
@@ -71,9 +77,9 @@ const HOST: &str = "write one name or address; an IPv6 address in brackets, such
 const FILE: &str = "write sqlite:PATH, sqlite:///ABSOLUTE/PATH or sqlite::memory:";
 
 impl TargetUrl {
-    /// The value of parameter `name`, the last one if given twice.
+    /// The value of parameter `name`.
     pub fn param(&self, name: &str) -> Option<&str> {
-        self.params.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.params.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -105,12 +111,16 @@ fn is_secret(name: &str) -> bool {
 }
 
 fn read_params(query: &str) -> Result<Vec<(String, String)>, UrlError> {
-    let mut params = Vec::new();
+    let mut params: Vec<(String, String)> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let name = decoded("a parameter", name)?;
         if is_secret(&name) {
             return Err(UrlError::Password);
+        }
+        if params.iter().any(|(known, _)| *known == name) {
+            let name = crate::error::shown_key(&name).unwrap_or("of one name").to_owned();
+            return Err(UrlError::Twice { name });
         }
         params.push((name, decoded("a parameter", value)?));
     }
@@ -217,25 +227,25 @@ impl fmt::Display for TargetUrl {
         if self.scheme == "sqlite" {
             // A path that begins with two slashes would read as a host.
             let slashes = if self.path.starts_with("//") { "//" } else { "" };
-            write!(f, "{slashes}{}", encode(&self.path, b"/:"))?;
+            write!(f, "{slashes}{}", encode(&self.path, &PATH))?;
         } else {
             write!(f, "//")?;
             if let Some(user) = &self.user {
-                write!(f, "{}@", encode(user, b""))?;
+                write!(f, "{}@", encode(user, &WORD))?;
             }
             match &self.host {
-                Some(host) if host.contains(':') => write!(f, "[{}]", encode(host, b":"))?,
-                Some(host) => write!(f, "{}", encode(host, b""))?,
+                Some(host) if host.contains(':') => write!(f, "[{}]", encode(host, &ADDRESS))?,
+                Some(host) => write!(f, "{}", encode(host, &WORD))?,
                 None => {}
             }
             if let Some(port) = self.port {
                 write!(f, ":{port}")?;
             }
-            write!(f, "/{}", encode(&self.path, b""))?;
+            write!(f, "/{}", encode(&self.path, &WORD))?;
         }
         for (i, (name, value)) in self.params.iter().enumerate() {
             let mark = if i == 0 { '?' } else { '&' };
-            write!(f, "{mark}{}={}", encode(name, b""), encode(value, b"/:"))?;
+            write!(f, "{mark}{}={}", encode(name, &WORD), encode(value, &PATH))?;
         }
         Ok(())
     }

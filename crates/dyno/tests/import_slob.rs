@@ -96,3 +96,22 @@ fn options_that_do_not_go_with_it_are_refused() {
     assert_eq!(said.code, 2);
     assert!(!said.err.contains("hunter2"), "{}", said.err);
 }
+
+#[test]
+fn lines_that_are_not_understood_are_told_with_their_place_and_left_out_on_request() {
+    let desk = Desk::new();
+    desk.write("slob.conf", "UPDATE_PCT=20\nRUN_TIME=30\nADMIN_SQLNET_SERVICE=$tns\n./prepare.sh\n");
+    let args = ["import-slob", "slob.conf", "--target", "sqlite:bench.db"];
+    let said = desk.dyno(&args);
+    assert_eq!(said.code, 2, "{said:#?}");
+    for part in ["slob.conf:3:", "ADMIN_SQLNET_SERVICE", "slob.conf:4:", "--lenient"] {
+        assert!(said.err.contains(part), "{said:#?}");
+    }
+    let said = desk.dyno(&[&args[..], &["--lenient", "-o", "dyno.toml"]].concat());
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(
+        said.err.contains("warning: left out: slob.conf:3:") && said.err.contains("slob.conf:4:"),
+        "{said:#?}"
+    );
+    assert!(std::fs::read_to_string(desk.file("dyno.toml")).unwrap().contains("# Left out: slob.conf:3:"));
+}

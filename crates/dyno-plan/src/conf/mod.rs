@@ -62,6 +62,8 @@ pub struct Options {
     pub schemas: Option<u32>,
     /// Sessions on each schema: what `runit.sh` got behind `-t`.
     pub sessions: Option<u32>,
+    /// Leave out lines that are not understood, and parameters that the kit does not have, instead of refusing the file.
+    pub lenient: bool,
 }
 
 /// What came of a file.
@@ -75,6 +77,8 @@ pub struct Imported {
     pub plan: Plan,
     /// What became of each parameter.
     pub notes: Vec<Note>,
+    /// What was left out, each with its place and why.
+    pub skipped: PlanErrors,
 }
 
 /// Points of a series that a plan allows for; a longer run needs a longer interval.
@@ -91,9 +95,9 @@ const ONLY_PGIO: [&str; 6] =
 pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors> {
     let places = Places::new(&file.name, &file.text);
     let kit = options.kit.unwrap_or_else(|| recognise(file));
-    let mut settings = Settings::new(kit, &places, &file.text);
+    let mut settings = Settings::new(kit, &places, &file.text, options.lenient);
     let sheet = map(kit, &mut settings, options);
-    let mut errors = settings.finish();
+    let (mut errors, skipped) = settings.finish();
     if let Some(target) = &options.target {
         let alone = read(&PlanSource { target: Some(target.clone()), ..PlanSource::default() });
         alone.err().into_iter().flat_map(|wrong| wrong.errors).for_each(|error| errors.push(error));
@@ -102,15 +106,15 @@ pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors
         return Err(errors);
     }
     let name = file.name.rsplit('/').next().unwrap_or_default();
-    let text = sheet.text(name, &head(kit, name));
+    let text = sheet.text(name, &head(kit, name, &skipped));
     let plan = check(&text).map_err(|errors| blame(errors, &sheet, file))?;
-    Ok(Imported { kit, plan, notes: sheet.notes(), text })
+    Ok(Imported { kit, plan, notes: sheet.notes(), text, skipped })
 }
 
 /// The parameters of a kit, in all its versions.
 pub fn parameters(kit: Kit) -> Vec<&'static str> {
     let places = Places::new("", "");
-    let mut settings = Settings::new(kit, &places, "");
+    let mut settings = Settings::new(kit, &places, "", false);
     map(kit, &mut settings, &Options::default());
     let mut names = settings.known();
     names.sort_unstable();
@@ -153,12 +157,25 @@ fn recognise(file: &PlanFile) -> Kit {
     if pgio > slob || (pgio == slob && by_name) { Kit::Pgio } else { Kit::Slob }
 }
 
-fn head(kit: Kit, file: &str) -> Vec<String> {
+fn head(kit: Kit, file: &str, skipped: &PlanErrors) -> Vec<String> {
     let kit = kit.name();
-    vec![
+    let mut head = vec![
         format!("A plan of Dyno, made from {kit}'s {file}: what each line comes from stands above it."),
         "Check it with `dyno check`, load with `dyno load`, measure with `dyno run`.".into(),
-    ]
+    ];
+    let left_out = skipped.errors.iter().map(|error| {
+        let line = match &error.origin {
+            Origin::File { line: Some(line), .. } => format!("{file}:{line}: "),
+            _ => String::new(),
+        };
+        let name = error.key.as_deref().map(|key| format!("{key}: ")).unwrap_or_default();
+        format!("Left out: {line}{name}{}.", error.problem)
+    });
+    head.extend(left_out);
+    if skipped.more > 0 {
+        head.push(format!("Left out: {} more.", skipped.more));
+    }
+    head
 }
 
 fn check(text: &str) -> Result<Plan, PlanErrors> {

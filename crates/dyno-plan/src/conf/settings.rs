@@ -37,24 +37,33 @@ pub(super) struct Settings<'a> {
     /// Names that were asked for: all that the kit knows, once everything has been read.
     known: Vec<&'static str>,
     errors: PlanErrors,
+    /// Whether lines that are not understood, and parameters that the kit does not have, are left out.
+    lenient: bool,
+    /// What was left out.
+    skipped: PlanErrors,
 }
 
 /// A table's size as the kits write it: how many, and a letter that multiplies.
 const SUFFIXES: [(char, u32); 3] = [('M', 20), ('G', 30), ('T', 40)];
 
 impl<'a> Settings<'a> {
-    pub(super) fn new(kit: Kit, places: &'a Places<'a>, text: &str) -> Self {
+    pub(super) fn new(kit: Kit, places: &'a Places<'a>, text: &str, lenient: bool) -> Self {
         let (assignments, slips) = shell::read(text);
-        let mut settings =
-            Self { places, kit, assignments, known: Vec::new(), errors: PlanErrors::default() };
+        let (errors, skipped) = Default::default();
+        let mut settings = Self { places, kit, assignments, known: Vec::new(), errors, lenient, skipped };
         for slip in slips {
             settings.slip(slip);
         }
         settings
     }
 
+    /// What is not understood: an error, or left out.
+    fn not_understood(&mut self, error: PlanError) {
+        if self.lenient { self.skipped.push(error) } else { self.errors.push(error) }
+    }
+
     fn slip(&mut self, slip: Slip) {
-        self.errors.push(PlanError {
+        self.not_understood(PlanError {
             kind: PlanErrorKind::File,
             origin: self.places.origin(slip.at),
             key: slip.name.as_deref().and_then(shown_key).map(str::to_owned),
@@ -223,8 +232,8 @@ impl<'a> Settings<'a> {
         self.known.clone()
     }
 
-    /// Ends the reading: names that were never asked for are unknown.
-    pub(super) fn finish(mut self) -> PlanErrors {
+    /// Ends the reading: names that were never asked for are unknown. Returns the errors, and what was left out.
+    pub(super) fn finish(mut self) -> (PlanErrors, PlanErrors) {
         let is_any = !self.assignments.is_empty();
         for assignment in std::mem::take(&mut self.assignments) {
             let Placed { text: name, at } = assignment.name;
@@ -236,7 +245,7 @@ impl<'a> Settings<'a> {
                 Some(similar) => format!("did you mean {similar}?"),
                 None => "take the line out".into(),
             };
-            self.errors.push(PlanError {
+            self.not_understood(PlanError {
                 kind: PlanErrorKind::Unknown,
                 origin: self.places.origin(at),
                 key: shown_key(&name).map(str::to_owned),
@@ -256,7 +265,8 @@ impl<'a> Settings<'a> {
             });
         }
         self.errors.sort();
-        self.errors
+        self.skipped.sort();
+        (self.errors, self.skipped)
     }
 
     /// The parameter that `name` is a slip away from.

@@ -463,3 +463,23 @@ fn every_parameter_is_documented() {
     assert!(slob::ONLY.iter().all(|name| parameters(Kit::Slob).contains(name)));
     assert!(ONLY_PGIO.iter().all(|name| parameters(Kit::Pgio).contains(name)));
 }
+
+#[test]
+fn what_is_not_understood_is_refused_or_left_out_and_told() {
+    let text = "UPDATE_PCT=20\nRUN_TIME=60\nADMIN_SQLNET_SERVICE=$tns\nsource ./other.conf\nUPDATE_PTC=30\nWORK_UNIT=64\n";
+    let strict = errors(text, &on_sqlite());
+    assert_eq!(strict.len(), 3, "{strict:#?}");
+    for (error, place) in strict.iter().zip(["slob.conf:3:", "slob.conf:4:", "slob.conf:5:"]) {
+        assert!(error.starts_with(place), "{error}");
+    }
+    assert!(strict[2].contains("did you mean UPDATE_PCT?"), "{strict:#?}");
+    let lenient = imported(text, &Options { lenient: true, ..on_sqlite() });
+    assert_eq!((lenient.plan.workload.update_pct, lenient.plan.workload.work_unit), (20, 64));
+    let told: Vec<String> = lenient.skipped.errors.iter().map(ToString::to_string).collect();
+    assert_eq!(told, strict, "what is left out is told in the same words");
+    for line in 3..=5 {
+        assert!(lenient.text.contains(&format!("# Left out: slob.conf:{line}: ")), "{}", lenient.text);
+    }
+    // A value that is wrong is an error in any case: leaving it out would measure something else.
+    assert_eq!(errors("UPDATE_PCT=200\n", &Options { lenient: true, ..on_sqlite() }).len(), 1);
+}

@@ -93,5 +93,5 @@ pub(super) fn refuse_key(draft: &mut Draft, origin: Origin, path: &str) {
 fn meant(path: &str, name: &str) -> Option<&'static str> {
     let near = crate::similar::closest(name, keys::all().map(keys::Key::name))?;
     let alike = keys::all().filter(|key| key.name() == near).map(|key| key.path);
-    alike.min_by_key(|known| crate::similar::distance(shown_key(path).unwrap_or(""), known))
+    alike.min_by_key(|known| strsim::osa_distance(shown_key(path).unwrap_or(""), known))
 }

@@ -71,11 +71,11 @@ fn a_scheme_of_no_engine_is_read_without_rules_of_its_own() {
 }
 
 #[test]
-fn parameters_keep_their_order_and_the_last_one_counts() {
-    let url = read("postgres:///db?host=/run/postgresql&&a=1&a=%26%3D2&empty");
+fn parameters_keep_their_order() {
+    let url = read("postgres:///db?host=/run/postgresql&&b=1&a=%26%3D2&empty");
     assert_eq!(url.param("host"), Some("/run/postgresql"));
     assert_eq!((url.param("a"), url.param("empty"), url.param("none")), (Some("&=2"), Some(""), None));
-    assert_eq!(url.to_string(), "postgres:///db?host=/run/postgresql&a=1&a=%26%3D2&empty=");
+    assert_eq!(url.to_string(), "postgres:///db?host=/run/postgresql&b=1&a=%26%3D2&empty=");
     assert_eq!(read(&url.to_string()), url);
 }
 
@@ -183,4 +183,18 @@ proptest! {
         let url = format!("postgres://u:{secret}@h/db");
         prop_assert!(url.parse::<TargetUrl>().is_err());
     }
+}
+
+#[test]
+fn two_values_of_one_parameter_are_refused() {
+    for url in [
+        "postgres://u@h/d?sslmode=require&sslmode=disable",
+        "postgres://u@h/d?sslmode=disable&x=1&ssl%6dode=disable",
+        "sqlite:a.db?sync=off&sync=full",
+    ] {
+        let error = url.parse::<TargetUrl>().unwrap_err().to_string();
+        assert!(error.contains("twice: leave one of them out"), "{url}: {error}");
+    }
+    let error = "mysql://u@h/d?\u{1b}x=1&\u{1b}x=2".parse::<TargetUrl>().unwrap_err().to_string();
+    assert!(!error.contains('\u{1b}'), "{error:?}");
 }

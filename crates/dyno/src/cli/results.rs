@@ -107,6 +107,9 @@ pub(crate) struct ImportSlob {
     /// Sessions on each schema: -t of runit.sh [default: what the file says].
     #[arg(long, short = 't', visible_alias = "threads", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) sessions: Option<u32>,
+    /// Leave out lines that are not understood and unknown parameters, and say which, instead of refusing the file.
+    #[arg(long)]
+    pub(crate) lenient: bool,
     /// Whose file it is [default: told by its parameters].
     #[arg(long, value_name = "slob|pgio")]
     pub(crate) kit: Option<dyno_plan::conf::Kit>,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use dyno_plan::PlanFile;
 use dyno_plan::conf::{self, Fate, Imported, Note};
+use dyno_plan::{PlanErrors, PlanFile};
 
 use crate::cli::{Common, ImportSlob};
 use crate::context;
@@ -25,8 +25,14 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
         ));
     }
     let file = PlanFile::open_configuration(&args.file)?;
-    let options = conf::Options { kit: args.kit, target, schemas: args.schemas, sessions: args.sessions };
-    let imported = conf::import(&file, &options)?;
+    let options = conf::Options {
+        kit: args.kit,
+        target,
+        schemas: args.schemas,
+        sessions: args.sessions,
+        lenient: args.lenient,
+    };
+    let imported = conf::import(&file, &options).map_err(|errors| hinted(&errors, &file, &options, talk))?;
     match &args.output {
         Some(path) => super::write_new(path, &imported.text, args.force, "--output")?,
         None => talk.hand_over(&imported.text)?,
@@ -36,13 +42,29 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
         "plan": args.output,
         "text": imported.text,
         "parameters": imported.notes,
+        "skipped": imported.skipped.errors,
     }))?;
     say(&imported, args.output.as_deref(), talk);
     Ok(Exit::Done)
 }
 
+/// The errors of a file; says where leaving out what is not understood would do.
+fn hinted(errors: &PlanErrors, file: &PlanFile, options: &conf::Options, talk: &Talk) -> PlanErrors {
+    let lenient = conf::Options { lenient: true, ..options.clone() };
+    if !options.lenient && conf::import(file, &lenient).is_ok() {
+        talk.say("--lenient leaves these lines out; what they would have set is then the default");
+    }
+    errors.clone()
+}
+
 /// What to look at before the plan is run.
 fn say(imported: &Imported, output: Option<&Path>, talk: &Talk) {
+    for skipped in &imported.skipped.errors {
+        talk.say(&format!("warning: left out: {skipped}"));
+    }
+    if imported.skipped.more > 0 {
+        talk.say(&format!("warning: left out: {} more", imported.skipped.more));
+    }
     let count = |fate: Fate| imported.notes.iter().filter(|note| note.fate == fate).count();
     let lost = imported.notes.iter().filter(|note| note.fate == Fate::None && note.line.is_some());
     for Note { parameter, line, words, .. } in lost {

@@ -141,7 +141,7 @@ proptest! {
         target in proptest::option::of(Just(SQLITE.to_owned())),
     ) {
         let text = format!("{}\nSYSDBA_PASSWD='hunter2'\n", parts.concat());
-        let options = Options { kit, target, schemas: None, sessions: None };
+        let options = Options { kit, target, schemas: None, sessions: None, lenient: false };
         let said = match import(&file("slob.conf", &text), &options) {
             Ok(imported) => {
                 prop_assert_eq!(&check(&imported.text).unwrap(), &imported.plan);

@@ -80,7 +80,7 @@ fn refused(error: &rustls::Error, host: &str, config: &ConnectConfig) -> Failure
             format!(
                 "the server's certificate is not accepted for {host} (sslmode {mode}, sslrootcert {roots}): {reason}"
             ),
-            "give the authority's certificate by sslrootcert=FILE, connect by a name that is in the certificate's subjectAltName, or write sslmode=require to encrypt without knowing the server",
+            certificate_hint(config.ssl_mode, config.ssl_root_cert.is_some()),
         ),
         rustls::Error::AlertReceived(alert) => (
             format!("the server broke off the TLS handshake: {alert:?}"),
@@ -92,6 +92,25 @@ fn refused(error: &rustls::Error, host: &str, config: &ConnectConfig) -> Failure
         ),
     };
     Failure::Tls(TargetError::new(TargetErrorKind::Denied, message).hint(hint).cause(error.clone()))
+}
+
+/// The way out where a certificate is not accepted. With a root certificate, from the URL or from ~/.postgresql/root.crt,
+/// `require` looks at the authority, too: then it is no way out.
+fn certificate_hint(mode: SslMode, has_root: bool) -> &'static str {
+    match (mode, has_root) {
+        (SslMode::Require, true) => {
+            "give the right authority's certificate by sslrootcert=FILE; sslmode=require looks at the authority because there is a root certificate: without sslrootcert and ~/.postgresql/root.crt it encrypts without knowing the server"
+        }
+        (SslMode::VerifyCa, true) => {
+            "give the right authority's certificate by sslrootcert=FILE; to encrypt without knowing the server, write sslmode=require and leave out sslrootcert and ~/.postgresql/root.crt"
+        }
+        (_, true) => {
+            "give the right authority's certificate by sslrootcert=FILE and connect by a name that is in the certificate's subjectAltName, or write sslmode=verify-ca, which does not look at the name"
+        }
+        (_, false) => {
+            "give the authority's certificate by sslrootcert=FILE, connect by a name that is in the certificate's subjectAltName, or write sslmode=require to encrypt without knowing the server"
+        }
+    }
 }
 
 /// rustls's settings for one connection.
@@ -169,4 +188,25 @@ fn check_private(key: &Path) -> Result<(), TargetError> {
     }
     Err(unreadable("the client's private key", key, "others than its owner may read it")
         .hint(format!("chmod 600 {}", key.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn require_is_no_way_out_while_there_is_a_root_certificate() {
+        let is_told = |mode, has_root| certificate_hint(mode, has_root).contains("or write sslmode=require");
+        assert!(is_told(SslMode::VerifyFull, false));
+        for mode in [SslMode::Require, SslMode::VerifyCa, SslMode::VerifyFull] {
+            assert!(!is_told(mode, true), "{mode:?}");
+        }
+        for mode in [SslMode::Require, SslMode::VerifyCa] {
+            let hint = certificate_hint(mode, true);
+            assert!(
+                hint.contains("without sslrootcert and ~/.postgresql/root.crt")
+                    || hint.contains("leave out sslrootcert and ~/.postgresql/root.crt")
+            );
+        }
+    }
 }

@@ -63,6 +63,8 @@ impl Patience {
     }
 }
 
+/// # Safety
+/// SQLite calls it, with the `Patience` that was given with it, on the thread of the connection.
 unsafe extern "C" fn wait(context: *mut c_void, attempts: c_int) -> c_int {
     // SAFETY: the context is the `Patience` given to `install`, and only the connection's thread is here.
     let patience = unsafe { &*context.cast::<Patience>() };

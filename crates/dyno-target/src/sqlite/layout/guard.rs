@@ -13,6 +13,8 @@ use crate::load::Cancel;
 /// Instructions of SQLite's virtual machine between two looks: some tenths of a millisecond.
 const INSTRUCTIONS_PER_LOOK: c_int = 10_000;
 
+/// # Safety
+/// SQLite calls it, with the flag that [`cancellable`] gave and keeps alive while it may be called.
 unsafe extern "C" fn look(context: *mut c_void) -> c_int {
     // SAFETY: the context is the flag that `cancellable` keeps alive while the handler is set.
     let stop = unsafe { &*context.cast::<AtomicBool>() };

@@ -81,6 +81,8 @@ unsafe fn hooks<'a>(context: *mut c_void) -> &'a Hooks {
     unsafe { &*context.cast::<Hooks>() }
 }
 
+/// # Safety
+/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
 unsafe extern "C" fn on_commit(context: *mut c_void) -> c_int {
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
@@ -89,6 +91,8 @@ unsafe extern "C" fn on_commit(context: *mut c_void) -> c_int {
     0
 }
 
+/// # Safety
+/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
 unsafe extern "C" fn on_rollback(context: *mut c_void) {
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
@@ -96,6 +100,8 @@ unsafe extern "C" fn on_rollback(context: *mut c_void) {
     hooks.rollbacks.set(hooks.rollbacks.get() + 1);
 }
 
+/// # Safety
+/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
 unsafe extern "C" fn on_wal(
     context: *mut c_void,
     db: *mut ffi::sqlite3,

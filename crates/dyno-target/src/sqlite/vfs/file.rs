@@ -126,6 +126,8 @@ fn since(began: Instant) -> u64 {
     began.elapsed().as_nanos() as u64
 }
 
+/// # Safety
+/// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: SQLite closes a file once, and does not use it afterwards.
     unsafe {
@@ -138,6 +140,8 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     }
 }
 
+/// # Safety
+/// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
 unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, out: *mut c_void, len: c_int, offset: i64) -> c_int {
     // SAFETY: SQLite gives `len` writable bytes at `out`; `file` is ours.
     unsafe {
@@ -169,6 +173,8 @@ fn read_direct(direct: &mut DirectFile, out: &mut [u8], offset: u64) -> (c_int, 
     }
 }
 
+/// # Safety
+/// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
 unsafe extern "C" fn write(
     file: *mut ffi::sqlite3_file,
     data: *const c_void,
@@ -201,6 +207,8 @@ fn write_direct(direct: &mut DirectFile, data: &[u8], offset: u64) -> (c_int, u6
     }
 }
 
+/// # Safety
+/// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: `file` is ours. With direct writes the inner descriptor's fsync is right too: it flushes the inode's
     // metadata and the device's cache, whichever descriptor wrote.
@@ -214,6 +222,8 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     }
 }
 
+/// # Safety
+/// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
 unsafe extern "C" fn fetch(
     file: *mut ffi::sqlite3_file,
     offset: i64,
@@ -233,6 +243,8 @@ unsafe extern "C" fn fetch(
 /// Methods that hand their arguments to the inner file; the value is what to say if it lacks the method.
 macro_rules! hand_over {
     ($($name:ident => $member:ident ( $($arg:ident : $type:ty),* ) -> $result:ty, $without:expr;)*) => {$(
+        /// # Safety
+        /// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
         unsafe extern "C" fn $name(file: *mut ffi::sqlite3_file, $($arg: $type),*) -> $result {
             // SAFETY: SQLite calls this with a file that `wrap` made and arguments as io_methods documents them; they
             // go to the inner file as they are.

@@ -119,6 +119,8 @@ unsafe fn handle(name: *const c_char, flags: c_int, writable: bool) -> Result<Op
     Ok(Some(Handle::new(kind, stats::of(database), direct)))
 }
 
+/// # Safety
+/// SQLite calls it, with the VFS that was registered here and with pointers that are valid for the call.
 unsafe extern "C" fn open(
     vfs: *mut ffi::sqlite3_vfs,
     name: *const c_char,
@@ -159,6 +161,8 @@ unsafe extern "C" fn open(
 /// Functions that hand their arguments to the inner VFS; the value is what to say if it lacks the function.
 macro_rules! hand_over {
     ($($name:ident => $member:ident ( $($arg:ident : $type:ty),* ) -> $result:ty, $without:expr;)*) => {$(
+        /// # Safety
+        /// SQLite calls it, with the VFS that was registered here and with pointers that are valid for the call.
         unsafe extern "C" fn $name(vfs: *mut ffi::sqlite3_vfs, $($arg: $type),*) -> $result {
             // SAFETY: SQLite calls this with the object made by `wrap` and arguments as xVfs documents them; they go to
             // the inner VFS as they are.
