@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn days_and_nights_are_levels() {
-        let days = |i: usize| if i / 24 % 2 == 0 { 2.0 } else { 20.0 } * (1.0 + 0.02 * (i * 7 % 5) as f64);
+        let days = |i: usize| if (i / 24).is_multiple_of(2) { 2.0 } else { 20.0 } * (1.0 + 0.02 * (i * 7 % 5) as f64);
         let values: Vec<f64> = (0..24 * 14).map(days).collect();
         let expected: Vec<(usize, usize)> = (0..14).map(|day| (day * 24, day * 24 + 24)).collect();
         assert_eq!(found(&values, 0.0), expected);
