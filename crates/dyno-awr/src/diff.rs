@@ -41,6 +41,17 @@ pub struct EventChange {
     pub load: Change,
     /// Mean wait, ms.
     pub mean_ms: Change,
+    /// Whether it is in one report only though the other one lists all of its events.
+    pub became: Option<Became>,
+}
+
+/// What became of an event from the first report to the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Became {
+    /// The first one's list of all events has none of it.
+    New,
+    /// The second one's list has none.
+    Gone,
 }
 
 /// What became of a statement's plan, a parameter: the value in each report.
@@ -136,6 +147,10 @@ pub fn diff(a: &Report, b: &Report) -> Difference {
 
 fn cautions(a: &Report, b: &Report) -> Vec<String> {
     let mut cautions = Vec::new();
+    if a.measurement().is_some() && a.measurement() == b.measurement() {
+        let message = "both reports are of one interval of one instance: one measurement, and what differs is how it was printed";
+        cautions.push(message.to_owned());
+    }
     if a.kind != b.kind {
         cautions.push(format!("other kinds of report: {} and {}", a.kind.name(), b.kind.name()));
     }
@@ -183,6 +198,7 @@ fn events(a: &Report, b: &Report) -> Vec<EventChange> {
                 name: name.to_owned(),
                 load: Change { name: name.to_owned(), a: load_a, b: load_b },
                 mean_ms: Change { name: name.to_owned(), a: mean_a, b: mean_b },
+                became: became(a, b, name),
             }
         })
         .collect();
@@ -192,6 +208,21 @@ fn events(a: &Report, b: &Report) -> Vec<EventChange> {
     };
     changes.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
     changes
+}
+
+/// Top events are a choice; only where a report lists all events of foreground sessions is one that is missing none that happened. CPU
+/// time is no event, and in no such list.
+fn became(a: &Report, b: &Report, name: &str) -> Option<Became> {
+    let [in_a, in_b] =
+        [a, b].map(|report| report.foreground_events.iter().any(|event| is_same(&event.name, name)));
+    if a.foreground_events.is_empty() || b.foreground_events.is_empty() {
+        return None;
+    }
+    match (in_a, in_b) {
+        (false, true) => Some(Became::New),
+        (true, false) => Some(Became::Gone),
+        _ => None,
+    }
 }
 
 /// Names of one event, either of which may be cut by a text report.

@@ -33,8 +33,8 @@ pub use json::{Show, to_json};
 pub use moment::moment;
 pub use number::{Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
 pub use report::{
-    Band, Container, Event, EventHistogram, Figure, Instance, IoRow, Kind, Parameter, Report, Segment,
-    SegmentList, Source, Statement, StatementList, Word,
+    Band, Container, Event, EventHistogram, Figure, Instance, IoRow, Kind, Measurement, Parameter, Report,
+    Segment, SegmentList, Source, Statement, StatementList, Word,
 };
 pub use row::{Line, Value};
 pub use table::Form;

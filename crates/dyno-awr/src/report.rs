@@ -257,6 +257,18 @@ pub struct Instance {
     pub figures: BTreeMap<String, Figure>,
 }
 
+/// What was measured: an interval of an instance, whatever form its report has.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Measurement {
+    kind: Kind,
+    database: Option<u64>,
+    instance: Option<u64>,
+    snapshots: (u64, u64),
+    /// Snapshots may be numbered anew.
+    begin: Option<jiff::civil::DateTime>,
+    container: Option<String>,
+}
+
 /// One report.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -367,6 +379,24 @@ impl Report {
         // A pluggable database's own setting stands before what it inherits.
         let own = || named().find(|parameter| self.kind == Kind::AwrPdb && !parameter.is_whole());
         own().or_else(|| named().find(|parameter| parameter.is_whole()))
+    }
+
+    /// Which interval of which instance the report is of. Text and HTML of one pair of snapshots are one measurement; a report that
+    /// lacks a snapshot has none to be told from.
+    pub fn measurement(&self) -> Option<Measurement> {
+        let whole = |name: &str| self.value(name).map(|value| value as u64);
+        Some(Measurement {
+            kind: self.kind,
+            database: whole("dbid"),
+            instance: whole("inst_num"),
+            snapshots: (whole("begin_snap")?, whole("end_snap")?),
+            begin: self.word("begin_time").and_then(crate::moment::moment),
+            container: self
+                .containers
+                .first()
+                .filter(|_| self.kind == Kind::AwrPdb)
+                .map(|of| of.dbid.clone()),
+        })
     }
 
     /// Whether anything in the report could not be read.

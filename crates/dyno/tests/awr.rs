@@ -94,6 +94,72 @@ fn two_reports_are_held_against_each_other() {
 }
 
 #[test]
+fn what_one_report_lacks_is_not_called_new() {
+    let desk = Desk::new();
+    desk.write("a.txt", TEXT);
+    desk.write("b.txt", STATSPACK);
+    let table = desk.dyno(&["awr", "diff", "a.txt", "b.txt"]).out;
+    assert!(table.contains("only in A") && !table.contains("gone") && !table.contains("new"), "{table}");
+}
+
+#[test]
+fn values_that_differ_are_shown_whole() {
+    let desk = Desk::new();
+    let path = "/u01/app/oracle/product/19.0.0/dbhome_1/".repeat(3);
+    let row = |end: &str| format!("<tr><td>audit_file_dest</td><td>{path}{end}</td><td>&#160;</td></tr>");
+    let table = |end: &str| {
+        let head = "<tr><th>Parameter Name</th><th>Begin value</th><th>End value (if different)</th></tr>";
+        format!("<h3>init.ora Parameters</h3><table>{head}{}</table>End of Report", row(end))
+    };
+    desk.write("a.html", &HTML.replace("End of Report", &table("first")));
+    desk.write("b.html", &HTML.replace("End of Report", &table("second")));
+    let out = desk.dyno(&["awr", "diff", "a.html", "b.html"]).out;
+    assert!(out.contains(&format!("{path}first")) && out.contains(&format!("{path}second")), "{out}");
+}
+
+#[test]
+fn text_and_html_of_one_interval_are_one_measurement() {
+    let desk = Desk::new();
+    desk.write("a.txt", TEXT);
+    desk.write("b.html", HTML);
+    desk.write("c.txt", &report(701, "64,000.5"));
+    let said = desk.dyno(&["awr", "c.txt", "a.txt", "b.html"]);
+    assert!(said.code == 0 && said.err.contains("a.txt and b.html are of one interval"), "{said:#?}");
+    assert!(!desk.dyno(&["awr", "a.txt", "c.txt"]).err.contains("one measurement"));
+    assert!(desk.dyno(&["awr", "diff", "a.txt", "b.html"]).err.contains("one measurement"));
+    assert!(desk.dyno(&["awr", "a.txt", "b.html", "--import"]).err.contains("one measurement"));
+}
+
+#[test]
+fn reports_of_one_instance_have_a_history() {
+    let desk = Desk::new();
+    for snap in 700..712 {
+        let reads = if snap < 706 { "64,000.5" } else { "96,000.5" };
+        let later = format!("05-Mar-24 {:02}:", snap - 690);
+        let text = report(snap, reads).replace("05-Mar-24 10:", &later);
+        desk.write(&format!("r{snap}.txt"), &text);
+    }
+    assert_eq!(desk.dyno(&["awr", ".", "--import"]).code, 0);
+    let (code, trend) = desk.json(&["trend", "--metric", "logical_reads_per_s"]);
+    assert_eq!((code, trend["points"].as_array().unwrap().len()), (0, 12), "{trend:#}");
+    assert_eq!(trend["changes"].as_array().unwrap().len(), 1, "{trend:#}");
+}
+
+#[test]
+fn other_reports_are_refused_by_name_and_keep_nothing_out() {
+    let desk = Desk::new();
+    desk.write("sql.html", &HTML.replace("WORKLOAD REPOSITORY report for", "WORKLOAD REPOSITORY SQL Report"));
+    desk.write("ash.txt", "ASH Report For SHOP/shop2\n\nDB Name\n");
+    desk.write("a.html", HTML);
+    for (file, name) in [("sql.html", "one SQL statement"), ("ash.txt", "an ASH report")] {
+        let said = desk.dyno(&["awr", file, "--import"]);
+        assert!(said.code == 2 && said.err.contains(name) && said.err.contains(file), "{said:#?}");
+    }
+    let (code, records) = desk.json(&["awr", ".", "--import"]);
+    assert_eq!((code, records.as_array().unwrap().len()), (1, 1), "what lies beside reports is skipped");
+}
+
+#[test]
 fn a_line_of_time_has_gaps_and_anomalies() {
     let desk = Desk::new();
     for snap in 700..712 {
@@ -135,7 +201,7 @@ fn columns_of_old_readers() {
     assert!(lines[0].starts_with("FILE|SESSIONS|ELAPSED|"), "{said:#?}");
     assert!(lines[1].starts_with("awr.txt.32|32|1800|1.5|4.0|2400|64000|"), "{}", lines[1]);
     let said = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-parser"]);
-    assert_eq!(said.out.lines().next().unwrap().split(',').count(), 162);
+    assert_eq!(said.out.lines().next().unwrap().split(',').count(), 178);
 }
 
 /// A file on the desk; one in a folder has it made.

@@ -79,13 +79,24 @@ pub struct Trend {
     pub left_out: Vec<(RunId, String)>,
 }
 
+/// The format of records that come from databases' own reports.
+const REPORTS: &str = "awr";
+
+/// Labels of such a record that say whose it is. The others say when it was (snapshots, times) and on what, and a history is there to
+/// show what became of these.
+const WHO: [&str; 5] = ["report_type", "db_name", "dbid", "instance", "inst_num"];
+
 /// What runs of one history have in common: every key of the plan that shapes a run, target and variant.
 pub fn history_of(record: &RunRecord) -> Vec<(String, String)> {
     let keys = keys::all().filter(|key| has_effect(key.path) && record.knows(key.path));
     let plan = keys.map(|key| (key.path.to_owned(), (key.get)(&record.plan).unwrap_or_default()));
     let targets = record.targets.iter().map(|target| ("target".to_owned(), target.url.clone()));
     let variant = record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone()));
-    let labels = record.imported.iter().flat_map(|from| from.labels.clone());
+    let labels = record.imported.iter().flat_map(|from| {
+        let labels =
+            from.labels.iter().filter(|(name, _)| from.format != REPORTS || WHO.contains(&name.as_str()));
+        labels.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
+    });
     plan.chain(targets).chain(variant).chain(labels).collect()
 }
 
@@ -181,6 +192,7 @@ impl Trend {
         if words.is_empty() {
             words.push(match runs {
                 0 => format!("no run has {}", self.measure),
+                1 => format!("1 run is too few to tell a change from chance: make at least {RUNS_MIN}"),
                 n if n < RUNS_MIN => {
                     format!("{n} runs are too few to tell a change from chance: make at least {RUNS_MIN}")
                 }

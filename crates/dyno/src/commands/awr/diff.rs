@@ -1,10 +1,11 @@
 //! `dyno awr diff`: two reports side by side.
 
-use dyno_awr::diff::{Change, Difference, EventChange, Switch, diff};
+use dyno_awr::diff::{Became, Change, Difference, EventChange, Switch, diff};
 use dyno_awr::{Reading, Report};
 use dyno_report::number::{ABSENT, fixed};
-use dyno_report::style::Paint;
+use dyno_report::style::{Paint, Style};
 use dyno_report::table::{Cell, Column, Table};
+use dyno_report::text::clean;
 use serde_json::{Value, json};
 
 use super::args::Diff;
@@ -45,8 +46,9 @@ pub(super) fn side(value: Option<Reading>) -> String {
 /// The change in percent; a mark where one side is missing.
 pub(super) fn change(of: &Change) -> Cell {
     match (of.a, of.b, of.percent()) {
-        (None, Some(_), _) => Cell::painted("new", Paint::Warn),
-        (Some(_), None, _) => Cell::painted("gone", Paint::Warn),
+        // That a report does not list something does not tell that it did not happen.
+        (None, Some(_), _) => Cell::painted("only in B", Paint::Dim),
+        (Some(_), None, _) => Cell::painted("only in A", Paint::Dim),
         (_, _, Some(percent)) => {
             let sign = if percent > 0.0 { "+" } else { "" };
             let text = format!("{sign}{}", fixed(percent, 1));
@@ -105,27 +107,45 @@ fn tables(difference: &Difference, talk: &Talk) -> String {
         if switches.is_empty() {
             continue;
         }
-        let mut table = Table::new(vec![Column::text(head), Column::text("A"), Column::text("B")]);
-        for switch in switches {
-            let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(ABSENT));
-            table.row([switch.name.as_str().into(), value(&switch.a), value(&switch.b)]);
-        }
         text.push('\n');
-        text.push_str(&table.render(&style));
+        text.push_str(&switched(head, switches, &style));
+    }
+    text
+}
+
+/// Values side by side, or under each other where a table would have to cut what differs.
+fn switched(head: &str, switches: &[Switch], style: &Style) -> String {
+    let mut table = Table::new(vec![Column::text(head), Column::text("A"), Column::text("B")]);
+    let value = |value: &Option<String>| value.as_deref().map_or_else(|| ABSENT.to_owned(), clean);
+    for switch in switches {
+        table.row([switch.name.as_str().into(), value(&switch.a).into(), value(&switch.b).into()]);
+    }
+    if table.fits(style) {
+        return table.render(style);
+    }
+    let mut text = format!("{}\n", style.paint(Paint::Head, head));
+    for switch in switches {
+        let [a, b] = [&switch.a, &switch.b].map(value);
+        text.push_str(&format!("{}\n  A  {a}\n  B  {b}\n", clean(&switch.name)));
     }
     text
 }
 
 fn event_row(event: &EventChange) -> [Cell; 7] {
     let (load, mean) = (&event.load, &event.mean_ms);
+    let became = |of: &Change| match event.became {
+        Some(Became::New) => Cell::painted("new", Paint::Warn),
+        Some(Became::Gone) => Cell::painted("gone", Paint::Warn),
+        None => change(of),
+    };
     [
         event.name.as_str().into(),
         side(load.a).into(),
         side(load.b).into(),
-        change(load),
+        became(load),
         side(mean.a).into(),
         side(mean.b).into(),
-        change(mean),
+        if mean.a.is_some() && mean.b.is_some() { change(mean) } else { ABSENT.into() },
     ]
 }
 
@@ -134,7 +154,14 @@ fn spelled(a: &Report, b: &Report, difference: &Difference, names: bool) -> Valu
         let value = |side: Option<Reading>| side.map(|reading| reading.value);
         json!({ "name": of.name, "a": value(of.a), "b": value(of.b), "change_pct": of.percent() })
     };
-    let event = |of: &EventChange| json!({ "event": of.name, "waited_per_s": change(&of.load), "mean_ms": change(&of.mean_ms) });
+    let event = |of: &EventChange| {
+        json!({
+            "event": of.name,
+            "waited_per_s": change(&of.load),
+            "mean_ms": change(&of.mean_ms),
+            "became": of.became.map(|became| if became == Became::New { "new" } else { "gone" }),
+        })
+    };
     let switch = |of: &Switch| json!({ "name": of.name, "a": of.a, "b": of.b });
     json!({
         "a": a.file,

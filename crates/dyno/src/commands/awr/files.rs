@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
-use dyno_awr::{AwrError, Issue, Report};
+use dyno_awr::{AwrError, Issue, Measurement, Report};
 
 use crate::exit::{Exit, usage};
 use crate::progress::FilesProgress;
@@ -98,7 +98,43 @@ impl Outcome {
 }
 
 /// What one file came to: what was made of each report, with its issues.
-type FileRead<T> = Result<Vec<Result<(T, Vec<Issue>), AwrError>>, AwrError>;
+type FileRead<T> = Result<Vec<Result<(T, Noted), AwrError>>, AwrError>;
+
+/// What of a report is told beside what was made of it.
+struct Noted {
+    issues: Vec<Issue>,
+    measurement: Option<Measurement>,
+}
+
+/// Measurements that came in more than one file.
+#[derive(Default)]
+struct Twins {
+    first: BTreeMap<Measurement, String>,
+    /// Two files of one measurement, and how many more there are.
+    found: Option<(String, String)>,
+    more: usize,
+}
+
+impl Twins {
+    fn see(&mut self, measurement: Option<Measurement>, file: &str) {
+        let Some(measurement) = measurement else { return };
+        match self.first.get(&measurement) {
+            None => drop(self.first.insert(measurement, file.to_owned())),
+            Some(_) if self.found.is_some() => self.more += 1,
+            Some(first) => self.found = Some((first.clone(), file.to_owned())),
+        }
+    }
+
+    /// That text and HTML of one pair of snapshots are no two measurements is easily overlooked.
+    fn tell(&self, talk: &Talk) {
+        let Some((first, second)) = &self.found else { return };
+        let more =
+            if self.more > 0 { format!("; {} more files repeat others", self.more) } else { String::new() };
+        talk.say(&format!(
+            "{first} and {second} are of one interval of one instance: one measurement, not two{more}"
+        ));
+    }
+}
 
 /// Reads all files. `map` makes of each report what is needed of it, in the reading thread, so that not all reports are
 /// held at once; `take` gets that in the order of the files. Says on stderr what could not be read.
@@ -115,7 +151,7 @@ pub(super) fn read<T: Send>(
     let readers =
         std::thread::available_parallelism().map_or(1, usize::from).min(READERS_MAX).min(files.len());
     let mut outcome = Outcome::default();
-    std::thread::scope(|scope| {
+    let twins = std::thread::scope(|scope| {
         for _ in 0..readers {
             let (send, next, long, map) = (send.clone(), &next, &long, &map);
             scope.spawn(move || {
@@ -130,20 +166,24 @@ pub(super) fn read<T: Send>(
         }
         drop(send);
         let mut waiting = BTreeMap::new();
+        let mut twins = Twins::default();
         let mut shown = 0;
         for (index, read) in receive {
             waiting.insert(index, read);
             while let Some(read) = waiting.remove(&shown) {
                 progress.advance(&files[shown].path);
-                for item in told(&files[shown], read, &mut outcome, talk, &progress) {
+                let name = files[shown].path.display().to_string();
+                for (item, measurement) in told(&files[shown], read, &mut outcome, talk, &progress) {
+                    twins.see(measurement, &name);
                     take(item)?;
                 }
                 shown += 1;
             }
         }
-        anyhow::Ok(())
+        anyhow::Ok(twins)
     })?;
     progress.finish();
+    twins.tell(talk);
     Ok(outcome)
 }
 
@@ -152,8 +192,8 @@ fn read_one<T>(path: &Path, long: &Mutex<()>, map: &impl Fn(Report) -> T) -> Fil
     let _alone = is_long.then(|| long.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = dyno_awr::read_file(path)?;
     let one = |report: Report| {
-        let issues = report.issues.clone();
-        (map(report), issues)
+        let noted = Noted { measurement: report.measurement(), issues: report.issues.clone() };
+        (map(report), noted)
     };
     Ok(reports.into_iter().map(|report| report.map(one)).collect())
 }
@@ -168,19 +208,22 @@ fn told<T>(
     outcome: &mut Outcome,
     talk: &Talk,
     progress: &FilesProgress<'_>,
-) -> Vec<T> {
+) -> Vec<(T, Option<Measurement>)> {
     let name = file.path.display().to_string();
     let mut items = Vec::new();
     let mut lines: Vec<(bool, String)> = Vec::new();
     for report in read.unwrap_or_else(|error| vec![Err(error)]) {
         match report {
-            Ok((item, issues)) => {
-                lines.extend(issues.iter().map(|issue| (issue.is_error(), issue.line_of(&name))));
-                items.push(item);
+            Ok((item, noted)) => {
+                lines.extend(noted.issues.iter().map(|issue| (issue.is_error(), issue.line_of(&name))));
+                items.push((item, noted.measurement));
             }
             // What lies beside reports in a directory is no fault.
             Err(AwrError::NoReport) if !file.named => {
                 lines.push((false, format!("{name}: no report; skipped")));
+            }
+            Err(error @ AwrError::OtherReport { .. }) if !file.named => {
+                lines.push((false, format!("{name}: {error}; skipped")));
             }
             Err(error) => lines.push((true, format!("{name}: {error}"))),
         }

@@ -144,9 +144,12 @@ fn begin(report: &Report) -> Option<Timestamp> {
 /// kind. A report in text and the same one in HTML get one name.
 fn name(begin: Timestamp, report: &Report) -> String {
     let number = |name: &str| report.value(name).unwrap_or(0.0) as u64;
+    let of_container = report.containers.first().filter(|_| report.kind == Kind::AwrPdb);
     let words =
         [report.kind.name(), report.word("db_name").unwrap_or(""), report.word("instance").unwrap_or("")];
-    let bytes = words.into_iter().flat_map(|word| word.bytes().chain([0]));
+    // Reports of several containers over one interval differ in nothing else.
+    let words = words.into_iter().chain(of_container.map(|container| container.dbid.as_str()));
+    let bytes = words.flat_map(|word| word.bytes().chain([0]));
     let named = bytes.fold(0u64, |sum, byte| mix(sum ^ u64::from(byte)));
     let numbers = ["dbid", "inst_num", "begin_snap", "end_snap"].map(number);
     let mixed = numbers.into_iter().fold(named, |all, next| mix(all ^ next));
