@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::reported::Reported;
+
 /// The source of an imported record.
 ///
 /// A record has every key of a plan, whoever made it; for an imported one only the keys in [`known`](Self::known) are
@@ -29,6 +31,9 @@ pub struct Imported {
     /// What else the source says of this record, in its own words: column → text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// What a database's own report begins with, where the record is made of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Reported>,
 }
 
 impl Imported {

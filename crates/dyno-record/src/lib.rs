@@ -14,6 +14,7 @@ pub mod metric;
 pub mod part;
 pub mod platform;
 pub mod record;
+pub mod reported;
 pub mod repository;
 pub mod schema;
 pub mod series;
@@ -37,6 +38,7 @@ pub use platform::{Advice, HostFacts, Identity, ServerProcesses, Severity, Targe
 pub use record::{
     ErrorTally, Gate, OpClass, OpStats, Placed, RunId, RunRecord, SCHEMA_VERSION, Status, Window,
 };
+pub use reported::{Reported, ReportedEvent, ReportedLoad};
 pub use repository::{
     Batch, Filter, Mark, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep,
     SweepState, SweepSummary,

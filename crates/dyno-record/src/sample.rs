@@ -256,6 +256,15 @@ pub(crate) fn imported() -> RunRecord {
         line: Some(7),
         known: vec!["workload.work_unit".into()],
         labels: BTreeMap::from([("step".to_owned(), "kernel".to_owned())]),
+        reported: Some(Reported {
+            db_time_s: Some(60.0),
+            load_profile: vec![ReportedLoad {
+                name: "logical reads (blocks)".into(),
+                per_s: 64.5,
+                per_txn: None,
+            }],
+            top_events: vec![ReportedEvent { event: "DB CPU".into(), ..ReportedEvent::default() }],
+        }),
     };
     let tpcc = Metric::Value { value: 13.039, unit: Unit::PerSecond };
     let load = Metric::Value { value: 321.0, unit: Unit::Seconds };

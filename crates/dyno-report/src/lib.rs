@@ -23,6 +23,7 @@ pub mod list;
 pub mod live;
 pub mod markup;
 pub mod report;
+pub mod reported;
 pub mod result;
 pub mod show;
 pub mod soak;

@@ -146,6 +146,28 @@ fn reports_of_one_instance_have_a_history() {
 }
 
 #[test]
+fn a_report_of_reports_begins_with_load_profile_and_top_timed_events() {
+    let desk = Desk::new();
+    desk.write("a.txt", TEXT);
+    desk.write("b.txt", &report(701, "128,001.5"));
+    assert_eq!(desk.dyno(&["awr", "a.txt", "--import", "--tag", "x"]).code, 0);
+    let page = |name: &str| {
+        assert_eq!(desk.dyno(&["report", "tag:x", "-o", name]).code, 0);
+        read(&desk, name)
+    };
+    let one = page("one.html");
+    let at = |text: &str| one.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
+    assert!(at("id=\"reported\"") < at("id=\"results\"") && at("As the report has them") > 0);
+    assert!(at("wait user-io") > at("logical reads (blocks)"), "classes have their colours");
+    assert!(one.contains("500 µs") && one.contains("db file sequential read"));
+    assert_eq!(desk.dyno(&["awr", "b.txt", "--import", "--tag", "x"]).code, 0);
+    let two = page("two.html");
+    assert!(two.contains("Over 2 reports") && two.contains("96,001") && two.contains("128,002"), "medians");
+    let md = desk.dyno(&["report", "tag:x", "--format", "md"]).out;
+    assert!(md.find("## Load profile").unwrap() < md.find("## Results").unwrap(), "{md}");
+}
+
+#[test]
 fn other_reports_are_refused_by_name_and_keep_nothing_out() {
     let desk = Desk::new();
     desk.write("sql.html", &HTML.replace("WORKLOAD REPOSITORY report for", "WORKLOAD REPOSITORY SQL Report"));

@@ -8,6 +8,7 @@ use crate::conclusion::{self, title};
 use crate::facts::differences;
 use crate::grid::Grid;
 use crate::report::Report;
+use crate::reported::overviews;
 use crate::targets::targets_grid;
 use crate::text::clean;
 
@@ -24,6 +25,11 @@ impl Exporter for Markdown {
         let mut out = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
         for line in &answer.more {
             let _ = writeln!(out, "{}\n", text(line));
+        }
+        for of in overviews(report.records) {
+            let name = if of.name.is_empty() { String::new() } else { format!(": {}", text(&of.name)) };
+            let _ = write!(out, "## Load profile and top timed events{name}\n\n{}\n\n", text(&of.about));
+            let _ = write!(out, "{}\n{}\n", table(&of.load), table(&of.events));
         }
         for conclusion in &report.conclusions {
             let _ = writeln!(out, "## What the {} came to\n", text(&title(conclusion)));

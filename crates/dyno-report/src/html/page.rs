@@ -7,13 +7,15 @@ use crate::chart::Chart;
 use crate::chart::svg::{Look, svg};
 use crate::conclusion;
 use crate::report::Report;
+use crate::reported::{Overview, overviews};
 use crate::targets::targets_grid;
 use crate::text::clean;
 
 use super::{SCRIPT, closely, grid, platform, policy, style};
 
 /// Sections after the answer: name in links, title.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 8] = [
+    ("reported", "Load profile and top timed events"),
     ("conclusion", "Conclusion"),
     ("charts", "Charts"),
     ("results", "Results"),
@@ -27,7 +29,9 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
     let style = style();
     let answer = report.answer();
     let title = title(report);
+    let reported = overviews(report.records);
     let shown = |name: &str| match name {
+        "reported" => !reported.is_empty(),
         "conclusion" => !report.conclusions.is_empty(),
         "charts" => !report.charts.is_empty(),
         "closely" => report.close.is_some(),
@@ -61,6 +65,9 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                         @for (name, title) in SECTIONS.iter().filter(|(name, _)| shown(name)) { a href={"#" (name)} { (title) } " " }
                         a href="#runs" { "Runs" }
                     }
+                    @if shown("reported") {
+                        section id="reported" { h2 { "Load profile and top timed events" } (overview(&reported)) }
+                    }
                     @if shown("conclusion") {
                         section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
                     }
@@ -83,6 +90,20 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                 div id="tip" role="status" hidden {}
                 (PreEscaped(embedded))
                 script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// What a reader of databases' own reports looks at first.
+fn overview(reported: &[Overview]) -> Markup {
+    html! {
+        @for of in reported {
+            @if !of.name.is_empty() { h3 { (clean(&of.name)) } }
+            p class="dim" { (clean(&of.about)) }
+            div class="beside" {
+                (grid::table(&of.load, "load profile"))
+                (grid::table(&of.events, "top timed events"))
             }
         }
     }

@@ -12,6 +12,7 @@ use dyno_target::data::mix;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use super::reported;
 use crate::cli::Marks;
 
 /// Bytes in the report's megabyte, and in a record's.
@@ -201,7 +202,14 @@ fn imported(report: &Report) -> Imported {
         labels.extend(report.value(name).map(|value| (name.to_owned(), value.to_string())));
     }
     let part = (report.part > 0).then(|| u64::from(report.part));
-    Imported { format: "awr".into(), file: report.file.clone(), line: part, labels, ..Imported::default() }
+    Imported {
+        format: "awr".into(),
+        file: report.file.clone(),
+        line: part,
+        labels,
+        reported: Some(reported::of(report)),
+        ..Imported::default()
+    }
 }
 
 fn identity(report: &Report) -> Identity {

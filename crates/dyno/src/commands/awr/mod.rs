@@ -6,6 +6,7 @@ mod diff_tops;
 mod files;
 mod import;
 mod list;
+mod reported;
 mod timeline;
 
 pub(crate) use args::Awr;

@@ -263,6 +263,7 @@ fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> an
         undated: line.started_at.is_none(),
         known,
         labels: line.labels.clone(),
+        reported: None,
     };
     let told = plan.run.time.filter(|_| imported.knows("run.time")).map(|time| time.0.as_secs_f64());
     let seconds = line.seconds.or(told);

@@ -1,0 +1,54 @@
+//! What a database's own report begins with: its load profile and its top timed events.
+//!
+//! A reader of such reports looks there first, so a record that was made of one keeps them in the report's own order.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The beginning of a report.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reported {
+    /// DB time of the interval, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub db_time_s: Option<f64>,
+    /// The load profile, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load_profile: Vec<ReportedLoad>,
+    /// The events that took most time, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top_events: Vec<ReportedEvent>,
+}
+
+/// A line of the load profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedLoad {
+    /// What it counts, with its unit in brackets: `logical reads (blocks)`.
+    pub name: String,
+    /// Per second.
+    pub per_s: f64,
+    /// Per transaction, where the report tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_txn: Option<f64>,
+}
+
+/// A line of the top timed events.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedEvent {
+    /// The event, or the CPU.
+    pub event: String,
+    /// Its wait class; empty where the report names none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub class: String,
+    /// How often it was waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<f64>,
+    /// Time waited in all, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_s: Option<f64>,
+    /// Mean time of a wait, µs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_us: Option<f64>,
+    /// Share of DB time, %; of call time in STATSPACK.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_pct: Option<f64>,
+}

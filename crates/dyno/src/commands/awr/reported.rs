@@ -1,0 +1,108 @@
+//! The beginning of a report, as a record keeps it: load profile and top timed events.
+
+use dyno_awr::{Event, Report};
+use dyno_record::{Reported, ReportedEvent, ReportedLoad};
+
+/// Figures of the load profile in the order of the reports, and what they are called.
+const LOAD: [(&str, &str); 27] = [
+    ("db_time_s", "DB time (s)"),
+    ("db_cpu_s", "DB CPU (s)"),
+    ("background_cpu_s", "background CPU (s)"),
+    ("redo_size", "redo size (bytes)"),
+    ("logical_reads", "logical reads (blocks)"),
+    ("block_changes", "block changes"),
+    ("physical_reads", "physical reads (blocks)"),
+    ("physical_writes", "physical writes (blocks)"),
+    ("read_io_requests", "read IO requests"),
+    ("write_io_requests", "write IO requests"),
+    ("read_io_mb", "read IO (MiB)"),
+    ("write_io_mb", "write IO (MiB)"),
+    ("im_scan_rows", "IM scan rows"),
+    ("session_logical_read_im", "session logical reads IM"),
+    ("gc_blocks_received", "global cache blocks received"),
+    ("gc_blocks_served", "global cache blocks served"),
+    ("user_calls", "user calls"),
+    ("parses", "parses"),
+    ("hard_parses", "hard parses"),
+    ("sorts", "sorts"),
+    ("work_area_mb", "SQL work area (MiB)"),
+    ("logons", "logons"),
+    ("user_logons", "user logons"),
+    ("executes", "executes"),
+    ("rollbacks", "rollbacks"),
+    ("transactions", "transactions"),
+    ("redo_writes", "redo writes"),
+];
+
+/// Oracle's wait classes by their whole names; text reports cut them.
+const CLASSES: [&str; 12] = [
+    "Administrative",
+    "Application",
+    "Cluster",
+    "Commit",
+    "Concurrency",
+    "Configuration",
+    "Network",
+    "Other",
+    "Queueing",
+    "Scheduler",
+    "System I/O",
+    "User I/O",
+];
+
+/// The fewest letters that a cut class is known by; two classes share the first three.
+const CLASS_LETTERS: usize = 4;
+
+/// What the record of a report keeps of its beginning.
+pub(super) fn of(report: &Report) -> Reported {
+    let load = LOAD.iter().filter_map(|(name, label)| {
+        Some(ReportedLoad {
+            name: (*label).to_owned(),
+            per_s: report.value(&format!("load_profile_per_s.{name}"))?,
+            per_txn: report.value(&format!("load_profile_per_txn.{name}")),
+        })
+    });
+    let db_time =
+        report.value("time_model_s.DB time").or_else(|| report.value("db_time_min").map(|min| min * 60.0));
+    Reported {
+        db_time_s: db_time,
+        load_profile: load.collect(),
+        top_events: report.top_events.iter().map(event).collect(),
+    }
+}
+
+fn event(of: &Event) -> ReportedEvent {
+    ReportedEvent {
+        event: of.name.clone(),
+        class: class(of.class.as_deref().unwrap_or("")).to_owned(),
+        waits: of.waits.map(|waits| waits.value),
+        time_s: of.time_s.map(|time| time.value),
+        mean_us: of.mean_s().map(|mean| mean.value * 1e6),
+        share_pct: of.share_pct.map(|share| share.value),
+    }
+}
+
+/// The whole name of a class, of which a narrow column may have left a part.
+fn class(printed: &str) -> &str {
+    let whole = CLASSES.iter().find(|name| printed.len() >= CLASS_LETTERS && name.starts_with(printed));
+    whole.copied().unwrap_or(printed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cut_classes_have_their_names_back() {
+        for (printed, name) in [
+            ("Concurrenc", "Concurrency"),
+            ("Conf", "Configuration"),
+            ("System I", "System I/O"),
+            ("User I/O", "User I/O"),
+            ("Con", "Con"),
+            ("", ""),
+        ] {
+            assert_eq!(class(printed), name);
+        }
+    }
+}
