@@ -100,6 +100,8 @@ fn a_repository_without_room_loses_no_record() {
     disk.fill();
     going.signal("INT");
     let kept = assert_kept_in_a_file(&desk, &going.end());
+    let full = desk.dyno(&["list", "--repository", &repository]);
+    assert!(full.code == 0 && full.out.contains("interrupted"), "reading needs no room: {full:#?}");
     disk.free();
     let list = desk.dyno(&["list", "--repository", &repository]);
     assert!(list.code == 0 && list.out.contains("interrupted"), "{list:#?}");

@@ -76,6 +76,7 @@ fn add(common: &mut Common, own: Common, level: &ArgMatches) {
     common.set.extend(own.set);
     common.target.extend(own.target);
     common.json |= own.json;
+    common.allow_hooks |= own.allow_hooks;
     common.quiet |= own.quiet;
     common.verbose |= own.verbose;
     if is_given(level, "plan") {
