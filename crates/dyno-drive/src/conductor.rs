@@ -19,6 +19,7 @@ use crate::looks::Looks;
 use crate::metrics;
 use crate::observe::Taken;
 use crate::run::{Job, Outcome};
+use crate::stuck;
 use crate::watch::{Event, Live, Watch};
 use crate::watcher::Watcher;
 use ends::{ANNOUNCED_NS, with_overhead};
@@ -344,10 +345,13 @@ impl<'a> Conductor<'a> {
         let impatient = move || !asked_before && cancel.is_cancelled();
         let drain = self.job.plan.run.drain.0;
         if self.measured.gate_opened_ns.is_some() {
-            self.measured.broken_off = crew.stop(drain, &now_s, &impatient);
+            let job = self.job;
+            let stuck = &mut self.measured.stuck;
+            let mut ask = |hanging: &[u32]| *stuck = stuck::ask(job, hanging);
+            self.measured.broken_off = crew.stop(drain, &now_s, &impatient, &mut ask);
         } else {
             // No operation is under way; what has not ended at once still connects.
-            crew.stop(drain.min(UNSTARTED_MAX), &now_s, &impatient);
+            crew.stop(drain.min(UNSTARTED_MAX), &now_s, &impatient, &mut |_| ());
         }
         let outcome = match outcome {
             Outcome::Done if impatient() && !self.measured.broken_off.is_empty() => Outcome::Interrupted,
@@ -355,6 +359,7 @@ impl<'a> Conductor<'a> {
         };
         let after = if self.connected { self.watch.drained() } else { Ok(()) };
         (self.measured.sessions, self.measured.threads) = (crew.sessions, crew.threads);
+        self.measured.placement = crew.placement();
         for (watcher, target) in self.watchers.iter_mut().zip(&mut self.measured.targets) {
             target.waits = watcher.finish_sampler(Duration::from_secs(2));
         }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dyno_plan::{Drive, Length, Plan};
-use dyno_record::OpClass;
+use dyno_record::{OpClass, Placed};
 use dyno_target::{Extra, Interrupter, SessionSetup, Target};
 
 use crate::collector::Collector;
@@ -34,6 +34,8 @@ pub(crate) struct Crew {
     pub(crate) sessions: u32,
     /// Threads that lead them.
     pub(crate) threads: u32,
+    /// Where threads that lead several sessions deal them.
+    table: Arc<Table>,
     reports: Receiver<Report>,
     interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
     ended: BTreeMap<u32, Box<Recorder>>,
@@ -53,10 +55,12 @@ impl Crew {
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
         let alone = alone(job, &dealt);
         let teams = teams(job, sessions - alone);
+        let table = Arc::new(Table::of(teams, plan.run.placement));
         let mut crew = Self {
             shared: Arc::clone(&shared),
             sessions,
             threads: alone + teams as u32,
+            table: Arc::clone(&table),
             reports,
             interrupters: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -104,7 +108,7 @@ impl Crew {
             .into_iter()
             .partition(|worker| leads_several(plan.workload.drive, worker.target.as_ref()));
         let mut started = 0;
-        let all = start_teams(in_teams, teams, &shared, &mut started)
+        let all = start_teams(in_teams, &table, &shared, &mut started)
             .and_then(|()| start_threads(alone, &shared, &mut started));
         if let Err(error) = all {
             shared.fail(format!(
@@ -140,24 +144,34 @@ impl Crew {
         }
     }
 
+    /// Where threads that lead several sessions were kept; nothing where there are none.
+    pub(crate) fn placement(&self) -> Option<Placed> {
+        (self.table.teams() > 0).then(|| self.table.placed())
+    }
+
     /// Sessions that have ended.
     pub(crate) fn ended(&self) -> u32 {
         self.ended.len() as u32
     }
 
     /// Stops every session: waits `drain` for operations under way, or until the user is `impatient`, then breaks off what is
-    /// left. Returns the numbers of sessions that had to be broken off.
+    /// left. Returns the numbers of sessions that had to be broken off; `hang` is told of them before they are, unless the user
+    /// is impatient.
     pub(crate) fn stop(
         &mut self,
         drain: Duration,
         now_s: &dyn Fn() -> f64,
         impatient: &dyn Fn() -> bool,
+        hang: &mut dyn FnMut(&[u32]),
     ) -> Vec<u32> {
         self.shared.enter(Phase::Stop);
         self.shared.close_gate();
         self.shared.wake();
         self.wait_ended(now_s() + drain.as_secs_f64(), now_s, impatient);
         let hanging: Vec<u32> = (0..self.sessions).filter(|n| !self.ended.contains_key(n)).collect();
+        if !hanging.is_empty() && !impatient() {
+            hang(&hanging);
+        }
         for number in &hanging {
             if let Some(interrupter) = self.interrupters.get(number) {
                 interrupter.interrupt();
@@ -233,20 +247,20 @@ fn teams(job: &Job<'_>, sessions: u32) -> usize {
 
 fn start_teams(
     workers: Vec<Worker>,
-    teams: usize,
+    table: &Arc<Table>,
     shared: &Arc<Shared>,
     started: &mut u32,
 ) -> std::io::Result<()> {
     if workers.is_empty() {
         return Ok(());
     }
+    let teams = table.teams();
     let mut dealt: Vec<Vec<Worker>> = (0..teams).map(|_| Vec::new()).collect();
     for (index, worker) in workers.into_iter().enumerate() {
         dealt[index % teams].push(worker);
     }
-    let table = Arc::new(Table::of(teams));
     for (index, workers) in dealt.into_iter().enumerate() {
-        let place = Place { team: index, table: Arc::clone(&table) };
+        let place = Place { team: index, table: Arc::clone(table) };
         let members = workers.len() as u32;
         start(format!("dyno-team-{index}"), team::prepare(workers, place, shared)?)?;
         *started += members;

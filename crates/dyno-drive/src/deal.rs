@@ -5,10 +5,12 @@
 //! they talk to were mixed, and it stays as it begins. So each thread begins on a processor of its own and gets the sessions
 //! whose server processes are there, as far as all threads get the same number; the others are called over.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use dyno_plan::Placement;
+use dyno_record::Placed;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::seat::Seat;
@@ -40,6 +42,8 @@ pub(crate) struct Table {
     dealt: Condvar,
     /// The team that calls its sessions.
     calls: AtomicUsize,
+    /// What [`Placed`] says: threads kept, sessions told, sessions beside.
+    placed: [AtomicU32; 3],
 }
 
 #[derive(Default)]
@@ -55,6 +59,7 @@ impl Place {
     pub(crate) fn take(&self, seats: Hand, late: &dyn Fn() -> bool) -> (Hand, Option<Stay>) {
         let table = &self.table;
         if table.processors.is_empty() {
+            table.note(&seats, None);
             return (seats, None);
         }
         let mut seats = table.deal(self.team, seats, late);
@@ -71,6 +76,7 @@ impl Place {
                 std::hint::spin_loop();
             }
         }
+        table.note(&seats, stay.as_ref().map(|_| table.processors[self.team]));
         (seats, stay)
     }
 
@@ -89,9 +95,34 @@ impl Place {
 }
 
 impl Table {
-    /// For so many teams.
-    pub(crate) fn of(teams: usize) -> Self {
-        Self::on(teams, allowed())
+    /// For so many teams, which are placed as the plan says.
+    pub(crate) fn of(teams: usize, placement: Placement) -> Self {
+        match placement {
+            Placement::Auto => Self::on(teams, allowed()),
+            Placement::None => Self::on(teams, Vec::new()),
+        }
+    }
+
+    /// How many teams there are.
+    pub(crate) fn teams(&self) -> usize {
+        self.teams
+    }
+
+    /// Where teams and the processes of their sessions were when the gate opened.
+    pub(crate) fn placed(&self) -> Placed {
+        let [kept, told, beside] = [0, 1, 2].map(|at| self.placed[at].load(Ordering::Acquire));
+        Placed { kept, told, beside }
+    }
+
+    /// Counts the sessions of a team that is kept on processor `own`, if it is.
+    fn note(&self, seats: &Hand, own: Option<usize>) {
+        let now = seats.iter().filter_map(|seat| seat.session.server_processor());
+        let now: Vec<usize> = now.collect();
+        let beside = now.iter().filter(|at| Some(**at) == own).count();
+        let counts = [usize::from(own.is_some()), now.len(), beside];
+        for (sum, count) in self.placed.iter().zip(counts) {
+            sum.fetch_add(count as u32, Ordering::AcqRel);
+        }
     }
 
     fn on(teams: usize, processors: Vec<usize>) -> Self {
@@ -102,6 +133,7 @@ impl Table {
             hands: Mutex::default(),
             dealt: Condvar::new(),
             calls: AtomicUsize::new(0),
+            placed: Default::default(),
         }
     }
 

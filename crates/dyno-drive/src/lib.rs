@@ -29,6 +29,7 @@ pub mod scripted;
 mod seat;
 mod shared;
 mod slices;
+mod stuck;
 mod summed;
 mod tally;
 mod team;

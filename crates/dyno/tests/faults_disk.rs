@@ -6,7 +6,7 @@ mod common;
 
 use common::tmpfs::Tmpfs;
 use common::{Desk, short};
-use dyno_testbed::Postgres;
+use dyno_testbed::{MySql, Postgres};
 
 const SMALL: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
 const LONG: [&str; 6] =
@@ -75,6 +75,34 @@ fn a_disk_that_fills_up_in_the_window_fails_the_run_and_keeps_it() {
     disk.free();
     let again = desk.dyno(&short(&run(&url, &[])));
     assert_eq!(again.code, 0, "{again:#?}");
+}
+
+#[test]
+fn a_full_disk_of_the_binlog_is_named_by_the_servers_own_words() {
+    for version in MySql::available() {
+        let Some(disk) = Tmpfs::mount("a full disk under a binlog", 48) else { return };
+        let binlog = disk.file("binlog").display().to_string();
+        let server = MySql::start(&version, &[("log_bin", &binlog), ("server_id", "1")]);
+        let (desk, url) = (Desk::new(), server.url());
+        let size = ["--set", "data.scale=500 blocks"];
+        let loaded = desk.dyno(&[&["load", "--target", &url][..], &size].concat());
+        assert_eq!(loaded.code, 0, "{loaded:#?}");
+        let short = ["--set", "run.time=4s", "--set", "run.warmup=0s", "--set", "run.drain=1s"];
+        let more = ["--set", "observe.interval=200ms", "--set", "workload.update_pct=50"];
+        let args = [&["run", "--target", &url][..], &size, &short, &more].concat();
+        let mut going = desk.start(&args);
+        going.until("ops/s");
+        disk.fill();
+        let said = going.end();
+        assert_eq!(said.code, 3, "{said:#?}");
+        let (_, record) = desk.json(&["show", "last"]);
+        assert_eq!(record["status"], "failed", "{}", record["reasons"]);
+        let first = record["reasons"][0].as_str().unwrap();
+        assert!(first.contains("the server says") && first.contains("binlog.0000"), "{}", record["reasons"]);
+        assert!(first.contains("Disk is full") || first.contains("No space left"), "{}", record["reasons"]);
+        disk.free();
+        drop(server);
+    }
 }
 
 /// The record that a run wrote into a file because its repository would not take it.

@@ -1,0 +1,42 @@
+//! Why sessions hang: their servers are asked before they are broken off, for nobody knows it afterwards.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use dyno_target::target::Stuck;
+
+use crate::run::Job;
+
+/// The longest wait for all answers: a server that lets sessions hang may let this question hang, too.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What the targets of the sessions `hanging` say of them.
+pub(crate) fn ask(job: &Job<'_>, hanging: &[u32]) -> Vec<Stuck> {
+    let dealt = job.plan.target.deal(job.plan.sessions());
+    let mut targets: Vec<usize> = hanging.iter().map(|number| dealt[*number as usize]).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    let (tell, told) = channel();
+    for &at in &targets {
+        let (target, tell) = (Arc::clone(&job.targets[at].target), tell.clone());
+        let ask = move || {
+            // Without an answer the sessions are broken off all the same.
+            let _ = tell.send((at, target.stuck().ok().flatten()));
+        };
+        // A thread that nobody waits for: it ends with the server's answer, or with the program.
+        let _ = std::thread::Builder::new().name("dyno-stuck".to_owned()).spawn(ask);
+    }
+    drop(tell);
+    let until = Instant::now() + PATIENCE;
+    let mut answers = Vec::new();
+    while let Ok(answer) = told.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        answers.push(answer);
+    }
+    answers.sort_by_key(|(at, _)| *at);
+    let labelled = answers.into_iter().filter_map(|(at, stuck)| {
+        let Stuck { words, full } = stuck?;
+        Some(Stuck { words: format!("{}{words}", job.label(at)), full })
+    });
+    labelled.collect()
+}
