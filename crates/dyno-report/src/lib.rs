@@ -48,7 +48,7 @@ pub use import_table::import_table;
 pub use list::{ListRow, list_table};
 pub use live::{Live, live_line};
 pub use report::Report;
-pub use result::{ResultRow, result_card, result_table};
+pub use result::{ResultRow, placement_words, result_card, result_table};
 pub use show::show;
 pub use soak::minute_table;
 pub use style::Style;

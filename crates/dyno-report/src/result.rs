@@ -5,7 +5,8 @@
 
 use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
 use dyno_analyze::whose::{Marked, legend, mark, marked};
-use dyno_record::{CheckStatus, RunRecord, Status};
+use dyno_plan::Placement;
+use dyno_record::{CheckStatus, Placed, RunRecord, Status};
 
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
@@ -366,6 +367,19 @@ pub fn result_card(row: &ResultRow, style: &Style) -> String {
     let inner = Style { width: style.columns() - 2, ..*style };
     out.push_str(&indent(&figure_card(row, figures, &inner)));
     out
+}
+
+/// Where threads that lead several sessions ran, and the server's processes beside them; nothing where there are none.
+pub fn placement_words(record: &RunRecord) -> Option<String> {
+    let Placed { kept, told, beside } = record.gate.placement?;
+    if kept == 0 {
+        let why = match record.plan.run.placement {
+            Placement::None => " (run.placement = none)",
+            Placement::Auto => "",
+        };
+        return Some(format!("threads placed by the operating system alone{why}"));
+    }
+    Some(format!("{kept} threads kept on a processor each, {beside} of {told} sessions beside their server"))
 }
 
 /// One entry of a card: what, value, unit, the metric.

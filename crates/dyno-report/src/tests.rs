@@ -341,7 +341,7 @@ fn a_result_says_how_threads_were_placed() {
         assert_eq!(text.contains(words), placement.is_some(), "{text}");
     };
     let kept = Placed { kept: 2, told: 8, beside: 7 };
-    said(Some(kept), "2 threads kept on a processor each, 7 of 8 sessions beside their server's process");
+    said(Some(kept), "2 threads kept on a processor each, 7 of 8 sessions beside their server");
     let alone = Placed { kept: 0, told: 8, beside: 0 };
     said(Some(alone), "threads placed by the operating system alone (run.placement = none)");
     said(None, "kept on a processor");

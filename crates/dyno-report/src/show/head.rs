@@ -1,11 +1,11 @@
 //! Which run it is, what it was to do, and what came out.
 
-use dyno_plan::{Arrivals, Commit, Drive, Keys, Placement, Redo, Workload, keys};
-use dyno_record::{Imported, Placed, RunRecord, TargetFacts};
+use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
+use dyno_record::{Imported, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
 use crate::number::{bytes, count, span_s, time_us};
-use crate::result::{Figures, ResultRow, figure_card, has_result};
+use crate::result::{Figures, ResultRow, figure_card, has_result, placement_words};
 use crate::style::{Paint, Style};
 use crate::text::{clean, indent, truncate, wrap};
 
@@ -202,21 +202,6 @@ fn concentrated(work: &Workload) -> String {
     words
 }
 
-/// Where threads that lead several sessions ran, and the server's processes beside them; nothing where there are none.
-fn placement(record: &RunRecord) -> Option<String> {
-    let Placed { kept, told, beside } = record.gate.placement?;
-    if kept == 0 {
-        let why = match record.plan.run.placement {
-            Placement::None => " (run.placement = none)",
-            Placement::Auto => "",
-        };
-        return Some(format!("threads placed by the operating system alone{why}"));
-    }
-    Some(format!(
-        "{kept} threads kept on a processor each, {beside} of {told} sessions beside their server's process or thread"
-    ))
-}
-
 /// The figures, and how the window was measured.
 pub(super) fn result(record: &RunRecord, style: &Style) -> String {
     if record.imported.is_some() {
@@ -238,7 +223,7 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
         time_us(record.gate.skew_us_max),
         time_us(record.gate.connect_s * 1e6)
     );
-    if let Some(placed) = placement(record) {
+    if let Some(placed) = placement_words(record) {
         measured.push_str(&format!("; {placed}"));
     }
     for line in wrap(&measured, style.columns(), 2) {

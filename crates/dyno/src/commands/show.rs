@@ -53,7 +53,9 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
 /// One run's result, and what the audit says of it.
 pub(super) fn card(record: &RunRecord, style: &Style) -> String {
     let card = dyno_report::result_card(&ResultRow::from(record), style);
+    let placed =
+        dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
     let targets = dyno_report::targets_table(record, style);
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
-    format!("{card}{targets}\n{}", dyno_report::audit_words(&record.audit, style))
+    format!("{card}{placed}{targets}\n{}", dyno_report::audit_words(&record.audit, style))
 }
