@@ -176,11 +176,7 @@ fn build(index: usize, line: Line, frame: &RunRecord, common: &Common<'_>) -> an
         let seconds = frame.window.as_ref().map_or(0.0, |window| window.seconds);
         let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
         let ended = at.checked_add(length).unwrap_or(at);
-        // A name has sixteen bits for each second, and a table may have more lines.
-        let name = new_run_id(
-            at.checked_add(SignedDuration::from_secs((index >> 16) as i64)).unwrap_or(at),
-            common.salt.wrapping_add(index as u16),
-        );
+        let name = name(at, index, common.salt);
         (name, rfc3339(at), rfc3339(ended))
     };
     let (whole_id, whole_at, ended_at) = named(0);
@@ -198,6 +194,12 @@ fn build(index: usize, line: Line, frame: &RunRecord, common: &Common<'_>) -> an
         records.push(with_figures(record, figures)?);
     }
     Ok(records)
+}
+
+/// The name of record `index`. A name has sixteen bits for each second, and a table may have more lines.
+fn name(at: Timestamp, index: usize, salt: u16) -> String {
+    let at = at.checked_add(SignedDuration::from_secs((index >> 16) as i64)).unwrap_or(at);
+    new_run_id(at, salt.wrapping_add(index as u16))
 }
 
 fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRecord> {
@@ -311,4 +313,16 @@ fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> an
         whose: Default::default(),
         audit: vec![not_audited],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_lines_than_a_second_has_names_have_names_of_their_own() {
+        let names: std::collections::BTreeSet<String> =
+            (0..200_000).map(|index| name(Timestamp::UNIX_EPOCH, index, 0x7f3a)).collect();
+        assert_eq!(names.len(), 200_000);
+    }
 }
