@@ -96,6 +96,9 @@ pub(crate) fn number(text: &str, suffix: Suffix, decimal: Decimal) -> Result<Opt
     if is_absent(text) {
         return Ok(None);
     }
+    if let Some(reading) = plain(text, decimal) {
+        return Ok(Some(reading));
+    }
     let (digits, rest) = leading(trim(text), decimal)?;
     let steps = match rest.trim_start().as_bytes() {
         [] => 0,
@@ -109,6 +112,47 @@ pub(crate) fn number(text: &str, suffix: Suffix, decimal: Decimal) -> Result<Opt
     };
     let reading = digits.reading(thousands).ok_or_else(|| not(text, "it is out of range"))?;
     Ok(Some(Reading { value: reading.value * factor, step: reading.step * factor }))
+}
+
+/// Digits of a number that floats hold exactly, and so do powers of ten of as many.
+const EXACT_DIGITS: usize = 15;
+
+/// The number that nearly every cell holds, read without a copy: digits, perhaps grouped by commas, perhaps with a point and more of them.
+/// Two exact floats and one division are rounded once, as the slower way rounds. Everything else is left to that.
+fn plain(text: &str, decimal: Decimal) -> Option<Reading> {
+    let (mut mantissa, mut digits, mut fraction) = (0u64, 0usize, None);
+    // Digits since the last comma, once there was one.
+    let mut group = None;
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => {
+                mantissa = mantissa * 10 + u64::from(byte - b'0');
+                digits += 1;
+                if digits > EXACT_DIGITS {
+                    return None;
+                }
+                match (&mut fraction, &mut group) {
+                    (Some(count), _) | (None, Some(count)) => *count += 1,
+                    (None, None) => {}
+                }
+            }
+            b'.' if fraction.is_none() && digits > 0 && group.is_none_or(|count| count == 3) => {
+                fraction = Some(0);
+            }
+            b',' if fraction.is_none()
+                && group.map_or((1..=3).contains(&digits) && mantissa > 0, |count| count == 3) =>
+            {
+                group = Some(0);
+            }
+            _ => return None,
+        }
+    }
+    let decimals = i32::try_from(fraction.unwrap_or(0)).ok()?;
+    let is_whole = digits > 0 && (fraction.is_some() || group.is_none_or(|count| count == 3));
+    // Where the report writes decimals with a comma, a lone mark is another one.
+    let is_plain = decimal == Decimal::Point || (fraction.is_none() && group.is_none());
+    (is_whole && is_plain)
+        .then(|| Reading { value: mantissa as f64 / 10f64.powi(decimals), step: 10f64.powi(-decimals) })
 }
 
 /// A number as it is spelled, its marks taken away.
@@ -385,6 +429,20 @@ mod tests {
         ];
         for (text, value) in cases {
             assert_eq!(read(text), value, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_reads_as_the_long_one(text in "[0-9]{0,4}(,[0-9]{2,4}){0,3}(\\.[0-9]{0,5})?") {
+            for decimal in [Decimal::Point, Decimal::Comma] {
+                if let Some(short) = plain(&text, decimal) {
+                    let (digits, rest) = leading(&text, decimal).unwrap();
+                    prop_assert_eq!(rest, "");
+                    let long = digits.reading(0).unwrap();
+                    prop_assert_eq!((short.value, short.step), (long.value, long.step), "{}", text);
+                }
+            }
         }
     }
 
