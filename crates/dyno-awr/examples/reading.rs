@@ -8,6 +8,9 @@
 //! Without files it reads a report that it makes itself. Every step is timed by itself, over and over for half a second, in time on
 //! the processor: others' work on the machine takes time, and little of this.
 
+// Printing is what this program is for.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
 use std::time::{Duration, Instant};
 
 use dyno_awr::{Report, Show};

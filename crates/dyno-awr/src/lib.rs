@@ -105,7 +105,7 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, Aw
     }
     let Some(kind) = read::kind_of(&document) else {
         let other = || html::plain(text, table::is_report_title).map(|plain| text::read(&plain, 1).title);
-        let title = Some(document.title.clone()).filter(|title| !title.is_empty() || !is_html);
+        let title = Some(document.title).filter(|title| !title.is_empty() || !is_html);
         let title = title.or_else(other).unwrap_or_default();
         let title = title.trim();
         return Err(if title.is_empty() {

@@ -147,7 +147,7 @@ fn plain(text: &str, decimal: Decimal) -> Option<Reading> {
             _ => return None,
         }
     }
-    let decimals = i32::try_from(fraction.unwrap_or(0)).ok()?;
+    let decimals: i32 = fraction.unwrap_or(0);
     let is_whole = digits > 0 && (fraction.is_some() || group.is_none_or(|count| count == 3));
     // Where the report writes decimals with a comma, a lone mark is another one.
     let is_plain = decimal == Decimal::Point || (fraction.is_none() && group.is_none());

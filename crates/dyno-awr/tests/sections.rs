@@ -267,7 +267,7 @@ fn reports_of_other_kinds_are_refused_by_name() {
         for text in [format!("\n{title}\n\nDB Name  DB Id\n"), page(title)] {
             match read_report(&text, "x", 1) {
                 Err(AwrError::OtherReport { what, title: read }) => {
-                    assert_eq!((what, read.as_str()), (name, title))
+                    assert_eq!((what, read.as_str()), (name, title));
                 }
                 other => panic!("{title}: {other:?}"),
             }

@@ -409,7 +409,7 @@ fn a_card_keeps_its_units_at_any_width() {
         assert!(card.lines().all(|line| crate::text::width(line) <= width), "{width}:\n{card}");
     }
     // Two runs at one load are told apart.
-    let rows = [row.clone(), ResultRow::from(&postgres())];
+    let rows = [row, ResultRow::from(&postgres())];
     let table = result_table(&rows, &Style { color: false, width: 80 });
     assert!(table.contains("\n  1         4") && table.contains("\n  2         4"), "{table}");
 }

@@ -102,8 +102,8 @@ impl<'a> RunProgress<'a> {
     }
 
     /// The progress of one run among others: `3 of 28`, after which runs of `rest_s` seconds follow.
-    pub(crate) fn among(talk: &'a Talk, place: String, rest_s: Option<f64>) -> Self {
-        let place = dyno_report::text::clean(&place);
+    pub(crate) fn among(talk: &'a Talk, place: &str, rest_s: Option<f64>) -> Self {
+        let place = dyno_report::text::clean(place);
         Self { place: Some((place, rest_s)), ..Self::new(talk) }
     }
 

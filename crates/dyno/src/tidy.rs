@@ -28,12 +28,11 @@ pub(crate) fn up(left: Vec<Leftover>, cancel: &Cancel, talk: &Talk) {
             asked.wait(PATIENCE, cancel)
         })
     });
-    match outcome {
-        Ok(Some(Ok(_))) => {}
-        Ok(Some(Err(error))) => {
-            talk.say(&format!("rows that this run inserted are still there ({error}); {later}"))
-        }
-        Ok(None) => talk.say(&format!("rows that this run inserted are still there; {later}")),
-        Err(error) => talk.say(&format!("rows that this run inserted are still there ({error}); {later}")),
-    }
+    let why = match outcome {
+        Ok(Some(Ok(_))) => return,
+        Ok(None) => String::new(),
+        Ok(Some(Err(error))) => format!(" ({error})"),
+        Err(error) => format!(" ({error})"),
+    };
+    talk.say(&format!("rows that this run inserted are still there{why}; {later}"));
 }

@@ -336,7 +336,7 @@ fn option_holds_password(command: &str) -> bool {
         let words: Vec<&str> = part.split_whitespace().collect();
         let client = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
         PASSWORD_OPTIONS.iter().any(|(clients, options, after_colon)| {
-            let Some(at) = words.iter().position(|word| clients.contains(&client(&word).as_str())) else {
+            let Some(at) = words.iter().position(|word| clients.contains(&client(word).as_str())) else {
                 return false;
             };
             let rest = &words[at + 1..];

@@ -302,8 +302,7 @@ impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<
                     Err(EmbeddedError::from(RecordError::Version { found }).into())
                 }
                 _ => {
-                    let record = serde_json::from_value(value)
-                        .map_err(|error| EmbeddedError::from(damaged(error)).into());
+                    let record = serde_json::from_value(value).map_err(|error| damaged(error).into());
                     record.and_then(|record| (self.take)(record))
                 }
             };

@@ -134,7 +134,7 @@ impl<'a> Campaign<'a> {
             side: part.side.map(str::to_owned),
             settings: part.settings.iter().map(setting).collect(),
         };
-        let progress = RunProgress::among(self.talk, place, rest_s);
+        let progress = RunProgress::among(self.talk, &place, rest_s);
         let record = self.ready.measure(Some(part_of), self.talk, &progress)?;
         let hook = self.ready.after_run(&record, self.talk).err();
         Ok((Box::new(record), hook))

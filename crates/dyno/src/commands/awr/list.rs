@@ -120,11 +120,14 @@ fn compat(files: &[files::Wanted], layout: Compat, talk: &Talk) -> anyhow::Resul
     Ok(outcome.exit())
 }
 
+/// How one line is written.
+type Written = fn(&[Value]) -> String;
+
 /// Lines as they come, each written by the second of `form` behind its head.
 fn written(
     files: &[files::Wanted],
     columns: &[String],
-    form: (&str, fn(&[Value]) -> String, Output),
+    form: (&str, Written, Output),
     talk: &Talk,
 ) -> anyhow::Result<Exit> {
     let (head, write, mut out) = form;
