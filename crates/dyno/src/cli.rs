@@ -56,7 +56,7 @@ pub(crate) struct Common {
     /// The file that keeps all runs [default: in the user's data directory].
     #[arg(long, global = true, value_name = "FILE", env = "DYNO_REPOSITORY")]
     pub(crate) repository: Option<PathBuf>,
-    /// Run the commands of the plan's [hooks], now and from then on, without being asked.
+    /// Run the plan's own commands (its hooks), now and from then on, without being asked.
     #[arg(long, global = true)]
     pub(crate) allow_hooks: bool,
     /// Data for machines on stdout; talk stays on stderr.

@@ -144,7 +144,7 @@ fn drive<'a>(
             side: Some(side.name),
             settings: &side.settings,
         };
-        let ended = campaign.run(&part, loading, format!("{}/{}", i + 1, all.len()), rest_s)?;
+        let ended = campaign.run(&part, loading, &format!("{}/{}", i + 1, all.len()), rest_s)?;
         let (record, reason) = match &ended {
             Ended::Stored(record) => (Some(record.as_ref()), None),
             Ended::Failed(reason) => (None, Some(reason.as_str())),

@@ -84,7 +84,7 @@ impl<'a> Campaign<'a> {
         &mut self,
         part: &Part<'_>,
         loading: &Loading<'_>,
-        place: String,
+        place: &str,
         rest_s: Option<f64>,
     ) -> anyhow::Result<Ended> {
         let began = Instant::now();
@@ -121,7 +121,7 @@ impl<'a> Campaign<'a> {
         &mut self,
         part: &Part<'_>,
         loading: &Loading<'_>,
-        place: String,
+        place: &str,
         rest_s: Option<f64>,
     ) -> anyhow::Result<(Box<RunRecord>, Option<anyhow::Error>)> {
         self.ready.turn_to(part.plan.clone(), loading, self.talk)?;
@@ -134,7 +134,7 @@ impl<'a> Campaign<'a> {
             side: part.side.map(str::to_owned),
             settings: part.settings.iter().map(setting).collect(),
         };
-        let progress = RunProgress::among(self.talk, &place, rest_s);
+        let progress = RunProgress::among(self.talk, place, rest_s);
         let record = self.ready.measure(Some(part_of), self.talk, &progress)?;
         let hook = self.ready.after_run(&record, self.talk).err();
         Ok((Box::new(record), hook))

@@ -130,7 +130,7 @@ impl Searcher<'_> {
                 side: None,
                 settings: &settings,
             };
-            let ended = self.campaign.run(&part, loading, format!("run {number}"), None)?;
+            let ended = self.campaign.run(&part, loading, &format!("run {number}"), None)?;
             let (record, reason) = match &ended {
                 Ended::Stored(record) => (Some(record.as_ref()), None),
                 Ended::Failed(reason) => (None, Some(reason.as_str())),

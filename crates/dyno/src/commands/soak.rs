@@ -23,7 +23,7 @@ pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<E
     let mut campaign = Campaign::begin(ready, SweepKind::Soak, Some(1), &json!({ "plan": plan }), talk)?;
     let part = Part { plan: &plan, point: 1, repeat: 1, side: None, settings: &[] };
     talk.say(&format!("soaking for {}: Ctrl-C ends it and keeps what was measured", args.time));
-    let ended = campaign.run(&part, &Loading::Never, "soak".to_owned(), None)?;
+    let ended = campaign.run(&part, &Loading::Never, "soak", None)?;
     let stopped = matches!(ended, Ended::Interrupted(_)).then(|| "it was stopped".to_owned());
     let concluded = match &ended {
         Ended::Stored(record) | Ended::Interrupted(Some(record)) => {

@@ -218,7 +218,7 @@ impl Driver<'_> {
                 side: None,
                 settings: &point.settings,
             };
-            match self.campaign.run(&part, loading, place, rest_s)? {
+            match self.campaign.run(&part, loading, &place, rest_s)? {
                 Ended::Stored(record) => {
                     self.failed += u32::from(record.status == Status::Failed);
                     done.insert(step, throughput(&record));
