@@ -82,7 +82,8 @@ fn is_damage(kind: TargetErrorKind) -> bool {
     matches!(kind, TargetErrorKind::Data | TargetErrorKind::Database)
 }
 
-/// Loads, and looks whether what was there already is still what was loaded.
+/// Loads, and looks whether what was there already is still what was loaded; where it is to be replaced, rows that updates
+/// have moved together are none that may stay.
 fn attempt(
     target: &dyn Target,
     spec: &DataSpec,
@@ -94,8 +95,13 @@ fn attempt(
     let outcome = target.load(spec, options, &progress, cancel);
     progress.finish();
     let report = outcome?;
-    if report.already {
-        target.spot_check(spec, context::spot_seed())?;
+    if report.already
+        && let Some(note) = target.spot_check(spec, context::spot_seed())?
+    {
+        if options.replace {
+            return Err(TargetError::new(TargetErrorKind::Data, note));
+        }
+        talk.say(&format!("{note}; {}", context::SPREAD_AGAIN));
     }
     Ok(report)
 }

@@ -176,7 +176,7 @@ pub(super) fn check_order(
         return Err(wrong(table, &fault));
     }
     match neighbours_fault(table.rows, &found) {
-        Some(fault) if moved_by_updates(table.rows, &found) => {
+        Some(fault) if moved_by_updates(table.rows, &found) && !was_rewritten(connection, table)? => {
             Ok(Some(format!("table {} {fault}; updates have moved rows together", table.full_name())))
         }
         Some(fault) => Err(wrong(table, &fault)),
@@ -192,6 +192,14 @@ const MOVED_SHARE: f64 = 0.05;
 fn moved_by_updates(rows: u64, found: &[(u64, u64)]) -> bool {
     let behind = found.iter().filter(|(_, block)| *block >= rows).count();
     behind as f64 > MOVED_SHARE * found.len() as f64
+}
+
+/// Whether somebody has rewritten the table since it was made (CLUSTER, VACUUM FULL, some ALTER TABLE): its file then has
+/// another number than the table, which a new one has not.
+fn was_rewritten(connection: &mut Connection, table: &Table) -> Result<bool, TargetError> {
+    let oid = format!("{}::regclass::oid", literal(&table.full_name()));
+    let rows = connection.simple(&format!("SELECT {oid} <> pg_relation_filenode({oid})"))?;
+    Ok(rows.first().and_then(|row| row.get(0)) == Some("t"))
 }
 
 fn count_all(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
