@@ -28,9 +28,7 @@ pub(crate) fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
 
 /// Tells every command of `plan`.
 pub(crate) fn tell(plan: &Plan, talk: &Talk) {
-    for (name, command) in commands(plan) {
-        talk.say(&format!("hooks.{name} runs: {command}"));
-    }
+    words(&commands(plan)).iter().for_each(|line| talk.say(line));
 }
 
 /// Tells the commands of `plan`, and makes sure that its user wants those that stand in a file.
@@ -38,23 +36,24 @@ pub(crate) fn tell(plan: &Plan, talk: &Talk) {
 /// # Errors
 /// There is nobody to ask and `--allow-hooks` was not given, or the answer is no.
 pub(crate) fn require(common: &Common, plan: &Plan, talk: &Talk) -> anyhow::Result<()> {
-    tell(plan, talk);
     let typed: Vec<&String> = common.set.iter().filter(|set| set.starts_with("hooks.")).collect();
     let is_typed = |name: &str| typed.iter().any(|set| set.starts_with(&format!("hooks.{name}=")));
     let foreign: Vec<_> = commands(plan).into_iter().filter(|(name, _)| !is_typed(name)).collect();
-    if foreign.is_empty() {
-        return Ok(());
-    }
     let (mark, file) = (mark(&foreign), remembered());
-    let known = file.as_deref().is_some_and(|file| knows(file, &mark));
+    let known = foreign.is_empty() || file.as_deref().is_some_and(|file| knows(file, &mark));
+    if known || common.allow_hooks {
+        tell(plan, talk);
+    } else if !agreed(&foreign)? {
+        return Err(usage(
+            format!(
+                "the plan brings commands that would run as you, and you have not run them from this folder before: {}",
+                words(&foreign).join("; ")
+            ),
+            "--allow-hooks runs them, now and from then on",
+        ));
+    }
     if known {
         return Ok(());
-    }
-    if !common.allow_hooks && !agreed()? {
-        return Err(usage(
-            "the plan brings commands that would run as you, and you have not run them from this folder before",
-            "read them above; --allow-hooks runs them, now and from then on",
-        ));
     }
     if let Some(file) = file
         && let Err(error) = remember(&file, &mark)
@@ -64,12 +63,20 @@ pub(crate) fn require(common: &Common, plan: &Plan, talk: &Talk) -> anyhow::Resu
     Ok(())
 }
 
-/// Asks at the terminal; without one nobody agrees.
-fn agreed() -> anyhow::Result<bool> {
+/// Each command behind its name.
+fn words(commands: &[(&str, &str)]) -> Vec<String> {
+    commands.iter().map(|(name, command)| format!("hooks.{name} runs: {command}")).collect()
+}
+
+/// Shows what would run and asks at the terminal, also of who wants no talk; without a terminal nobody agrees.
+fn agreed(commands: &[(&str, &str)]) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(false);
     }
     let mut err = std::io::stderr().lock();
+    for line in words(commands) {
+        writeln!(err, "{}", dyno_report::text::talk(&line))?;
+    }
     write!(err, "run these commands? [y/N] ")?;
     err.flush()?;
     let mut answer = String::new();
