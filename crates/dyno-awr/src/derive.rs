@@ -24,7 +24,7 @@ const SINGLE_BLOCK_READS: [&str; 7] = [
 ];
 
 /// Adds every figure that can be computed.
-pub(crate) fn derive(report: &mut Report) {
+pub(crate) fn derive(report: &mut Report, is_whole: bool) {
     let elapsed = report.figures.get("elapsed_min").map(|figure| scale(figure.reading, 60.0));
     let mut found: Vec<(&str, Option<Figure>)> = Vec::new();
     let with = |elapsed: Option<Reading>, of: &dyn Fn(Reading) -> Option<Figure>| elapsed.and_then(of);
@@ -67,7 +67,7 @@ pub(crate) fn derive(report: &mut Report) {
     let generated = better(profile("load_profile_per_s.redo_size"), rate("redo size", 1.0));
     found.push(("redo_generated_bytes_per_s", generated));
     found.push(("single_block_read_ms", mean_ms(report, &SINGLE_BLOCK_READS)));
-    let (seconds, share) = unaccounted(report).unzip();
+    let (seconds, share) = unaccounted(report, is_whole).unzip();
     found.push(("db_time_unaccounted_s", seconds));
     found.push(("db_time_unaccounted_pct", share));
     found.push(("log_file_sync_ms", mean_ms(report, &["log file sync"])));

@@ -116,7 +116,7 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, Aw
         });
     };
     let mut report = read::read(&document, file, kind);
-    derive::derive(&mut report);
+    derive::derive(&mut report, document.ended && !document.cut);
     Ok(report)
 }
 

@@ -6,9 +6,14 @@ use crate::number::Reading;
 use crate::report::{Figure, Kind, Report, Source};
 
 /// The seconds of it, and its share of DB time in percent; absent where the report does not list all foreground events.
-pub(crate) fn unaccounted(report: &Report) -> Option<(Figure, Figure)> {
+/// `is_whole`: the report was read to its last line.
+pub(crate) fn unaccounted(report: &Report, is_whole: bool) -> Option<(Figure, Figure)> {
     // A cluster's report lists its top events only.
     if report.kind == Kind::AwrRacGlobal || report.foreground_events.is_empty() {
+        return None;
+    }
+    // Cut off, it may lack the end of the list; what follows the list says that it is all there.
+    if !is_whole && report.background_events.is_empty() {
         return None;
     }
     let time = |name: &str| report.figures.get(&format!("time_model_s.{name}"));
