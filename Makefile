@@ -28,7 +28,7 @@ bench: build bench-programs
 	python3 benches/run.py
 
 bench-programs:
-	$(CARGO) build --release -p dyno-drive --example measuring -p dyno-target --example sqlite_reads --example postgres_waiting
+	$(CARGO) build --release -p dyno-drive --example measuring -p dyno-sqlite --example sqlite_reads -p dyno-postgres --example postgres_waiting
 
 bench-%: build bench-programs
 	python3 benches/run.py $*
@@ -50,7 +50,7 @@ testbeds:
 
 unit:
 	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test --workspace --no-fail-fast --lib --bins --tests
-	$(CARGO) test --quiet --doc -p dyno-target
+	$(CARGO) test --quiet --doc -p dyno-postgres
 
 # On servers of the tests. DYNO_ATTACKS=WORD,WORD makes only those whose names hold all the words.
 attacks: testbeds

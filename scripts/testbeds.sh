@@ -143,7 +143,7 @@ fi
 
 # The grammar of Oracle's SQL and PL/SQL, which the tests of the Oracle engine parse its statements with. No Oracle server can be
 # fetched.
-plsql=$root/crates/dyno-target/tests/plsql
+plsql=$root/crates/dyno-oracle/tests/plsql
 if ! cmp -s "$plsql/package.json" "$beds/plsql/package.json"; then
     if command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1; then
         say "fetching the grammar of Oracle's SQL"

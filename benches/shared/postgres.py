@@ -16,7 +16,7 @@ import time
 from . import process
 
 # What Dyno's sessions set for themselves, so that a peer's plans are the same: see `SESSION_SETTINGS` in
-# crates/dyno-target/src/postgres/ops/mod.rs.
+# crates/dyno-postgres/src/ops/mod.rs.
 SESSION_OPTIONS = " ".join(
     f"-c {setting}"
     for setting in (

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use dyno_drive::draw::Draw;
 use dyno_drive::scripted::{Act, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, run};
+use dyno_engine::{Cancel, Extra, MonotonicClock, SessionSetup, Target};
 use dyno_plan::{DataSpec, Plan, Span};
-use dyno_target::{Cancel, Extra, MonotonicClock, SessionSetup, Target};
 
 type Failure = Box<dyn std::error::Error>;
 

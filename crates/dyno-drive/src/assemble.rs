@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use dyno_engine::target::Stuck;
 use dyno_plan::Plan;
 use dyno_record::record::Counted;
 use dyno_record::{
     HostFacts, OwnPart, Placed, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Waits, Window,
     place_of_target,
 };
-use dyno_target::target::Stuck;
 
 use crate::collector::Collector;
 use crate::metrics::{self, Metrics};

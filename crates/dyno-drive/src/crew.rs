@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use dyno_engine::{Extra, Interrupter, SessionSetup, Target};
 use dyno_plan::{Drive, Length, Plan};
 use dyno_record::{OpClass, Placed};
-use dyno_target::{Extra, Interrupter, SessionSetup, Target};
 
 use crate::collector::Collector;
 use crate::deal::{Place, Table};
@@ -85,7 +85,7 @@ impl Crew {
                 draw: Draw::new(workload, &aim.spec, number, number % plan.run.sessions_per_schema),
                 pace: Pace::new(&plan.workload, number, sessions),
                 think: Think::new(&plan.workload, number),
-                place: dyno_target::Place::Own,
+                place: dyno_engine::Place::Own,
                 doing: OpClass::Select,
                 publishes: aim.identity.counts_at_edges,
                 held_back_ns: u64::try_from(aim.target.capabilities().held_back.as_nanos())

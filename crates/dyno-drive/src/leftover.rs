@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyno_engine::{Cancel, Target, TargetError, patience};
 use dyno_plan::DataSpec;
-use dyno_target::{Cancel, Target, TargetError, patience};
 
 use crate::recorder::Recorder;
 use crate::run::{Aim, Job};

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use dyno_host::{HostObserver, HostSnapshot};
-use dyno_record::{Company, OtherSessions, Snapshot, WaitTime, Waits, now_rfc3339};
-use dyno_target::{
+use dyno_engine::{
     Clock, Counting, Observer, OtherSession, Sampler, TargetError, TargetErrorKind, WaitSample,
 };
+use dyno_host::{HostObserver, HostSnapshot};
+use dyno_record::{Company, OtherSessions, Snapshot, WaitTime, Waits, now_rfc3339};
 
 use crate::looks::Looks;
 use crate::panics::caught;

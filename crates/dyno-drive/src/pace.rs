@@ -3,8 +3,8 @@
 //! The schedule is made of due moments that do not depend on how the platform keeps up: no arrival is skipped, so a stall
 //! is seen by every operation that it delays.
 
+use dyno_engine::data::mix;
 use dyno_plan::{Arrivals, Workload};
-use dyno_target::data::mix;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

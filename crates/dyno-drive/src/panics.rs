@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dyno_target::{ErrorClass, OpError};
+use dyno_engine::{ErrorClass, OpError};
 
 /// What `body` gives, or what its panic said.
 pub(crate) fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {

@@ -4,8 +4,8 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
+use dyno_engine::{ErrorClass, Op, OpError, Place};
 use dyno_record::OpClass;
-use dyno_target::{ErrorClass, Op, OpError, Place};
 
 use crate::draw::Task;
 use crate::marks::{Mark, Marks};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 
+use dyno_engine::{Cancel, Clock, Instance, Target, TargetError, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Identity, RunRecord, Waits};
-use dyno_target::{Cancel, Clock, Instance, Target, TargetError, TargetErrorKind};
 
 use crate::assemble::{self, Measured, MeasuredTarget};
 use crate::collector::Collector;

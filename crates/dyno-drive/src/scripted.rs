@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dyno_plan::{Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Counter, Identity, OpClass, ServerProcesses, Snapshot};
-use dyno_target::{
+use dyno_engine::{
     Cancel, Capabilities, Clock, Counting, DataState, Done, DropItem, Duplex, Extra, Interrupter,
     LoadOptions, LoadReport, Observer, Op, OpError, Place, Progress, Request, Sampler, Session, SessionSetup,
     SliceDone, Target, TargetError, TargetErrorKind,
 };
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Counter, Identity, OpClass, ServerProcesses, Snapshot};
 
 pub use ledger::{Account, ClassAccount, Ledger, Span};
 
@@ -240,7 +240,7 @@ impl Target for ScriptedTarget {
         Ok(None)
     }
 
-    fn stuck(&self) -> Result<Option<dyno_target::target::Stuck>, TargetError> {
+    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
         Ok(None)
     }
 
@@ -403,7 +403,7 @@ impl ScriptedSession {
             Act::Hang => {
                 self.broken.wait();
                 Err(Box::new(OpError {
-                    class: dyno_target::ErrorClass::Connection,
+                    class: dyno_engine::ErrorClass::Connection,
                     code: "io".into(),
                     message: "broken off".into(),
                 }))

@@ -3,8 +3,8 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use dyno_engine::{Done, Duplex, OpError, Request, Session};
 use dyno_record::OpClass;
-use dyno_target::{Done, Duplex, OpError, Request, Session};
 
 use crate::draw::Task;
 use crate::pace::Pace;

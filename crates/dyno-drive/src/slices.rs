@@ -4,8 +4,8 @@
 //! slice's length aims at a fixed time: long enough to make the call's cost vanish, short enough that the window's edges
 //! and the database's counters, which move between slices, stay sharp.
 
+use dyno_engine::{Clock, Op, OpError, Place, Session, SliceDone};
 use dyno_record::OpClass;
-use dyno_target::{Clock, Op, OpError, Place, Session, SliceDone};
 
 use crate::draw::Draw;
 use crate::recorder::{CLASSES, Recorder, Timing};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use dyno_target::target::Stuck;
+use dyno_engine::target::Stuck;
 
 use crate::run::Job;
 

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dyno_target::{Clock, ErrorClass, OpError};
+use dyno_engine::{Clock, ErrorClass, OpError};
 
 use crate::crew::STACK_BYTES;
 use crate::deal::{Hand, Place};

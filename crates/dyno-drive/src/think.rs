@@ -2,8 +2,8 @@
 //!
 //! Drawn by a generator of its own, so that the same operations are drawn whether or not there is think time.
 
+use dyno_engine::data::mix;
 use dyno_plan::Workload;
-use dyno_target::data::mix;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -100,7 +100,7 @@ fn shared_by(job: &Job<'_>, counter: Option<Counter>) -> Option<(usize, usize)> 
     let instances: Vec<_> = job.targets.iter().map(|aim| aim.instance.as_ref()).collect();
     for (second, own) in instances.iter().enumerate() {
         let Some(own) = own else { continue };
-        let same = |other: &Option<&dyno_target::Instance>| {
+        let same = |other: &Option<&dyno_engine::Instance>| {
             other.is_some_and(|other| {
                 other.shares_server(own) && counter.is_none_or(|counter| own.server_wide.contains(&counter))
             })

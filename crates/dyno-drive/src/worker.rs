@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use dyno_engine::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target};
 use dyno_plan::Drive;
 use dyno_record::OpClass;
-use dyno_target::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target};
 
 use crate::draw::{Draw, Task};
 use crate::looks::{Look, Looks};

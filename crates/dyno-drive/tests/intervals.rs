@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{Event, Live, Watch};
+use dyno_engine::Clock as _;
 use dyno_plan::Span;
 use dyno_record::{RunRecord, Status};
-use dyno_target::Clock as _;
 use scene::Scene;
 
 const INTERVAL_NS: u64 = 50_000_000;

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{Event, OWN_COMMITS, Watch};
+use dyno_engine::{Cancel, Clock, ErrorClass, MonotonicClock, OpError};
 use dyno_plan::{Drive, Rate, Span};
 use dyno_record::{Counter, RunRecord, Status};
-use dyno_target::{Cancel, Clock, ErrorClass, MonotonicClock, OpError};
 use scene::Scene;
 
 fn error(class: ErrorClass) -> Act {

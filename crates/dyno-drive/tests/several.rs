@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dyno_drive::scripted::{Act, Script, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, run};
+use dyno_engine::{Cancel, ErrorClass, Instance, MonotonicClock, OpError, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Counter, Metric, RunRecord, Status};
-use dyno_target::{Cancel, ErrorClass, Instance, MonotonicClock, OpError, Target};
 
 fn plan(sessions: u32, weights: &[u32]) -> Plan {
     serde_json::from_value(serde_json::json!({

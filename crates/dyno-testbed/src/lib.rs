@@ -14,6 +14,7 @@
 //! `scripts/testbeds.sh` installs what is missing.
 
 mod bins;
+pub mod certificates;
 mod child;
 mod galera;
 mod mysql;

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource, TargetUrl};
-use dyno_record::{Identity, Repository};
-use dyno_target::data::mix;
-use dyno_target::{
+use dyno_engine::data::mix;
+use dyno_engine::{
     Cancel, Claim, DataState, Holder, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind,
     patience,
 };
+use dyno_plan::{DataSpec, Plan, PlanFile, PlanSource, TargetUrl};
+use dyno_record::{Identity, Repository};
 
 use crate::cli::{Common, DEFAULT_PLAN};
+use crate::engines::ENGINES;
 use crate::exit::usage;
 use crate::talk::Talk;
 
@@ -72,8 +73,8 @@ fn may_ask() -> bool {
 fn open(plan: &Plan, url: &TargetUrl, password: Option<Secret>) -> Result<Arc<dyn Target>, TargetError> {
     let options = OpenOptions { password, connect_timeout: plan.target.connect_timeout.0 };
     Ok(Arc::from(match &plan.target.observe_url {
-        Some(observe) => dyno_target::open_through(url, observe, &options)?,
-        None => dyno_target::open(url, &options)?,
+        Some(observe) => ENGINES.open_through(url, observe, &options)?,
+        None => ENGINES.open(url, &options)?,
     }))
 }
 

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use dyno_engine::{TargetError, TargetErrorKind};
 use dyno_plan::{DataError, PlanErrors};
 use dyno_record::RepositoryError;
-use dyno_target::{TargetError, TargetErrorKind};
 
 use crate::talk::Talk;
 

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dyno_drive::{Event, Watch};
+use dyno_engine::Cancel;
 use dyno_plan::{Plan, keys};
 use dyno_record::PartOf;
-use dyno_target::Cancel;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::talk::Talk;

@@ -10,6 +10,7 @@ mod commands;
 mod conclusions;
 mod consent;
 mod context;
+mod engines;
 mod exit;
 mod files;
 mod hooks;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use dyno_target::{Cancel, Reporter, patience};
+use dyno_engine::{Cancel, Reporter, patience};
 
 use crate::talk::Talk;
 

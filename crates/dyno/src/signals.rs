@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dyno_target::Cancel;
+use dyno_engine::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::Exit;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_drive::Aim;
+use dyno_engine::{Cancel, Claim, Holder, Instance, Lock, Target, TargetError, TargetErrorKind, Work};
 use dyno_plan::{DataSpec, Holding, Plan};
 use dyno_record::Identity;
-use dyno_target::{Cancel, Claim, Holder, Instance, Lock, Target, TargetError, TargetErrorKind, Work};
 
 use crate::context;
 use crate::exit::usage;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dyno_drive::Leftover;
-use dyno_target::patience::Asked;
-use dyno_target::{Cancel, TargetError};
+use dyno_engine::patience::Asked;
+use dyno_engine::{Cancel, TargetError};
 
 use crate::talk::Talk;
 

@@ -5,8 +5,8 @@
 //! where it has none, a delete becomes an insert, and where it has them all, an insert becomes a delete; so tables keep
 //! their size within sessions × [`ROWS_MAX`] rows.
 
-use dyno_target::Op;
-use dyno_target::data::OWN_ROWS as ROWS_MAX;
+use dyno_engine::Op;
+use dyno_engine::data::OWN_ROWS as ROWS_MAX;
 
 /// One session's own rows.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl Churn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_target::data::mix;
+    use dyno_engine::data::mix;
     use proptest::prelude::*;
     use std::collections::{BTreeSet, VecDeque};
 

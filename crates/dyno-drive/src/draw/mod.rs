@@ -7,9 +7,9 @@ mod churn;
 mod space;
 mod zipf;
 
+use dyno_engine::data::mix;
+use dyno_engine::{Op, Place};
 use dyno_plan::{Bytes, DataSpec, Workload};
-use dyno_target::data::mix;
-use dyno_target::{Op, Place};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

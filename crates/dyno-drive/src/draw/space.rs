@@ -1,7 +1,7 @@
 //! A range of numbers that keys are drawn from, and by which law.
 
+use dyno_engine::data::{Permutation, mix};
 use dyno_plan::{Keys, Workload};
-use dyno_target::data::{Permutation, mix};
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -5,9 +5,9 @@
 //! the number of updates of unknown end more. That is held row by row, because in a sum a lost update and a double one
 //! would cancel out.
 
+use dyno_engine::data::UpdateValues;
+use dyno_engine::{Target, TargetError, TargetErrorKind};
 use dyno_plan::DataSpec;
-use dyno_target::data::UpdateValues;
-use dyno_target::{Target, TargetError, TargetErrorKind};
 
 use super::witness::Book;
 

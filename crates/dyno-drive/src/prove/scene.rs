@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use dyno_engine::{Cancel, Clock, MonotonicClock, Op, Target, TargetError};
 use dyno_plan::{DataSpec, Plan, PlanSource};
 use dyno_record::RunRecord;
-use dyno_target::{Cancel, Clock, MonotonicClock, Op, Target, TargetError};
 
 use crate::run::{Aim, Job, run};
 use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget, Span};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use dyno_engine::TargetError;
 use dyno_record::Window;
-use dyno_target::TargetError;
 
 use super::figure::{Figure, Figures};
 use super::scene::{Ran, Scene};

@@ -4,9 +4,9 @@
 //! what drives, times, counts or records touches that account, so where the two agree to the unit, operations at the
 //! window's ends were neither lost nor counted twice, and percentiles are those of the operations that were done.
 
+use dyno_engine::{ErrorClass, Op, OpError, TargetError};
 use dyno_record::record::Counted;
 use dyno_record::{Counter, OpClass, OpStats, RunRecord, Status};
-use dyno_target::{ErrorClass, Op, OpError, TargetError};
 
 use super::distribution::Distribution;
 use super::figure::{Figure, Figures};

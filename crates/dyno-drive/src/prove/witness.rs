@@ -11,13 +11,13 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dyno_plan::{Awr, Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Identity};
-use dyno_target::{
+use dyno_engine::{
     Cancel, Capabilities, Claim, DataState, Done, DropItem, Duplex, ErrorClass, Extra, Holder, Instance,
     Interrupter, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place, Progress, Reporter, Request,
     RowVersion, Sampler, ServerLife, Session, SessionSetup, SliceDone, Target, TargetError,
 };
+use dyno_plan::{Awr, Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Identity};
 
 /// The first row of an update: its place among all rows of all schemas.
 type Row = usize;
@@ -186,7 +186,7 @@ impl Target for Witness {
     fn instance(&self) -> Result<Option<Instance>, TargetError> {
         self.inner.instance()
     }
-    fn stuck(&self) -> Result<Option<dyno_target::target::Stuck>, TargetError> {
+    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
         self.inner.stuck()
     }
     fn extras(&self) -> Extra {

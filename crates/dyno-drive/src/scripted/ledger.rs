@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use dyno_engine::ErrorClass;
 use dyno_record::OpClass;
-use dyno_target::ErrorClass;
 
 /// One class of operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

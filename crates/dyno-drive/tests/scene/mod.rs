@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use dyno_drive::scripted::{Act, Script, ScriptedClock, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, Watch, run};
+use dyno_engine::{Cancel, Clock, MonotonicClock, Op, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::RunRecord;
-use dyno_target::{Cancel, Clock, MonotonicClock, Op, Target};
 
 /// A short run on a scripted database, described the way one would say it.
 pub struct Scene {

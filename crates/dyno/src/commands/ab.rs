@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use dyno_analyze::conclusion::{self, Ab as AbFigures, AbSide};
+use dyno_engine::Work;
 use dyno_plan::{Plan, PlanFile, PlanSource, keys, sweep};
 use dyno_record::{RunRecord, SweepKind};
 use dyno_report::{RunningTable, SweepRow};
-use dyno_target::Work;
 use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use dyno_analyze::Conclusion;
+use dyno_engine::data::mix;
+use dyno_engine::{TargetError, TargetErrorKind};
 use dyno_plan::{Length, Plan};
 use dyno_record::{
     PartOf, Repository, RepositoryError, RunRecord, Setting, StartedSweep, Status, SweepKind, SweepState,
 };
-use dyno_target::data::mix;
-use dyno_target::{TargetError, TargetErrorKind};
 
 use super::ready::{Loading, Ready};
 use crate::exit::Exit;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use dyno_engine::{Cancel, DataState, Target, Work};
 use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
-use dyno_target::{Cancel, DataState, Target, Work};
 
 use crate::cli::{Check, Common};
 use crate::consent;
 use crate::context;
+use crate::engines::ENGINES;
 use crate::exit::Exit;
 use crate::talk::Talk;
 use crate::targets::{Reached, Targets};
@@ -92,7 +93,7 @@ fn grants(plan: &Plan, talk: &Talk) -> anyhow::Result<Exit> {
     for url in plan.target.all() {
         // Of a target behind a pooler the server's own names count.
         let url = plan.target.observe_url.as_ref().unwrap_or(url);
-        talk.hand_over(&dyno_target::grants(url))?;
+        talk.hand_over(&(ENGINES.of(url)?.grants)(url))?;
     }
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use dyno_target::{Claim, DropItem, Holder, Work};
+use dyno_engine::{Claim, DropItem, Holder, Work};
 
 use crate::cli::{Common, Drop};
 use crate::context;

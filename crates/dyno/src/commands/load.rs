@@ -1,7 +1,7 @@
 //! `dyno load`: creates, fills and verifies the data.
 
+use dyno_engine::{Cancel, LoadOptions, LoadReport, Target, TargetError, TargetErrorKind, Work};
 use dyno_plan::DataSpec;
-use dyno_target::{Cancel, LoadOptions, LoadReport, Target, TargetError, TargetErrorKind, Work};
 
 use crate::cli::{Common, Load};
 use crate::context;

@@ -5,9 +5,9 @@ mod measure;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyno_engine::{Cancel, DataState, Lock, Target, TargetError, TargetErrorKind, Work, patience};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Repository, Status};
-use dyno_target::{Cancel, DataState, Lock, Target, TargetError, TargetErrorKind, Work, patience};
 
 pub(super) use measure::{Begun, store};
 

@@ -1,7 +1,7 @@
 //! Refusing, before anything is begun, what a plan asks for and its targets cannot do.
 
+use dyno_engine::Target;
 use dyno_plan::{Drive, Plan};
-use dyno_target::Target;
 
 use crate::exit::usage;
 use crate::targets::Targets;

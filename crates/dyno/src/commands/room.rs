@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use dyno_engine::{DataState, Target};
 use dyno_plan::{DataSpec, Plan};
-use dyno_target::{DataState, Target};
 
 use super::ready::Loading;
 use crate::context;

@@ -1,7 +1,7 @@
 //! `dyno run`: one run, from plan to stored record.
 
+use dyno_engine::Work;
 use dyno_record::RunRecord;
-use dyno_target::Work;
 
 use super::ready::Ready;
 use crate::cli::{Common, Run};

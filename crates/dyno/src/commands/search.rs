@@ -5,11 +5,11 @@ use std::time::Duration;
 use dyno_analyze::Limit;
 use dyno_analyze::bracket::{self, Bracket, Next, Range, Tally};
 use dyno_analyze::conclusion;
+use dyno_engine::Work;
 use dyno_plan::{Plan, sweep};
 use dyno_record::{RunRecord, Status, SweepKind};
 use dyno_report::number::{self, count};
 use dyno_report::{RunningTable, SweepRow};
-use dyno_target::Work;
 use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};

@@ -2,8 +2,8 @@
 
 use dyno_analyze::conclusion::{self, Conclusion, Figures};
 use dyno_analyze::minutes::Minute;
+use dyno_engine::Work;
 use dyno_record::{RunRecord, SweepKind};
-use dyno_target::Work;
 use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};

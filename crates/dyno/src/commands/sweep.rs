@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use dyno_analyze::conclusion::{self, Conclusion};
+use dyno_engine::Work;
 use dyno_plan::sweep::{self, Done, Point, Schedule, Step};
 use dyno_plan::{Plan, Until};
 use dyno_record::{RunRecord, RunState, Status, SweepKind};
 use dyno_report::number::span_s;
 use dyno_report::{RunningTable, SweepRow};
-use dyno_target::Work;
 use serde_json::json;
 
 use super::campaign::{self, Campaign, Ended, Part};

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use dyno_engine::{ErrorClass, Op, OpError};
 use dyno_record::OpClass;
-use dyno_target::{ErrorClass, Op, OpError};
 use proptest::prelude::*;
 
 use super::*;

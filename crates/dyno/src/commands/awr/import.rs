@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use dyno_awr::{Kind, Report, moment};
+use dyno_engine::data::mix;
 use dyno_plan::{PlanSource, TargetUrl};
 use dyno_record::{
     AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, RunRecord,
     SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, rfc3339,
 };
-use dyno_target::data::mix;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 

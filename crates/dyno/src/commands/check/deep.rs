@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
-use dyno_record::{Advice, Counter, Counters, MarkKind, Reading, Severity, Snapshot};
-use dyno_target::data::mix;
-use dyno_target::{
+use dyno_engine::data::mix;
+use dyno_engine::{
     Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Session, SessionSetup, Silent,
     SliceDone, Target, TargetError, TargetErrorKind,
 };
+use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
+use dyno_record::{Advice, Counter, Counters, MarkKind, Reading, Severity, Snapshot};
 
 use super::advice;
 
@@ -105,7 +105,7 @@ fn bad(check: &str, found: String) -> Advice {
     advice(check, Severity::Fail, found, "report it with the output of `dyno check --deep --json`")
 }
 
-fn load(target: &dyn Target, spec: &DataSpec) -> Result<dyno_target::LoadReport, TargetError> {
+fn load(target: &dyn Target, spec: &DataSpec) -> Result<dyno_engine::LoadReport, TargetError> {
     let parallel = target.capabilities().load_parallel_max.min(2);
     let options =
         LoadOptions { parallel, replace: false, dyno_version: env!("CARGO_PKG_VERSION").to_owned() };
@@ -189,7 +189,7 @@ fn ops(extra: Extra, spec: &DataSpec) -> Vec<(Op, u64)> {
         .collect()
 }
 
-fn failed(error: &dyno_target::OpError) -> TargetError {
+fn failed(error: &dyno_engine::OpError) -> TargetError {
     TargetError::new(TargetErrorKind::Database, error.to_string())
 }
 

@@ -8,8 +8,8 @@ mod source;
 mod strict;
 
 use dyno_analyze::reconcile::Reconciler;
+use dyno_engine::data::mix;
 use dyno_record::{AuditCheck, CheckStatus, Repository, RepositoryError, RunRecord};
-use dyno_target::data::mix;
 use jiff::Timestamp;
 
 use crate::cli::{self, Common};

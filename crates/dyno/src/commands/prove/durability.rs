@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use dyno_drive::prove::{Account, Book, Start, Witness};
+use dyno_engine::{ServerLife, Target, TargetError, TargetErrorKind, Work};
 use dyno_plan::{Plan, Span};
 use dyno_record::{RunRecord, Status};
 use dyno_report::number;
-use dyno_target::{ServerLife, Target, TargetError, TargetErrorKind, Work};
 use serde_json::json;
 
 use super::account;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use dyno_drive::prove::Book;
 use dyno_drive::{Event, Watch};
-use dyno_target::{Cancel, ServerLife, Target, TargetError, TargetErrorKind};
+use dyno_engine::{Cancel, ServerLife, Target, TargetError, TargetErrorKind};
 
 use crate::talk::Talk;
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_drive::prove::{Account, Book, Start, Witness};
+use dyno_engine::{Target, Work};
 use dyno_plan::DataSpec;
 use dyno_record::{RunRecord, Status};
 use dyno_report::number;
-use dyno_target::{Target, Work};
 use serde_json::{Value, json};
 
 use super::account;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use dyno_drive::{Aim, Job, Leftover, Watch};
+use dyno_engine::data::mix;
+use dyno_engine::{Cancel, MonotonicClock, Target};
 use dyno_plan::Plan;
 use dyno_record::{PartOf, Repository, RepositoryError, RunRecord, StartedRun, Status};
-use dyno_target::data::mix;
-use dyno_target::{Cancel, MonotonicClock, Target};
 
 use super::{Loading, Ready, require_data};
 use crate::context;

@@ -1,0 +1,47 @@
+//! Names in statements that an administrator runs: nothing in a name can leave its place.
+
+use dyno_plan::TargetUrl;
+
+/// The user that `url` names, or the one that documentation uses.
+pub fn user(url: &TargetUrl) -> &str {
+    url.user.as_deref().unwrap_or("dyno")
+}
+
+/// The database that `url` names, or the one that documentation uses.
+pub fn database(url: &TargetUrl) -> &str {
+    Some(url.path.as_str()).filter(|path| !path.is_empty()).unwrap_or("bench")
+}
+
+/// `name` as an identifier, which nothing in it can end.
+pub fn quoted(name: &str, mark: char) -> String {
+    let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    if mark == '"' && plain && !name.starts_with(|c: char| c.is_ascii_digit()) {
+        return name.to_owned();
+    }
+    let twice = format!("{mark}{mark}");
+    format!("{mark}{}{mark}", one_line(name).replace(mark, &twice))
+}
+
+/// `text` as a literal of a server that takes backslashes as escapes.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", one_line(text).replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// What cannot leave its line, and with it a comment.
+pub fn one_line(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_leave_their_place() {
+        assert_eq!(quoted("Me\";x", '"'), "\"Me\"\";x\"");
+        assert_eq!(quoted("be\nnch", '"'), "\"bench\"");
+        assert_eq!(quoted("plain_1", '"'), "plain_1");
+        assert_eq!(quoted("a`b", '`'), "`a``b`");
+        assert_eq!(literal("o'x\\"), "'o''x\\\\'");
+    }
+}

@@ -1,0 +1,45 @@
+//! The seams of a database engine, and what engines share.
+//!
+//! The traits come first, because they are what the rest of Dyno knows of a database: a [`Target`] is one endpoint, a
+//! [`Session`] one connection that does operations, an [`Observer`] reads cumulative counters and a [`Sampler`] looks at
+//! what sessions wait for. They are shaped by the method, not by any driver:
+//!
+//! - a session's [`Session::execute`] is the hot path, so it takes a plain value and gives one back, without allocation;
+//! - the window begins and ends between operations, so a session can be asked to make all it has done visible to the
+//!   observer ([`Session::edge`]), which lets the audit compare counts to the unit;
+//! - whatever can hang can be interrupted from outside ([`Session::interrupter`]).
+//!
+//! Each engine is a crate of its own with the same rooms in each, and gives an [`Engine`] to the program's [`Registry`], the
+//! one place where URL schemes are resolved. What engines share is here too: how test data is made and cut into chunks
+//! ([`data`], [`chunks`], [`pool`]), sockets ([`net`]), locks, secrets and errors.
+
+pub mod chunks;
+pub mod clock;
+pub mod data;
+pub mod disk;
+pub mod error;
+pub mod grants;
+pub mod load;
+pub mod lock;
+pub mod net;
+mod options;
+pub mod patience;
+pub mod pool;
+mod registry;
+pub mod report;
+pub mod secret;
+pub mod session;
+pub mod target;
+pub mod witness;
+
+pub use clock::{Clock, MonotonicClock};
+pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
+pub use lock::{Claim, Holder, Lock, Work};
+pub use options::OpenOptions;
+pub use registry::{Engine, Open, OpenThrough, Registry};
+pub use report::{Report, Reporter};
+pub use secret::Secret;
+pub use session::{Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
+pub use target::{Capabilities, Counting, Instance, Observer, OtherSession, Sampler, Target, WaitSample};
+pub use witness::{RowVersion, ServerLife};

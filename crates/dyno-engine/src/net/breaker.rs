@@ -1,0 +1,57 @@
+//! Breaking off whatever a connection does, from another thread.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::socket::Socket;
+use crate::session::Interrupter;
+
+/// Shuts down the socket that a session uses now, also while it is being opened anew.
+#[derive(Debug, Default)]
+pub struct Breaker(Mutex<Slot>);
+
+#[derive(Debug, Default)]
+struct Slot {
+    /// A second handle on the socket in use.
+    socket: Option<Socket>,
+    /// How often it was broken, so that a connection attempt that was broken between two sockets notices.
+    breaks: u64,
+}
+
+impl Breaker {
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        // The slot is whole after every statement here, so a panic elsewhere cannot have spoiled it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often it was broken; to be given to [`Breaker::guard`].
+    pub fn breaks(&self) -> u64 {
+        self.slot().breaks
+    }
+
+    /// From now on `socket` is what a break shuts down; an error if it was broken since `breaks` was read.
+    pub fn guard(&self, socket: &Socket, breaks: u64) -> io::Result<()> {
+        let handle = socket.handle()?;
+        let mut slot = self.slot();
+        if slot.breaks != breaks {
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "broken off by its own program"));
+        }
+        slot.socket = Some(handle);
+        Ok(())
+    }
+
+    /// Forgets the socket, so that its descriptor is closed.
+    pub fn release(&self) {
+        self.slot().socket = None;
+    }
+}
+
+impl Interrupter for Breaker {
+    fn interrupt(&self) {
+        let mut slot = self.slot();
+        slot.breaks += 1;
+        if let Some(socket) = &slot.socket {
+            socket.shut_down();
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The blocking byte stream under the protocol: TCP or Unix socket, plain or inside TLS.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustls::{ClientConnection, StreamOwned};
+
+/// The system's socket.
+#[derive(Debug)]
+enum Kind {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// A connected socket. While it has a deadline, no read or write waits beyond it.
+#[derive(Debug)]
+pub struct Socket {
+    kind: Kind,
+    deadline: Option<Instant>,
+}
+
+impl From<TcpStream> for Socket {
+    fn from(stream: TcpStream) -> Self {
+        Self { kind: Kind::Tcp(stream), deadline: None }
+    }
+}
+
+impl From<UnixStream> for Socket {
+    fn from(stream: UnixStream) -> Self {
+        Self { kind: Kind::Unix(stream), deadline: None }
+    }
+}
+
+impl Socket {
+    /// Sets the moment until which everything has to be done, or none.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) -> io::Result<()> {
+        self.deadline = deadline;
+        if deadline.is_none() { self.set_timeout(None) } else { Ok(()) }
+    }
+
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match &self.kind {
+            Kind::Tcp(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+            Kind::Unix(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+        }
+    }
+
+    #[cold]
+    fn respect(&self, deadline: Instant) -> io::Result<()> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.set_timeout(Some(left))
+    }
+
+    /// A second handle on the same socket, for [`Socket::shut_down`] from another thread.
+    pub fn handle(&self) -> io::Result<Self> {
+        let kind = match &self.kind {
+            Kind::Tcp(stream) => Kind::Tcp(stream.try_clone()?),
+            Kind::Unix(stream) => Kind::Unix(stream.try_clone()?),
+        };
+        Ok(Self { kind, deadline: None })
+    }
+
+    /// Ends both directions: whoever waits on the socket fails at once.
+    pub fn shut_down(&self) {
+        // It fails only when the peer was faster; then there is nothing to break off.
+        let _ = match &self.kind {
+            Kind::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Kind::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Tcp(stream) => stream.as_fd(),
+            Kind::Unix(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Read for Socket {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let Some(deadline) = self.deadline {
+            self.respect(deadline)?;
+        }
+        match &mut self.kind {
+            Kind::Tcp(stream) => stream.read(into),
+            Kind::Unix(stream) => stream.read(into),
+        }
+    }
+}
+
+impl Write for Socket {
+    #[inline]
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        if let Some(deadline) = self.deadline {
+            self.respect(deadline)?;
+        }
+        match &mut self.kind {
+            Kind::Tcp(stream) => stream.write(from),
+            Kind::Unix(stream) => stream.write(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What takes in received bytes.
+pub trait Sink {
+    /// One `read` of `source`, whose end is an error.
+    fn fill(&mut self, source: &mut impl Read) -> io::Result<()>;
+}
+
+impl From<Socket> for Stream {
+    fn from(socket: Socket) -> Self {
+        Self::Plain(socket)
+    }
+}
+
+/// The stream that the protocol runs on.
+pub enum Stream {
+    /// As it is.
+    Plain(Socket),
+    /// Inside TLS.
+    Tls(Box<StreamOwned<ClientConnection, Socket>>),
+}
+
+impl Stream {
+    /// The socket below.
+    pub fn socket(&mut self) -> &mut Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(tls) => &mut tls.sock,
+        }
+    }
+
+    /// The socket below, for looking at it.
+    pub fn socket_ref(&self) -> &Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(tls) => &tls.sock,
+        }
+    }
+
+    /// Sends all of `bytes`.
+    #[inline]
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.write_all(bytes),
+            Self::Tls(tls) => {
+                tls.write_all(bytes)?;
+                tls.flush()
+            }
+        }
+    }
+
+    /// One read of the socket, and into `inbound` whatever became readable by it: all of it, since nothing that stays behind
+    /// inside TLS would make the socket readable again.
+    #[inline]
+    pub fn arrived(&mut self, inbound: &mut impl Sink) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => inbound.fill(socket),
+            Self::Tls(tls) => tls_arrived(tls, inbound),
+        }
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_tls(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
+}
+
+fn tls_arrived(tls: &mut StreamOwned<ClientConnection, Socket>, inbound: &mut impl Sink) -> io::Result<()> {
+    if tls.conn.read_tls(&mut tls.sock)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    tls.conn.process_new_packets().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    loop {
+        match inbound.fill(&mut tls.conn.reader()) {
+            Ok(()) => {}
+            // A part of a record: the rest will make the socket readable again.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl Read for Stream {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(socket) => socket.read(into),
+            Self::Tls(tls) => tls.read(into),
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({:?}, tls {})", self.socket_ref(), self.is_tls())
+    }
+}

@@ -1,0 +1,204 @@
+//! Proving who we are: one plugin after the other until the server is content.
+//!
+//! The exchanges are those of the MySQL internals manual ("Authentication Phase") and the MariaDB knowledge base
+//! ("Authentication Plugins"). A password goes over the line in the clear only inside TLS or a Unix socket.
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use super::config::ConnectConfig;
+use super::greet::{self, Hello, Login};
+use super::start::{Failure, reply};
+use super::{ed25519, explain, rsa};
+use crate::wire::{Connection, Fields, WireError};
+
+const NATIVE: &str = "mysql_native_password";
+const SHA2: &str = "caching_sha2_password";
+const ED25519: &str = "client_ed25519";
+const CLEAR: &str = "mysql_clear_password";
+
+/// Exchanges after which a server that is never content is given up.
+const ROUNDS_MAX: u32 = 8;
+
+/// First bytes of the server's packets.
+const OK: u8 = 0x00;
+const MORE: u8 = 0x01;
+const SWITCH: u8 = 0xfe;
+
+/// What `caching_sha2_password` says in a packet of more data.
+const FAST_DONE: u8 = 3;
+const FULL_NEEDED: u8 = 4;
+const SEND_KEY: u8 = 2;
+
+/// Logs in; `secure` is whether nobody can listen.
+pub(super) fn authenticate(
+    connection: &mut Connection,
+    hello: &Hello,
+    wanted: u64,
+    mut sequence: u8,
+    config: &ConnectConfig,
+    name: &str,
+    secure: bool,
+) -> Result<(), Failure> {
+    let password = config.password.as_ref().map_or("", |secret| secret.expose()).as_bytes();
+    let mut exchange =
+        Exchange { plugin: hello.plugin.clone(), scramble: hello.scramble.clone(), password, secure };
+    if !exchange.is_known() {
+        // The server's default need not be what this user has; it then asks for another one.
+        exchange.plugin = NATIVE.to_owned();
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let pid = std::process::id().to_string();
+    let attributes =
+        [("program_name", name), ("_client_name", "dyno"), ("_client_version", version), ("_pid", &pid)];
+    let proof = exchange.proof()?;
+    let login = Login {
+        user: &config.user,
+        database: &config.database,
+        plugin: &exchange.plugin,
+        proof: &proof,
+        attributes: &attributes,
+    };
+    greet::log_in(&mut connection.out, sequence, wanted, &login);
+    connection.send()?;
+    for _ in 0..ROUNDS_MAX {
+        let (their_sequence, range) = connection.next()?;
+        sequence = their_sequence.wrapping_add(1);
+        let body = connection.inbound.body(range);
+        match body.split_first() {
+            Some((&OK, _)) => return Ok(()),
+            Some((&0xff, _)) => return Err(WireError::refused(body).into()),
+            Some((&SWITCH, rest)) => {
+                exchange.switch(rest)?;
+                if !exchange.is_known() {
+                    return Err(explain::unknown_plugin(&exchange.plugin, config).into());
+                }
+                let proof = exchange.proof()?;
+                reply(&mut connection.out, sequence, &proof);
+                connection.send()?;
+            }
+            Some((&MORE, rest)) if exchange.plugin == SHA2 => {
+                let rest = rest.to_vec();
+                exchange.go_on(connection, sequence, &rest)?;
+            }
+            _ => return Err(WireError::protocol("an unknown packet while logging in").into()),
+        }
+    }
+    Err(WireError::protocol("no end of questions while logging in").into())
+}
+
+/// The exchange as it stands.
+struct Exchange<'a> {
+    plugin: String,
+    scramble: Vec<u8>,
+    password: &'a [u8],
+    secure: bool,
+}
+
+impl Exchange<'_> {
+    fn is_known(&self) -> bool {
+        [NATIVE, SHA2, ED25519, CLEAR].contains(&self.plugin.as_str())
+    }
+
+    /// The server wants another plugin, with another scramble.
+    fn switch(&mut self, rest: &[u8]) -> Result<(), WireError> {
+        let mut fields = Fields::new(rest);
+        self.plugin = String::from_utf8_lossy(fields.text()).into_owned();
+        let scramble = fields.rest();
+        self.scramble = scramble.strip_suffix(&[0]).unwrap_or(scramble).to_vec();
+        if self.plugin.is_empty() {
+            return Err(WireError::protocol("a wish for the password exchange of before MySQL 4.1"));
+        }
+        Ok(())
+    }
+
+    /// What proves that we know the password; no password is proved by nothing.
+    fn proof(&self) -> Result<Vec<u8>, Failure> {
+        let Self { scramble, password, .. } = self;
+        if password.is_empty() && self.plugin != CLEAR && self.plugin != ED25519 {
+            return Ok(Vec::new());
+        }
+        Ok(match self.plugin.as_str() {
+            SHA2 => scrambled_sha256(password, scramble),
+            ED25519 => ed25519::sign(password, scramble).to_vec(),
+            CLEAR if self.secure => with_zero(password),
+            CLEAR => return Err(explain::clear_text(&self.plugin).into()),
+            _ => scrambled_sha1(password, scramble),
+        })
+    }
+
+    /// `caching_sha2_password` after the first proof: content, or in need of the password itself.
+    fn go_on(&self, connection: &mut Connection, sequence: u8, said: &[u8]) -> Result<(), Failure> {
+        match said {
+            [FAST_DONE] => {}
+            [FULL_NEEDED] if self.secure => {
+                reply(&mut connection.out, sequence, &with_zero(self.password));
+                connection.send()?;
+            }
+            [FULL_NEEDED] => {
+                reply(&mut connection.out, sequence, &[SEND_KEY]);
+                connection.send()?;
+            }
+            // The server's public key, asked for by the line above.
+            [b'-', ..] => {
+                let hidden = xor(&with_zero(self.password), &self.scramble);
+                let encrypted = rsa::encrypt(said, &hidden)
+                    .ok_or_else(|| WireError::protocol("a public key that cannot be read"))?;
+                reply(&mut connection.out, sequence, &encrypted);
+                connection.send()?;
+            }
+            _ => return Err(WireError::protocol("an unknown word while logging in").into()),
+        }
+        Ok(())
+    }
+}
+
+fn with_zero(password: &[u8]) -> Vec<u8> {
+    [password, &[0]].concat()
+}
+
+/// `text` with `mask` over it, as often as it takes.
+fn xor(text: &[u8], mask: &[u8]) -> Vec<u8> {
+    text.iter().zip(mask.iter().cycle()).map(|(a, b)| a ^ b).collect()
+}
+
+/// `SHA1(password) XOR SHA1(scramble, SHA1(SHA1(password)))`.
+fn scrambled_sha1(password: &[u8], scramble: &[u8]) -> Vec<u8> {
+    let once = Sha1::digest(password);
+    let twice = Sha1::digest(once);
+    xor(&once, &Sha1::new().chain_update(scramble).chain_update(twice).finalize())
+}
+
+/// `SHA256(password) XOR SHA256(SHA256(SHA256(password)), scramble)`.
+fn scrambled_sha256(password: &[u8], scramble: &[u8]) -> Vec<u8> {
+    let once = Sha256::digest(password);
+    let twice = Sha256::digest(once);
+    xor(&once, &Sha256::new().chain_update(twice).chain_update(scramble).finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proofs_hold_what_the_server_checks() {
+        // The server knows the twice hashed password; taking its hash with the scramble off the proof gives the once
+        // hashed one.
+        let (password, scramble) = (b"secret".as_slice(), b"12345678901234567890".as_slice());
+        let twice = Sha1::digest(Sha1::digest(password));
+        let mask = Sha1::new().chain_update(scramble).chain_update(twice).finalize();
+        assert_eq!(Sha1::digest(xor(&scrambled_sha1(password, scramble), &mask)), twice);
+        let twice = Sha256::digest(Sha256::digest(password));
+        let mask = Sha256::new().chain_update(twice).chain_update(scramble).finalize();
+        assert_eq!(Sha256::digest(xor(&scrambled_sha256(password, scramble), &mask)), twice);
+    }
+
+    #[test]
+    fn a_password_goes_in_the_clear_only_where_nobody_listens() {
+        let mut exchange =
+            Exchange { plugin: CLEAR.into(), scramble: vec![1; 20], password: b"secret", secure: false };
+        assert!(exchange.proof().is_err());
+        exchange.secure = true;
+        assert!(exchange.proof().is_ok_and(|proof| proof == b"secret\0"));
+    }
+}

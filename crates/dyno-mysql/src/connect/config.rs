@@ -1,0 +1,97 @@
+//! Where and how to connect, as types; `from_url` fills them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dyno_engine::secret::Secret;
+
+/// Whether and how the connection is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SslMode {
+    /// Never.
+    Disabled,
+    /// If the server can; whoever it is.
+    Preferred,
+    /// Always; whoever it is.
+    Required,
+    /// Always, with a certificate of a trusted authority.
+    VerifyCa,
+    /// Always, with a certificate of a trusted authority for this very host.
+    VerifyIdentity,
+}
+
+impl SslMode {
+    /// The `mysql` client's word for it: `VERIFY_CA`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disabled => "DISABLED",
+            Self::Preferred => "PREFERRED",
+            Self::Required => "REQUIRED",
+            Self::VerifyCa => "VERIFY_CA",
+            Self::VerifyIdentity => "VERIFY_IDENTITY",
+        }
+    }
+
+    /// The mode that the `mysql` client calls `text`, in any case and with `-` for `_`.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let word = text.to_ascii_uppercase().replace('-', "_");
+        let all = [Self::Disabled, Self::Preferred, Self::Required, Self::VerifyCa, Self::VerifyIdentity];
+        all.into_iter().find(|mode| mode.name() == word)
+    }
+}
+
+/// When the server tells the definitions of a prepared statement's columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ResultMetadata {
+    /// Once, at the preparation, where the server can leave them out of its answers.
+    #[default]
+    Once,
+    /// With each answer, as most drivers have it.
+    Each,
+}
+
+impl ResultMetadata {
+    /// The word in URLs: `once`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Each => "each",
+        }
+    }
+}
+
+/// One place where the server may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A Unix socket at this path.
+    Unix(PathBuf),
+    /// A host by name or address, and its port.
+    Tcp(String, u16),
+}
+
+/// Everything that is needed to open connections to one server; cheap to clone, never shows a password.
+#[derive(Debug, Clone)]
+pub struct ConnectConfig {
+    /// Where the server may be, tried in this order.
+    pub endpoints: Vec<Endpoint>,
+    /// The user.
+    pub user: String,
+    /// The database.
+    pub database: String,
+    /// The password, if there is one.
+    pub password: Option<Secret>,
+    /// Why the option file was not used for a password, if it was not.
+    pub(super) password_note: Option<String>,
+    /// Whether and how to encrypt.
+    pub ssl_mode: SslMode,
+    /// The file of trusted root certificates, or `system`.
+    pub ssl_ca: Option<PathBuf>,
+    /// The client's certificate.
+    pub ssl_cert: Option<PathBuf>,
+    /// The client's private key.
+    pub ssl_key: Option<PathBuf>,
+    /// When definitions of columns are told.
+    pub result_metadata: ResultMetadata,
+    /// The longest wait for one connection to be ready.
+    pub connect_timeout: Duration,
+}

@@ -1,0 +1,217 @@
+//! The first packets: what the server says of itself, and what we ask of it.
+
+use crate::wire::{Fields, Greeting, WireError, message};
+
+/// Capability flags of the protocol; MariaDB's own begin at bit 32.
+pub(super) mod capability {
+    pub(in super::super) const LONG_PASSWORD: u64 = 1;
+    pub(in super::super) const LONG_FLAG: u64 = 1 << 2;
+    pub(in super::super) const CONNECT_WITH_DB: u64 = 1 << 3;
+    pub(in super::super) const LOCAL_FILES: u64 = 1 << 7;
+    pub(in super::super) const PROTOCOL_41: u64 = 1 << 9;
+    pub(in super::super) const SSL: u64 = 1 << 11;
+    pub(in super::super) const TRANSACTIONS: u64 = 1 << 13;
+    pub(in super::super) const SECURE_CONNECTION: u64 = 1 << 15;
+    pub(in super::super) const MULTI_STATEMENTS: u64 = 1 << 16;
+    pub(in super::super) const MULTI_RESULTS: u64 = 1 << 17;
+    pub(in super::super) const PS_MULTI_RESULTS: u64 = 1 << 18;
+    pub(in super::super) const PLUGIN_AUTH: u64 = 1 << 19;
+    pub(in super::super) const CONNECT_ATTRS: u64 = 1 << 20;
+    pub(in super::super) const LENENC_AUTH: u64 = 1 << 21;
+    pub(in super::super) const DEPRECATE_EOF: u64 = 1 << 24;
+    pub(in super::super) const OPTIONAL_METADATA: u64 = 1 << 25;
+    pub(in super::super) const CACHE_METADATA: u64 = 1 << 36;
+}
+
+use capability as c;
+
+/// What we cannot do without.
+const NEEDED: u64 = c::PROTOCOL_41
+    | c::SECURE_CONNECTION
+    | c::PLUGIN_AUTH
+    | c::CONNECT_WITH_DB
+    | c::MULTI_STATEMENTS
+    | c::MULTI_RESULTS
+    | c::DEPRECATE_EOF;
+
+/// What we take if it is there.
+const WELCOME: u64 = c::LONG_FLAG
+    | c::LOCAL_FILES
+    | c::TRANSACTIONS
+    | c::PS_MULTI_RESULTS
+    | c::CONNECT_ATTRS
+    | c::LENENC_AUTH
+    | c::OPTIONAL_METADATA
+    | c::CACHE_METADATA;
+
+/// The collation of the connection: `utf8mb4_general_ci`, which every server has.
+const COLLATION: u8 = 45;
+
+/// The longest packet that we announce to send, in bytes; the server's `max_allowed_packet` is what counts.
+const PACKET_BYTES: u32 = 1 << 30;
+
+/// The server's greeting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hello {
+    pub(super) greeting: Greeting,
+    pub(super) capabilities: u64,
+    pub(super) scramble: Vec<u8>,
+    pub(super) plugin: String,
+}
+
+impl Hello {
+    /// Reads the handshake packet (protocol version 10).
+    pub(super) fn read(body: &[u8]) -> Result<Self, WireError> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut fields = Fields::new(body);
+        if fields.u8() != Some(10) {
+            return Err(WireError::protocol("another greeting than that of protocol version 10"));
+        }
+        let printed = text(fields.text());
+        let mut read = || {
+            let id = fields.u32()?;
+            let mut scramble = fields.take(8)?.to_vec();
+            fields.u8()?;
+            let low = u64::from(fields.u16()?);
+            fields.u8()?;
+            fields.u16()?;
+            let high = u64::from(fields.u16()?);
+            let length = usize::from(fields.u8()?);
+            fields.take(6)?;
+            let own = u64::from(fields.u32()?);
+            let rest = fields.take(length.saturating_sub(8).max(13))?;
+            scramble.extend_from_slice(rest.strip_suffix(&[0]).unwrap_or(rest));
+            let capabilities = low | high << 16;
+            // MariaDB says by this bit that its own flags are filled in.
+            let own = if capabilities & c::LONG_PASSWORD == 0 { own << 32 } else { 0 };
+            Some((id, scramble, capabilities | own, text(fields.text())))
+        };
+        let (id, scramble, capabilities, plugin) =
+            read().ok_or_else(|| WireError::protocol("a greeting that ends too early"))?;
+        // MariaDB 10 puts `5.5.5-` in front for old replicas.
+        let version = printed.strip_prefix("5.5.5-").unwrap_or(&printed).to_owned();
+        let mariadb = version.contains("MariaDB") || printed.starts_with("5.5.5-");
+        Ok(Self { greeting: Greeting { version, mariadb, id }, capabilities, scramble, plugin })
+    }
+
+    pub(super) fn has(&self, capability: u64) -> bool {
+        self.capabilities & capability != 0
+    }
+}
+
+/// What to ask of this server.
+pub(super) fn wanted(hello: &Hello) -> Result<u64, WireError> {
+    if hello.capabilities & NEEDED != NEEDED {
+        let version = &hello.greeting.version;
+        return Err(WireError::protocol(format!(
+            "the greeting of version {version}, which is older than MySQL 5.7 or MariaDB 10.2"
+        )));
+    }
+    // The bit that MariaDB takes for "I know no extensions" must be off to be offered any, and MySQL ignores it.
+    let long_password = if hello.greeting.mariadb { 0 } else { c::LONG_PASSWORD };
+    Ok(NEEDED | long_password | (WELCOME & hello.capabilities))
+}
+
+/// Whether results will say if definitions of their columns follow.
+pub(super) fn marked(wanted: u64) -> bool {
+    wanted & (c::CACHE_METADATA | c::OPTIONAL_METADATA) != 0
+}
+
+/// What every answer to the greeting begins with.
+fn head(out: &mut Vec<u8>, wanted: u64) {
+    // Both halves are meant to be cut off here.
+    out.extend_from_slice(&(wanted as u32).to_le_bytes());
+    out.extend_from_slice(&PACKET_BYTES.to_le_bytes());
+    out.push(COLLATION);
+    out.extend_from_slice(&[0; 19]);
+    out.extend_from_slice(&((wanted >> 32) as u32).to_le_bytes());
+}
+
+/// Appends the request for TLS.
+pub(super) fn ask_for_tls(out: &mut Vec<u8>, sequence: u8, wanted: u64) {
+    message::packet(out, sequence, |out| head(out, wanted));
+}
+
+/// Who we are.
+pub(super) struct Login<'a> {
+    pub(super) user: &'a str,
+    pub(super) database: &'a str,
+    pub(super) plugin: &'a str,
+    pub(super) proof: &'a [u8],
+    /// Facts about the program that the server's views show.
+    pub(super) attributes: &'a [(&'a str, &'a str)],
+}
+
+/// Appends the answer to the greeting.
+pub(super) fn log_in(out: &mut Vec<u8>, sequence: u8, wanted: u64, login: &Login<'_>) {
+    message::packet(out, sequence, |out| {
+        head(out, wanted);
+        message::text(out, login.user);
+        if wanted & c::LENENC_AUTH != 0 {
+            message::bytes(out, login.proof);
+        } else {
+            // No proof of any plugin that goes first is longer than 255 bytes.
+            out.push(login.proof.len() as u8);
+            out.extend_from_slice(login.proof);
+        }
+        message::text(out, login.database);
+        message::text(out, login.plugin);
+        if wanted & c::CONNECT_ATTRS != 0 {
+            let mut all = Vec::new();
+            for (name, value) in login.attributes {
+                message::bytes(&mut all, name.as_bytes());
+                message::bytes(&mut all, value.as_bytes());
+            }
+            message::bytes(out, &all);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn greeting(version: &str, capabilities: u64) -> Vec<u8> {
+        let mut body = vec![10];
+        message::text(&mut body, version);
+        body.extend_from_slice(&7u32.to_le_bytes());
+        body.extend_from_slice(b"12345678\0");
+        body.extend_from_slice(&(capabilities as u16).to_le_bytes());
+        body.extend_from_slice(&[45, 2, 0]);
+        body.extend_from_slice(&((capabilities >> 16) as u16).to_le_bytes());
+        body.push(21);
+        body.extend_from_slice(&[0; 6]);
+        body.extend_from_slice(&((capabilities >> 32) as u32).to_le_bytes());
+        body.extend_from_slice(b"901234567890\0");
+        message::text(&mut body, "mysql_native_password");
+        body
+    }
+
+    #[test]
+    fn a_greeting_is_read_whole() {
+        let hello = Hello::read(&greeting("5.5.5-10.11.6-MariaDB", NEEDED | c::CACHE_METADATA)).unwrap();
+        assert_eq!((hello.greeting.version.as_str(), hello.greeting.id), ("10.11.6-MariaDB", 7));
+        assert!(hello.greeting.mariadb && hello.has(c::CACHE_METADATA));
+        assert_eq!(hello.scramble, b"12345678901234567890");
+        assert_eq!(hello.plugin, "mysql_native_password");
+        assert!(marked(wanted(&hello).unwrap()));
+        let mysql = Hello::read(&greeting("9.7.4-2", NEEDED | c::LONG_PASSWORD | c::CACHE_METADATA)).unwrap();
+        assert!(!mysql.greeting.mariadb && !mysql.has(c::CACHE_METADATA));
+    }
+
+    #[test]
+    fn a_server_that_is_too_old_is_named() {
+        let hello = Hello::read(&greeting("5.5.62", NEEDED & !c::DEPRECATE_EOF)).unwrap();
+        let Err(WireError::Protocol(what)) = wanted(&hello) else { panic!("it was taken") };
+        assert!(what.contains("5.5.62"), "{what}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(body: Vec<u8>) {
+            let _ = Hello::read(&body);
+        }
+    }
+}

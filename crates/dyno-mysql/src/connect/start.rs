@@ -1,0 +1,111 @@
+//! From an address to a connection that is ready: greeting, TLS or not, authentication.
+
+use std::time::Instant;
+
+use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
+use super::dial::{self, Reached};
+use super::greet::{self, capability};
+use super::{auth, explain, tls};
+use crate::wire::{Connection, WireError, message};
+use dyno_engine::error::TargetError;
+use dyno_engine::net::{Breaker, Stream};
+
+/// Why a connection did not come about.
+pub(super) enum Failure {
+    /// Told already in words for the user.
+    Told(TargetError),
+    /// On the wire: lost, or refused.
+    Wire(WireError),
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        Self::Told(error)
+    }
+}
+
+impl From<WireError> for Failure {
+    fn from(error: WireError) -> Self {
+        Self::Wire(error)
+    }
+}
+
+/// A connection that is ready for statements.
+pub(crate) fn establish(
+    config: &ConnectConfig,
+    name: &str,
+    breaker: &Breaker,
+) -> Result<Connection, TargetError> {
+    let deadline = Instant::now() + config.connect_timeout;
+    let Reached { socket, endpoint } = dial::dial(config, deadline, breaker)?;
+    let opened = open(socket.into(), endpoint, config, name).and_then(|mut connection| {
+        connection.stream.socket().set_deadline(None).map_err(WireError::Io)?;
+        Ok(connection)
+    });
+    opened.map_err(|failure| match failure {
+        Failure::Told(error) => error,
+        Failure::Wire(WireError::Server(error)) => explain::refused(&error, config),
+        Failure::Wire(error) => explain::broken(error, config),
+    })
+}
+
+fn open(
+    stream: Stream,
+    endpoint: &Endpoint,
+    config: &ConnectConfig,
+    name: &str,
+) -> Result<Connection, Failure> {
+    let mut connection = Connection::on(stream);
+    let body = connection.next_body()?;
+    let hello = greet::Hello::read(body)?;
+    let mut wanted = greet::wanted(&hello)?;
+    if config.result_metadata == ResultMetadata::Each {
+        wanted &= !(capability::CACHE_METADATA | capability::OPTIONAL_METADATA);
+    }
+    let mut sequence = 1;
+    let encrypt = match endpoint {
+        // It does not leave the machine.
+        Endpoint::Unix(_) => false,
+        Endpoint::Tcp(..) if config.ssl_mode == SslMode::Disabled => false,
+        Endpoint::Tcp(..) if hello.has(capability::SSL) => true,
+        Endpoint::Tcp(..) if config.ssl_mode == SslMode::Preferred => false,
+        Endpoint::Tcp(..) => return Err(explain::no_tls(config).into()),
+    };
+    if encrypt {
+        wanted |= capability::SSL;
+        greet::ask_for_tls(&mut connection.out, sequence, wanted);
+        connection.send()?;
+        sequence += 1;
+        connection = encrypted(connection, endpoint, config)?;
+    }
+    connection.marked = greet::marked(wanted);
+    let secure = encrypt || matches!(endpoint, Endpoint::Unix(_));
+    auth::authenticate(&mut connection, &hello, wanted, sequence, config, name, secure)?;
+    connection.greeting = hello.greeting;
+    Ok(connection)
+}
+
+/// The connection inside TLS. Nothing may have arrived in the clear behind the greeting: it would be taken for the
+/// server's words inside.
+fn encrypted(
+    connection: Connection,
+    endpoint: &Endpoint,
+    config: &ConnectConfig,
+) -> Result<Connection, Failure> {
+    if !connection.inbound.is_empty() {
+        return Err(WireError::protocol("bytes in the clear where TLS was to begin").into());
+    }
+    let host = match endpoint {
+        Endpoint::Tcp(host, _) => host,
+        Endpoint::Unix(_) => return Err(WireError::protocol("TLS on a Unix socket").into()),
+    };
+    match connection.stream {
+        Stream::Plain(socket) => Ok(Connection::on(tls::shake_hands(socket, host, config)?)),
+        Stream::Tls(_) => Err(WireError::protocol("TLS inside TLS").into()),
+    }
+}
+
+/// Appends an answer of the authentication exchange.
+pub(super) fn reply(out: &mut Vec<u8>, sequence: u8, bytes: &[u8]) {
+    message::packet(out, sequence, |out| out.extend_from_slice(bytes));
+}

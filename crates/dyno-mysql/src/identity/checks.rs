@@ -1,0 +1,293 @@
+//! Checks of reach, rights, and of what the counters need.
+
+use dyno_plan::{Bytes, Drive, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::facts::Facts;
+use super::preflight::{advice, ok, set_global};
+use dyno_engine::load::DataState;
+
+/// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.
+const OLDEST: (u32, u32) = (50_700, 100_200);
+const NEWEST: (u32, u32) = (99_999, 129_999);
+
+/// Connections a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
+const EXTRA_CONNECTIONS: u64 = 4;
+
+/// Whether and as whom it can be reached.
+pub(super) fn reach(facts: &Facts) -> Advice {
+    let Facts { user, database, .. } = facts;
+    let where_it_is = if facts.same_host {
+        "on this machine"
+    } else {
+        "on another machine, or one that cannot be told from it"
+    };
+    let how = if facts.encrypted { "with TLS" } else { "without TLS" };
+    ok("reach", format!("connected to database {database} as {user}, {how}; the server is {where_it_is}"))
+}
+
+/// Whether the version is one that Dyno was checked against.
+pub(super) fn version(facts: &Facts) -> Advice {
+    let found = format!("{} {}", facts.product, facts.version);
+    let of = |pair: (u32, u32)| if facts.mariadb { pair.1 } else { pair.0 };
+    if facts.version_num < of(OLDEST) {
+        let way_out = "upgrade the server to a version that is still maintained";
+        return advice("version", Severity::Fail, format!("{found} is too old"), way_out);
+    }
+    if facts.version_num > of(NEWEST) {
+        return advice(
+            "version",
+            Severity::Warn,
+            format!("{found} is newer than any that Dyno was checked against"),
+            "look at the audit: counters may have changed their meaning",
+        );
+    }
+    ok("version", found)
+}
+
+/// Whether this user can load and run; or, where the data is there, run the plan on it.
+pub(super) fn privileges(facts: &Facts, plan: &Plan) -> Advice {
+    let Facts { user, database, missing_rights, .. } = facts;
+    if missing_rights.is_empty() {
+        return ok("privileges", format!("user {user} may load into database {database}, run and drop"));
+    }
+    let loaded = matches!(facts.data, Ok(DataState::Loaded { .. }));
+    let to_run: Vec<&str> = run_rights(plan).filter(|right| missing_rights.contains(right)).collect();
+    if loaded && to_run.is_empty() {
+        let found =
+            format!("user {user} may run on what is loaded in database {database}, and not load or drop");
+        return ok("privileges", found);
+    }
+    if loaded {
+        return advice(
+            "privileges",
+            Severity::Warn,
+            format!(
+                "the grants of user {user} do not show {} on database {database}, which this plan's sessions need",
+                to_run.join(", ")
+            ),
+            format!(
+                "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON {database}.* TO '{user}'@'HOST'; a role may give them too"
+            ),
+        );
+    }
+    advice(
+        "privileges",
+        Severity::Warn,
+        format!("the grants of user {user} do not show {} on database {database}", missing_rights.join(", ")),
+        format!("{}; a role may give them too", facts.grants),
+    )
+}
+
+/// Rights that sessions of `plan` need on data that is there.
+fn run_rights(plan: &Plan) -> impl Iterator<Item = &'static str> {
+    let workload = &plan.workload;
+    [
+        ("SELECT", true),
+        ("UPDATE", workload.update_pct > 0),
+        // A run with inserts removes what it has left.
+        ("INSERT", workload.churn_pct() > 0),
+        ("DELETE", workload.churn_pct() > 0),
+        ("EXECUTE", workload.drive == Drive::Server),
+    ]
+    .into_iter()
+    .filter_map(|(right, needed)| needed.then_some(right))
+}
+
+/// Whether this user sees other users' activity and exact counts of pages.
+pub(super) fn statistics(facts: &Facts) -> Advice {
+    let user = &facts.user;
+    if facts.superuser {
+        return advice(
+            "statistics",
+            Severity::Note,
+            format!("user {user} may do everything; a run needs no such power"),
+            format!(
+                "{}; GRANT PROCESS ON *.* and SELECT ON mysql.innodb_index_stats beside it",
+                facts.grants
+            ),
+        );
+    }
+    if facts.process && facts.index_stats {
+        return ok("statistics", "other users' sessions and exact counts of pages can be read");
+    }
+    advice(
+        "statistics",
+        Severity::Note,
+        format!(
+            "user {user} sees {}, and {} of pages",
+            if facts.process { "other users' sessions" } else { "no other users' sessions" },
+            if facts.index_stats { "exact counts" } else { "only rounded counts" }
+        ),
+        format!(
+            "GRANT PROCESS ON *.* TO '{user}'@'HOST'; GRANT SELECT ON mysql.innodb_index_stats TO '{user}'@'HOST'"
+        ),
+    )
+}
+
+/// Whether all sessions can connect.
+pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
+    let number = |name| facts.settings.number(name).unwrap_or(0);
+    let wanted = (u64::from(plan.sessions()) + EXTRA_CONNECTIONS).max(u64::from(plan.data.load_parallel) + 1);
+    let max = number("max_connections");
+    let free = max.saturating_sub(facts.connections);
+    let too_few = |free: u64, of: String, way_out: String| {
+        advice(
+            "connections",
+            Severity::Fail,
+            format!("{wanted} connections are needed and {free} are free of {of}"),
+            way_out,
+        )
+    };
+    if free < wanted {
+        let enough = max + wanted - free;
+        let way_out = format!("{} or use fewer sessions", set_global("max_connections", &enough.to_string()));
+        return too_few(free, format!("max_connections = {max}"), way_out);
+    }
+    let per_user = number("max_user_connections");
+    if per_user > 0 && per_user < wanted {
+        let way_out = set_global("max_user_connections", "0");
+        return too_few(per_user, format!("max_user_connections = {per_user}"), way_out);
+    }
+    ok("connections", format!("{wanted} are needed and {free} of {max} are free"))
+}
+
+/// Whether data can be written at all.
+pub(super) fn writable(facts: &Facts) -> Advice {
+    let blocking = ["super_read_only", "read_only", "innodb_read_only"]
+        .into_iter()
+        .find(|name| facts.settings.is_on(name));
+    match blocking {
+        // Users with enough power write all the same.
+        Some("read_only") if facts.superuser && !facts.settings.is_on("super_read_only") => advice(
+            "writable",
+            Severity::Note,
+            "the server is read_only, as a replica is; this user may write all the same",
+            "give target.url the primary's host",
+        ),
+        Some(name) => advice(
+            "writable",
+            Severity::Fail,
+            format!("{name} is on, and loading and updates need a server that takes writes"),
+            format!("give target.url the primary's host, or {}", set_global(name, "OFF")),
+        ),
+        None => ok("writable", "the server takes writes"),
+    }
+}
+
+/// Whether the plan's block size is the server's, and one that can hold one row.
+pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
+    let own = Bytes(facts.block_size);
+    if let Err(error) = super::super::layout::Shape::of(facts.block_size) {
+        return advice("block_size", Severity::Fail, error.message, error.hint);
+    }
+    match plan.data.block_size {
+        Some(wish) if wish != own => advice(
+            "block_size",
+            Severity::Fail,
+            format!("the plan asks for blocks of {wish}, and this server's pages have {own}"),
+            "leave data.block_size out; innodb_page_size is chosen when a server is initialised",
+        ),
+        _ => ok("block_size", format!("pages have {own}")),
+    }
+}
+
+/// Whether anybody else works on the server, whose counters are all of it.
+pub(super) fn others(facts: &Facts) -> Advice {
+    let (all, active) = facts.others;
+    let list = "SELECT * FROM information_schema.PROCESSLIST;";
+    if active > 0 {
+        return advice(
+            "others",
+            Severity::Warn,
+            format!("{active} other sessions are at work on this server; their work is in its counters"),
+            format!("end them or wait: {list}"),
+        );
+    }
+    if all > 0 || !facts.process {
+        let found = if facts.process {
+            format!("{all} other sessions are connected to this server and idle")
+        } else {
+            "sessions of other users cannot be seen without the right PROCESS".to_owned()
+        };
+        let way_out = if facts.process {
+            format!("make sure they stay idle: {list}")
+        } else {
+            format!("GRANT PROCESS ON *.* TO '{}'@'HOST'", facts.user)
+        };
+        return advice("others", Severity::Note, found, way_out);
+    }
+    ok("others", "nobody else is connected to this server")
+}
+
+/// Figures that are read from `performance_schema` on this server, and nowhere else.
+fn lost(facts: &Facts) -> Vec<&'static str> {
+    let mut lost = vec!["requests and times of physical reads and writes", "db_time", "waits"];
+    if !facts.mariadb {
+        lost.push("time of redo syncs");
+        lost.push("whose rows were read");
+        // The binlog's bytes and syncs are part of both, and MySQL counts them here only.
+        if facts.settings.is_on("log_bin") {
+            lost.push("redo_bytes and redo_syncs");
+        }
+    }
+    lost
+}
+
+/// Without it there are no times, and on MySQL no redo where there is a binlog.
+pub(super) fn performance_schema(facts: &Facts) -> Advice {
+    if !facts.settings.is_on("performance_schema") {
+        return advice(
+            "performance_schema",
+            Severity::Warn,
+            format!("performance_schema is off: {} will be absent", lost(facts).join(", ")),
+            "set performance_schema = ON in the server's option file and restart it",
+        );
+    }
+    if facts.unreadable.is_empty() {
+        return ok("performance_schema", "performance_schema is on and can be read");
+    }
+    advice(
+        "performance_schema",
+        Severity::Warn,
+        format!(
+            "user {} may not read {} of performance_schema: {} will be absent",
+            facts.user,
+            facts.unreadable.join(", "),
+            lost(facts).join(", ")
+        ),
+        format!("GRANT SELECT ON performance_schema.* TO '{}'@'HOST'", facts.user),
+    )
+}
+
+/// A query cache answers without reading.
+pub(super) fn query_cache(facts: &Facts) -> Advice {
+    let size = facts.settings.number("query_cache_size").unwrap_or(0);
+    let on = facts.settings.value("query_cache_type").is_some_and(|value| !matches!(value, "OFF" | "0"));
+    if on && size > 0 {
+        return advice(
+            "query_cache",
+            Severity::Warn,
+            "the query cache is on: repeated reads are answered from it and read no page",
+            set_global("query_cache_type", "OFF"),
+        );
+    }
+    ok("query_cache", "no query cache answers in place of the tables")
+}
+
+/// An index in memory beside the trees changes what a logical read is.
+pub(super) fn adaptive_hash_index(facts: &Facts) -> Advice {
+    let name = "innodb_adaptive_hash_index";
+    if facts.settings.is_on(name) {
+        return advice(
+            name,
+            Severity::Note,
+            format!(
+                "{name} is on: it shortens the path to a row once it has learned it, so logical reads are fewer than on a \
+                 server where it is off, for the same work"
+            ),
+            format!("{}, or have it alike on all servers that are compared", set_global(name, "OFF")),
+        );
+    }
+    ok(name, "no adaptive hash index shortens the path down the trees")
+}

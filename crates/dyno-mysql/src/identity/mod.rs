@@ -1,0 +1,64 @@
+//! What the server is, and what of it would falsify a run.
+
+mod checks;
+mod durability;
+mod facts;
+mod host;
+mod instance;
+mod life;
+mod preflight;
+mod room;
+mod settings;
+
+use dyno_record::{Identity, ServerProcesses};
+
+use super::layout::page_size;
+use super::wire::Connection;
+use dyno_engine::error::TargetError;
+
+pub(super) use host::is_server;
+pub(super) use instance::{instance, reads_only};
+pub(super) use life::{life, log_file, started};
+pub(super) use preflight::preflight;
+pub(super) use settings::shown;
+
+/// Product, version, settings, paths.
+pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
+    let settings = settings::read(connection)?;
+    let data_path = settings.value("datadir").map(|path| path.trim_end_matches('/').to_owned());
+    let processes = host::processes(connection)?;
+    let redo = settings.value("innodb_log_group_home_dir").filter(|path| path.starts_with('/'));
+    let mut shaping = settings.shaping();
+    shaping.insert(RESULT_METADATA.to_owned(), result_metadata(connection).to_owned());
+    Ok(Identity {
+        product: product(connection).to_owned(),
+        version: connection.server_version().to_owned(),
+        block_size: page_size(connection)?,
+        settings: shaping,
+        non_default: settings.non_default(),
+        redo_path: redo.map(str::to_owned).or_else(|| data_path.clone()),
+        data_path,
+        same_host: processes != ServerProcesses::Elsewhere,
+        // The counters of all sessions are added up when the snapshot asks.
+        counts_at_edges: false,
+        counted_for_server: dyno_record::Counter::ALL.to_vec(),
+        processes,
+    })
+}
+
+/// The name, among the settings, of what Dyno's own sessions agree with the server about definitions of columns.
+const RESULT_METADATA: &str = "dyno.result_metadata";
+
+/// When the server tells Dyno's sessions the definitions of a result's columns.
+fn result_metadata(connection: &Connection) -> &'static str {
+    match (connection.marked, connection.is_mariadb()) {
+        (true, true) => "once, at the preparation (MARIADB_CLIENT_CACHE_METADATA)",
+        (true, false) => "once, at the preparation (resultset_metadata = NONE)",
+        (false, _) => "with each answer",
+    }
+}
+
+/// The product's name.
+fn product(connection: &Connection) -> &'static str {
+    if connection.is_mariadb() { "MariaDB" } else { "MySQL" }
+}

@@ -1,0 +1,70 @@
+//! The list of everything that is checked before a run.
+
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::super::connect::ConnectConfig;
+use super::super::wire::Connection;
+use super::facts::{Facts, ask};
+use super::{checks, durability, room};
+use dyno_engine::error::TargetError;
+
+/// Everything that would falsify or prevent a run of `plan`, and what is well.
+pub(crate) fn preflight(
+    connection: &mut Connection,
+    config: &ConnectConfig,
+    plan: &Plan,
+) -> Result<Vec<Advice>, TargetError> {
+    Ok(advise(&ask(connection, config)?, plan))
+}
+
+/// The findings in the order in which they are shown.
+pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
+    let wanted = DataSpec::resolve(&plan.data, Bytes(facts.block_size));
+    let spec = match &facts.data {
+        Ok(there) => there.serving(wanted, &plan.workload),
+        Err(_) => wanted,
+    };
+    vec![
+        checks::reach(facts),
+        checks::version(facts),
+        checks::privileges(facts, plan),
+        checks::statistics(facts),
+        checks::connections(facts, plan),
+        checks::writable(facts),
+        checks::block_size(facts, plan),
+        checks::others(facts),
+        checks::performance_schema(facts),
+        checks::query_cache(facts),
+        checks::adaptive_hash_index(facts),
+        durability::flush_at_commit(facts),
+        durability::sync_binlog(facts),
+        durability::doublewrite(facts),
+        durability::redo_capacity(facts, plan),
+        room::flush_method(facts),
+        room::cache(facts, &spec),
+        room::local_infile(facts),
+        room::data(facts, &spec),
+        room::disk(facts, &spec),
+    ]
+}
+
+/// A finding.
+pub(super) fn advice(
+    check: &str,
+    severity: Severity,
+    found: impl Into<String>,
+    way_out: impl Into<String>,
+) -> Advice {
+    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
+}
+
+/// A finding that all is well.
+pub(super) fn ok(check: &str, found: impl Into<String>) -> Advice {
+    advice(check, Severity::Ok, found, "")
+}
+
+/// The command that changes a setting of the running server.
+pub(super) fn set_global(name: &str, value: &str) -> String {
+    format!("SET GLOBAL {name} = {value};")
+}

@@ -1,0 +1,134 @@
+//! The server's settings: those that shape a run, those that differ from the defaults, and never a secret.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::wire::{Connection, MyError};
+use dyno_engine::error::TargetError;
+
+/// Beginnings of the names of settings that shape a run.
+const SHAPING: [&str; 9] = [
+    "aria_",
+    "binlog_",
+    "innodb_",
+    "performance_schema",
+    "query_cache",
+    "sync_",
+    "table_",
+    "thread_",
+    "wsrep_",
+];
+
+/// Further settings that shape a run, by their whole names.
+const SHAPING_TOO: [&str; 19] = [
+    "autocommit",
+    "big_tables",
+    "character_set_server",
+    "flush",
+    "general_log",
+    "large_pages",
+    "log_bin",
+    "log_output",
+    "max_connections",
+    "max_user_connections",
+    "open_files_limit",
+    "optimizer_switch",
+    "read_only",
+    "slow_query_log",
+    "super_read_only",
+    "transaction_isolation",
+    "tx_isolation",
+    "userstat",
+    "version_comment",
+];
+
+/// Parts of the names of settings that can hold secrets or tell of them.
+const SECRET: [&str; 5] = ["password", "secret", "sst_auth", "private_key", "passphrase"];
+
+/// Shown in place of a secret.
+const REDACTED: &str = "***";
+
+/// Names of the settings that somebody set. MySQL tells their sources, MariaDB their origins.
+const SET_MYSQL: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_info
+     WHERE VARIABLE_SOURCE NOT IN ('COMPILED', 'DYNAMIC') OR (VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER IS NOT NULL)";
+const SET_MARIADB: &str = "SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES
+     WHERE GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'SQL') AND NOT (GLOBAL_VALUE <=> DEFAULT_VALUE)";
+
+/// All global settings.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    values: BTreeMap<String, String>,
+    set: BTreeSet<String>,
+}
+
+/// Reads them.
+pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError> {
+    let rows = connection.simple("SHOW GLOBAL VARIABLES")?;
+    let values = rows.iter().filter_map(|row| {
+        let (name, value) = (row.get(0)?.to_ascii_lowercase(), row.get(1)?);
+        let value = shown(&name, value).to_owned();
+        Some((name, value))
+    });
+    let values = values.collect();
+    let set = match connection.simple(if connection.is_mariadb() { SET_MARIADB } else { SET_MYSQL }) {
+        Ok(rows) => rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect(),
+        Err(error) if MyError::of(&error).is_some() => BTreeSet::new(),
+        Err(error) => return Err(error),
+    };
+    Ok(Settings { values, set })
+}
+
+/// The value of a setting as it may be shown.
+pub(crate) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
+    if is_secret(name, value) { REDACTED } else { value }
+}
+
+/// Whether the value of a setting must not be shown; an empty one, or one that only says yes or no, holds no secret.
+fn is_secret(name: &str, value: &str) -> bool {
+    SECRET.iter().any(|part| name.contains(part))
+        && !matches!(value, "" | "ON" | "OFF")
+        && value.parse::<f64>().is_err()
+}
+
+impl Settings {
+    /// The value; `None` if there is no such setting.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Whether a switch is on.
+    pub(super) fn is_on(&self, name: &str) -> bool {
+        matches!(self.value(name), Some("ON" | "1"))
+    }
+
+    /// A count, or a size in bytes.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.value(name)?.parse().ok()
+    }
+
+    /// The settings that shape a run and all that somebody set.
+    pub(super) fn shaping(&self) -> BTreeMap<String, String> {
+        let shapes =
+            |name: &str| SHAPING.iter().any(|start| name.starts_with(start)) || SHAPING_TOO.contains(&name);
+        let kept = self.values.iter().filter(|(name, _)| self.set.contains(*name) || shapes(name));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Names of the settings that somebody set.
+    pub(super) fn non_default(&self) -> Vec<String> {
+        self.set.iter().filter(|name| self.values.contains_key(*name)).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_shown() {
+        assert!(is_secret("wsrep_sst_auth", "me:pw"));
+        assert!(is_secret("some_password", "x"));
+        assert!(!is_secret("old_passwords", "0"));
+        assert!(!is_secret("disconnect_on_expired_password", "ON"));
+        assert!(!is_secret("innodb_page_size", "16384"));
+    }
+}

@@ -1,0 +1,118 @@
+//! The two ways to write rows: `LOAD DATA LOCAL`, and `INSERT` of several rows where the server does not take files.
+
+use super::super::wire::{Connection, WireError};
+use super::row_text::{ESCAPE, RowMaker};
+use super::rows::Loading;
+use crate::wire::FILE_PACKET_BYTES;
+use dyno_engine::chunks::Chunk;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::pool::cancelled;
+
+/// Bytes of one INSERT, about: more saves nothing, and less than every server's `max_allowed_packet`.
+const INSERT_BYTES: usize = 256 * 1024;
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// `LOAD DATA LOCAL INFILE`.
+    File,
+    /// `INSERT … VALUES` of several rows.
+    Insert,
+}
+
+impl Way {
+    /// The faster way that the server allows: with `local_infile` on, files.
+    pub(super) fn choose(connection: &mut Connection) -> Result<Self, TargetError> {
+        let rows = connection.simple("SELECT @@local_infile")?;
+        let files = rows.first().and_then(|row| row.get(0)) == Some("1");
+        Ok(if files { Self::File } else { Self::Insert })
+    }
+
+    /// Writes the rows of `chunk`; returns how many records the server took, spacers included.
+    pub(super) fn write(
+        self,
+        connection: &mut Connection,
+        loading: &Loading<'_>,
+        chunk: Chunk,
+        maker: &mut RowMaker,
+    ) -> Result<u64, TargetError> {
+        match self {
+            Self::File => file(connection, loading, chunk, maker),
+            Self::Insert => insert(connection, loading, chunk, maker),
+        }
+    }
+}
+
+/// What can end the file: the wire, or the user.
+struct Stop(TargetError);
+
+impl From<WireError> for Stop {
+    fn from(error: WireError) -> Self {
+        Self(error.into())
+    }
+}
+
+fn file(
+    connection: &mut Connection,
+    loading: &Loading<'_>,
+    chunk: Chunk,
+    maker: &mut RowMaker,
+) -> Result<u64, TargetError> {
+    let name = loading.tables[chunk.table].name();
+    let sql = format!(
+        "LOAD DATA LOCAL INFILE 'dyno' INTO TABLE {name} CHARACTER SET ascii \
+         FIELDS TERMINATED BY '\\t' ESCAPED BY X'{ESCAPE:02x}' LINES TERMINATED BY '\\n'"
+    );
+    let mut positions = chunk.first..chunk.first + chunk.rows;
+    let line_bytes = maker.line_bytes_max();
+    let taken = connection.load_local(&sql, |out| {
+        if loading.cancel.is_cancelled() {
+            return Err(Stop(cancelled()));
+        }
+        let until = out.len() + FILE_PACKET_BYTES - line_bytes;
+        while out.len() < until {
+            let Some(position) = positions.next() else { break };
+            maker.append_lines(position, out);
+        }
+        Ok(())
+    });
+    let taken = taken.map_err(|Stop(error)| error)?;
+    if connection.warnings() > 0 {
+        let said = connection.simple("SHOW WARNINGS LIMIT 1")?;
+        let said = said.first().and_then(|row| row.get(2)).unwrap_or("a warning").to_owned();
+        return Err(TargetError::new(
+            TargetErrorKind::Data,
+            format!("rows were changed on their way in: {said}"),
+        )
+        .hint("`dyno load --replace` drops what Dyno made and loads anew"));
+    }
+    Ok(taken)
+}
+
+fn insert(
+    connection: &mut Connection,
+    loading: &Loading<'_>,
+    chunk: Chunk,
+    maker: &mut RowMaker,
+) -> Result<u64, TargetError> {
+    let name = loading.tables[chunk.table].name();
+    let mut taken = 0;
+    let mut positions = (chunk.first..chunk.first + chunk.rows).peekable();
+    while positions.peek().is_some() {
+        if loading.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
+        let mut sql = format!("INSERT INTO {name} VALUES ");
+        let mut comma = "";
+        while sql.len() < INSERT_BYTES
+            && let Some(position) = positions.next()
+        {
+            sql.push_str(comma);
+            maker.append_values(position, &mut sql);
+            comma = ",";
+        }
+        connection.simple(&sql)?;
+        taken += connection.rows_affected();
+    }
+    Ok(taken)
+}

@@ -1,0 +1,76 @@
+//! What comes after the rows: index, writing out, measuring, and the note that all is done.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::super::wire::Connection;
+use super::meta::finish_sql;
+use super::rows::Loading;
+use super::session::explain;
+use super::tables::Table;
+use super::verify::measure;
+use dyno_engine::error::TargetError;
+use dyno_engine::load::SchemaFacts;
+
+/// Builds the indexes that are not there yet.
+pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
+    let with_index = |table: &&Table| table.index_name().is_some();
+    let tables: Vec<Table> = loading.tables.iter().filter(with_index).copied().collect();
+    loading.progress.phase("index", tables.iter().map(|table| table.rows).sum());
+    loading.each(tables.len(), &|connection, job| {
+        let table = tables[job];
+        let name = table.name();
+        for (index, statements) in table.indexes(loading.spec) {
+            let there = connection.simple(&format!("SHOW INDEX FROM {name} WHERE Key_name = '{index}'"))?;
+            if !there.is_empty() {
+                continue;
+            }
+            let has_column = !connection.simple(&format!("SHOW COLUMNS FROM {name} LIKE 'sec'"))?.is_empty();
+            for sql in statements {
+                // A load that was stopped between the two has the column already.
+                if has_column && sql.contains("ADD COLUMN") {
+                    continue;
+                }
+                connection.simple(&sql).map_err(|error| {
+                    explain(error, &format!("index {index} cannot be built"), loading.config)
+                })?;
+            }
+        }
+        loading.progress.advance(table.rows, 0);
+        Ok(())
+    })
+}
+
+/// Writes what the load left in the buffer pool, so that the first run does not pay for it. Only who may lock tables and
+/// reload can; for others the server does it in its own time.
+pub(super) fn write_out(loading: &Loading<'_>) {
+    loading.progress.phase("write out", 0);
+    let _ = loading.each(loading.tables.len(), &|connection, job| {
+        let name = loading.tables[job].name();
+        let _ = connection.simple(&format!("FLUSH TABLES {name} FOR EXPORT"));
+        let _ = connection.simple("UNLOCK TABLES");
+        Ok(())
+    });
+}
+
+/// Measures every table, fails if one is not what it shall be, and notes the facts and the end of the load.
+pub(super) fn verify(
+    control: &mut Connection,
+    loading: &Loading<'_>,
+) -> Result<Vec<SchemaFacts>, TargetError> {
+    loading.progress.phase("verify", loading.spec.total_rows());
+    let measured = Mutex::new(Vec::new());
+    loading.each(loading.tables.len(), &|connection, job| {
+        let table = loading.tables[job];
+        let facts = measure(connection, loading.spec, loading.shape, &table)?;
+        loading.progress.advance(facts.rows, 0);
+        measured.lock().unwrap_or_else(PoisonError::into_inner).push((table, facts));
+        Ok(())
+    })?;
+    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
+    measured.sort_by_key(|(table, ..)| (table.kind, table.schema));
+    let facts: Vec<SchemaFacts> = measured.into_iter().map(|(_, facts)| facts).collect();
+    control
+        .simple(&finish_sql(&facts))
+        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.config))?;
+    Ok(facts)
+}

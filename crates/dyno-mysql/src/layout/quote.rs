@@ -1,0 +1,22 @@
+//! The one quoter of identifiers and literals.
+
+/// `name` as a quoted identifier.
+pub(crate) fn ident(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// `text` as a literal, for sessions whose `sql_mode` lets backslashes escape (all of Dyno's).
+pub(crate) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_inside_are_doubled() {
+        assert_eq!(ident("a`b c"), "`a``b c`");
+        assert_eq!(literal("it's a \\"), "'it''s a \\\\'");
+    }
+}

@@ -1,0 +1,207 @@
+//! Rows as text: the lines of a `LOAD DATA` file, and the parentheses of an `INSERT`.
+
+use dyno_plan::DataSpec;
+
+use super::tables::{Shape, Table};
+use dyno_engine::data::{Filler, Permutation, TEXT_COLUMNS, table_seed};
+
+/// What escapes in a file: a byte that no row holds, so nothing has to be escaped, and with `N` behind it is NULL.
+pub(super) const ESCAPE: u8 = 0x01;
+
+/// Makes the rows of one table, each behind its spacers.
+#[derive(Debug)]
+pub(super) struct RowMaker {
+    shape: Shape,
+    filler: Filler,
+    order: Permutation,
+    text: Vec<u8>,
+    pad: Vec<u8>,
+    spacer: Vec<u8>,
+}
+
+impl RowMaker {
+    /// Rows of `table`.
+    pub(super) fn new(spec: &DataSpec, table: &Table, shape: Shape) -> Self {
+        let filler = Filler::new(spec, table.schema, table.kind, shape.column_bytes);
+        let order = Permutation::new(table.rows, table_seed(spec.seed, table.schema, table.kind));
+        Self {
+            text: vec![0; filler.row_bytes()],
+            pad: vec![0; shape.pad_bytes],
+            spacer: vec![b'.'; shape.spacer_bytes],
+            shape,
+            filler,
+            order,
+        }
+    }
+
+    /// Bytes of content in one row: keys, version and text.
+    pub(super) fn content_bytes(&self) -> u64 {
+        24 + self.text.len() as u64 + self.pad.len() as u64
+    }
+
+    /// Bytes that one row and its spacers take as text, at most, where nothing is escaped.
+    pub(super) fn line_bytes_max(&self) -> usize {
+        // There are one or three.
+        self.text.len() + self.pad.len() + self.shape.spacers as usize * (self.spacer.len() + 128) + 128
+    }
+
+    /// Makes the text of the spacer `id`: filler like that of rows where spacers fill most of a page, and nothing to speak
+    /// of elsewhere.
+    fn make_spacer(&mut self, id: u64) {
+        if self.shape.pads_spacers() {
+            // Keys of rows are far below.
+            self.filler.fill_rest(!id, &mut self.spacer);
+        }
+    }
+
+    /// The text of the row with `key`: all columns, one after the other.
+    pub(super) fn text(&mut self, key: u64) -> &[u8] {
+        self.filler.fill(key, &mut self.text);
+        &self.text
+    }
+
+    /// Key of the row at insert position `position`; its text is then in place.
+    fn make(&mut self, position: u64) -> u64 {
+        let key = self.order.key(position);
+        self.filler.fill(key, &mut self.text);
+        self.filler.fill_rest(key, &mut self.pad);
+        key
+    }
+
+    /// Appends the lines of the spacers of the row at insert position `position`, and of the row.
+    pub(super) fn append_lines(&mut self, position: u64, out: &mut Vec<u8>) {
+        let key = self.make(position);
+        let id = self.shape.id(position);
+        let null = [ESCAPE, b'N'];
+        for spacer in self.shape.spacer_ids(id) {
+            self.make_spacer(spacer);
+            out.extend_from_slice(format!("{spacer}\t").as_bytes());
+            out.extend_from_slice(&null);
+            out.extend_from_slice(b"\t0\t");
+            (1..TEXT_COLUMNS).for_each(|_| out.extend_from_slice(&[null[0], null[1], b'\t']));
+            let (last, pad): (&[u8], &[u8]) =
+                if self.shape.pads_spacers() { (&null, &self.spacer) } else { (&self.spacer, &null) };
+            out.extend_from_slice(last);
+            out.push(b'\t');
+            out.extend_from_slice(pad);
+            out.push(b'\n');
+        }
+        out.extend_from_slice(format!("{id}\t{key}\t0\t").as_bytes());
+        for column in self.text.chunks_exact(self.filler.column_bytes()) {
+            out.extend_from_slice(column);
+            out.push(b'\t');
+        }
+        out.extend_from_slice(&self.pad);
+        out.push(b'\n');
+    }
+
+    /// Appends the same as parentheses of VALUES.
+    pub(super) fn append_values(&mut self, position: u64, out: &mut String) {
+        let key = self.make(position);
+        let id = self.shape.id(position);
+        for spacer in self.shape.spacer_ids(id) {
+            self.make_spacer(spacer);
+            out.push_str(&format!("({spacer},NULL,0"));
+            (1..TEXT_COLUMNS).for_each(|_| out.push_str(",NULL"));
+            if self.shape.pads_spacers() {
+                out.push_str(",NULL,");
+                append_literal(&self.spacer, out);
+            } else {
+                out.push(',');
+                append_literal(&self.spacer, out);
+                out.push_str(",NULL");
+            }
+            out.push_str("),");
+        }
+        out.push_str(&format!("({id},{key},0"));
+        for column in self.text.chunks_exact(self.filler.column_bytes()).chain([self.pad.as_slice()]) {
+            out.push(',');
+            append_literal(column, out);
+        }
+        out.push(')');
+    }
+}
+
+/// Appends `text` in quotes. Filler is printable ASCII; what would end the literal is escaped.
+fn append_literal(text: &[u8], out: &mut String) {
+    out.push('\'');
+    for &byte in text {
+        if matches!(byte, b'\'' | b'\\') {
+            out.push('\\');
+        }
+        out.push(char::from(byte));
+    }
+    out.push('\'');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_engine::data::TableKind;
+
+    #[test]
+    fn lines_have_a_field_for_every_column_and_every_key_comes_once() {
+        every_key_comes_once(16_384);
+        every_key_comes_once(65_536);
+    }
+
+    fn every_key_comes_once(block_size: u64) {
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 9,
+            scan_rows: 0,
+            block_size,
+            compressible: 0,
+            seed: 3,
+            secondary: false,
+        };
+        let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
+        let shape = Shape::of(block_size).unwrap();
+        let mut maker = RowMaker::new(&spec, &table, shape);
+        let mut keys = Vec::new();
+        for position in 0..9 {
+            let mut out = Vec::new();
+            maker.append_lines(position, &mut out);
+            assert!(out.len() <= maker.line_bytes_max());
+            let lines: Vec<&[u8]> = out.strip_suffix(b"\n").unwrap().split(|&b| b == b'\n').collect();
+            let fields: Vec<Vec<&[u8]>> =
+                lines.iter().map(|line| line.split(|&b| b == b'\t').collect()).collect();
+            let records = shape.records() as usize;
+            assert_eq!(fields.iter().map(Vec::len).collect::<Vec<_>>(), vec![4 + TEXT_COLUMNS; records]);
+            let (row, spacers) = fields.split_last().unwrap();
+            let key: u64 = std::str::from_utf8(row[1]).unwrap().parse().unwrap();
+            assert_eq!(row[3], &maker.text(key)[..shape.column_bytes]);
+            assert_eq!((row[0], row[22].len()), (shape.id(position).to_string().as_bytes(), shape.pad_bytes));
+            for (spacer, id) in spacers.iter().zip(shape.spacer_ids(shape.id(position))) {
+                assert_eq!((spacer[1], spacer[3]), (b"\x01N".as_slice(), b"\x01N".as_slice()));
+                assert_eq!(spacer[0], id.to_string().as_bytes());
+                let text = spacer[if shape.pads_spacers() { 22 } else { 21 }];
+                assert_eq!(text.len(), shape.spacer_bytes);
+            }
+            keys.push(key);
+        }
+        keys.sort_unstable();
+        assert_eq!(keys, (1..=9).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn values_are_escaped() {
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 50,
+            scan_rows: 0,
+            block_size: 16_384,
+            compressible: 0,
+            seed: 3,
+            secondary: false,
+        };
+        let table = Table { kind: TableKind::Scan, schema: 1, rows: 50 };
+        let mut maker = RowMaker::new(&spec, &table, Shape::of(16_384).unwrap());
+        let mut out = String::new();
+        maker.append_values(0, &mut out);
+        assert!(out.contains("\\'") && out.contains("\\\\"), "8 KB of filler hold both");
+        // Without what is escaped, quotes come in pairs.
+        let plain = out.replace("\\\\", "").replace("\\'", "");
+        assert_eq!(plain.matches('\'').count(), 2 * (TEXT_COLUMNS + 1 + 1));
+    }
+}

@@ -1,0 +1,225 @@
+//! Whether the data is still what was loaded, found out before a run and without reading it all.
+//!
+//! The table's size, its own indexes and nothing else that hangs on it, that neighbouring keys lie far apart, the smallest
+//! and largest key by that index, and a sample of rows compared byte for byte.
+
+use std::collections::HashMap;
+
+use dyno_plan::DataSpec;
+
+use super::super::wire::{Connection, MyError, Row};
+use super::quote::literal;
+use super::row_text::RowMaker;
+use super::tables::{Shape, Table};
+use super::verify::{check_secondary, wrong};
+use dyno_engine::data::{TEXT_COLUMNS, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
+use dyno_engine::error::TargetError;
+
+/// Looks at every table of `spec`; another `seed` looks at other rows.
+///
+/// # Errors
+/// `Data` names the table and what is wrong with it.
+pub(crate) fn spot_check(connection: &mut Connection, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
+    let shape = Shape::of(spec.block_size)?;
+    for table in Table::all(spec) {
+        check_facts(connection, spec, &table)?;
+        check_rows(connection, spec, &table, shape, seed).map_err(|error| altered(&table, error))?;
+    }
+    Ok(())
+}
+
+fn check_rows(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+    shape: Shape,
+    seed: u64,
+) -> Result<(), TargetError> {
+    check_ends(connection, table, shape)?;
+    let mut maker = RowMaker::new(spec, table, shape);
+    let seed = mix(seed ^ mix(u64::from(table.schema)));
+    if table.kind == TableKind::Rows {
+        check_order(connection, table, shape, seed)?;
+        check_by_key(connection, table, &mut maker, seed)?;
+        check_secondary(connection, spec, table)?;
+    }
+    check_positions(connection, table, shape, &mut maker, seed)
+}
+
+/// What the server says of a column (1054), a table (1146) or an index (1176) that is gone, as a finding about the table.
+fn altered(table: &Table, error: TargetError) -> TargetError {
+    match MyError::of(&error).map(|server| server.number) {
+        Some(1054 | 1146 | 1176) => {
+            wrong(&table.name(), &format!("cannot be read as it was loaded: {}", error.message))
+        }
+        _ => error,
+    }
+}
+
+/// Its indexes and triggers.
+fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<(), TargetError> {
+    let name = table.name();
+    let rows = connection.simple(&format!("SHOW INDEX FROM {name}"))?;
+    // Key_name and Column_name.
+    let mut indexes: Vec<(&str, &str)> =
+        rows.iter().filter_map(|row| Some((row.get(2)?, row.get(4)?))).collect();
+    indexes.sort_unstable();
+    let (own, secondary) = (table.index_name(), table.secondary_index_name(spec));
+    let mut wanted: Vec<(&str, &str)> = own.iter().map(|index| (index.as_str(), "custid")).collect();
+    wanted.extend(secondary.iter().map(|index| (index.as_str(), "sec")));
+    wanted.insert(0, ("PRIMARY", "id"));
+    if let Some((index, column)) = wanted.iter().find(|index| !indexes.contains(index)) {
+        return Err(wrong(&name, &format!("has lost its index {index} on {column}")));
+    }
+    if let Some((index, _)) = indexes.iter().find(|index| !wanted.contains(index)) {
+        return Err(wrong(
+            &name,
+            &format!("has a further index {index}, which every update would have to keep"),
+        )
+        .hint(format!("DROP INDEX {index} ON {name}; or `dyno load --replace`, which makes the data anew")));
+    }
+    let triggers = connection.simple(&format!(
+        "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS
+         WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {}",
+        literal(&name)
+    ))?;
+    if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
+        return Err(wrong(&name, &format!("has a trigger {trigger}, which does work of its own"))
+            .hint(format!("DROP TRIGGER {trigger}; or `dyno load --replace`, which makes the data anew")));
+    }
+    let constraints = connection.simple(&format!(
+        "SELECT CONSTRAINT_NAME, CONSTRAINT_TYPE FROM information_schema.TABLE_CONSTRAINTS
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} AND CONSTRAINT_TYPE <> 'PRIMARY KEY'",
+        literal(&name)
+    ))?;
+    if let Some((constraint, kind)) = constraints.first().and_then(|row| Some((row.get(0)?, row.get(1)?))) {
+        let found = format!(
+            "has a constraint {constraint} ({kind}), which every change would have to be checked for"
+        );
+        return Err(wrong(&name, &found).hint(format!(
+            "ALTER TABLE {name} DROP CONSTRAINT {constraint}; or `dyno load --replace`, which makes the data anew"
+        )));
+    }
+    Ok(())
+}
+
+/// Whether keys still lie at random: the surrogate key is the order of the table.
+pub(super) fn check_order(
+    connection: &mut Connection,
+    table: &Table,
+    shape: Shape,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let (name, keys) = (table.name(), list(order_keys(table.rows, seed).into_iter()));
+    let rows = connection.simple(&format!("SELECT custid, id FROM {name} WHERE custid IN ({keys})"))?;
+    let place = |row: &Row| Some((row.parse(0)?, row.parse::<u64>(1)? / shape.records()));
+    let found: Vec<(u64, u64)> = rows.iter().filter_map(place).collect();
+    match order_fault(table.rows, &found) {
+        Some(fault) => Err(wrong(&name, &fault)),
+        None => Ok(()),
+    }
+}
+
+/// The smallest and largest surrogate key, and of the table with an index the smallest and largest key, each read in one
+/// step from an index.
+fn check_ends(connection: &mut Connection, table: &Table, shape: Shape) -> Result<(), TargetError> {
+    let name = table.name();
+    let mut columns = vec![("id", shape.records() * table.rows)];
+    if table.kind == TableKind::Rows {
+        columns.push(("custid", table.rows));
+    }
+    for (column, last) in columns {
+        let rows = connection.simple(&format!("SELECT MIN({column}), MAX({column}) FROM {name}"))?;
+        match rows.first().map(|row| (row.parse::<u64>(0), row.parse::<u64>(1))) {
+            Some((Some(1), Some(max))) if max == last => {}
+            Some((Some(min), Some(max))) => {
+                let found = format!("has {column} from {min} to {max}, and 1 to {last} were loaded");
+                return Err(wrong(&name, &found));
+            }
+            _ => return Err(wrong(&name, "has no rows")),
+        }
+    }
+    Ok(())
+}
+
+/// The columns that are compared: key, version, and all text in one.
+fn columns() -> String {
+    let text: Vec<String> = (2..2 + TEXT_COLUMNS).map(|i| format!("c{i}")).collect();
+    format!("custid, ver, CONCAT({})", text.join(", "))
+}
+
+fn list(numbers: impl Iterator<Item = u64>) -> String {
+    numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// Key of a row, after its contents were found to be right.
+fn check_row(table: &Table, maker: &mut RowMaker, row: &Row) -> Result<u64, TargetError> {
+    let name = table.name();
+    let (Some(key), Some(ver)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
+        return Err(wrong(&name, "has a row without a usable key or version"));
+    };
+    if key == 0 || key > table.rows {
+        return Err(wrong(&name, &format!("has a row with key {key}, and 1 to {} were loaded", table.rows)));
+    }
+    match row_fault(maker.text(key), ver, row.get(2).map(str::as_bytes)) {
+        Some(fault) => Err(wrong(&name, &format!("has a row with key {key} that {fault}"))),
+        None => Ok(key),
+    }
+}
+
+fn check_by_key(
+    connection: &mut Connection,
+    table: &Table,
+    maker: &mut RowMaker,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let keys = spot_keys(table.rows, seed);
+    let name = table.name();
+    let (columns, keys_list) = (columns(), list(keys.iter().copied()));
+    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE custid IN ({keys_list})"))?;
+    let mut seen: HashMap<u64, u32> = HashMap::new();
+    for row in &rows {
+        *seen.entry(check_row(table, maker, row)?).or_default() += 1;
+    }
+    match keys.iter().find(|key| seen.get(key) != Some(&1)) {
+        Some(key) => {
+            let times = seen.get(key).copied().unwrap_or(0);
+            Err(wrong(&name, &format!("has {times} rows with key {key}, and one was loaded")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Rows and spacers at some insert positions.
+pub(super) fn check_positions(
+    connection: &mut Connection,
+    table: &Table,
+    shape: Shape,
+    maker: &mut RowMaker,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let name = table.name();
+    let positions = spot_keys(table.rows, mix(seed));
+    let ids: Vec<u64> = positions.iter().map(|position| shape.id(position - 1)).collect();
+    let (columns, rows_list) = (columns(), list(ids.iter().copied()));
+    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE id IN ({rows_list})"))?;
+    for row in &rows {
+        check_row(table, maker, row)?;
+    }
+    let spacers = list(ids.iter().flat_map(|id| shape.spacer_ids(*id)));
+    let empty = connection.simple(&format!(
+        "SELECT COUNT(*) FROM {name} WHERE id IN ({spacers}) AND custid IS NULL AND c2 IS NULL"
+    ))?;
+    let empty = empty.first().and_then(|row| row.parse::<usize>(0)).unwrap_or(0);
+    // Some hundred places, with three spacers at most.
+    if rows.len() != positions.len() || empty != positions.len() * shape.spacers as usize {
+        let found = format!(
+            "has {} rows and {empty} spacers at {} places, and one row with its {} was loaded at each",
+            rows.len(),
+            positions.len(),
+            shape.spacers
+        );
+        return Err(wrong(&name, &found));
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Whether a table is what it shall be, measured from the database itself.
+
+use dyno_plan::DataSpec;
+
+use super::super::wire::Connection;
+use super::quote::literal;
+use super::row_text::RowMaker;
+use super::spot;
+use super::tables::{Shape, Table};
+use dyno_engine::data::TableKind;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::load::SchemaFacts;
+
+/// Share of pages above the rows that a load may leave: connections that load side by side split a few pages more than
+/// one alone would.
+const LEAF_PAGES_SLACK: f64 = 0.01;
+
+/// The same where only pages of the whole index are known: inner pages, and extents of 64 pages kept in reserve.
+const ALL_PAGES_SLACK: f64 = 0.10;
+
+/// Pages on top of either share: the last extents of a small table.
+const PAGES_SLACK: u64 = 256;
+
+/// Pages of a table's clustered index.
+struct Pages {
+    count: u64,
+    /// Whether only leaf pages are counted, which hold the rows.
+    leaves: bool,
+}
+
+/// Measures `table`.
+///
+/// # Errors
+/// `Data` if rows, keys, contents or rows per page are not what `spec` asks for.
+pub(super) fn measure(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    shape: Shape,
+    table: &Table,
+) -> Result<SchemaFacts, TargetError> {
+    let name = table.name();
+    check_keys(connection, table, shape)?;
+    connection.simple(&format!("ANALYZE TABLE {name}"))?;
+    let pages = pages(connection, table, spec.block_size)?;
+    let share = if pages.leaves { LEAF_PAGES_SLACK } else { ALL_PAGES_SLACK };
+    // Rows are at most 10^12, which a double holds exactly.
+    let most = table.rows + (table.rows as f64 * share) as u64 + PAGES_SLACK;
+    if pages.count < table.rows || pages.count > most {
+        let found =
+            format!("holds {} rows in {} pages, and one row per page is the method", table.rows, pages.count);
+        return Err(wrong(&name, &found));
+    }
+    let mut maker = RowMaker::new(spec, table, shape);
+    spot::check_positions(connection, table, shape, &mut maker, spec.seed)?;
+    if table.kind == TableKind::Rows {
+        spot::check_order(connection, table, shape, spec.seed)?;
+    }
+    check_secondary(connection, spec, table)?;
+    let rows = connection.simple(&format!(
+        "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
+        literal(&name)
+    ))?;
+    let bytes = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
+    Ok(SchemaFacts {
+        schema: table.schema,
+        kind: table.kind.name(),
+        table: name,
+        rows: table.rows,
+        blocks: pages.count,
+        bytes,
+    })
+}
+
+/// Whether some values of the secondary key have the rows that they shall have.
+pub(super) fn check_secondary(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+) -> Result<(), TargetError> {
+    let Some(index) = table.secondary_index_name(spec) else { return Ok(()) };
+    let name = table.name();
+    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
+        let sql = format!("SELECT COUNT(*) FROM {name} FORCE INDEX ({index}) WHERE sec = {value}");
+        let rows = connection.simple(&sql)?;
+        let found: Option<u64> = rows.first().and_then(|row| row.parse(0));
+        let wanted = spec.group_rows(value);
+        if found != Some(wanted) {
+            let found = format!(
+                "has {} rows with secondary key {value}, and {wanted} is right",
+                found.unwrap_or_default()
+            );
+            return Err(wrong(&name, &found));
+        }
+    }
+    Ok(())
+}
+
+/// That something is wrong with a table.
+pub(super) fn wrong(table: &str, found: &str) -> TargetError {
+    TargetError::new(TargetErrorKind::Data, format!("table {table} {found}"))
+        .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to tables dyno_…")
+}
+
+/// Keys are `1..=rows` if count, smallest, largest and sum are theirs; the loader writes each position once, so what could
+/// cheat all four cannot come from it. Records are more: each row has its spacers.
+pub(super) fn check_keys(
+    connection: &mut Connection,
+    table: &Table,
+    shape: Shape,
+) -> Result<(), TargetError> {
+    let name = table.name();
+    let found = connection.simple(&format!(
+        "SELECT COUNT(*), COUNT(custid), MIN(custid), MAX(custid), SUM(custid) FROM {name}"
+    ))?;
+    let number = |i| found.first().and_then(|row| row.parse::<u128>(i)).unwrap_or(0);
+    let rows = u128::from(table.rows);
+    let expected = [u128::from(shape.records()) * rows, rows, 1, rows, rows * (rows + 1) / 2];
+    let found = [0, 1, 2, 3, 4].map(number);
+    if found == expected {
+        return Ok(());
+    }
+    let [records, rows_found, min, max, _] = found;
+    let what = format!(
+        "holds {rows_found} rows with keys {min} to {max} and {} spacers, and {rows} rows with keys 1 to {rows}, each once \
+         and with its spacers, were loaded",
+        records - rows_found.min(records)
+    );
+    Err(wrong(&name, &what))
+}
+
+/// Pages of the clustered index: leaf pages from the persistent statistics, which count them exactly; else all its pages
+/// from InnoDB's own list; else from the size that every user may see.
+fn pages(connection: &mut Connection, table: &Table, page_bytes: u64) -> Result<Pages, TargetError> {
+    let name = literal(&table.name());
+    let list = if connection.is_mariadb() { "INNODB_SYS_TABLESTATS" } else { "INNODB_TABLESTATS" };
+    let leaves = format!(
+        "SELECT stat_value FROM mysql.innodb_index_stats WHERE database_name = DATABASE() AND table_name = {name}
+         AND index_name = 'PRIMARY' AND stat_name = 'n_leaf_pages'"
+    );
+    let all = format!(
+        "SELECT CLUST_INDEX_SIZE FROM information_schema.{list} WHERE NAME = CONCAT(DATABASE(), '/', {name})
+         AND CLUST_INDEX_SIZE > 0"
+    );
+    let size = format!(
+        "SELECT DATA_LENGTH DIV {page_bytes} FROM information_schema.TABLES
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {name}"
+    );
+    for (sql, leaves) in [(leaves, true), (all, false), (size, false)] {
+        let told = match connection.simple(&sql) {
+            Ok(rows) => rows.first().and_then(|row| row.parse(0)),
+            // A right that is missing leaves the next source.
+            Err(error) if error.kind == TargetErrorKind::Privilege => None,
+            Err(error) => return Err(error),
+        };
+        if let Some(count) = told {
+            return Ok(Pages { count, leaves });
+        }
+    }
+    Err(wrong(&table.name(), "could not be measured: the database tells no size of it"))
+}

@@ -1,0 +1,46 @@
+//! Reading every row's version, in pieces that fit into memory.
+
+use dyno_plan::DataSpec;
+
+use super::super::wire::Connection;
+use super::tables::Table;
+use dyno_engine::data::{TableKind, UpdateValues};
+use dyno_engine::error::TargetError;
+use dyno_engine::witness::RowVersion;
+
+/// Records that one piece holds.
+const RECORDS_PER_PIECE: u32 = 20_000;
+
+/// Tells `visit` of every row of the tables that updates go to, all of them as they are at one moment.
+pub(crate) fn versions(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    visit: &mut dyn FnMut(&RowVersion<'_>),
+) -> Result<(), TargetError> {
+    connection.simple(
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+    )?;
+    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+        let mut last: u64 = 0;
+        loop {
+            let rows = connection.simple(&format!(
+                "SELECT id, custid, ver, LEFT(c2, {}) FROM {} WHERE id > {last} ORDER BY id LIMIT {RECORDS_PER_PIECE}",
+                UpdateValues::STAMP_BYTES,
+                table.name()
+            ))?;
+            let Some(end) = rows.last().and_then(|row| row.parse(0)) else { break };
+            last = end;
+            for row in rows.iter().filter(|row| row.get(1).is_some()) {
+                visit(&RowVersion {
+                    schema: table.schema,
+                    // Keys below 1 are none of Dyno's, whichever they are.
+                    key: row.parse(1).unwrap_or(0),
+                    version: row.parse(2).unwrap_or(-1),
+                    stamp: row.get(3).unwrap_or_default(),
+                });
+            }
+        }
+    }
+    connection.simple("COMMIT")?;
+    Ok(())
+}

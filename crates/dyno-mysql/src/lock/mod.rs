@@ -1,0 +1,136 @@
+//! The lock that keeps two Dynos off one database: a user-level lock (`GET_LOCK`) on a connection of its own.
+//!
+//! The server releases it when the connection ends, so it dies with its process. Idle connections tell nothing about
+//! themselves that every user could read, so who holds the lock is written in locks as well: each bit of the holder's words that
+//! is 1 is one more lock, whose name says which bit. Whoever is refused asks which of them are taken. That needs no table,
+//! no right, and no `performance_schema`, and it is gone with the connection too.
+
+mod server;
+
+use std::time::{Duration, Instant};
+
+use super::connect::ConnectConfig;
+use super::layout::{literal, settle};
+use super::wire::{Connection, MyError};
+use dyno_engine::data::mix;
+use dyno_engine::error::TargetError;
+use dyno_engine::lock::{Claim, Holder, Lock, busy};
+
+/// Seconds that a holder may take to be gone: a server sees within a moment that its client has died.
+const DYING_S: f32 = 0.5;
+
+/// Letters of the holder's words that are told; what is cut off is the end of a long host name.
+const LETTERS_MAX: usize = 80;
+
+/// Bits of a letter: all are ASCII.
+const BITS: usize = 7;
+
+/// How long a holder may take to write itself down after it has the lock.
+const WRITING: Duration = Duration::from_millis(500);
+
+/// Takes the lock of the database, called `target` in a refusal, and the server's as `claim` says.
+pub(super) fn take(
+    config: &ConnectConfig,
+    holder: &Holder,
+    claim: Claim,
+    target: &str,
+) -> Result<Lock, TargetError> {
+    let mut connection = Connection::open(config, "dyno lock")?;
+    settle(&mut connection)?;
+    connection.simple("SET SESSION wait_timeout = 31536000")?;
+    let name = name(&config.database);
+    let asked = connection.simple(&format!("SELECT GET_LOCK({}, {DYING_S})", literal(&name)));
+    let got = match asked {
+        Ok(rows) => rows.first().and_then(|row| row.get(0)) == Some("1"),
+        Err(error) => match MyError::of(&error) {
+            // A Galera cluster keeps no such locks.
+            Some(server) if server.message.to_lowercase().contains("cluster") => {
+                return Ok(Lock::impossible(format!(
+                    "the server keeps no user-level locks ({}): other dynos are not kept off {target}, nor off its server",
+                    server.message
+                )));
+            }
+            _ => return Err(error),
+        },
+    };
+    if !got {
+        let id = holder_id(&mut connection, &name)?;
+        let found = read(&mut connection, &name)?;
+        let hint = format!("wait until it has ended; what hangs ends by KILL {id} on the server");
+        return Err(busy(target, found.as_ref(), hint));
+    }
+    write(&mut connection, &name, &holder.encode())?;
+    server::take(&mut connection, holder, claim, target)?;
+    Ok(Lock::held(Guard(Some(connection))))
+}
+
+/// The connection whose end is the lock's.
+struct Guard(Option<Connection>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Said in the protocol's own way: a connection that breaks off is an event in the server's log.
+        if let Some(connection) = self.0.take() {
+            connection.close();
+        }
+    }
+}
+
+/// The lock's name. Such locks are the whole server's, and names have at most 64 letters, so a database is named by a hash.
+fn name(database: &str) -> String {
+    let hash = database.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));
+    format!("dyno/1/{hash:016x}")
+}
+
+fn bit_name(name: &str, letter: usize, bit: usize) -> String {
+    literal(&format!("{name}/{letter}.{bit}"))
+}
+
+/// Takes the locks that say `words`.
+fn write(connection: &mut Connection, name: &str, words: &str) -> Result<(), TargetError> {
+    let bits = words.bytes().take(LETTERS_MAX).enumerate().flat_map(|(letter, byte)| {
+        (0..BITS).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| (letter, bit))
+    });
+    let calls: Vec<String> =
+        bits.map(|(letter, bit)| format!("GET_LOCK({}, 0)", bit_name(name, letter, bit))).collect();
+    connection.simple(&format!("SELECT {}", calls.join(" + ")))?;
+    Ok(())
+}
+
+/// The holder, as soon as it has written itself down.
+fn read(connection: &mut Connection, name: &str) -> Result<Option<Holder>, TargetError> {
+    let letter = |letter| {
+        let bits = (0..BITS)
+            .map(|bit| format!("IF(IS_USED_LOCK({}) IS NULL, 0, {})", bit_name(name, letter, bit), 1 << bit));
+        bits.collect::<Vec<_>>().join(" + ")
+    };
+    let sql = format!("SELECT {}", (0..LETTERS_MAX).map(letter).collect::<Vec<_>>().join(", "));
+    let until = Instant::now() + WRITING;
+    loop {
+        let rows = connection.simple(&sql)?;
+        let letters =
+            (0..LETTERS_MAX).map_while(|i| rows.first()?.parse::<u8>(i).filter(|&letter| letter > 0));
+        let holder = Holder::decode(&letters.map(char::from).collect::<String>());
+        if holder.is_some() || Instant::now() > until {
+            return Ok(holder);
+        }
+    }
+}
+
+/// The number of the holder's connection, or a word for it.
+fn holder_id(connection: &mut Connection, name: &str) -> Result<String, TargetError> {
+    let rows = connection.simple(&format!("SELECT IS_USED_LOCK({})", literal(name)))?;
+    Ok(rows.first().and_then(|row| row.get(0)).unwrap_or("ID").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_differ_by_database() {
+        let long = "d".repeat(64);
+        assert!(bit_name(&name(&long), LETTERS_MAX - 1, BITS - 1).len() <= 64 + 2);
+        assert_ne!(name("a"), name("b"));
+    }
+}

@@ -1,0 +1,115 @@
+//! The stored procedures of the server drive: one for each set of operation classes, so that none of them branches on
+//! what it never does.
+
+use dyno_plan::Redo;
+
+use super::statements::{insert_with, updated_columns};
+use crate::layout::Shape;
+
+/// Name and text of each procedure; `{n}` is the schema's number, `{mark}` its comment, `{set}` what an update sets,
+/// `{insert}` the statement that inserts a row, `{records}` what it is with its spacers, `{spacers}` these alone.
+const READS: [(&str, &str); 4] = [
+    ("select", include_str!("../sql/slice_select.sql")),
+    ("lookup", include_str!("../sql/slice_lookup.sql")),
+    ("scan", include_str!("../sql/slice_scan.sql")),
+    ("secondary", include_str!("../sql/slice_secondary.sql")),
+];
+
+/// The same for those that update, once for each amount of redo.
+const UPDATES: [(&str, &str); 3] = [
+    ("update", include_str!("../sql/slice_update.sql")),
+    ("mixed", include_str!("../sql/slice_mixed.sql")),
+    ("any", include_str!("../sql/slice_any.sql")),
+];
+
+/// Bytes that a procedure puts in front of a column other than `c2`: a hash and the column's number.
+pub(super) const HASH_BYTES: usize = 16;
+
+/// The word for an amount of redo in names.
+pub(super) fn redo_name(redo: Redo) -> &'static str {
+    match redo {
+        Redo::Lite => "lite",
+        Redo::Heavy => "heavy",
+    }
+}
+
+/// Name and `CREATE` statement of every procedure for `schema`, whose rows have `shape`, with `mark` as its comment.
+pub(crate) fn slice_sql(schema: u32, shape: Shape, mark: &str) -> Vec<(String, String)> {
+    let words = [
+        ("{n}", schema.to_string()),
+        ("{mark}", mark.to_owned()),
+        ("{insert}", insert(schema, shape)),
+        ("{records}", shape.records().to_string()),
+        ("{spacers}", shape.spacers.to_string()),
+    ];
+    let filled =
+        |sql: &str| words.iter().fold(without_comments(sql), |sql, (word, text)| sql.replace(word, text));
+    let reads = READS.iter().map(|(name, sql)| (format!("dyno_slice_{name}_{schema}"), filled(sql)));
+    let of_redo = |redo| {
+        let word = redo_name(redo);
+        UPDATES.iter().map(move |(name, sql)| {
+            let sql = sql.replace("{redo}", word).replace("{set}", &set(redo));
+            (format!("dyno_slice_{name}_{word}_{schema}"), sql)
+        })
+    };
+    let updates = of_redo(Redo::Lite).chain(of_redo(Redo::Heavy));
+    reads.chain(updates.map(|(name, sql)| (name, filled(&sql)))).collect()
+}
+
+/// A file's statement alone: the server would keep no comment that stands before it.
+fn without_comments(sql: &str) -> String {
+    sql.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n")
+}
+
+/// What an update sets.
+fn set(redo: Redo) -> String {
+    updated_columns(redo)
+        .map(|column| format!("c{column} = {}", value(column)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The new value of a column. Tails take turns by the operation's number, so that neighbouring values differ.
+fn value(column: usize) -> String {
+    if column == 2 {
+        return "CONCAT(stamp, tail)".to_owned();
+    }
+    let turn = format!("(number_ + {column}) MOD 18");
+    format!(
+        "CONCAT(hash_, '{column:02}', SUBSTR(tails, {turn} * LENGTH(tails) DIV 18 + 1, LENGTH(tails) DIV 18))"
+    )
+}
+
+/// The statement that inserts the row with key `first_key` behind its spacers, with new values and a pad that is turned by
+/// the operation's number.
+fn insert(schema: u32, shape: Shape) -> String {
+    let last = shape.spacers;
+    let mut values: Vec<String> =
+        (0..last).map(|i| format!("first_key * {} - {}", shape.records(), last - i)).collect();
+    values.push(format!("first_key * {}", shape.records()));
+    values.push("first_key".to_owned());
+    values.extend(updated_columns(Redo::Heavy).map(value));
+    values.push("CONCAT(SUBSTR(filler, turn + 1), LEFT(filler, turn))".to_owned());
+    insert_with(schema, shape, &values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_procedure_is_made_under_its_name() {
+        for page_bytes in [16_384, 65_536] {
+            let all = slice_sql(12, Shape::of(page_bytes).unwrap(), "dyno load 1");
+            assert_eq!(all.len(), 10);
+            assert_named(all);
+        }
+    }
+
+    fn assert_named(all: Vec<(String, String)>) {
+        for (name, sql) in all {
+            assert!(sql.starts_with(&format!("CREATE PROCEDURE {name}(")), "{name}");
+            assert!(!sql.contains('{') && sql.contains("COMMENT 'dyno load 1'"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
+
+use std::time::Duration;
+
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_record::{Advice, Identity};
+
+use super::connect::ConnectConfig;
+use super::ops::MySession;
+use super::own::Sessions;
+use super::wire::Connection;
+use super::{counters, identity, layout, lock, sampler, stuck};
+use dyno_engine::OpenOptions;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use dyno_engine::lock::{Claim, Holder, Lock};
+use dyno_engine::session::{Extra, Session, SessionSetup};
+use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
+use dyno_engine::witness::{RowVersion, ServerLife};
+
+/// Loading connections of use at most: more than a server has processors for.
+const LOAD_PARALLEL_MAX: u32 = 64;
+
+/// One database on a MySQL or MariaDB server.
+#[derive(Debug)]
+pub(super) struct MyTarget {
+    url: TargetUrl,
+    config: ConnectConfig,
+    /// The sessions' connections, and what they have done: for observer and sampler to tell them from others.
+    sessions: Sessions,
+}
+
+impl MyTarget {
+    /// The target at `url`.
+    pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
+        let config = ConnectConfig::from_url(url, options)?;
+        Ok(Self { url: url.clone(), config, sessions: Sessions::default() })
+    }
+
+    /// A connection for one question and its answer.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut Connection) -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        let mut connection = Connection::open(&self.config, "dyno check")?;
+        layout::settle(&mut connection)?;
+        let answer = question(&mut connection)?;
+        connection.close();
+        Ok(answer)
+    }
+}
+
+impl Target for MyTarget {
+    fn engine(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn url(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            server_drive: true,
+            duplex: true,
+            ephemeral: false,
+            load_parallel_max: LOAD_PARALLEL_MAX,
+            held_back: Duration::ZERO,
+        }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        self.ask(identity::identify)
+    }
+
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let own = Bytes(self.ask(layout::page_size)?);
+        match wish {
+            Some(wish) if wish != own => Err(TargetError::new(
+                TargetErrorKind::Unsupported,
+                format!("data.block_size is {wish}, and this server's pages have {own} (innodb_page_size)"),
+            )
+            .hint(
+                "leave data.block_size out, or use a server that was initialised with that innodb_page_size",
+            )),
+            _ => Ok(own),
+        }
+    }
+
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+    }
+
+    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, claim, &self.url())
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
+    }
+
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed)).map(|()| None)
+    }
+
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        layout::load(&self.config, spec, options, progress, cancel)
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::inventory).map_err(|error| layout::explain_look(error, &self.config))
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::foreign)
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        layout::drop_all(&self.config)
+    }
+
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(identity::instance).map(Some)
+    }
+
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        self.ask(|connection| stuck::ask(connection, &self.sessions))
+    }
+
+    fn extras(&self) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
+    }
+
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::count(connection, spec))
+    }
+
+    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        Ok(None)
+    }
+
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(MySession::open(&self.config, setup, self.sessions.clone())?))
+    }
+
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::MyObserver::open(&self.config, spec, self.sessions.clone())?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::MySampler::open(&self.config, self.sessions.clone())?))
+    }
+}

@@ -1,0 +1,193 @@
+//! What the server says when it refuses, and what that means.
+
+use std::fmt;
+use std::io;
+
+use super::fields::Fields;
+use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+
+/// An error of the server. Numbers and texts are those of the MySQL and MariaDB reference manuals, "Server Error Messages".
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MyError {
+    /// The number: 1045.
+    pub number: u16,
+    /// The SQLSTATE: `28000`; `HY000` where the server has none.
+    pub state: String,
+    /// The server's sentence.
+    pub message: String,
+}
+
+impl fmt::Display for MyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {})", self.message, self.number, self.state)
+    }
+}
+
+impl std::error::Error for MyError {}
+
+impl MyError {
+    /// Reads an error packet behind its first byte.
+    pub(crate) fn read(body: &[u8]) -> Self {
+        let mut fields = Fields::new(body);
+        let number = fields.u16().unwrap_or_default();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').replace('\n', " ");
+        // Before the handshake is over errors have no SQLSTATE.
+        let rest = fields.rest();
+        let (state, message) = match rest.split_first() {
+            Some((b'#', rest)) => rest.split_at(rest.len().min(5)),
+            _ => (b"HY000".as_slice(), rest),
+        };
+        Self { number, state: text(state), message: text(message) }
+    }
+
+    /// The server's error behind `error`, if there is one.
+    pub fn of(error: &TargetError) -> Option<&Self> {
+        error.source.as_deref()?.downcast_ref()
+    }
+
+    /// What the number means to a program.
+    pub fn kind(&self) -> TargetErrorKind {
+        match self.number {
+            // No right on a database, command, column, server, routine.
+            1044 | 1142 | 1143 | 1227 | 1370 | 3879 => TargetErrorKind::Privilege,
+            // Wrong password or none, host not allowed or blocked, plugin unknown to the client, account locked, password
+            // expired, secure transport required.
+            1045 | 1129 | 1130 | 1251 | 1524 | 1698 | 1820 | 1862 | 3118 | 3159 | 4151 => {
+                TargetErrorKind::Denied
+            }
+            // Too many connections (server, user), unknown database, shutting down, a connection that was killed.
+            1040 | 1049 | 1053 | 1203 | 1226 | 1927 | 3168 => TargetErrorKind::Unreachable,
+            // Disk full in its several words, and a tablespace that may not grow.
+            1021 | 1026 | 1114 => TargetErrorKind::Full,
+            _ => TargetErrorKind::Database,
+        }
+    }
+
+    /// What it means for a session that did an operation.
+    pub fn class(&self) -> ErrorClass {
+        match self.number {
+            // Lock wait timeout, deadlock (Galera's certification failures too), row changed since it was read, lock not
+            // available at once.
+            1205 | 1213 | 1020 | 3572 => ErrorClass::Retryable,
+            // Shutting down, connection killed, packets broken or late, idle too long, a cluster node that is not ready.
+            1047 | 1053 | 1077..=1079 | 1152 | 1158..=1161 | 1927 | 4031 => ErrorClass::Connection,
+            _ => ErrorClass::Fatal,
+        }
+    }
+
+    /// As a [`TargetError`] of the kind that its number means.
+    pub(crate) fn into_target(self) -> TargetError {
+        TargetError::new(self.kind(), self.to_string()).cause(self)
+    }
+}
+
+/// What can go wrong on the wire.
+#[derive(Debug)]
+pub(crate) enum WireError {
+    /// The connection itself.
+    Io(io::Error),
+    /// The server refused.
+    Server(Box<MyError>),
+    /// The server said what the protocol does not allow.
+    Protocol(String),
+}
+
+impl WireError {
+    /// The server said something that the protocol does not allow here.
+    #[cold]
+    pub(crate) fn protocol(what: impl Into<String>) -> Self {
+        Self::Protocol(what.into())
+    }
+
+    /// The error packet `body`, its first byte included.
+    #[cold]
+    pub(crate) fn refused(body: &[u8]) -> Self {
+        Self::Server(Box::new(MyError::read(body.get(1..).unwrap_or_default())))
+    }
+
+    /// As an error of an operation, with its class.
+    #[cold]
+    pub(crate) fn into_op(self) -> Box<OpError> {
+        Box::new(match self {
+            Self::Io(error) => OpError {
+                class: ErrorClass::Connection,
+                code: "io".to_owned(),
+                message: format!("the connection to the server is lost: {}", describe(&error)),
+            },
+            Self::Server(error) => {
+                OpError { class: error.class(), code: error.number.to_string(), message: error.to_string() }
+            }
+            Self::Protocol(what) => OpError {
+                class: ErrorClass::Connection,
+                code: "protocol".to_owned(),
+                message: format!("the server broke the protocol: it sent {what}"),
+            },
+        })
+    }
+}
+
+impl From<io::Error> for WireError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<WireError> for TargetError {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Io(error) => {
+                let message = format!("the connection to the server is lost: {}", describe(&error));
+                Self::new(TargetErrorKind::Unreachable, message).cause(error)
+            }
+            WireError::Server(error) => error.into_target(),
+            WireError::Protocol(what) => Self::new(
+                TargetErrorKind::Unreachable,
+                format!("the server broke the protocol: it sent {what}"),
+            )
+            .hint("check that host and port are those of a MySQL or MariaDB server"),
+        }
+    }
+}
+
+/// An I/O error in words; the end of the stream says who ended it.
+pub(crate) fn describe(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer in time".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_parts_of_an_error_are_kept() {
+        let error = MyError::read(b"\x15\x04#28000Access denied");
+        assert_eq!((error.number, error.state.as_str()), (1045, "28000"));
+        assert_eq!(error.to_string(), "Access denied (1045, 28000)");
+        let target = error.clone().into_target();
+        assert_eq!(target.kind, TargetErrorKind::Denied);
+        assert_eq!(MyError::of(&target), Some(&error));
+        let early = MyError::read(b"\x10\x04Too many connections");
+        assert_eq!((early.number, early.message.as_str()), (1040, "Too many connections"));
+    }
+
+    #[test]
+    fn classes_follow_the_number() {
+        let class = |number| MyError { number, ..MyError::default() }.class();
+        assert_eq!((class(1213), class(1205)), (ErrorClass::Retryable, ErrorClass::Retryable));
+        assert_eq!((class(1053), class(1927)), (ErrorClass::Connection, ErrorClass::Connection));
+        assert_eq!((class(1146), class(1114)), (ErrorClass::Fatal, ErrorClass::Fatal));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_read_as_some_error(body: Vec<u8>) {
+            MyError::read(&body);
+        }
+    }
+}

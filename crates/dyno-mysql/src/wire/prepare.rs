@@ -1,0 +1,36 @@
+//! Preparing a statement.
+
+use super::connection::Connection;
+use super::error::WireError;
+use super::fields::Fields;
+use super::message::{self, command};
+
+/// A statement that the server has prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Prepared {
+    /// Its number on this connection.
+    pub(crate) id: u32,
+    /// Parameters.
+    pub(crate) parameters: u16,
+}
+
+impl Connection {
+    /// Prepares `sql`.
+    pub(crate) fn prepare(&mut self, sql: &str) -> Result<Prepared, WireError> {
+        message::command(&mut self.out, command::STMT_PREPARE, sql);
+        self.send()?;
+        let body = self.next_body()?;
+        let mut fields = Fields::new(body);
+        let mut read = || {
+            fields.u8()?;
+            Some((fields.u32()?, fields.u16()?, fields.u16()?))
+        };
+        let (id, columns, parameters) =
+            read().ok_or_else(|| WireError::protocol("the answer to a preparation that ends too early"))?;
+        // Definitions of parameters and of columns; without the packets that once stood behind them.
+        for _ in 0..u32::from(columns) + u32::from(parameters) {
+            self.next_body()?;
+        }
+        Ok(Prepared { id, parameters })
+    }
+}

@@ -1,0 +1,259 @@
+//! Loading into real servers: one row per page, recognised, resumed after stops and crashes, and dropped to the last object.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dyno_engine::{Cancel, DataState, LoadOptions, Progress, Silent, TargetErrorKind};
+use dyno_plan::DataSpec;
+use dyno_testbed::MySql;
+
+use super::{on_each, on_each_with, options, spec, target_at};
+
+/// Calls a function after the first chunk of rows is in, once.
+struct After<F: Fn() + Sync>(AtomicBool, F);
+
+impl<F: Fn() + Sync> After<F> {
+    fn first_chunk(action: F) -> Self {
+        Self(AtomicBool::new(false), action)
+    }
+}
+
+impl<F: Fn() + Sync> Progress for After<F> {
+    fn phase(&self, _: &str, _: u64) {}
+    fn advance(&self, _: u64, bytes: u64) {
+        if bytes > 0 && !self.0.swap(true, Ordering::Relaxed) {
+            (self.1)();
+        }
+    }
+}
+
+fn number(server: &MySql, sql: &str) -> u64 {
+    server.sql(sql).parse().unwrap_or_else(|_| panic!("no number: {sql}"))
+}
+
+fn leaf_pages(server: &MySql, table: &str) -> u64 {
+    number(
+        server,
+        &format!(
+            "SELECT stat_value FROM mysql.innodb_index_stats WHERE database_name = 'bench' AND table_name = '{table}' \
+             AND index_name = 'PRIMARY' AND stat_name = 'n_leaf_pages'"
+        ),
+    )
+}
+
+#[test]
+fn a_load_is_complete_recognised_refused_and_replaced() {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        let spec_a = spec(2, 5000, 300);
+        let report = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert!(!report.already);
+        assert_eq!(report.rows_written, 2 * 5300);
+        let tables: Vec<_> = report.tables.iter().map(|facts| (facts.table.as_str(), facts.rows)).collect();
+        let expected =
+            [("dyno_rows_1", 5000), ("dyno_rows_2", 5000), ("dyno_scan_1", 300), ("dyno_scan_2", 300)];
+        assert_eq!(tables, expected);
+        for facts in &report.tables {
+            // Two connections side by side may split a page or two more than one alone.
+            assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
+            assert_eq!(leaf_pages(server, &facts.table), facts.blocks);
+        }
+        assert_eq!(number(server, "SELECT COUNT(*) FROM dyno_rows_1 WHERE custid IS NULL"), 5000);
+        let widths = "SELECT DISTINCT CONCAT_WS(' ', LENGTH(c2), LENGTH(c20), LENGTH(pad), ver) FROM dyno_rows_1 \
+                      WHERE custid > 0";
+        assert_eq!(server.sql(widths), "128 128 5627 0");
+        assert_eq!(number(server, "SELECT COUNT(DISTINCT c2) FROM dyno_scan_1"), 300);
+        // Random order: neighbours in key lie far apart.
+        let near = "SELECT COUNT(*) FROM dyno_rows_1 a JOIN dyno_rows_1 b ON b.custid = a.custid + 1 \
+                    WHERE ABS(CAST(a.id AS SIGNED) - CAST(b.id AS SIGNED)) <= 20";
+        assert!(number(server, near) < 60);
+        target.spot_check(&spec_a, 1).unwrap();
+
+        let again = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert!(again.already && again.rows_written == 0);
+        assert_eq!(again.tables, report.tables);
+
+        let spec_b = spec(1, 700, 0);
+        let refused = target.load(&spec_b, &options(2), &Silent, &Cancel::default()).unwrap_err();
+        assert_eq!(refused.kind, TargetErrorKind::Data);
+        assert!(refused.hint.contains("--replace"), "{}", refused.hint);
+        let replace = LoadOptions { replace: true, ..options(2) };
+        target.load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
+        assert_eq!(number(server, "SELECT COUNT(custid) FROM dyno_rows_1"), 700);
+        match target.survey().unwrap() {
+            DataState::Loaded { spec, tables, .. } => assert!(spec == spec_b && tables.len() == 1),
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
+fn rows_go_one_to_a_page_by_insert_too() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[("local_infile", "0")]);
+        assert_one_row_per_page(&server, &spec(1, 3000, 100));
+    }
+}
+
+#[test]
+fn rows_go_one_to_a_page_of_any_size() {
+    for version in MySql::available() {
+        let sizes = [
+            ("4k", 4096, "1"),
+            ("8k", 8192, "1"),
+            ("32k", 32_768, "1"),
+            ("64k", 65_536, "1"),
+            ("64k", 65_536, "0"),
+        ];
+        for (name, bytes, local_infile) in sizes {
+            let settings = [("innodb_page_size", name), ("local_infile", local_infile)];
+            let server = MySql::start(&version, &settings);
+            assert_one_row_per_page(&server, &DataSpec { block_size: bytes, ..spec(1, 3000, 300) });
+        }
+    }
+}
+
+/// Chunks of one table that connections load at the same time meet in the middle of the tree, and whichever begins first,
+/// every row is to have a page, and no spacer one for itself.
+#[test]
+fn connections_that_load_one_table_side_by_side_leave_no_further_pages() {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        let replace = LoadOptions { replace: true, ..options(4) };
+        for rows in [10_000, 10_001, 9_999] {
+            let report = target.load(&spec(1, rows, 0), &replace, &Silent, &Cancel::default()).unwrap();
+            let facts = &report.tables[0];
+            assert!(facts.blocks <= rows + 8, "{facts:?}");
+        }
+    });
+}
+
+/// Loads with two connections, and looks into the pages: no two rows share one, and there are hardly more pages than rows.
+fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
+    let target = target_at(&server.url());
+    let report = target.load(spec, &options(2), &Silent, &Cancel::default()).unwrap();
+    for facts in &report.tables {
+        assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
+    }
+    target.spot_check(spec, 7).unwrap();
+    // The row's own columns lie in its page: nothing is kept outside.
+    let size = "SELECT stat_value FROM mysql.innodb_index_stats WHERE table_name = 'dyno_rows_1' \
+                AND index_name = 'PRIMARY' AND stat_name = 'size'";
+    let pages = number(server, size);
+    assert!(pages < spec.rows + spec.rows / 5 + 130, "{pages} pages of {} rows", spec.rows);
+}
+
+#[test]
+fn a_stopped_load_resumes_where_it_was() {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        let spec = spec(1, 12_000, 0);
+        let cancel = Cancel::default();
+        let stop = After::first_chunk(|| cancel.cancel());
+        let error = target.load(&spec, &options(1), &stop, &cancel).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Cancelled, "{error}");
+        let DataState::Partial { spec: begun, rows, .. } = target.survey().unwrap() else { panic!() };
+        assert_eq!(begun, spec);
+        assert!((1..12_000).contains(&rows), "{rows}");
+        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert_eq!(report.rows_written, 12_000 - rows);
+        assert!(report.tables[0].blocks <= 12_000 + 4, "{:?}", report.tables);
+    });
+}
+
+#[test]
+fn a_load_whose_server_was_killed_resumes_exactly() {
+    for version in MySql::available() {
+        let server = Mutex::new(MySql::start(&version, &[]));
+        let target = target_at(&server.lock().unwrap().url());
+        let spec = spec(1, 10_000, 500);
+        let kill = After::first_chunk(|| server.lock().unwrap().kill9());
+        let error = target.load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
+        assert_eq!(target.survey().unwrap_err().kind, TargetErrorKind::Unreachable);
+        server.lock().unwrap().restart();
+        let DataState::Partial { rows: noted, .. } = target.survey().unwrap() else {
+            panic!("its commits are durable")
+        };
+        assert!(noted > 0);
+        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert_eq!(report.rows_written, spec.total_rows() - noted);
+        assert_eq!(report.tables.iter().map(|facts| facts.rows).sum::<u64>(), spec.total_rows());
+    }
+}
+
+#[test]
+fn a_drop_removes_what_dyno_made_and_nothing_else() {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        target.load(&spec(1, 300, 20), &options(1), &Silent, &Cancel::default()).unwrap();
+        server.sql(
+            "CREATE TABLE dyno_mine (a int); CREATE TABLE mine LIKE dyno_rows_1; DROP TABLE dyno_scan_1; \
+                    CREATE TABLE dyno_scan_1 (a int)",
+        );
+        let foreign: Vec<String> = target.foreign().unwrap().into_iter().map(|item| item.name).collect();
+        assert_eq!(foreign, ["bench.dyno_mine", "bench.dyno_scan_1"]);
+        let listed = target.inventory().unwrap();
+        let removed = target.drop_all().unwrap();
+        assert_eq!(listed, removed);
+        // Four of metadata, one of rows, ten procedures.
+        assert_eq!(removed.len(), 15, "{removed:?}");
+        assert_eq!(server.sql("SHOW TABLES"), "dyno_mine\ndyno_scan_1\nmine");
+        assert_eq!(
+            server.sql("SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'bench'"),
+            "0"
+        );
+        assert_eq!(target.survey().unwrap(), DataState::Empty);
+    });
+}
+
+#[test]
+fn what_somebody_changed_is_found_before_a_run() {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        let spec = spec(1, 60, 60);
+        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        let spoiled = |sql: &str, undo: &str, says: &str| {
+            server.sql(sql);
+            let error = target.spot_check(&spec, 3).expect_err(sql);
+            assert_eq!(error.kind, TargetErrorKind::Data);
+            assert!(error.message.contains(says), "{sql}: {error}");
+            server.sql(undo);
+        };
+        spoiled(
+            "CREATE INDEX more ON dyno_rows_1 (ver)",
+            "DROP INDEX more ON dyno_rows_1",
+            "further index more",
+        );
+        spoiled(
+            "CREATE TRIGGER t BEFORE UPDATE ON dyno_rows_1 FOR EACH ROW SET NEW.ver = NEW.ver",
+            "DROP TRIGGER t",
+            "trigger t",
+        );
+        spoiled(
+            "UPDATE dyno_scan_1 SET c7 = CONCAT('?', SUBSTR(c7, 2)) WHERE custid = 30",
+            "SELECT 1",
+            "key 30 that holds other text",
+        );
+        spoiled("DELETE FROM dyno_rows_1 WHERE custid = 60", "SELECT 1", "custid from 1 to 59");
+    });
+}
+
+#[test]
+fn a_user_with_few_rights_is_told_which_are_missing() {
+    on_each_with(&[], |server| {
+        server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'");
+        let little = target_at(&server.url_of("little", "bench"));
+        let error = little.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Privilege, "{error}");
+        assert!(error.hint.contains("CREATE ROUTINE") && error.hint.contains("'little'"), "{}", error.hint);
+        // Enough for all, without PROCESS and without the statistics tables.
+        let grant = "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE ROUTINE, ALTER ROUTINE, \
+                     EXECUTE ON bench.* TO little@'127.0.0.1'";
+        server.sql(grant);
+        let report = little.load(&spec(1, 2000, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        assert!(report.tables[0].blocks >= 2000 && report.tables[0].blocks < 2400, "{:?}", report.tables);
+        assert_eq!(little.drop_all().unwrap().len(), 15);
+    });
+}

@@ -1,0 +1,133 @@
+//! Why there is no connection, with the way out.
+
+use oracledb::ErrorKind;
+
+use super::config::{ConnectConfig, Place, Protocol};
+use crate::error::{OraError, words};
+use dyno_engine::error::{TargetError, TargetErrorKind};
+
+/// The ways to give a password, for hints.
+const WAYS: &str = "give the password by target.password_env, target.password_file or the prompt";
+
+/// There is no password, and the driver knows no other way to log in.
+pub(super) fn no_password(config: &ConnectConfig) -> TargetError {
+    let user = &config.user;
+    TargetError::new(TargetErrorKind::PasswordNeeded, format!("user {user} needs a password")).hint(WAYS)
+}
+
+/// Nothing came within the limit.
+pub(super) fn too_late(config: &ConnectConfig) -> TargetError {
+    let (place, seconds) = (config.place_words(), config.connect_timeout.as_secs_f64());
+    TargetError::new(
+        TargetErrorKind::Unreachable,
+        format!("{place} gave no connection to a database within {seconds} s (target.connect_timeout)"),
+    )
+    .hint("check that host and port are those of an Oracle listener that is not overloaded, and that protocol (tcp or tcps) is the port's")
+}
+
+/// What came is not Oracle's protocol.
+pub(super) fn no_oracle(config: &ConnectConfig) -> TargetError {
+    let place = config.place_words();
+    TargetError::new(
+        TargetErrorKind::Unreachable,
+        format!("what answers at {place} does not speak Oracle's protocol"),
+    )
+    .hint(
+        "check that host and port are those of an Oracle listener (`lsnrctl status` on its host shows them)",
+    )
+}
+
+/// The listener or the database refused, or the way to them is broken.
+pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> TargetError {
+    if let Some(server) = OraError::met(error) {
+        return by_database(server, config);
+    }
+    let place = config.place_words();
+    let unreachable = |message: String, hint: &str| {
+        TargetError::new(TargetErrorKind::Unreachable, message).hint(hint.to_owned())
+    };
+    let unsupported = |message: String, hint: &str| {
+        TargetError::new(TargetErrorKind::Unsupported, message).hint(hint.to_owned())
+    };
+    match error.kind() {
+        ErrorKind::InvalidServiceName(_, service, host, port) => unreachable(
+            format!("the listener at {host}:{port} knows no service {service:?} (ORA-12514)"),
+            "name a service that `lsnrctl status` lists on the listener's host; a PDB that is not open has none",
+        ),
+        ErrorKind::InvalidSid(_, sid, host, port) => unreachable(
+            format!("the listener at {host}:{port} knows no SID {sid:?} (ORA-12505)"),
+            "name a service instead: oracle://USER@HOST:PORT/SERVICE; a PDB has no SID",
+        ),
+        ErrorKind::ListenerRefusedConnection(_, host, port, number) => unreachable(
+            format!("the listener at {host}:{port} refused the connection (ORA-{number:05})"),
+            match number {
+                12_516 | 12_518..=12_520 => {
+                    "the instance takes no more sessions: plan fewer, or raise its setting processes"
+                }
+                12_526..=12_529 => "the instance is restricted, or its service is blocked: open it",
+                12_521 => "the listener knows the service and not the instance: take ?instance= out of the URL",
+                _ => "look into the listener's log on its host (listener.log, or log.xml)",
+            },
+        ),
+        ErrorKind::UnexpectedRefuse(_) => unreachable(
+            format!("the listener at {place} refused the connection without a reason"),
+            "look into the listener's log on its host, and at its valid_node_checking",
+        ),
+        ErrorKind::CallTimeoutExceeded => too_late(config),
+        ErrorKind::DeadConnection | ErrorKind::StreamOperation | ErrorKind::UnexpectedError => {
+            let tcps = matches!(config.place, Place::Listener { protocol: Protocol::Tcp, .. });
+            let tls = if tcps { "; a port for TLS wants protocol=tcps" } else { "" };
+            unreachable(
+                format!("no Oracle listener can be reached at {place}: {}", words(error)),
+                &format!("check that the listener runs, host and port, and that no firewall is between{tls}"),
+            )
+        }
+        ErrorKind::TlsOperation => TargetError::new(
+            TargetErrorKind::Denied,
+            format!("no TLS connection to {place} could be made: {}", words(error)),
+        )
+        .hint("give the authority's certificate by wallet=FOLDER with ewallet.pem, and connect by a name that is in the server's certificate"),
+        ErrorKind::WalletUnreadable(_)
+        | ErrorKind::WalletPasswordMissingOrInvalid(..)
+        | ErrorKind::WalletPrivateKeyInvalid(_)
+        | ErrorKind::PemFileOperation => TargetError::new(
+            TargetErrorKind::Denied,
+            format!("the wallet cannot be used: {}", words(error)),
+        )
+        .hint("wallet=FOLDER is the folder of ewallet.pem; the password of an encrypted key comes from DYNO_WALLET_PASSWORD"),
+        ErrorKind::NoConfigDir => unsupported(
+            format!("{place} cannot be looked up: no folder of tnsnames.ora is known"),
+            "set TNS_ADMIN, or write tns-admin=FOLDER into the URL",
+        ),
+        ErrorKind::TnsAliasNotFound(file, alias) => unsupported(
+            format!("{file} has no alias {alias:?}"),
+            "check the alias, or write oracle://USER@HOST:PORT/SERVICE",
+        ),
+        ErrorKind::ServerVersionNotSupported => unsupported(
+            format!("the database at {place} is too old"),
+            "Dyno speaks to Oracle Database 12.2 and later",
+        ),
+        _ => unreachable(format!("{place} cannot be connected to: {}", words(error)), ""),
+    }
+}
+
+/// The database refused the login.
+fn by_database(server: OraError, config: &ConnectConfig) -> TargetError {
+    let user = &config.user;
+    let hint = match server.number {
+        1017 | 1005 => format!("check user and password ({user:?} is the user); {WAYS}"),
+        1045 => format!("GRANT CREATE SESSION TO {user}"),
+        28_000 => format!("ALTER USER {user} ACCOUNT UNLOCK, by a DBA"),
+        28_001 => format!("ALTER USER {user} IDENTIFIED BY a new password"),
+        18 | 20 => "plan fewer sessions, or raise the instance's settings sessions and processes".to_owned(),
+        2391 => format!("plan fewer sessions, or raise SESSIONS_PER_USER of the profile of {user}"),
+        1033 | 1034 | 1109 => "open the database, and the PDB: ALTER PLUGGABLE DATABASE … OPEN".to_owned(),
+        1035 => "the database is in restricted mode: ALTER SYSTEM DISABLE RESTRICTED SESSION".to_owned(),
+        12_660 | 12_650 | 12_686 => {
+            "the server demands native network encryption, which Dyno cannot do: use protocol=tcps".to_owned()
+        }
+        _ => String::new(),
+    };
+    let kind = server.kind();
+    TargetError::new(kind, format!("the database refused the connection: {server}")).hint(hint).cause(server)
+}

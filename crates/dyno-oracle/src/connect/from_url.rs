@@ -1,0 +1,266 @@
+//! Filling a [`ConnectConfig`]: the URL's parts and parameters, then the surroundings (`TNS_ADMIN`, `DYNO_WALLET_PASSWORD`).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dyno_plan::TargetUrl;
+
+use super::config::{ConnectConfig, Place, Protocol};
+use dyno_engine::OpenOptions;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::net::Environment;
+use dyno_engine::secret::Secret;
+
+/// The listener's registered ports: in the clear, and with TLS.
+const PORT: u16 = 1521;
+const PORT_TLS: u16 = 2484;
+
+/// The variable that holds what a wallet's private key is encrypted with.
+const WALLET_PASSWORD: &str = "DYNO_WALLET_PASSWORD";
+
+/// The URL parameters that are understood.
+const PARAMETERS: [&str; 11] = [
+    "protocol",
+    "server",
+    "instance",
+    "sid",
+    "sdu",
+    "wallet",
+    "tns-admin",
+    "connect-timeout",
+    "call-timeout",
+    "tablespace",
+    "index-logging",
+];
+
+/// Parameters that describe a listener, which an alias does itself.
+const OF_LISTENER: [&str; 5] = ["protocol", "server", "instance", "sid", "sdu"];
+
+fn unsupported(message: String) -> TargetError {
+    TargetError::new(TargetErrorKind::Unsupported, message)
+}
+
+fn wrong(name: &str, value: &str, allowed: &str) -> TargetError {
+    unsupported(format!("{name} {value:?} cannot be used")).hint(format!("write {allowed}"))
+}
+
+impl ConnectConfig {
+    /// What `url` and `options` say, filled up from the environment.
+    ///
+    /// # Errors
+    /// [`TargetErrorKind::Unsupported`]: a parameter is unknown or has an impossible value, or no user or service is named.
+    pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
+        Self::read(url, options, Environment::PROCESS)
+    }
+
+    pub(super) fn read(
+        url: &TargetUrl,
+        options: &OpenOptions,
+        environment: Environment,
+    ) -> Result<Self, TargetError> {
+        if let Some((name, _)) = url.params.iter().find(|(name, _)| !PARAMETERS.contains(&name.as_str())) {
+            return Err(unsupported(format!("the URL parameter {name:?} is not known here"))
+                .hint(format!("these are: {}", PARAMETERS.join(", "))));
+        }
+        let user = url.user.clone().ok_or_else(|| {
+            unsupported("the URL names no user".to_owned())
+                .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS of tnsnames.ora")
+        })?;
+        let place = match &url.host {
+            Some(host) => listener(url, host)?,
+            None => alias(url)?,
+        };
+        let path = |name| url.param(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let seconds = |name| whole(url, name, "whole seconds, from 1", 1..=86_400);
+        let tablespace = url.param("tablespace").map(tablespace).transpose()?;
+        let index_nologging = match url.param("index-logging") {
+            None | Some("on") => false,
+            Some("off") => true,
+            Some(other) => return Err(wrong("index-logging", other, "on or off")),
+        };
+        Ok(Self {
+            place,
+            one_instance: ["instance", "sid"].into_iter().any(|name| url.param(name).is_some()),
+            user,
+            password: options.password.clone(),
+            tns_admin: path("tns-admin"),
+            wallet: path("wallet"),
+            wallet_password: environment.var(WALLET_PASSWORD).map(Secret::new),
+            sdu: whole(url, "sdu", "512 to 2097152 bytes", 512..=2_097_152)?,
+            connect_timeout: seconds("connect-timeout")?
+                .map_or(options.connect_timeout, |s| Duration::from_secs(s.into())),
+            call_timeout: seconds("call-timeout")?.map(|s| Duration::from_secs(s.into())),
+            tablespace,
+            index_nologging,
+        })
+    }
+}
+
+fn whole(
+    url: &TargetUrl,
+    name: &str,
+    allowed: &str,
+    range: std::ops::RangeInclusive<u32>,
+) -> Result<Option<u32>, TargetError> {
+    let Some(text) = url.param(name) else { return Ok(None) };
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.map(Some).ok_or_else(|| wrong(name, text, allowed))
+}
+
+/// The name of a tablespace as it may stand in a statement.
+fn tablespace(name: &str) -> Result<String, TargetError> {
+    let upper = name.to_ascii_uppercase();
+    let plain = upper.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$#".contains(&b));
+    if plain && upper.len() <= 128 && upper.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Ok(upper);
+    }
+    Err(wrong("tablespace", name, "a name of letters, digits, _, $ and #, a letter first"))
+}
+
+/// A value that may stand in a descriptor: one that cannot end it or add to it.
+fn plain<'a>(name: &str, value: &'a str) -> Result<&'a str, TargetError> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.$#:/%".contains(c);
+    if !value.is_empty() && value.chars().all(is_plain) {
+        return Ok(value);
+    }
+    Err(wrong(name, value, "letters, digits and any of _ - . $ # :"))
+}
+
+/// The listener that the URL's host and port name, and what it is asked for.
+fn listener(url: &TargetUrl, host: &str) -> Result<Place, TargetError> {
+    let protocol = match url.param("protocol") {
+        None | Some("tcp") => Protocol::Tcp,
+        Some("tcps") => Protocol::Tcps,
+        Some(other) => return Err(wrong("protocol", other, "tcp or tcps")),
+    };
+    let wanted = match (url.param("sid"), url.path.as_str()) {
+        (None, "") => {
+            return Err(unsupported("the URL names no service".to_owned())
+                .hint("write oracle://USER@HOST:PORT/SERVICE, as `lsnrctl status` lists services"));
+        }
+        (None, service) => format!("(SERVICE_NAME={})", plain("the service", service)?),
+        (Some(sid), "") => format!("(SID={})", plain("sid", sid)?),
+        (Some(sid), _) => return Err(wrong("sid", sid, "either /SERVICE or ?sid=SID, not both")),
+    };
+    let instance = match url.param("instance") {
+        Some(name) => format!("(INSTANCE_NAME={})", plain("instance", name)?),
+        None => String::new(),
+    };
+    let server = match url.param("server") {
+        Some(word @ ("dedicated" | "shared" | "pooled")) => format!("(SERVER={word})"),
+        Some(other) => return Err(wrong("server", other, "dedicated, shared or pooled")),
+        None => String::new(),
+    };
+    Ok(Place::Listener {
+        host: plain("the host", host)?.to_owned(),
+        port: url.port.unwrap_or(if protocol == Protocol::Tcps { PORT_TLS } else { PORT }),
+        protocol,
+        connect_data: format!("{wanted}{instance}{server}"),
+    })
+}
+
+/// The alias of a URL without a host.
+fn alias(url: &TargetUrl) -> Result<Place, TargetError> {
+    if url.path.is_empty() {
+        return Err(unsupported("the URL names neither a host nor an alias of tnsnames.ora".to_owned())
+            .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS"));
+    }
+    if let Some(name) = OF_LISTENER.iter().find(|name| url.param(name).is_some()) {
+        return Err(unsupported(format!("{name} goes with a host, and the URL has an alias"))
+            .hint("write it into the alias in tnsnames.ora, or give HOST:PORT"));
+    }
+    Ok(Place::Alias(plain("the alias", &url.path)?.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str) -> Result<ConnectConfig, TargetError> {
+        fn nothing(_: &str) -> Option<String> {
+            None
+        }
+        let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(7) };
+        ConnectConfig::read(&url.parse().unwrap(), &options, Environment(nothing))
+    }
+
+    #[test]
+    fn a_url_becomes_a_descriptor() {
+        for (url, descriptor) in [
+            (
+                "oracle://me@db1/bench",
+                "(DESCRIPTION=(RETRY_DELAY=0)(ADDRESS=(PROTOCOL=tcp)(HOST=db1)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=bench)))",
+            ),
+            (
+                "oracle://me@db1:1600/b.example.com?server=shared&instance=orcl1&sdu=65535",
+                "(DESCRIPTION=(RETRY_DELAY=0)(SDU=65535)(ADDRESS=(PROTOCOL=tcp)(HOST=db1)(PORT=1600))\
+                 (CONNECT_DATA=(SERVICE_NAME=b.example.com)(INSTANCE_NAME=orcl1)(SERVER=shared)))",
+            ),
+            (
+                "oracle://me@[fe80::1]/?sid=ORCL&protocol=tcps",
+                "(DESCRIPTION=(RETRY_DELAY=0)(ADDRESS=(PROTOCOL=tcps)(HOST=fe80::1)(PORT=2484))(CONNECT_DATA=(SID=ORCL)))",
+            ),
+            ("oracle://me@/PROD.WORLD?tns-admin=/etc/oracle", "PROD.WORLD"),
+        ] {
+            let config = read(url).unwrap();
+            assert_eq!(config.connect_string(), descriptor, "{url}");
+        }
+    }
+
+    #[test]
+    fn one_instance_is_named_by_its_name_or_its_sid() {
+        for (url, one) in [
+            ("oracle://me@db1/bench", false),
+            ("oracle://me@db1/bench?instance=orcl1", true),
+            ("oracle://me@db1/?sid=ORCL", true),
+            ("oracle://me@/PROD.WORLD", false),
+        ] {
+            assert_eq!(read(url).unwrap().one_instance, one, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_driver_takes_every_descriptor() {
+        for url in ["oracle://me@db1/bench", "oracle://me@[fe80::1]/?sid=ORCL&protocol=tcps"] {
+            let string = read(url).unwrap().connect_string();
+            let config = oracledb::Config::default().set_connect_string(&string).unwrap();
+            assert!(config.get_connect_descriptor().contains("CONNECT_DATA"), "{url}");
+        }
+    }
+
+    #[test]
+    fn settings_beside_the_place_are_read() {
+        let config = read(
+            "oracle://me@db1/b?connect-timeout=3&call-timeout=60&tablespace=bench_ts&index-logging=off&wallet=/w",
+        )
+        .unwrap();
+        assert_eq!(config.connect_timeout, Duration::from_secs(3));
+        assert_eq!(config.call_timeout, Some(Duration::from_secs(60)));
+        assert_eq!(config.tablespace_clause(), "TABLESPACE BENCH_TS");
+        assert_eq!((config.index_nologging, config.wallet), (true, Some(PathBuf::from("/w"))));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named_with_what_can() {
+        for (url, named, allowed) in [
+            ("oracle://db1/b", "no user", "USER@HOST"),
+            ("oracle://me@db1/", "no service", "/SERVICE"),
+            ("oracle://me@/", "neither a host", "ALIAS"),
+            ("oracle://me@/X?server=shared", "server goes with a host", "tnsnames.ora"),
+            ("oracle://me@db1/b?colour=red", "colour", "tablespace"),
+            ("oracle://me@db1/b?sid=x", "sid", "not both"),
+            ("oracle://me@db1/b?protocol=udp", "udp", "tcps"),
+            ("oracle://me@db1/b?sdu=1", "sdu", "512"),
+            ("oracle://me@db1/b?call-timeout=0", "call-timeout", "whole seconds"),
+            ("oracle://me@db1/b?index-logging=no", "index-logging", "on or off"),
+            ("oracle://me@db1/b?tablespace=a;drop", "tablespace", "letters"),
+            ("oracle://me@db1/b)(SID=x", "the service", "letters"),
+            ("oracle://me@d(b/b", "the host", "letters"),
+        ] {
+            let error = read(url).expect_err(url);
+            assert_eq!(error.kind, TargetErrorKind::Unsupported);
+            assert!(error.to_string().contains(named), "{error}");
+            assert!(error.hint.contains(allowed), "{}", error.hint);
+        }
+    }
+}

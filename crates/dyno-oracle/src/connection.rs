@@ -1,0 +1,211 @@
+//! One connection to the database for everything but the hot path: statements with named binds, rows as text.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use oracledb::{OracleNumber, ToDbValue};
+
+use super::connect::{ConnectConfig, dial};
+use super::error::{OraError, target};
+use super::shelter::caught;
+use super::socket::{MARK_BYTES, find};
+use super::sql;
+use dyno_engine::error::TargetError;
+use dyno_engine::net::Breaker;
+
+/// A value of a bind, by the bind's name.
+pub(super) type Bind<'a> = (&'a str, &'a dyn ToDbValue);
+
+/// Rows that one answer brings at most, where many are expected.
+const FETCH_ROWS: u32 = 1_000;
+
+/// One connection.
+pub(super) struct Connection {
+    /// Taken only when this is dropped.
+    driver: Option<oracledb::Connection>,
+    /// Whether the driver has panicked: it is then asked nothing more, not even to end.
+    spoilt: Cell<bool>,
+}
+
+impl Connection {
+    /// Opens one, seen in V$SESSION as module `dyno` with this action.
+    pub(super) fn open(config: &ConnectConfig, action: &str) -> Result<Self, TargetError> {
+        Ok(Self { driver: Some(dial(config, action)?), spoilt: Cell::new(false) })
+    }
+
+    /// The same, and `breaker` can break off what it does.
+    pub(super) fn open_guarded(
+        config: &ConnectConfig,
+        action: &str,
+        breaker: &Arc<Breaker>,
+    ) -> Result<Self, TargetError> {
+        let breaks = breaker.breaks();
+        let connection = Self::open(config, action)?;
+        let long_text = " ".repeat(MARK_BYTES);
+        let mark = || connection.run(&sql::MARK_SOCKET.text(), &[("long_text", &long_text.as_str())]).is_ok();
+        let limit = |limit| connection.call(|driver| driver.set_call_timeout(limit));
+        // Others wait their turn meanwhile, so a database that hangs here must not hold it for ever.
+        limit(Some(config.connect_timeout))?;
+        let socket = find(mark);
+        limit(config.call_timeout)?;
+        // Where the socket cannot be told, calls cannot be broken off; they end by themselves or by the URL's call-timeout.
+        if let Some(socket) = socket {
+            breaker.guard(&socket, breaks).map_err(|error| {
+                TargetError::new(dyno_engine::TargetErrorKind::Unreachable, error.to_string())
+            })?;
+        }
+        Ok(connection)
+    }
+
+    /// The driver's own, for the hot path, whose calls are in [`caught`] of their own.
+    pub(super) fn driver(&self) -> &oracledb::Connection {
+        self.driver.as_ref().expect("it is there as long as this is")
+    }
+
+    /// The driver has panicked.
+    pub(super) fn spoil(&self) {
+        self.spoilt.set(true);
+    }
+
+    /// Calls the driver.
+    fn call<T>(
+        &self,
+        call: impl FnOnce(&oracledb::Connection) -> Result<T, oracledb::Error>,
+    ) -> Result<T, TargetError> {
+        if self.spoilt.get() {
+            let message = "the driver has panicked on this connection before";
+            return Err(TargetError::new(dyno_engine::TargetErrorKind::Database, message));
+        }
+        match caught(|| call(self.driver())) {
+            Ok(outcome) => outcome.map_err(|error| target(&error)),
+            Err(reason) => {
+                self.spoil();
+                Err(TargetError::new(dyno_engine::TargetErrorKind::Database, reason))
+            }
+        }
+    }
+
+    /// The version: (19, 21) for 19.21.
+    pub(super) fn version(&self) -> (usize, usize) {
+        self.driver().version().map_or((0, 0), |version| (version.0, version.1))
+    }
+
+    /// The rows of a query.
+    pub(super) fn rows(&self, sql: &str, binds: &[Bind<'_>]) -> Result<Vec<Row>, TargetError> {
+        let mut rows = Vec::new();
+        self.each(sql, binds, &mut |row| rows.push(row))?;
+        Ok(rows)
+    }
+
+    /// Tells `visit` of every row of a query, without keeping them.
+    pub(super) fn each(
+        &self,
+        sql: &str,
+        binds: &[Bind<'_>],
+        visit: &mut dyn FnMut(Row),
+    ) -> Result<(), TargetError> {
+        self.call(|driver| {
+            let builder = driver.statement(sql)?;
+            let statement = builder.prefetch_rows(FETCH_ROWS).fetch_array_size(FETCH_ROWS).build()?;
+            for row in statement.query_named(binds)? {
+                visit(Row::read(&row?));
+            }
+            Ok(())
+        })
+    }
+
+    /// The rows of a query, or `None` where the database refuses it: no such view, no right.
+    pub(super) fn rows_if_allowed(
+        &self,
+        sql: &str,
+        binds: &[Bind<'_>],
+    ) -> Result<Option<Vec<Row>>, TargetError> {
+        match self.rows(sql, binds) {
+            Ok(rows) => Ok(Some(rows)),
+            Err(error) if OraError::of(&error).is_some() && !is_lost(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs a statement or a block; how many rows it changed.
+    pub(super) fn run(&self, sql: &str, binds: &[Bind<'_>]) -> Result<u64, TargetError> {
+        self.call(|driver| Ok(driver.execute_named(sql, binds)?.rows_affected()))
+    }
+
+    /// Runs a block whose OUT bind `out` is a number, and returns that.
+    pub(super) fn number(&self, sql: &str, binds: &[Bind<'_>], out: &str) -> Result<i64, TargetError> {
+        let number: &dyn ToDbValue = &oracledb::DB_TYPE_NUMBER;
+        let binds: Vec<Bind<'_>> = binds.iter().copied().chain([(out, number)]).collect();
+        self.call(|driver| driver.execute_named(sql, &binds)?.out_bind_data().get(0))
+    }
+
+    /// Runs a statement once for each row of positional binds; how many rows it changed.
+    pub(super) fn batch(&self, sql: &str, rows: &[&[&dyn ToDbValue]]) -> Result<u64, TargetError> {
+        self.call(|driver| Ok(driver.execute_batch(sql, rows)?.rows_affected()))
+    }
+
+    /// Tells others `words` about this session.
+    pub(super) fn introduce(&self, words: &str) -> Result<(), TargetError> {
+        // They travel with the next call.
+        self.call(|driver| driver.set_client_info(words).and_then(|()| driver.ping()))
+    }
+
+    /// Commits.
+    pub(super) fn commit(&self) -> Result<(), TargetError> {
+        self.call(oracledb::Connection::commit)
+    }
+
+    /// Takes back what was not committed.
+    pub(super) fn rollback(&self) {
+        // Whether or not this arrives, what is not committed is gone.
+        let _ = self.call(oracledb::Connection::rollback);
+    }
+
+    /// Ends it in the protocol's own way.
+    pub(super) fn close(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let Some(mut driver) = self.driver.take() else { return };
+        // A connection that is gone needs no ending; one on which the driver has panicked would ask it once more.
+        let ended = !self.spoilt.get() && caught(|| driver.close()).is_ok();
+        if !ended {
+            std::mem::forget(driver);
+        }
+    }
+}
+
+fn is_lost(error: &TargetError) -> bool {
+    error.kind == dyno_engine::TargetErrorKind::Unreachable
+}
+
+/// One row as text; NULL, which an empty text is too, is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row(pub(super) Vec<Option<String>>);
+
+impl Row {
+    fn read(row: &oracledb::Row) -> Self {
+        let cell = |index| {
+            row.get::<Option<String>>(index)
+                .ok()
+                .or_else(|| {
+                    Some(row.get::<Option<OracleNumber>>(index).ok()?.map(|number| number.to_string()))
+                })
+                .flatten()
+        };
+        Self((0..row.columns().len()).map(cell).collect())
+    }
+
+    /// The text of a column.
+    pub(super) fn get(&self, index: usize) -> Option<&str> {
+        self.0.get(index)?.as_deref()
+    }
+
+    /// A column as something else, a number above all.
+    pub(super) fn parse<T: std::str::FromStr>(&self, index: usize) -> Option<T> {
+        self.get(index)?.parse().ok()
+    }
+}

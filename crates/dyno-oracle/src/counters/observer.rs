@@ -1,0 +1,185 @@
+//! The observer: one connection, one round of questions per snapshot.
+
+use std::collections::BTreeMap;
+
+use dyno_record::Snapshot;
+
+use super::super::connect::ConnectConfig;
+use super::super::connection::{Connection, Row};
+use super::super::error::OraError;
+use super::super::sql;
+use super::company::Others;
+use super::histogram;
+use super::portable::{Facts, fill};
+use super::sources::{STATISTICS, Source, Surroundings, granted_name};
+use super::standing;
+use dyno_engine::error::TargetError;
+use dyno_engine::target::{Counting, Observer};
+
+/// Reads counters of one database.
+pub(crate) struct OraObserver {
+    connection: Connection,
+    /// The sources that can be read, with their statements.
+    sources: Vec<(Source, String)>,
+    facts: Facts,
+    /// The statement that tells when instances were started, if one may be asked.
+    started: Option<String>,
+    /// What others did; nothing where their sessions cannot be seen, or are those of several instances.
+    others: Option<Others>,
+}
+
+impl OraObserver {
+    /// Connects, and finds out what can be read.
+    pub(crate) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
+        let connection = Connection::open(config, "observer")?;
+        let surroundings = Surroundings::find(&connection, config)?;
+        let mut facts = Facts { in_container: surroundings.con_id > 0, missing: BTreeMap::new() };
+        let mut sources = Vec::new();
+        for source in surroundings.sources() {
+            let sql = source.sql();
+            match connection.rows(&sql, &source.binds()) {
+                Ok(_) => sources.push((source, sql)),
+                Err(error) => facts.note_missing(&source, error)?,
+            }
+        }
+        let mut started = None;
+        // What becomes of an instance that this is not about does not matter.
+        let all = (!config.one_instance).then_some(sql::INSTANCES);
+        for statement in all.into_iter().chain([sql::INSTANCE]) {
+            if started.is_none() && connection.rows_if_allowed(&statement.text(), &[])?.is_some() {
+                started = Some(statement.text());
+            }
+        }
+        let seen =
+            !surroundings.rac && connection.rows_if_allowed(&sql::COUNTERS_OTHERS.text(), &[])?.is_some();
+        let others = seen.then(Others::default);
+        Ok(Self { connection, sources, facts, started, others })
+    }
+}
+
+impl Facts {
+    /// Takes a refusal as the reason why a source is missing; what is no refusal is an error.
+    fn note_missing(&mut self, source: &Source, error: TargetError) -> Result<(), TargetError> {
+        let Some(server) = OraError::of(&error) else { return Err(error) };
+        let object = granted_name(&source.view);
+        let reason =
+            format!("{} cannot be read ({server}): GRANT SELECT ON SYS.{object}", source.view.to_uppercase());
+        self.missing.insert(source.name, reason);
+        Ok(())
+    }
+}
+
+impl Observer for OraObserver {
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
+        let mut snapshot = Snapshot::default();
+        for (source, sql) in &self.sources {
+            let counts = source.name == STATISTICS;
+            if counts {
+                tell(Counting::Asked);
+            }
+            let rows = self.connection.rows(sql, &source.binds())?;
+            if counts {
+                tell(Counting::Answered);
+            }
+            match source.name {
+                "histogram" | "instance.histogram" => {
+                    for (event, histogram) in histogram::read(&rows) {
+                        let own = source.name == "histogram";
+                        let name = if own { event } else { format!("instance {event}") };
+                        snapshot.latencies.insert(name, histogram);
+                    }
+                }
+                "file" => rows.iter().for_each(|row| note_file(&mut snapshot, row)),
+                "event" | "instance.event" => {
+                    rows.iter().for_each(|row| note_event(&mut snapshot, source.name, row));
+                }
+                name => rows.iter().for_each(|row| note(&mut snapshot, name, row)),
+            }
+        }
+        if let Some(sql) = &self.started {
+            for row in self.connection.rows(sql, &[])? {
+                let (number, start) = (row.get(0).unwrap_or("?"), row.get(3).unwrap_or("?"));
+                snapshot.epochs.insert(format!("instance.{number}.start"), start.to_owned());
+            }
+        }
+        standing::fill(&self.connection, &mut snapshot)?;
+        fill(&mut snapshot, &self.facts);
+        if let Some(others) = &mut self.others {
+            self.connection.rows(&sql::COUNTERS_OTHERS.text(), &[])?.iter().for_each(|row| others.note(row));
+            others.fill(&mut snapshot);
+        }
+        Ok(snapshot)
+    }
+
+    /// Queries are no transactions.
+    fn own_commits(&self) -> u64 {
+        0
+    }
+}
+
+/// Adds `value` under `name`, and under the instance's own name where several are told apart.
+fn add(snapshot: &mut Snapshot, instance: Option<&str>, name: &str, value: f64) {
+    *snapshot.native.entry(name.to_owned()).or_default() += value;
+    if let Some(instance) = instance.filter(|instance| *instance != "0") {
+        *snapshot.native.entry(format!("instance {instance}.{name}")).or_default() += value;
+    }
+}
+
+/// Files instance, name and value.
+fn note(snapshot: &mut Snapshot, source: &str, row: &Row) {
+    if let (Some(name), Some(value)) = (row.get(1), row.parse(2)) {
+        add(snapshot, row.get(0), &format!("{source}.{name}"), value);
+    }
+}
+
+/// Files instance, event, class, waits and microseconds.
+fn note_event(snapshot: &mut Snapshot, source: &str, row: &Row) {
+    let (Some(event), Some(class)) = (row.get(1), row.get(2)) else { return };
+    for (part, column) in [("waits", 3), ("us", 4)] {
+        if let Some(value) = row.parse(column) {
+            add(snapshot, row.get(0), &format!("{source}.{class}.{event}.{part}"), value);
+        }
+    }
+}
+
+/// Files instance, type of file and six sums.
+fn note_file(snapshot: &mut Snapshot, row: &Row) {
+    let Some(kind) = row.get(1) else { return };
+    for (part, column) in
+        [("reads", 2), ("writes", 3), ("read_mb", 4), ("write_mb", 5), ("read_ms", 6), ("write_ms", 7)]
+    {
+        if let Some(value) = row.parse(column) {
+            add(snapshot, row.get(0), &format!("file.{kind}.{part}"), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: &[&str]) -> Row {
+        Row(cells.iter().map(|cell| Some((*cell).to_owned())).collect())
+    }
+
+    #[test]
+    fn instances_are_added_up_and_kept_apart() {
+        let mut snapshot = Snapshot::default();
+        note(&mut snapshot, "sysstat", &row(&["1", "user commits", "10"]));
+        note(&mut snapshot, "sysstat", &row(&["2", "user commits", "5"]));
+        assert_eq!(snapshot.native["sysstat.user commits"], 15.0);
+        assert_eq!(snapshot.native["instance 1.sysstat.user commits"], 10.0);
+        let mut single = Snapshot::default();
+        note(&mut single, "sysstat", &row(&["0", "user commits", "10"]));
+        assert_eq!(single.native.len(), 1);
+    }
+
+    #[test]
+    fn events_and_files_are_filed_by_class_and_type() {
+        let mut snapshot = Snapshot::default();
+        note_event(&mut snapshot, "event", &row(&["0", "log file sync", "Commit", "7", "3500"]));
+        note_file(&mut snapshot, &row(&["0", "Data File", "4", "3", "2", "1", "9", "8"]));
+        assert_eq!(snapshot.native["event.Commit.log file sync.us"], 3500.0);
+        assert_eq!(snapshot.native["file.Data File.write_ms"], 8.0);
+    }
+}

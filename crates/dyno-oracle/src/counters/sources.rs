@@ -1,0 +1,240 @@
+//! Where counters come from: the view that answers each question in these surroundings.
+
+use super::super::connect::ConnectConfig;
+use super::super::connection::{Bind, Connection};
+use super::super::sql::{self, Statement};
+use dyno_engine::error::TargetError;
+
+/// Where the session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Surroundings {
+    /// Whether several instances are open and may work for this target.
+    pub(crate) rac: bool,
+    /// The container's number; 0 where there are no containers.
+    pub(crate) con_id: u32,
+}
+
+/// Whose work a source counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// The container's, as far as there is one; the instance's else.
+    Container,
+    /// The whole instance's, background processes included.
+    Instance,
+}
+
+/// One question to the database.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    /// What its native names begin with.
+    pub(crate) name: &'static str,
+    /// The file.
+    pub(crate) statement: Statement,
+    /// The view that answers.
+    pub(crate) view: String,
+    /// The container whose rows the statement asks for, 0 being the whole instance; `None` if it asks for none.
+    pub(crate) con_id: Option<u32>,
+    rac: bool,
+}
+
+impl Source {
+    /// The statement with its view.
+    pub(crate) fn sql(&self) -> String {
+        let (inst, group) = if self.rac { ("inst_id", "inst_id, ") } else { ("0", "") };
+        self.statement.with(&[("inst", inst), ("view", &self.view), ("group", group)])
+    }
+
+    /// Its binds.
+    pub(crate) fn binds(&self) -> Vec<Bind<'_>> {
+        self.con_id.iter().map(|con_id| -> Bind<'_> { ("con_id", con_id) }).collect()
+    }
+}
+
+/// The source that counts operations, rows, commits and blocks.
+pub(super) const STATISTICS: &str = "sysstat";
+
+/// Views that exist for containers too, by the names of their sources.
+const BY_CONTAINER: [(&str, Statement, &str); 4] = [
+    (STATISTICS, sql::COUNTERS_SYSSTAT, "sysstat"),
+    ("event", sql::COUNTERS_EVENTS, "system_event"),
+    ("time", sql::COUNTERS_TIME_MODEL, "sys_time_model"),
+    ("histogram", sql::COUNTERS_HISTOGRAM, "event_histogram_micro"),
+];
+
+/// Views of the host and of files.
+const OF_INSTANCE: [(&str, Statement, &str); 2] =
+    [("os", sql::COUNTERS_OSSTAT, "osstat"), ("file", sql::COUNTERS_FILES, "iostat_file")];
+
+impl Surroundings {
+    /// Finds out where `connection` is. Who names one instance gets that one's counters, so that two targets can be two instances.
+    pub(crate) fn find(connection: &Connection, config: &ConnectConfig) -> Result<Self, TargetError> {
+        let rows = connection.rows(&sql::WHO.text(), &[])?;
+        let row = rows.first();
+        let in_container = row.is_some_and(|row| row.get(4).is_some());
+        let con_id = row.and_then(|row| row.parse(6)).filter(|_| in_container).unwrap_or(0);
+        Ok(Self { rac: !config.one_instance && is_rac(connection)?, con_id })
+    }
+
+    /// The view of sessions: of all instances that may work for the target.
+    pub(crate) fn session_view(self) -> &'static str {
+        if self.rac { "gv$session" } else { "v$session" }
+    }
+
+    /// A statement on that view.
+    pub(crate) fn sessions(self, statement: Statement) -> String {
+        sessions_in(statement, self.session_view())
+    }
+
+    fn view(self, scope: Scope, name: &str) -> String {
+        let global = if self.rac { "g" } else { "" };
+        let container = if scope == Scope::Container && self.con_id > 0 { "con_" } else { "" };
+        format!("{global}v${container}{name}")
+    }
+
+    /// Every source here. What the container counts comes first, under names without a prefix; where there is one, what the
+    /// instance counts follows under `instance.`.
+    pub(crate) fn sources(self) -> Vec<Source> {
+        let source = |name, statement, scope, view, con_id| Source {
+            name,
+            statement,
+            view: self.view(scope, view),
+            con_id,
+            rac: self.rac,
+        };
+        let of = |scope| {
+            BY_CONTAINER.map(move |(name, statement, view)| {
+                let name = match (scope, name) {
+                    (Scope::Container, name) => name,
+                    (Scope::Instance, "sysstat") => "instance.sysstat",
+                    (Scope::Instance, "event") => "instance.event",
+                    (Scope::Instance, "time") => "instance.time",
+                    (Scope::Instance, _) => "instance.histogram",
+                };
+                (name, statement, scope, view)
+            })
+        };
+        let mut wanted: Vec<_> = of(Scope::Container).to_vec();
+        if self.con_id > 0 {
+            wanted.extend(of(Scope::Instance));
+        }
+        let by_container = wanted.into_iter().map(|(name, statement, scope, view)| {
+            let con_id = if scope == Scope::Container { self.con_id } else { 0 };
+            source(name, statement, scope, view, Some(con_id))
+        });
+        let of_instance = OF_INSTANCE
+            .into_iter()
+            .map(|(name, statement, view)| source(name, statement, Scope::Instance, view, None));
+        by_container.chain(of_instance).collect()
+    }
+}
+
+/// `statement` on `view`, which is V$SESSION or GV$SESSION, with the instance's number as that tells it.
+pub(crate) fn sessions_in(statement: Statement, view: &str) -> String {
+    let own = "TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE'))";
+    statement.with(&[("view", view), ("inst", if view.starts_with('g') { "inst_id" } else { own })])
+}
+
+/// Views that this user cannot read of those that a run asks, as they are granted: `V_$SYSSTAT`.
+pub(crate) fn unreadable(
+    connection: &Connection,
+    surroundings: Surroundings,
+) -> Result<Vec<String>, TargetError> {
+    let mut missing = Vec::new();
+    for source in surroundings.sources() {
+        if connection.rows_if_allowed(&source.sql(), &source.binds())?.is_none() {
+            missing.push(granted_name(&source.view));
+        }
+    }
+    let sessions = surroundings.sessions(sql::OTHERS);
+    let con_id: [Bind<'_>; 1] = [("con_id", &surroundings.con_id)];
+    if connection.rows_if_allowed(&sessions, &con_id)?.is_none() {
+        missing.push(granted_name(surroundings.session_view()));
+    }
+    let others = [
+        (sql::SETTINGS, "V_$PARAMETER"),
+        (sql::INSTANCE, "V_$INSTANCE"),
+        (sql::DATABASE, "V_$DATABASE"),
+        // Two views, either of which may be the one that is missing.
+        (sql::COUNTERS_OTHERS, "V_$SESSTAT"),
+        (sql::COUNTERS_OTHERS, "V_$STATNAME"),
+        (sql::REDO_LOGS, "V_$LOG"),
+    ];
+    let of_containers = [(sql::PDB_MODE, "V_$PDBS")];
+    let of_containers = of_containers.into_iter().filter(|_| surroundings.con_id > 0);
+    for (statement, view) in others.into_iter().chain(of_containers) {
+        if connection.rows_if_allowed(&statement.text(), &[])?.is_none() {
+            missing.push(view.to_owned());
+        }
+    }
+    Ok(missing)
+}
+
+/// The object behind a view, which is what is granted: `V_$SYSSTAT` of `v$sysstat`.
+pub(super) fn granted_name(view: &str) -> String {
+    view.to_uppercase().replacen('$', "_$", 1)
+}
+
+/// Whether the database has more than one open instance, as far as this user may see.
+pub(crate) fn is_rac(connection: &Connection) -> Result<bool, TargetError> {
+    let rows = connection.rows_if_allowed(&sql::INSTANCES.text(), &[])?;
+    Ok(rows.is_some_and(|rows| rows.len() > 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn views(rac: bool, con_id: u32) -> Vec<String> {
+        Surroundings { rac, con_id }.sources().into_iter().map(|source| source.view).collect()
+    }
+
+    #[test]
+    fn the_views_are_those_of_the_surroundings() {
+        assert_eq!(
+            views(false, 0),
+            [
+                "v$sysstat",
+                "v$system_event",
+                "v$sys_time_model",
+                "v$event_histogram_micro",
+                "v$osstat",
+                "v$iostat_file"
+            ]
+        );
+        let pdb = views(false, 3);
+        assert_eq!(pdb[..2], ["v$con_sysstat", "v$con_system_event"]);
+        assert_eq!(pdb[4..6], ["v$sysstat", "v$system_event"], "what background processes do");
+        assert!(views(true, 3).iter().all(|view| view.starts_with("gv$")));
+        assert_eq!(views(true, 0)[0], "gv$sysstat");
+    }
+
+    #[test]
+    fn the_instance_is_never_asked_for_a_containers_rows() {
+        for con_id in [0, 3] {
+            for source in (Surroundings { rac: true, con_id }).sources() {
+                let wanted = if source.name.starts_with("instance.") { 0 } else { con_id };
+                assert!(source.con_id.is_none_or(|asked| asked == wanted), "{}", source.name);
+                assert!(!source.sql().contains("IN (0"), "rows of both would be added up: {}", source.sql());
+            }
+        }
+    }
+
+    #[test]
+    fn grants_name_the_object_behind_a_view() {
+        assert_eq!(granted_name("gv$con_sysstat"), "GV_$CON_SYSSTAT");
+    }
+
+    #[test]
+    fn instances_are_told_apart_only_where_there_are_several() {
+        for (rac, inst) in [(true, "SELECT inst_id AS inst"), (false, "SELECT 0 AS inst")] {
+            for source in (Surroundings { rac, con_id: 3 }).sources() {
+                let sql = source.sql();
+                assert!(!sql.contains('{'), "{sql}");
+                if source.statement.name != "counters_histogram" {
+                    assert!(sql.starts_with(inst), "{sql}");
+                }
+                assert_eq!(source.con_id.is_some(), sql.contains(":con_id"), "{sql}");
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Every statement is parsed by ANTLR's grammar of Oracle's SQL and PL/SQL, and its binds are those that the code gives.
+//!
+//! The grammar runs in Node.js (`tests/plsql`); `scripts/testbeds.sh` fetches it. Where it is not there the parsing is
+//! skipped, and binds are found by a scan of the text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use dyno_plan::{Commit, DataSpec, Redo};
+
+use super::counters::{Surroundings, sessions_in};
+use super::layout::{Table, names_and_binds, text_expression};
+use super::ops::Texts;
+use super::sql;
+use dyno_engine::data::TableKind;
+
+/// One statement as the database gets it.
+struct Sent {
+    name: String,
+    sql: String,
+    binds: Vec<String>,
+}
+
+fn sent(name: &str, sql: String, binds: &[&str]) -> Sent {
+    Sent { name: name.to_owned(), sql, binds: binds.iter().map(|bind| (*bind).to_owned()).collect() }
+}
+
+/// What the code gives for each statement that is sent as its file has it, but for names.
+const GIVEN: &[(sql::Statement, &[&str])] = &[
+    (sql::AWR_PACK, &[]),
+    (sql::AWR_REPORT, &["dbid", "instance", "first_snapshot", "last_snapshot"]),
+    (sql::AWR_SNAPSHOT, &["snapshot"]),
+    (sql::AWR_WHERE, &[]),
+    (sql::CLEAR_TABLES, &[]),
+    (sql::COMMENT, &[]),
+    (sql::COUNT_FEW, &[]),
+    (sql::COUNTERS_OTHERS, &[]),
+    (sql::SAMPLE_OTHERS, &[]),
+    (sql::CREATE_CHUNKS, &[]),
+    (sql::CREATE_INDEX, &[]),
+    (sql::CREATE_META, &[]),
+    (sql::CREATE_OBJECTS, &[]),
+    (sql::CREATE_TABLE, &[]),
+    (sql::CREATE_TABLES, &[]),
+    (sql::DATABASE, &[]),
+    (sql::DROP_TABLE, &[]),
+    (sql::FORGET_OBJECT, &["kind", "name"]),
+    (sql::FREE_SPACE, &["tablespace"]),
+    (sql::GATHER_STATISTICS, &["table_name"]),
+    (sql::INDEX_THERE, &["index_name"]),
+    (sql::INSTANCE, &[]),
+    (sql::INSTANCES, &[]),
+    (sql::LOCK_HOLDER, &[]),
+    (sql::LOCK_SERVER_HOLDER, &[]),
+    (sql::LOCK_TAKE, &["outcome", "id", "lockmode"]),
+    (sql::MARK_SOCKET, &["long_text"]),
+    (sql::MEASURE_ROWS, &[]),
+    (sql::MEASURE_TABLE, &["table_name"]),
+    (sql::NOTE_CHUNK, &["kind", "schema_no", "first_position", "row_count"]),
+    (sql::NOTE_META, &["name", "value"]),
+    (sql::NOTE_META_NOW, &["name"]),
+    (sql::NOTE_OBJECT, &["kind", "name", "mark"]),
+    (sql::NOTE_TABLE, &["kind", "schema_no", "name", "row_count", "blocks", "bytes"]),
+    (sql::OTHERS, &["con_id"]),
+    (sql::PRIVILEGES, &[]),
+    (sql::QUOTA, &["tablespace"]),
+    (sql::READ_CHUNKS, &[]),
+    (sql::READ_META, &[]),
+    (sql::READ_OBJECTS, &[]),
+    (sql::READ_TABLES, &[]),
+    (sql::REDO_LOGS, &[]),
+    (sql::SAMPLE_WAITS, &[]),
+    (sql::SESSION_COUNTS, &[]),
+    (sql::SESSION_NOWAIT, &[]),
+    (sql::SESSION_WAIT, &[]),
+    (sql::SESSIONS_PER_USER, &[]),
+    (sql::SETTINGS, &[]),
+    (sql::STATSPACK_SNAPSHOT, &["snapshot"]),
+    (sql::STATSPACK_THERE, &[]),
+    (sql::TABLES_THERE, &[]),
+    (sql::TABLESPACE, &["tablespace"]),
+];
+
+/// The same for those that look at the data, by version or by key.
+const GIVEN_TOO: &[(sql::Statement, &[&str])] = &[
+    (sql::COUNT_SECONDARY, &["value"]),
+    (sql::OWN_PLACES, &["last_key"]),
+    (sql::OWN_ROWS, &["last_key"]),
+    (sql::PDB_MODE, &[]),
+    (sql::SWEEP_UP, &["last_key", "most"]),
+    (sql::SPOT_BLOCKS, &[]),
+    (sql::COUNTERS_SHAPE, &[]),
+    (sql::SPOT_CONSTRAINTS, &["table_name"]),
+    (sql::SPOT_INDEXES, &["table_name"]),
+    (sql::SPOT_KEY, &["key"]),
+    (sql::SPOT_LARGEST, &[]),
+    (sql::SPOT_SMALLEST, &[]),
+    (sql::SPOT_TRIGGERS, &["table_name"]),
+    (sql::VERSION, &[]),
+    (sql::VERSION_122, &[]),
+    (sql::VERSIONS, &[]),
+    (sql::WHO, &[]),
+];
+
+/// Data with or without a table to scan and a secondary key.
+fn spec(scan_rows: u64, secondary: bool) -> DataSpec {
+    DataSpec { schemas: 12, rows: 500, scan_rows, block_size: 8192, compressible: 0, seed: 1, secondary }
+}
+
+/// Everything that the engine can send, in every variant whose words differ.
+fn everything() -> Vec<Sent> {
+    let (names, binds) = names_and_binds();
+    let rows_table = Table { kind: TableKind::Rows, schema: 12, rows: 500 };
+    let (table, text) = (rows_table.name(), text_expression());
+    let columns = rows_table.column_definitions(&spec(0, true));
+    let [index, secondary_index] = rows_table.indexes(&spec(0, true)).try_into().unwrap();
+    let fill = |statement: sql::Statement| {
+        statement.with(&[
+            ("table", &table),
+            ("columns", &columns),
+            ("index", &index.name),
+            ("column", index.column),
+            ("names", &names),
+            ("binds", &binds),
+            ("text", &text),
+            ("tablespace", "TABLESPACE USERS"),
+            ("logging", "NOLOGGING"),
+            ("mark", "dyno load 0123456789abcdef"),
+            ("pct", "0.500000"),
+            ("seed", "4294967295"),
+            ("view", "gv$session"),
+            ("inst", "inst_id"),
+        ])
+    };
+    let mut all: Vec<Sent> = GIVEN
+        .iter()
+        .chain(GIVEN_TOO)
+        .map(|(statement, binds)| sent(statement.name, fill(*statement), binds))
+        .collect();
+    let text_columns: Vec<String> = (2..=20).map(|column| format!("c{column}")).collect();
+    let mut insert = vec!["custid".to_owned()];
+    insert.extend(text_columns.clone());
+    all.push(Sent { name: "insert_rows".into(), sql: fill(sql::INSERT_ROWS), binds: insert });
+    let older = rows_table.column_definitions(&spec(0, false));
+    all.push(sent(
+        "create_table",
+        sql::CREATE_TABLE.with(&[("table", &table), ("columns", &older), ("tablespace", "")]),
+        &[],
+    ));
+    let on_secondary = sql::CREATE_INDEX.with(&[
+        ("index", &secondary_index.name),
+        ("table", &table),
+        ("column", secondary_index.column),
+        ("tablespace", ""),
+        ("logging", "LOGGING"),
+    ]);
+    all.push(sent("create_index", on_secondary, &[]));
+    for statement in [sql::LOCK_HOLDER, sql::LOCK_SERVER_HOLDER, sql::SESSION_COUNTS] {
+        all.push(sent(statement.name, sessions_in(statement, "v$session"), &[]));
+    }
+    for surroundings in [Surroundings { rac: false, con_id: 0 }, Surroundings { rac: true, con_id: 3 }] {
+        for source in surroundings.sources() {
+            let binds: &[&str] = if source.con_id.is_some() { &["con_id"] } else { &[] };
+            all.push(sent(source.statement.name, source.sql(), binds));
+        }
+    }
+    for (redo, commit, spec) in [
+        (Redo::Lite, Commit::Wait, spec(500, true)),
+        (Redo::Heavy, Commit::Nowait, spec(0, false)),
+        (Redo::Heavy, Commit::Plsql, spec(500, true)),
+    ] {
+        let texts = Texts::new(12, redo, commit, &spec);
+        let updated =
+            if redo == Redo::Heavy { text_columns.clone() } else { vec!["c2".into(), "c20".into()] };
+        let mut update = [updated, vec!["first_key".into(), "last_key".into()]].concat();
+        let mut insert = [vec!["key".to_owned()], text_columns.clone()].concat();
+        let mut delete = vec!["key".to_owned()];
+        if commit == Commit::Plsql {
+            for binds in [&mut update, &mut insert, &mut delete] {
+                binds.push("changed".into());
+            }
+        }
+        let slice = ["list", "work_unit", "prefix", "tail", "tails", "width"];
+        let outs =
+            ["selected", "looked_up", "scanned", "by_secondary", "updated", "inserted", "deleted", "commits"];
+        all.push(Sent { name: format!("update {commit:?}"), sql: texts.update, binds: update });
+        all.push(Sent { name: format!("insert {commit:?}"), sql: texts.insert, binds: insert });
+        all.push(Sent { name: format!("delete {commit:?}"), sql: texts.delete, binds: delete });
+        all.push(sent("secondary", texts.secondary, &["value"]));
+        all.push(sent("select", texts.select, &["first_key", "last_key"]));
+        all.push(sent("lookup", texts.lookup, &["key"]));
+        all.push(sent("scan", texts.scan, &[]));
+        all.push(sent(
+            "verify_update",
+            texts.verify_update,
+            &["stamp", "run_prefix", "session_prefix", "first_key", "last_key"],
+        ));
+        all.push(sent("slice_select", texts.slice_select, &["list", "work_unit", "selected"]));
+        all.push(sent("slice_lookup", texts.slice_lookup, &["list", "looked_up"]));
+        all.push(sent("slice_scan", texts.slice_scan, &["times", "scanned"]));
+        all.push(sent("slice_secondary", texts.slice_secondary, &["list", "by_secondary"]));
+        all.push(sent(
+            "slice_update",
+            texts.slice_update,
+            &[slice.as_slice(), &["updated", "commits"]].concat(),
+        ));
+        all.push(sent("slice_mixed", texts.slice_mixed, &[slice.as_slice(), &outs].concat()));
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|statement| seen.insert(statement.sql.clone()));
+    all
+}
+
+/// The binds of a text without comments, in the order in which they come: what stands behind a colon outside quotes.
+fn scan_binds(sql: &str) -> Vec<String> {
+    let mut binds: Vec<String> = Vec::new();
+    for (index, part) in sql.split('\'').enumerate() {
+        if index % 2 == 1 {
+            continue;
+        }
+        for behind in part.split(':').skip(1) {
+            let name: String =
+                behind.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            if !name.is_empty() && !binds.contains(&name) {
+                binds.push(name);
+            }
+        }
+    }
+    binds
+}
+
+/// Words that no bind may be called (V$RESERVED_WORDS).
+const RESERVED: [&str; 30] = [
+    "access", "add", "all", "comment", "current", "date", "desc", "file", "index", "initial", "integer",
+    "level", "lock", "long", "mode", "number", "offset", "option", "order", "raw", "resource", "row",
+    "rowid", "rows", "session", "size", "start", "table", "uid", "user",
+];
+
+#[test]
+fn every_statement_is_among_those_that_are_checked() {
+    let checked: BTreeSet<String> = everything()
+        .iter()
+        .map(|statement| statement.name.split(' ').next().unwrap_or_default().to_owned())
+        .collect();
+    for statement in sql::ALL {
+        // The block that commits itself is a variant of the statement alone.
+        let name = statement.name.strip_suffix("_plsql").unwrap_or(statement.name);
+        assert!(checked.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn binds_are_those_that_the_code_gives() {
+    for Sent { name, sql, binds } in everything() {
+        assert!(!sql.contains('{'), "{name}: {sql}");
+        assert_eq!(scan_binds(&sql), binds, "{name}: {sql}");
+        for bind in &binds {
+            assert!(!RESERVED.contains(&bind.as_str()), "{name}: a bind may not be called {bind}");
+            assert!(bind.len() <= 30, "{name}: {bind}");
+        }
+    }
+}
+
+#[test]
+fn binds_that_the_code_names_are_in_the_statements() {
+    let known: BTreeSet<String> = everything().into_iter().flat_map(|statement| statement.binds).collect();
+    for source in [
+        include_str!("layout/create.rs"),
+        include_str!("layout/finish.rs"),
+        include_str!("layout/own_rows.rs"),
+        include_str!("layout/rows.rs"),
+        include_str!("layout/spot.rs"),
+        include_str!("layout/tablespace.rs"),
+        include_str!("layout/verify.rs"),
+        include_str!("counters/observer.rs"),
+        include_str!("counters/sources.rs"),
+        include_str!("identity/facts.rs"),
+        include_str!("ops/session.rs"),
+        include_str!("connection.rs"),
+        include_str!("lock.rs"),
+        include_str!("report.rs"),
+    ] {
+        // Values of binds are references or names; what fills braces is `with`'s, and stands in lists of it alone.
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        for statement in
+            code.split(".with(&[").map(|part| part.split_once("])").map_or(part, |(_, rest)| rest))
+        {
+            for pair in statement.split("(\"").skip(1) {
+                if let Some((name, rest)) = pair.split_once("\", ")
+                    && rest.starts_with('&')
+                    && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+                {
+                    assert!(known.contains(name), "{name:?} is no bind of any statement");
+                }
+            }
+        }
+    }
+}
+
+/// Where `scripts/testbeds.sh` has put the grammar.
+fn folder() -> PathBuf {
+    dyno_testbed::testbeds_dir().join("plsql")
+}
+
+#[test]
+fn every_statement_is_oracles_sql() {
+    if !folder().join("node_modules/antlr4").is_dir() {
+        let why =
+            "the grammar is not there (scripts/testbeds.sh fetches it where there is Node.js 20 and npm)";
+        dyno_testbed::skip("the parser of Oracle's SQL", why);
+        return;
+    }
+    let statements = everything();
+    let broken = "SELECT COUNT(c2) FRMO dyno_rows_1 WHERE custid = :key";
+    let mut input: Vec<serde_json::Value> = statements
+        .iter()
+        .map(|statement| serde_json::json!({ "name": statement.name, "sql": statement.sql }))
+        .collect();
+    input.push(serde_json::json!({ "name": "broken", "sql": broken }));
+    // Two at a time: the grammar needs minutes of processor time.
+    let later = input.split_off(input.len() / 2);
+    let answers = std::thread::scope(|scope| {
+        let [first, second] =
+            [input, later].map(|part| scope.spawn(|| parse(&serde_json::Value::from(part).to_string())));
+        [first.join().unwrap(), second.join().unwrap()].concat()
+    });
+    let by_place: BTreeMap<usize, &serde_json::Value> = answers.iter().enumerate().collect();
+    assert_eq!(by_place.len(), statements.len() + 1);
+    for (place, statement) in statements.iter().enumerate() {
+        let answer = by_place[&place];
+        let errors = answer["errors"].as_array().unwrap();
+        assert!(errors.is_empty(), "{}: {errors:?}\n{}", statement.name, statement.sql);
+        let binds: Vec<&str> =
+            answer["binds"].as_array().unwrap().iter().map(|bind| bind.as_str().unwrap()).collect();
+        assert_eq!(binds, statement.binds, "{}", statement.name);
+    }
+    let told = &by_place[&statements.len()]["errors"];
+    assert!(!told.as_array().unwrap().is_empty(), "a parser that takes everything proves nothing");
+}
+
+/// What the grammar says of the statements in `input`.
+fn parse(input: &str) -> Vec<serde_json::Value> {
+    let script = include_str!("../tests/plsql/parse.mjs");
+    let mut child = Command::new("node")
+        .args(["--input-type=module", "--eval", script])
+        .current_dir(folder())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("node runs, for npm has fetched the grammar");
+    // The whole input is taken in before anything is answered.
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "the parser failed");
+    serde_json::from_slice(&output.stdout).unwrap()
+}

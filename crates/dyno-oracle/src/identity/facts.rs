@@ -1,0 +1,101 @@
+//! What the preflight check asks the database, in one place.
+
+use super::super::connect::ConnectConfig;
+use super::super::connection::Connection;
+use super::super::counters::{Surroundings, is_rac, unreadable};
+use super::super::layout::{Place, survey, tablespace};
+use super::super::sql;
+use super::settings::{self, Settings};
+use super::{Who, host, version, who};
+use dyno_engine::error::TargetError;
+use dyno_engine::load::DataState;
+
+/// Everything that findings are made of.
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) who: Who,
+    pub(super) version: String,
+    /// Release and update: (19, 21).
+    pub(super) release: (usize, usize),
+    pub(super) settings: Settings,
+    pub(super) place: Place,
+    /// System privileges that a load needs and that this session has not.
+    pub(super) missing_privileges: Vec<&'static str>,
+    /// Views that cannot be read, as they are granted: `V_$SYSSTAT`.
+    pub(super) unreadable: Vec<String>,
+    pub(super) rac: bool,
+    /// Sessions of every kind on this instance, if they can be seen.
+    pub(super) sessions: Option<u64>,
+    /// Sessions of others: (all, at work), if they can be seen.
+    pub(super) others: Option<(u64, u64)>,
+    /// What the profile allows.
+    pub(super) sessions_per_user: Option<u64>,
+    /// Log mode, force logging, open mode, role, protection mode, if they can be read.
+    pub(super) database: Option<[String; 5]>,
+    /// Groups of the online redo log and bytes of the smallest, if they can be read.
+    pub(super) redo: Option<(u64, u64)>,
+    /// Bytes that may still be written by the quota; `None` is no limit.
+    pub(super) quota_left: Option<u64>,
+    /// Whether there is any quota.
+    pub(super) has_quota: bool,
+    /// Free bytes in the files as they are.
+    pub(super) free_bytes: Option<u64>,
+    pub(super) same_host: bool,
+    /// What is loaded, or why that cannot be told.
+    pub(super) data: Result<DataState, TargetError>,
+}
+
+/// System privileges that loading, running and dropping need.
+const NEEDED: [&str; 2] = ["CREATE SESSION", "CREATE TABLE"];
+
+/// Asks.
+pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Facts, TargetError> {
+    let who = who(connection)?;
+    let place = tablespace(connection, config)?;
+    let privileges = connection.rows(&sql::PRIVILEGES.text(), &[])?;
+    let has = |name: &str| privileges.iter().any(|row| row.get(0) == Some(name));
+    let surroundings = Surroundings::find(connection, config)?;
+    let number = |statement: sql::Statement, index: usize| -> Result<Option<u64>, TargetError> {
+        let rows = connection.rows_if_allowed(&statement.text(), &[])?;
+        Ok(rows.and_then(|rows| rows.first()?.parse(index)))
+    };
+    let quota = connection.rows(&sql::QUOTA.text(), &[("tablespace", &place.name)])?;
+    let quota = quota.first().and_then(|row| Some((row.parse::<u64>(0)?, row.parse::<i64>(1)?)));
+    let unlimited = has("UNLIMITED TABLESPACE");
+    let free = connection.rows_if_allowed(&sql::FREE_SPACE.text(), &[("tablespace", &place.name)])?;
+    let database = connection.rows_if_allowed(&sql::DATABASE.text(), &[])?;
+    let sessions = connection.rows_if_allowed(&surroundings.sessions(sql::SESSION_COUNTS), &[])?;
+    let others = surroundings.sessions(sql::OTHERS);
+    let others = connection.rows_if_allowed(&others, &[("con_id", &surroundings.con_id)])?;
+    Ok(Facts {
+        version: version(connection)?,
+        release: connection.version(),
+        settings: settings::read(connection)?,
+        missing_privileges: NEEDED.into_iter().filter(|name| !has(name)).collect(),
+        unreadable: unreadable(connection, surroundings)?,
+        rac: is_rac(connection)?,
+        sessions: sessions.and_then(|rows| rows.first()?.parse(0)),
+        others: others.and_then(|rows| Some((rows.first()?.parse(0)?, rows.first()?.parse(1)?))),
+        sessions_per_user: number(sql::SESSIONS_PER_USER, 0)?,
+        database: database.and_then(|rows| {
+            let row = rows.first()?;
+            Some([0, 1, 2, 3, 4].map(|index| row.get(index).unwrap_or_default().to_owned()))
+        }),
+        redo: match (number(sql::REDO_LOGS, 0)?, number(sql::REDO_LOGS, 1)?) {
+            (Some(groups), Some(bytes)) => Some((groups, bytes)),
+            _ => None,
+        },
+        quota_left: match quota {
+            Some((used, most)) if !unlimited => {
+                u64::try_from(most).ok().map(|most| most.saturating_sub(used))
+            }
+            _ => None,
+        },
+        has_quota: unlimited || quota.is_some_and(|(_, most)| most != 0),
+        free_bytes: free.and_then(|rows| rows.first()?.parse(0)),
+        same_host: host::is_this_one(&who.host, &who.instance),
+        data: survey(connection),
+        who,
+        place,
+    })
+}

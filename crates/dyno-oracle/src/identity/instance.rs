@@ -1,0 +1,131 @@
+//! Which instances and container this is, and whether it takes writes: what several targets of one run have to be told apart by.
+
+use dyno_record::Counter;
+
+use super::super::connect::ConnectConfig;
+use super::super::connection::Connection;
+use super::super::counters::Surroundings;
+use super::super::sql;
+use super::{Who, settings, who};
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::target::Instance;
+
+/// Background processes do these, and they belong to no container: `docs/engines/oracle.md`.
+pub(super) const OF_THE_INSTANCE: &[Counter] = &[
+    Counter::PhysicalWrites,
+    Counter::PhysicalWriteRequests,
+    Counter::PhysicalWriteBytes,
+    Counter::PhysicalWriteTime,
+    Counter::RedoWrites,
+];
+
+/// The instances whose counters are added up, and the container.
+pub(crate) fn instance(connection: &Connection, config: &ConnectConfig) -> Result<Instance, TargetError> {
+    let who = who(connection)?;
+    if Surroundings::find(connection, config)?.rac {
+        let rows = connection.rows(&sql::INSTANCES.text(), &[])?;
+        let open: Vec<(&str, &str)> =
+            rows.iter().filter_map(|row| Some((row.get(1)?, row.get(2)?))).collect();
+        return Ok(of(&who, &open));
+    }
+    let is_cluster = settings::read(connection)?.value("cluster_database") == Some("TRUE");
+    if is_cluster && !config.one_instance && !sees_instances(connection)? {
+        // Sessions and observer may be on different ones, and so may another target's.
+        return Err(TargetError::new(
+            TargetErrorKind::Privilege,
+            "which instances of this cluster work for the target cannot be seen, so it cannot be told from others",
+        )
+        .hint(format!("GRANT SELECT ON SYS.GV_$INSTANCE TO {}, or name one by ?instance=NAME", config.user)));
+    }
+    Ok(of(&who, &[(&who.instance, &who.host)]))
+}
+
+fn sees_instances(connection: &Connection) -> Result<bool, TargetError> {
+    Ok(connection.rows_if_allowed(&sql::INSTANCES.text(), &[])?.is_some())
+}
+
+/// The counters of `open` instances (name, host) as `who` sees them.
+///
+/// Names alone do not tell databases apart: those of an image or a template are called alike on every host.
+fn of(who: &Who, open: &[(&str, &str)]) -> Instance {
+    let server = |(name, host): &(&str, &str)| {
+        let host = host.split('.').next().unwrap_or_default();
+        format!("{} {name} on {host}", who.database).to_lowercase()
+    };
+    Instance {
+        servers: open.iter().map(server).collect(),
+        scope: who.container.clone().unwrap_or_default(),
+        server_wide: OF_THE_INSTANCE,
+    }
+}
+
+/// Why only reads are possible here, if so.
+pub(crate) fn reads_only(connection: &Connection) -> Result<Option<String>, TargetError> {
+    let first = |statement: sql::Statement, index: usize| -> Result<Option<String>, TargetError> {
+        let rows = connection.rows_if_allowed(&statement.text(), &[])?;
+        Ok(rows.and_then(|rows| rows.first()?.get(index).map(str::to_owned)))
+    };
+    let (role, database, container) =
+        (who(connection)?.role, first(sql::DATABASE, 2)?, first(sql::PDB_MODE, 0)?);
+    Ok(why_not(&role, database.as_deref(), container.as_deref()))
+}
+
+/// The same by the database's role, and by how database and container are open as far as that can be seen.
+fn why_not(role: &str, database: Option<&str>, container: Option<&str>) -> Option<String> {
+    if role == "PHYSICAL STANDBY" {
+        return Some("it is a physical standby".to_owned());
+    }
+    let is_closed = |mode: &&str| mode.starts_with("READ ONLY") || *mode == "MOUNTED";
+    let mode = |what: &str, mode: Option<&str>| {
+        mode.filter(is_closed).map(|mode| format!("the {what} is open {mode}"))
+    };
+    mode("database", database).or_else(|| mode("container", container))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(database: &str, container: Option<&str>, open: &[(&str, &str)]) -> Instance {
+        let container = container.map(str::to_owned);
+        of(&Who { database: database.to_owned(), container, ..Who::default() }, open)
+    }
+
+    /// Whether both count the same work, and whether some of it.
+    fn overlap(a: &Instance, b: &Instance) -> (bool, bool) {
+        (a.shares_server(b) && a.scope == b.scope, a.shares_server(b))
+    }
+
+    #[test]
+    fn services_of_one_database_count_the_same() {
+        let cluster = [("orcl1", "db1.example.com"), ("orcl2", "db2.example.com")];
+        let [all, same] = [(); 2].map(|()| seen("ORCL", Some("BENCH"), &cluster));
+        let [one, two] = [("orcl1", "db1"), ("orcl2", "DB2")].map(|at| seen("ORCL", Some("BENCH"), &[at]));
+        let other_container = seen("ORCL", Some("OTHER"), &[("orcl1", "db1")]);
+        let elsewhere = seen("ORCL", Some("BENCH"), &[("orcl1", "db9")]);
+        assert_eq!(overlap(&all, &same), (true, true), "two services over all instances");
+        assert_eq!(overlap(&all, &two), (true, true), "one of them over all, one on an instance");
+        assert_eq!(overlap(&one, &two), (false, false), "each on an instance of its own");
+        assert_eq!(overlap(&one, &one), (true, true));
+        assert_eq!(overlap(&one, &other_container), (false, true), "two containers of one instance");
+        assert_eq!(overlap(&one, &elsewhere), (false, false), "a database of the same name elsewhere");
+        assert_eq!(overlap(&seen("A", None, &[("a", "h")]), &seen("B", None, &[("b", "h")])), (false, false));
+    }
+
+    #[test]
+    fn standbys_and_what_is_open_for_reads_take_reads_only() {
+        for (role, database, container, word) in [
+            ("PRIMARY", Some("READ WRITE"), Some("READ WRITE"), None),
+            ("PRIMARY", None, None, None),
+            ("SNAPSHOT STANDBY", Some("READ WRITE"), None, None),
+            ("PHYSICAL STANDBY", None, None, Some("standby")),
+            ("PRIMARY", Some("READ ONLY"), None, Some("the database is open READ ONLY")),
+            ("", Some("READ ONLY WITH APPLY"), None, Some("WITH APPLY")),
+            ("PRIMARY", Some("READ WRITE"), Some("READ ONLY"), Some("the container is open READ ONLY")),
+        ] {
+            let why = why_not(role, database, container);
+            assert_eq!(why.is_some(), word.is_some(), "{role} {why:?}");
+            assert!(why.unwrap_or_default().contains(word.unwrap_or_default()));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What the database is, and what of it would falsify a run.
+
+mod checks;
+mod durability;
+mod facts;
+mod host;
+mod instance;
+mod preflight;
+mod room;
+mod settings;
+
+use dyno_record::Identity;
+
+use super::connect::ConnectConfig;
+use super::connection::Connection;
+use super::layout::tablespace;
+use super::sql;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::witness::ServerLife;
+
+pub(super) use instance::{instance, reads_only};
+pub(super) use preflight::preflight;
+pub(super) use settings::shaping;
+
+/// Product, version, settings.
+pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Result<Identity, TargetError> {
+    let settings = settings::read(connection)?;
+    let who = who(connection)?;
+    let same_host = host::is_this_one(&who.host, &who.instance);
+    Ok(Identity {
+        product: "Oracle Database".to_owned(),
+        version: version(connection)?,
+        block_size: tablespace(connection, config)?.block_size,
+        settings: settings.shaping(),
+        non_default: settings.non_default(),
+        // Files may lie in ASM, on Exadata, or behind a name that means nothing here.
+        data_path: None,
+        redo_path: None,
+        same_host,
+        // A call's statistics are part of the views when it has ended, and nobody can be asked for more.
+        counts_at_edges: false,
+        counted_for_server: instance::OF_THE_INSTANCE.to_vec(),
+        processes: host::processes(same_host, &who.instance),
+    })
+}
+
+/// Who and where a session is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Who {
+    pub(super) user: String,
+    pub(super) database: String,
+    /// The container's name, where there are containers.
+    pub(super) container: Option<String>,
+    pub(super) service: String,
+    pub(super) instance: String,
+    pub(super) host: String,
+    /// Whether the line is encrypted.
+    pub(super) encrypted: bool,
+    pub(super) role: String,
+}
+
+/// Asks who and where this session is.
+pub(super) fn who(connection: &Connection) -> Result<Who, TargetError> {
+    let rows = connection.rows(&sql::WHO.text(), &[])?;
+    let row = rows.first().ok_or_else(|| {
+        TargetError::new(TargetErrorKind::Database, "the database does not say who this session is")
+    })?;
+    let text = |index| row.get(index).unwrap_or_default().to_owned();
+    Ok(Who {
+        user: text(0),
+        database: text(3),
+        container: row.get(4).and(row.get(5)).map(str::to_owned),
+        service: text(7),
+        instance: text(8),
+        host: text(9),
+        encrypted: row.get(10) == Some("tcps"),
+        role: text(11),
+    })
+}
+
+/// The version as the database prints it.
+fn version(connection: &Connection) -> Result<String, TargetError> {
+    let rows = connection.rows(&version_sql(connection.version().0), &[])?;
+    let banner = rows.first().and_then(|row| row.get(0)).unwrap_or_default();
+    Ok(in_short(banner))
+}
+
+/// The query for the version on this release.
+fn version_sql(release: usize) -> String {
+    if release >= 18 { sql::VERSION.text() } else { sql::VERSION_122.text() }
+}
+
+/// A banner of two lines as edition and version: `19.21.0.0.0 Enterprise Edition`.
+fn in_short(banner: &str) -> String {
+    let words: Vec<&str> = banner.split_whitespace().collect();
+    let mut numbers = words
+        .iter()
+        .filter(|word| word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
+    let Some(number) = numbers.next_back() else { return banner.replace('\n', " ") };
+    let edition =
+        words.iter().position(|word| *word == "Edition").and_then(|at| words.get(at.checked_sub(1)?));
+    match edition {
+        Some(edition) => format!("{number} {edition} Edition"),
+        None => format!("{number}{}", if banner.contains("Free") { " Free" } else { "" }),
+    }
+}
+
+/// Which life of the database this is, where this user may see it. The views do not tell a start after a crash from one in
+/// good order.
+pub(super) fn life(connection: &Connection) -> Result<Option<ServerLife>, TargetError> {
+    for statement in [sql::INSTANCES, sql::INSTANCE] {
+        if let Some(rows) = connection.rows_if_allowed(&statement.text(), &[])? {
+            let starts: Vec<&str> = rows.iter().filter_map(|row| row.get(3)).collect();
+            let since = "not told".to_owned();
+            return Ok(Some(ServerLife { started: starts.join(" "), statistics_since: since }));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_query_for_the_version_is_that_of_the_release() {
+        assert!(version_sql(19).contains("banner_full") && version_sql(23).contains("banner_full"));
+        assert!(!version_sql(12).contains("banner_full"));
+    }
+
+    #[test]
+    fn banners_are_told_in_short() {
+        for (banner, short) in [
+            (
+                "Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production\nVersion 19.21.0.0.0",
+                "19.21.0.0.0 Enterprise Edition",
+            ),
+            (
+                "Oracle Database 12c Standard Edition Release 12.2.0.1.0 - 64bit Production",
+                "12.2.0.1.0 Standard Edition",
+            ),
+            (
+                "Oracle Database 23ai Free Release 23.0.0.0.0 - Develop\nVersion 23.5.0.24.07",
+                "23.5.0.24.07 Free",
+            ),
+            ("something else", "something else"),
+        ] {
+            assert_eq!(in_short(banner), short);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The list of everything that is checked before a run.
+
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::super::connect::ConnectConfig;
+use super::super::connection::Connection;
+use super::facts::{Facts, ask};
+use super::{checks, durability, room};
+use dyno_engine::error::TargetError;
+
+/// Everything that would falsify or prevent a run of `plan`, and what is well.
+pub(crate) fn preflight(
+    connection: &Connection,
+    config: &ConnectConfig,
+    plan: &Plan,
+) -> Result<Vec<Advice>, TargetError> {
+    Ok(advise(&ask(connection, config)?, plan))
+}
+
+/// The findings in the order in which they are shown.
+pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
+    let wanted = DataSpec::resolve(&plan.data, Bytes(facts.place.block_size));
+    // Older data may serve the plan, too.
+    let spec = match &facts.data {
+        Ok(there) => there.serving(wanted, &plan.workload),
+        Err(_) => wanted,
+    };
+    vec![
+        checks::reach(facts),
+        checks::version(facts),
+        checks::privileges(facts),
+        checks::views(facts),
+        checks::sessions(facts, plan),
+        checks::writable(facts, plan),
+        checks::block_size(facts, plan),
+        checks::others(facts),
+        checks::result_cache(facts),
+        checks::cursor_sharing(facts),
+        durability::commit(facts, plan),
+        durability::redo_logs(facts, plan),
+        durability::logging(facts),
+        room::tablespace(facts),
+        room::file_io(facts),
+        room::cache(facts, &spec),
+        room::data(facts, &spec),
+        room::space(facts, &spec, plan),
+    ]
+}
+
+/// A finding.
+pub(super) fn advice(
+    check: &str,
+    severity: Severity,
+    found: impl Into<String>,
+    way_out: impl Into<String>,
+) -> Advice {
+    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
+}
+
+/// A finding that all is well.
+pub(super) fn ok(check: &str, found: impl Into<String>) -> Advice {
+    advice(check, Severity::Ok, found, "")
+}

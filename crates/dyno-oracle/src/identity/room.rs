@@ -1,0 +1,227 @@
+//! Checks of caches, storage and room.
+
+use dyno_plan::{DataSpec, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::facts::Facts;
+use super::preflight::{advice, ok};
+use dyno_engine::data::OWN_ROWS;
+use dyno_engine::disk::human;
+use dyno_engine::load::DataState;
+
+/// Bytes of an index entry, its share of half-empty blocks included.
+const INDEX_BYTES_PER_ROW: u64 = 32;
+
+/// Share of a table on top of its rows' blocks: bitmaps of free space and the rest of the last extents.
+const OVERHEAD_SHARE: u64 = 50;
+
+/// Bytes that the data of `spec` takes.
+fn data_bytes(spec: &DataSpec) -> u64 {
+    let tables = spec.total_rows().saturating_mul(spec.block_size);
+    let entries = spec.rows.saturating_mul(1 + u64::from(spec.secondary));
+    let indexes = u64::from(spec.schemas).saturating_mul(entries).saturating_mul(INDEX_BYTES_PER_ROW);
+    tables.saturating_add(indexes).saturating_add(tables / OVERHEAD_SHARE)
+}
+
+/// What of the tablespace would shape the layout.
+pub(super) fn tablespace(facts: &Facts) -> Advice {
+    let place = &facts.place;
+    if place.compressed {
+        return advice(
+            "tablespace",
+            Severity::Note,
+            format!("tablespace {} compresses tables by default; Dyno's are made NOCOMPRESS", place.name),
+            "nothing is to be done",
+        );
+    }
+    if place.space_management != "AUTO" {
+        return advice(
+            "tablespace",
+            Severity::Note,
+            format!(
+                "tablespace {} keeps free space in lists: loading connections wait for each other",
+                place.name
+            ),
+            "a tablespace with SEGMENT SPACE MANAGEMENT AUTO loads faster",
+        );
+    }
+    ok("tablespace", format!("tables go into {} ({}, free space in bitmaps)", place.name, place.logging))
+}
+
+/// Whether files are read past the operating system's cache.
+pub(super) fn file_io(facts: &Facts) -> Advice {
+    match facts.settings.value("filesystemio_options") {
+        Some(mode) if mode.eq_ignore_ascii_case("SETALL") || mode.eq_ignore_ascii_case("DIRECTIO") => {
+            ok("file_io", format!("filesystemio_options is {mode}: files bypass the page cache"))
+        }
+        Some(mode) => advice(
+            "file_io",
+            Severity::Note,
+            format!(
+                "filesystemio_options is {mode}: files in a file system are read through the page cache, which may answer instead of the storage; ASM, Exadata and direct NFS bypass it anyway"
+            ),
+            "ALTER SYSTEM SET filesystemio_options = SETALL SCOPE = SPFILE and restart",
+        ),
+        None => advice(
+            "file_io",
+            Severity::Note,
+            "whether files bypass the page cache cannot be seen",
+            "GRANT SELECT ON SYS.V_$PARAMETER",
+        ),
+    }
+}
+
+/// Whether the run reads from the buffer cache or from storage.
+pub(super) fn cache(facts: &Facts, spec: &DataSpec) -> Advice {
+    let data = data_bytes(spec);
+    let sizes = ["db_cache_size", "sga_target", "memory_target"];
+    let Some((name, cache)) = sizes
+        .into_iter()
+        .find_map(|name| facts.settings.number(name).filter(|bytes| *bytes > 0).map(|bytes| (name, bytes)))
+    else {
+        return advice(
+            "cache",
+            Severity::Note,
+            format!("the data has {}; how large the buffer cache is cannot be seen", human(data)),
+            "GRANT SELECT ON SYS.V_$PARAMETER",
+        );
+    };
+    let found = format!("the data has {} and {name} is {}", human(data), human(cache));
+    if data <= cache {
+        return advice(
+            "cache",
+            Severity::Note,
+            format!("{found}: once warm, most reads are logical and few reach the storage"),
+            "to measure storage, load more than fits, such as four times the cache",
+        );
+    }
+    advice(
+        "cache",
+        Severity::Note,
+        format!("{found}: the share that does not fit is read from outside the buffer cache"),
+        "to measure the cache alone, load less",
+    )
+}
+
+/// Whether the plan's data is there.
+pub(super) fn data(facts: &Facts, spec: &DataSpec) -> Advice {
+    match &facts.data {
+        Ok(DataState::Loaded { spec: there, at, .. }) if there == spec => {
+            ok("data", format!("the plan's data is loaded, since {at}"))
+        }
+        Ok(DataState::Partial { spec: there, rows, .. }) if there == spec => advice(
+            "data",
+            Severity::Note,
+            format!("a load of the plan's data was broken off after {rows} of {} rows", spec.total_rows()),
+            "dyno load resumes it",
+        ),
+        Ok(DataState::Empty) => advice("data", Severity::Note, "nothing is loaded yet", "dyno load"),
+        Ok(_) => advice(
+            "data",
+            Severity::Fail,
+            "other data than the plan's is there",
+            "dyno load --replace, or change section [data] of the plan",
+        ),
+        Err(error) => advice("data", Severity::Fail, error.message.clone(), error.hint.clone()),
+    }
+}
+
+/// Bytes that the rows which sessions of `plan` insert take at most, each in a block of its own.
+fn inserted_bytes(plan: &Plan, block_size: u64) -> u64 {
+    if plan.workload.churn_pct() == 0 {
+        return 0;
+    }
+    u64::from(plan.sessions()).saturating_mul(OWN_ROWS).saturating_mul(block_size)
+}
+
+/// Whether rows that are inserted into loaded tables have room; `quota_left` is what the quota leaves, if there is one.
+fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Advice {
+    let loaded = format!("the data is loaded already ({})", human(loaded));
+    match quota_left.filter(|left| *left < inserted) {
+        Some(left) => advice(
+            "space",
+            Severity::Note,
+            format!(
+                "{loaded}; inserts take up to {}, and the quota leaves {} beside what earlier runs have taken",
+                human(inserted),
+                human(left)
+            ),
+            "raise the quota, or use fewer sessions; a session has at most 1,000 rows of its own",
+        ),
+        None => ok("space", loaded),
+    }
+}
+
+/// Whether a load, and what a run inserts, has room.
+pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
+    let inserted = inserted_bytes(plan, spec.block_size);
+    let there = match &facts.data {
+        Ok(DataState::Loaded { spec: there, .. }) if there == spec => {
+            return space_when_loaded(data_bytes(spec), inserted, facts.quota_left);
+        }
+        Ok(DataState::Partial { spec: there, rows, .. }) if there == spec => rows * spec.block_size,
+        _ => 0,
+    };
+    let needed = data_bytes(spec).saturating_add(inserted).saturating_sub(there);
+    let name = &facts.place.name;
+    if let Some(left) = facts.quota_left.filter(|left| *left < needed) {
+        return advice(
+            "space",
+            Severity::Fail,
+            format!("a load needs {}, and the quota on {name} leaves {}", human(needed), human(left)),
+            format!("ALTER USER {} QUOTA UNLIMITED ON {name}, or load less", facts.who.user),
+        );
+    }
+    match facts.free_bytes {
+        Some(free) if free >= needed => {
+            ok("space", format!("a load needs {}, and {} are free in {name}", human(needed), human(free)))
+        }
+        free => advice(
+            "space",
+            Severity::Note,
+            format!(
+                "a load needs {}, and {} are free in the files of {name} as they are; files may grow",
+                human(needed),
+                human(free.unwrap_or(0))
+            ),
+            "a DBA sees in DBA_DATA_FILES whether they may grow (AUTOEXTENSIBLE, MAXBYTES)",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_plan::read::{PlanSource, read};
+
+    use super::*;
+
+    #[test]
+    fn a_secondary_key_takes_room_in_an_index_only() {
+        let spec = |secondary| DataSpec {
+            schemas: 2,
+            rows: 1_000,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary,
+        };
+        assert_eq!(data_bytes(&spec(true)) - data_bytes(&spec(false)), 2 * 1_000 * INDEX_BYTES_PER_ROW);
+    }
+
+    #[test]
+    fn inserts_have_room_or_it_is_said() {
+        let plan = |sets: &[&str]| {
+            let sets = sets.iter().map(|&set| set.to_owned()).collect();
+            let target = Some("oracle://u@h/s".to_owned());
+            read(&PlanSource { file: None, sets, target, ..PlanSource::default() }).unwrap()
+        };
+        assert_eq!(inserted_bytes(&plan(&["run.sessions_per_schema=4"]), 8192), 0);
+        let inserts = plan(&["run.sessions_per_schema=4", "workload.insert_pct=10"]);
+        assert_eq!(inserted_bytes(&inserts, 8192), 4 * 1_000 * 8192);
+        assert_eq!(space_when_loaded(1 << 30, 8 << 20, None).severity, Severity::Ok);
+        assert_eq!(space_when_loaded(1 << 30, 8 << 20, Some(8 << 20)).severity, Severity::Ok);
+        let short = space_when_loaded(1 << 30, 8 << 20, Some(1 << 20));
+        assert!(short.severity == Severity::Note && short.found.contains("inserts take up to"), "{short:?}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Rows that sessions have inserted themselves: those above the loaded keys that hold a value of a run.
+
+use dyno_plan::DataSpec;
+
+use super::super::connection::Connection;
+use super::super::sql;
+use super::tables::Table;
+use dyno_engine::data::TableKind;
+use dyno_engine::error::TargetError;
+
+/// Rows that one transaction deletes at most: some tens of megabytes of undo.
+const SWEPT_ROWS: u64 = 10_000;
+
+/// How many there are in all schemas.
+pub(crate) fn count(connection: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
+    let mut sum = 0;
+    for table in of_rows(spec) {
+        let sql = sql::OWN_ROWS.with(&[("table", &table.name())]);
+        let rows = connection.rows(&sql, &[("last_key", &table.rows)])?;
+        sum += rows.first().and_then(|row| row.parse::<u64>(0)).unwrap_or(0);
+    }
+    Ok(sum)
+}
+
+/// Table, file and block of each of them.
+pub(crate) fn places(connection: &Connection, spec: &DataSpec) -> Result<Vec<String>, TargetError> {
+    let mut places = Vec::new();
+    for table in of_rows(spec) {
+        let sql = sql::OWN_PLACES.with(&[("table", &table.name())]);
+        let rows = connection.rows(&sql, &[("last_key", &table.rows)])?;
+        // The last three letters of a rowid are the row's place within its block.
+        let blocks = rows.iter().filter_map(|row| row.get(0)?.get(..15));
+        places.extend(blocks.map(|block| format!("{} {block}", table.name())));
+    }
+    Ok(places)
+}
+
+/// Deletes them; returns how many they were.
+pub(crate) fn delete(connection: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
+    let mut sum = 0;
+    for table in of_rows(spec) {
+        let sql = sql::SWEEP_UP.with(&[("table", &table.name())]);
+        loop {
+            let swept = connection.run(&sql, &[("last_key", &table.rows), ("most", &SWEPT_ROWS)])?;
+            connection.commit()?;
+            sum += swept;
+            if swept < SWEPT_ROWS {
+                break;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// The tables that have such rows.
+fn of_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
+    Table::all(spec).into_iter().filter(|table| table.kind == TableKind::Rows)
+}

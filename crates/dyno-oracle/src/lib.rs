@@ -1,0 +1,48 @@
+//! Oracle Database 12.2 and later, in a PDB or not, on RAC or not, as an ordinary user.
+//!
+//! The protocol is the driver's: Oracle's own `oracledb`, pure Rust and blocking, so each session has a thread of its own, and
+//! each call allocates what the driver allocates. `connect` finds and opens the database, `sql` holds every statement,
+//! `layout` makes and removes the data, `ops` is the hot path, `counters` reads cumulative statistics, `identity` says what
+//! the database is and what of it would falsify a run, `sampler` looks at waits, `report` takes AWR or STATSPACK snapshots.
+//!
+//! Nothing here has met an Oracle server yet: `docs/engines/oracle.md` says what was checked instead, and how to check the
+//! rest.
+
+pub mod connect;
+mod connection;
+mod counters;
+mod error;
+#[cfg(test)]
+mod grammar_tests;
+mod identity;
+mod layout;
+mod lock;
+mod ops;
+mod report;
+mod sampler;
+mod shelter;
+mod socket;
+mod sql;
+mod target;
+
+use dyno_engine::{Engine, OpenOptions, Target, TargetError};
+use dyno_plan::TargetUrl;
+
+pub use error::OraError;
+
+/// Oracle Database, as programs register it.
+pub const ENGINE: Engine = Engine {
+    schemes: &["oracle"],
+    example: "oracle://USER@HOST/SERVICE",
+    open,
+    open_through: None,
+    grants: |_| sql::GRANTS.to_owned(),
+};
+
+/// The target that an `oracle:` URL names. Does not connect.
+///
+/// # Errors
+/// A parameter is unknown or has an impossible value.
+pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
+    Ok(Box::new(target::OraTarget::new(url, options)?))
+}

@@ -1,0 +1,150 @@
+//! Snapshots of AWR or STATSPACK around a run, and AWR's report between them.
+//!
+//! AWR is part of the Diagnostics Pack, which costs a licence. The database says that it is licensed by default
+//! (`control_management_pack_access`), licensed or not, so nothing of it is touched without the user's own word, which is
+//! `observe.awr = "awr"`; and not even then where the database says that it is not.
+
+use dyno_plan::Awr;
+use oracledb::ToDbValue;
+
+use super::connect::ConnectConfig;
+use super::connection::Connection;
+use super::sql;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::report::{Report, Reporter};
+
+/// Who keeps the snapshots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    Awr,
+    Statspack,
+}
+
+/// The reporter that `awr` asks for, on a connection of its own; the first snapshot is taken already.
+pub(super) fn open(config: &ConnectConfig, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+    let keeper = match awr {
+        Awr::Off => return Ok(None),
+        Awr::Statspack => Keeper::Statspack,
+        Awr::Awr => Keeper::Awr,
+    };
+    let connection = Connection::open(config, "report")?;
+    let why_not = match keeper {
+        Keeper::Awr => no_awr(licensed(&connection)?),
+        Keeper::Statspack => no_statspack(statspack(&connection)?),
+    };
+    let refused = |reason: &str| {
+        let message = format!("observe.awr is {:?}, and {reason}", awr.name());
+        TargetError::new(TargetErrorKind::Privilege, message).hint(
+            "observe.awr = \"off\" runs without; `dyno check --grants` prints what AWR and STATSPACK need",
+        )
+    };
+    if let Some(reason) = why_not {
+        return Err(refused(reason));
+    }
+    let first = snapshot(&connection, keeper).map_err(|error| refused(&error.message))?;
+    Ok(Some(Box::new(OraReporter { connection, keeper, first })))
+}
+
+/// Why AWR is not touched though the user asks for it.
+fn no_awr(licensed: Option<bool>) -> Option<&'static str> {
+    match licensed {
+        Some(true) => None,
+        Some(false) => Some("the database says that it is not licensed (control_management_pack_access)"),
+        None => Some("whether it is licensed cannot be read (V$PARAMETER)"),
+    }
+}
+
+fn no_statspack(is_there: bool) -> Option<&'static str> {
+    (!is_there).then_some("this user has no STATSPACK")
+}
+
+/// Whether the database says that the Diagnostics Pack is licensed.
+fn licensed(connection: &Connection) -> Result<Option<bool>, TargetError> {
+    let rows = connection.rows_if_allowed(&sql::AWR_PACK.text(), &[])?;
+    Ok(rows
+        .map(|rows| rows.first().and_then(|row| row.get(0)).is_some_and(|pack| pack.contains("DIAGNOSTIC"))))
+}
+
+fn statspack(connection: &Connection) -> Result<bool, TargetError> {
+    Ok(!connection.rows(&sql::STATSPACK_THERE.text(), &[])?.is_empty())
+}
+
+fn snapshot(connection: &Connection, keeper: Keeper) -> Result<i64, TargetError> {
+    let statement = match keeper {
+        Keeper::Awr => sql::AWR_SNAPSHOT,
+        Keeper::Statspack => sql::STATSPACK_SNAPSHOT,
+    };
+    connection.number(&statement.text(), &[], "snapshot")
+}
+
+struct OraReporter {
+    connection: Connection,
+    keeper: Keeper,
+    first: i64,
+}
+
+impl Reporter for OraReporter {
+    fn finish(self: Box<Self>) -> Result<Report, TargetError> {
+        let last = snapshot(&self.connection, self.keeper)?;
+        let report = match self.keeper {
+            Keeper::Awr => self.awr(last)?,
+            Keeper::Statspack => Report {
+                name: format!("STATSPACK snapshots {} to {last}", self.first),
+                file_ending: "",
+                // STATSPACK's report is a script of SQL*Plus.
+                text: String::new(),
+            },
+        };
+        let Self { connection, .. } = *self;
+        connection.close();
+        Ok(report)
+    }
+}
+
+impl OraReporter {
+    fn awr(&self, last: i64) -> Result<Report, TargetError> {
+        let name = format!("AWR snapshots {} to {last}", self.first);
+        let none =
+            |why: &str| Report { name: format!("{name} ({why})"), file_ending: "", text: String::new() };
+        let Some(place) = self.connection.rows_if_allowed(&sql::AWR_WHERE.text(), &[])? else {
+            return Ok(none("no report: V$DATABASE or V$INSTANCE cannot be read"));
+        };
+        let number = |index| place.first().and_then(|row| row.parse::<i64>(index)).unwrap_or(0);
+        let (dbid, instance) = (number(0), number(1));
+        let binds: [(&str, &dyn ToDbValue); 4] = [
+            ("dbid", &dbid),
+            ("instance", &instance),
+            ("first_snapshot", &self.first),
+            ("last_snapshot", &last),
+        ];
+        let Some(lines) = self.connection.rows_if_allowed(&sql::AWR_REPORT.text(), &binds)? else {
+            return Ok(none("no report: this user may not read it"));
+        };
+        let lines: Vec<&str> = lines.iter().map(|row| row.get(0).unwrap_or_default()).collect();
+        Ok(Report { name, file_ending: "awr.html", text: lines.join("\n") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn awr_is_used_only_where_the_database_says_that_it_is_licensed() {
+        assert_eq!(no_awr(Some(true)), None);
+        assert!([Some(false), None].into_iter().all(|licensed| no_awr(licensed).is_some()));
+    }
+
+    #[test]
+    fn without_the_users_word_nothing_is_asked_of_the_database() {
+        // Nobody listens there: connecting would be an error.
+        let url = "oracle://me@127.0.0.1:1/none".parse().unwrap();
+        let options = dyno_engine::OpenOptions {
+            password: None,
+            connect_timeout: std::time::Duration::from_millis(200),
+        };
+        let config = ConnectConfig::from_url(&url, &options).unwrap();
+        assert!(open(&config, Awr::Off).unwrap().is_none());
+        assert!(open(&config, Awr::Statspack).is_err());
+    }
+}

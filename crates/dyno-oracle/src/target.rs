@@ -1,0 +1,175 @@
+//! Oracle as a [`Target`]: each method is handed to its room.
+
+use std::time::Duration;
+
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_record::{Advice, Identity};
+
+use super::connect::ConnectConfig;
+use super::connection::Connection;
+use super::ops::OraSession;
+use super::{counters, identity, layout, lock, report, sampler, shelter};
+use dyno_engine::OpenOptions;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use dyno_engine::lock::{Claim, Holder, Lock};
+use dyno_engine::report::Reporter;
+use dyno_engine::session::{Extra, Session, SessionSetup};
+use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
+use dyno_engine::witness::{RowVersion, ServerLife};
+
+/// Loading connections of use at most: more than a server has processors for.
+const LOAD_PARALLEL_MAX: u32 = 64;
+
+/// One user's schema in an Oracle database.
+#[derive(Debug)]
+pub(super) struct OraTarget {
+    url: TargetUrl,
+    config: ConnectConfig,
+}
+
+impl OraTarget {
+    /// The target at `url`.
+    pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
+        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)? })
+    }
+
+    /// A connection for one question and its answer.
+    fn ask<T>(&self, question: impl FnOnce(&Connection) -> Result<T, TargetError>) -> Result<T, TargetError> {
+        let connection = Connection::open(&self.config, "check")?;
+        let answer = question(&connection)?;
+        connection.close();
+        Ok(answer)
+    }
+}
+
+impl Target for OraTarget {
+    fn engine(&self) -> &'static str {
+        "oracle"
+    }
+
+    fn url(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            server_drive: true,
+            duplex: false,
+            ephemeral: false,
+            load_parallel_max: LOAD_PARALLEL_MAX,
+            held_back: Duration::ZERO,
+        }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        self.ask(|connection| identity::identify(connection, &self.config))
+    }
+
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let place = self.ask(|connection| layout::tablespace(connection, &self.config))?;
+        let own = Bytes(place.block_size);
+        match wish {
+            Some(wish) if wish != own => Err(TargetError::new(
+                TargetErrorKind::Unsupported,
+                format!("data.block_size is {wish}, and blocks of tablespace {} have {own}", place.name),
+            )
+            .hint("leave data.block_size out, or name a tablespace of that block size by ?tablespace=NAME")),
+            _ => Ok(own),
+        }
+    }
+
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, plan))
+    }
+
+    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, claim, &self.url())
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        self.ask(layout::survey)
+    }
+
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed)).map(|()| None)
+    }
+
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        layout::load(&self.config, spec, options, progress, cancel)
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::inventory)
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::foreign)
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        layout::drop_all(&self.config)
+    }
+
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life)
+    }
+
+    fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        report::open(&self.config, awr)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
+    }
+
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        sampler::stuck(&self.config)
+    }
+
+    fn extras(&self) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
+    }
+
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::count(connection, spec))
+    }
+
+    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        self.ask(|connection| layout::own_rows::places(connection, spec)).map(Some)
+    }
+
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(OraSession::open(&self.config, setup)?))
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        shelter::shelter(body);
+    }
+
+    fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::OraObserver::open(&self.config)?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::OraSampler::open(&self.config)?))
+    }
+}

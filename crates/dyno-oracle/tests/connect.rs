@@ -1,0 +1,205 @@
+//! Connections to Oracle that do not come about: met for real, against listeners on loopback that follow a script.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use dyno_engine::{OpenOptions, Secret, Target, TargetError, TargetErrorKind};
+
+const PASSWORD: &str = "hunter2-in-the-clear";
+
+/// What the listener does with a connection.
+#[derive(Clone, Copy)]
+enum Script {
+    /// Takes it and never says a word.
+    Silent,
+    /// Closes it at once.
+    Close,
+    /// Refuses it with this error of the listener.
+    Refuse(u32),
+    /// Refuses it without saying why.
+    RefuseWithoutReason,
+    /// Speaks another protocol.
+    Garbage(&'static [u8]),
+}
+
+/// A packet of Oracle's network protocol: length, checksum, type, flags, checksum, body.
+fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(8 + body.len()).unwrap().to_be_bytes();
+    [&[length[0], length[1], 0, 0, kind, 0, 0, 0], body].concat()
+}
+
+/// A REFUSE packet: two reasons, then a text in the listener's words.
+fn refuse(text: &str) -> Vec<u8> {
+    let length = u16::try_from(text.len()).unwrap().to_be_bytes();
+    packet(4, &[&[0x22, 0, length[0], length[1]], text.as_bytes()].concat())
+}
+
+/// Starts a listener; its port. It serves until the test process ends.
+fn listener(script: Script) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let answer = match script {
+                Script::Silent => {
+                    kept.push(stream);
+                    continue;
+                }
+                Script::Close => continue,
+                Script::Refuse(number) => refuse(&format!(
+                    "(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR={number})(ERROR_STACK=(ERROR=(CODE={number}))))"
+                )),
+                Script::RefuseWithoutReason => refuse(""),
+                Script::Garbage(bytes) => bytes.to_vec(),
+            };
+            // The whole CONNECT packet is read, else closing would reset the connection before the answer is seen.
+            let mut head = [0; 8];
+            if stream.read_exact(&mut head).is_ok() {
+                let mut rest = vec![0; usize::from(u16::from_be_bytes([head[0], head[1]])).saturating_sub(8)];
+                let _ = stream.read_exact(&mut rest);
+            }
+            let _ = stream.write_all(&answer);
+        }
+    });
+    port
+}
+
+fn target_at(url: &str, password: Option<&str>, timeout: Duration) -> Box<dyn Target> {
+    let options =
+        OpenOptions { password: password.map(|p| Secret::new(p.to_owned())), connect_timeout: timeout };
+    dyno_oracle::open(&url.parse().unwrap(), &options).unwrap()
+}
+
+/// The error of a connection attempt; never one that shows the password.
+fn refused(url: &str, timeout: Duration) -> TargetError {
+    let target = target_at(url, Some(PASSWORD), timeout);
+    let error = target.identify().expect_err("nothing here is a database");
+    for text in [error.to_string(), error.hint.clone(), format!("{error:?}"), target.url()] {
+        assert!(!text.contains(PASSWORD), "{text}");
+    }
+    assert!(!error.message.contains('\n'), "{}", error.message);
+    error
+}
+
+fn refused_by(script: Script) -> TargetError {
+    let port = listener(script);
+    refused(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_secs(20))
+}
+
+#[test]
+fn a_port_where_nobody_listens() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let error = refused(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_secs(20));
+    assert_eq!(error.kind, TargetErrorKind::Unreachable);
+    assert!(error.message.contains(&format!("127.0.0.1:{port}")), "{error}");
+    assert!(error.message.to_lowercase().contains("refused"), "{error}");
+    assert!(error.hint.contains("listener runs"), "{}", error.hint);
+}
+
+#[test]
+fn a_host_without_a_name() {
+    let error = refused("oracle://me@no-such-host.invalid/bench", Duration::from_secs(30));
+    assert_eq!(error.kind, TargetErrorKind::Unreachable);
+    assert!(error.message.contains("no-such-host.invalid"), "{error}");
+}
+
+#[test]
+fn a_listener_that_never_answers_is_given_up_in_time() {
+    let port = listener(Script::Silent);
+    let began = Instant::now();
+    let error = refused(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_millis(300));
+    assert!(began.elapsed() < Duration::from_secs(15), "the limit holds");
+    assert_eq!(error.kind, TargetErrorKind::Unreachable);
+    assert!(error.message.contains("within 0.3 s"), "{error}");
+}
+
+#[test]
+fn a_service_that_the_listener_does_not_know() {
+    let error = refused_by(Script::Refuse(12_514));
+    assert_eq!(error.kind, TargetErrorKind::Unreachable);
+    assert!(error.message.contains("no service \"bench\"") && error.message.contains("ORA-12514"), "{error}");
+    assert!(error.hint.contains("lsnrctl"), "{}", error.hint);
+}
+
+#[test]
+fn a_sid_that_the_listener_does_not_know() {
+    let port = listener(Script::Refuse(12_505));
+    let error = refused(&format!("oracle://me@127.0.0.1:{port}/?sid=OLD"), Duration::from_secs(20));
+    assert!(error.message.contains("no SID \"OLD\"") && error.hint.contains("SERVICE"), "{error}");
+}
+
+#[test]
+fn other_refusals_are_told_with_their_number() {
+    let full = refused_by(Script::Refuse(12_519));
+    assert!(full.message.contains("ORA-12519") && full.hint.contains("processes"), "{full} {}", full.hint);
+    let restricted = refused_by(Script::Refuse(12_526));
+    assert!(
+        restricted.message.contains("ORA-12526") && restricted.hint.contains("restricted"),
+        "{restricted}"
+    );
+    let mute = refused_by(Script::RefuseWithoutReason);
+    assert!(mute.message.contains("without a reason"), "{mute}");
+}
+
+#[test]
+fn what_is_no_listener() {
+    for script in [
+        Script::Close,
+        Script::Garbage(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
+        Script::Garbage(b"SSH-2.0-OpenSSH_9.2\r\n"),
+        Script::Garbage(&[0, 8, 0, 0, 99, 0, 0, 0]),
+        Script::Garbage(&[0, 12, 0, 0, 4, 0, 0, 0, 0x22, 0, 0xff, 0xff]),
+        Script::Garbage(&[0; 64]),
+    ] {
+        let error = refused_by(script);
+        assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
+        assert!(error.message.contains("127.0.0.1:"), "{error}");
+    }
+}
+
+#[test]
+fn a_listener_without_tls_where_tls_is_asked_for() {
+    let port = listener(Script::Close);
+    let error =
+        refused(&format!("oracle://me@127.0.0.1:{port}/bench?protocol=tcps"), Duration::from_secs(20));
+    assert!(matches!(error.kind, TargetErrorKind::Unreachable | TargetErrorKind::Denied), "{error}");
+}
+
+#[test]
+fn a_password_is_asked_for_before_anything_is_sent() {
+    let target = target_at("oracle://me@127.0.0.1:1/bench", None, Duration::from_secs(20));
+    assert_eq!(target.identify().unwrap_err().kind, TargetErrorKind::PasswordNeeded);
+}
+
+#[test]
+fn a_wallet_and_an_alias_that_are_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display();
+    let port = listener(Script::Silent);
+    let wallet = refused(
+        &format!("oracle://me@127.0.0.1:{port}/bench?protocol=tcps&wallet={path}"),
+        Duration::from_secs(20),
+    );
+    assert_eq!(wallet.kind, TargetErrorKind::Denied);
+    assert!(
+        wallet.message.contains("ewallet.pem") && wallet.hint.contains("DYNO_WALLET_PASSWORD"),
+        "{wallet}"
+    );
+    std::fs::write(
+        folder.path().join("tnsnames.ora"),
+        format!(
+            "PROD =\n (DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=127.0.0.1)(PORT={}))(CONNECT_DATA=(SERVICE_NAME=s)))\n",
+            listener(Script::Refuse(12_514))
+        ),
+    )
+    .unwrap();
+    let alias = |name: &str| format!("oracle://me@/{name}?tns-admin={path}");
+    let unknown = refused(&alias("TEST"), Duration::from_secs(20));
+    assert!(unknown.message.contains("no alias \"TEST\""), "{unknown}");
+    let known = refused(&alias("PROD"), Duration::from_secs(20));
+    assert!(known.message.contains("no service \"s\""), "{known}");
+}

@@ -1,0 +1,202 @@
+//! Proving who we are: every method that a password is enough for.
+
+use postgres_protocol::authentication::{md5_hash, sasl};
+
+use super::config::{ChannelBinding, ConnectConfig};
+use super::{binding, passfile};
+use crate::wire::{Connection, Fields, PgError, Stream, WireError, message};
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::secret::Secret;
+
+/// Why authentication failed.
+pub(super) enum AuthError {
+    /// The server refused, or the connection is lost.
+    Wire(WireError),
+    /// We cannot or will not do what the server asks.
+    Target(TargetError),
+}
+
+impl From<WireError> for AuthError {
+    fn from(error: WireError) -> Self {
+        Self::Wire(error)
+    }
+}
+
+impl From<TargetError> for AuthError {
+    fn from(error: TargetError) -> Self {
+        Self::Target(error)
+    }
+}
+
+fn denied(message: impl Into<String>) -> AuthError {
+    AuthError::Target(TargetError::new(TargetErrorKind::Denied, message))
+}
+
+/// Requests of the server (PostgreSQL manual, message formats).
+mod request {
+    pub(super) const OK: i32 = 0;
+    pub(super) const CLEARTEXT: i32 = 3;
+    pub(super) const MD5: i32 = 5;
+    pub(super) const GSS: i32 = 7;
+    pub(super) const SSPI: i32 = 9;
+    pub(super) const SASL: i32 = 10;
+    pub(super) const SASL_CONTINUE: i32 = 11;
+    pub(super) const SASL_FINAL: i32 = 12;
+}
+
+/// Answers the server's requests until it says that we are who we say.
+pub(super) fn authenticate(connection: &mut Connection, config: &ConnectConfig) -> Result<(), AuthError> {
+    loop {
+        let (request, data) = next(connection)?;
+        let required = config.channel_binding == ChannelBinding::Require;
+        if required && request != request::SASL {
+            return Err(denied(
+                "channel_binding=require is asked for, but the server wants no SCRAM password exchange",
+            )
+            .hinted("check the method in the server's pg_hba.conf, or leave channel_binding out"));
+        }
+        match request {
+            request::OK => return Ok(()),
+            request::CLEARTEXT => {
+                let password = password(config)?;
+                send_password(connection, password.expose())?;
+            }
+            request::MD5 => {
+                let salt =
+                    data.first_chunk().ok_or_else(|| WireError::protocol("a salt that is too short"))?;
+                let password = password(config)?;
+                let hash = md5_hash(config.user.as_bytes(), password.expose().as_bytes(), *salt);
+                send_password(connection, &hash)?;
+            }
+            request::SASL => {
+                scram(connection, config, &data)?;
+                // Both sides have proved themselves; what follows is only the server's OK.
+                return match next(connection)? {
+                    (request::OK, _) => Ok(()),
+                    (other, _) => {
+                        Err(WireError::protocol(format!("request {other} after the password exchange"))
+                            .into())
+                    }
+                };
+            }
+            request::GSS | request::SSPI => {
+                return Err(denied("the server wants Kerberos (GSSAPI or SSPI), which is not built in")
+                    .hinted(
+                        "let the server's pg_hba.conf take scram-sha-256 or cert for this user and host",
+                    ));
+            }
+            other => {
+                return Err(WireError::protocol(format!("the unknown authentication request {other}")).into());
+            }
+        }
+    }
+}
+
+impl AuthError {
+    fn hinted(self, hint: &str) -> Self {
+        match self {
+            Self::Target(error) => Self::Target(error.hint(hint)),
+            wire @ Self::Wire(_) => wire,
+        }
+    }
+}
+
+/// The server's next request and its data.
+fn next(connection: &mut Connection) -> Result<(i32, Vec<u8>), AuthError> {
+    loop {
+        let (tag, body) = connection.next()?;
+        let body = connection.body(body);
+        match tag {
+            b'R' => {
+                let mut fields = Fields::new(body);
+                let request = fields.i32().ok_or_else(|| WireError::protocol("an empty request"))?;
+                return Ok((request, fields.rest().to_vec()));
+            }
+            b'E' => return Err(WireError::Server(Box::new(PgError::read(body))).into()),
+            b'v' => {}
+            other => {
+                let what = format!("message {:?} instead of an authentication request", char::from(other));
+                return Err(WireError::protocol(what).into());
+            }
+        }
+    }
+}
+
+fn password(config: &ConnectConfig) -> Result<Secret, AuthError> {
+    match &config.password {
+        Some(password) => Ok(password.clone()),
+        None => Ok(passfile::look_up(config)?),
+    }
+}
+
+fn send_password(connection: &mut Connection, password: &str) -> Result<(), AuthError> {
+    message::message(&mut connection.out, b'p', |out| message::text(out, password));
+    Ok(connection.send()?)
+}
+
+/// One SCRAM exchange (RFC 5802, RFC 7677), bound to the TLS connection where both can (RFC 5929).
+fn scram(connection: &mut Connection, config: &ConnectConfig, offer: &[u8]) -> Result<(), AuthError> {
+    let (mechanism, channel) = choose(connection, config, offer)?;
+    let password = password(config)?;
+    let mut scram = sasl::ScramSha256::new(password.expose().as_bytes(), channel);
+    message::message(&mut connection.out, b'p', |out| {
+        message::text(out, mechanism);
+        message::bytes(out, scram.message());
+    });
+    connection.send()?;
+    let challenge = expect(connection, request::SASL_CONTINUE)?;
+    scram
+        .update(&challenge)
+        .map_err(|error| denied(format!("the server's SCRAM challenge cannot be answered: {error}")))?;
+    message::message(&mut connection.out, b'p', |out| out.extend_from_slice(scram.message()));
+    connection.send()?;
+    let proof = expect(connection, request::SASL_FINAL)?;
+    scram.finish(&proof).map_err(|error| {
+        denied(format!("the server could not prove that it knows the password: {error}"))
+            .hinted("the server may be another one than you think: check host, port and sslmode=verify-full")
+    })
+}
+
+fn expect(connection: &mut Connection, wanted: i32) -> Result<Vec<u8>, AuthError> {
+    match next(connection)? {
+        (request, data) if request == wanted => Ok(data),
+        (other, _) => {
+            Err(WireError::protocol(format!("request {other} instead of {wanted} while authenticating"))
+                .into())
+        }
+    }
+}
+
+fn choose(
+    connection: &Connection,
+    config: &ConnectConfig,
+    offer: &[u8],
+) -> Result<(&'static str, sasl::ChannelBinding), AuthError> {
+    let mut offered = (false, false);
+    let mut names = Fields::new(offer);
+    while let Some(name) = names.text().filter(|name| !name.is_empty()) {
+        offered.0 |= name == sasl::SCRAM_SHA_256.as_bytes();
+        offered.1 |= name == sasl::SCRAM_SHA_256_PLUS.as_bytes();
+    }
+    let hash = match &connection.stream {
+        Stream::Tls(tls) if config.channel_binding != ChannelBinding::Disable => {
+            tls.conn.peer_certificates().and_then(|chain| binding::server_end_point(chain.first()?))
+        }
+        _ => None,
+    };
+    match (offered, hash) {
+        ((_, true), Some(hash)) => {
+            Ok((sasl::SCRAM_SHA_256_PLUS, sasl::ChannelBinding::tls_server_end_point(hash)))
+        }
+        _ if config.channel_binding == ChannelBinding::Require => Err(denied(
+            "channel_binding=require is asked for, but this connection cannot be bound",
+        )
+        .hinted(
+            "it needs TLS, PostgreSQL 11 or later and a certificate signed with SHA-256, SHA-384 or SHA-512",
+        )),
+        // Saying "I could, but you did not offer" lets the server notice an attacker who removed the offer.
+        ((true, _), Some(_)) => Ok((sasl::SCRAM_SHA_256, sasl::ChannelBinding::unrequested())),
+        ((true, _), None) => Ok((sasl::SCRAM_SHA_256, sasl::ChannelBinding::unsupported())),
+        _ => Err(denied("the server offers no password exchange that is known here (SCRAM-SHA-256)")),
+    }
+}

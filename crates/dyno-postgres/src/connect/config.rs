@@ -1,0 +1,105 @@
+//! Where and how to connect, as types; `from_url` fills them.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dyno_engine::net::sockopt::Keepalive;
+use dyno_engine::secret::Secret;
+
+/// Whether and how the connection is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SslMode {
+    /// Never.
+    Disable,
+    /// Only if the server does not take it plain.
+    Allow,
+    /// If the server can.
+    Prefer,
+    /// Always; the server's certificate is not checked unless a root certificate is given.
+    Require,
+    /// Always, with a certificate of a trusted authority.
+    VerifyCa,
+    /// Always, with a certificate of a trusted authority for this very host.
+    VerifyFull,
+}
+
+impl SslMode {
+    /// libpq's word for it: `verify-full`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disable => "disable",
+            Self::Allow => "allow",
+            Self::Prefer => "prefer",
+            Self::Require => "require",
+            Self::VerifyCa => "verify-ca",
+            Self::VerifyFull => "verify-full",
+        }
+    }
+
+    /// The mode that libpq calls `text`.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let all = [Self::Disable, Self::Allow, Self::Prefer, Self::Require, Self::VerifyCa, Self::VerifyFull];
+        all.into_iter().find(|mode| mode.name() == text)
+    }
+}
+
+/// Whether the password exchange is bound to the TLS connection (SCRAM-SHA-256-PLUS).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelBinding {
+    /// Never.
+    Disable,
+    /// If the server can.
+    Prefer,
+    /// Always; a server that cannot is refused.
+    Require,
+}
+
+/// One place where the server may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A Unix socket in this directory.
+    Unix(PathBuf),
+    /// A host by name or address; with `address` the name is only for certificates and password files.
+    Tcp {
+        /// The name.
+        host: String,
+        /// The address, if it is not to be looked up.
+        address: Option<IpAddr>,
+    },
+}
+
+/// Everything that is needed to open connections to one server; cheap to clone, never shows a password.
+#[derive(Debug, Clone)]
+pub struct ConnectConfig {
+    /// Where the server may be, tried in this order.
+    pub endpoints: Vec<Endpoint>,
+    /// The port, also part of a Unix socket's name.
+    pub port: u16,
+    /// The role.
+    pub user: String,
+    /// The database.
+    pub database: String,
+    /// The password that the user gave, if so.
+    pub password: Option<Secret>,
+    /// The file to look for a password in.
+    pub passfile: Option<PathBuf>,
+    /// Whether and how to encrypt.
+    pub ssl_mode: SslMode,
+    /// The file of trusted root certificates, or `system`.
+    pub ssl_root_cert: Option<PathBuf>,
+    /// The client's certificate.
+    pub ssl_cert: Option<PathBuf>,
+    /// The client's private key.
+    pub ssl_key: Option<PathBuf>,
+    /// Whether to bind the password exchange to TLS.
+    pub channel_binding: ChannelBinding,
+    /// What the user wants to read in `application_name`, behind Dyno's own words.
+    pub application_name: Option<String>,
+    /// Command-line options for the server process: `-c work_mem=64MB`.
+    pub options: Option<String>,
+    /// The longest wait for one connection to be ready.
+    pub connect_timeout: Duration,
+    /// How a dead peer is noticed.
+    pub(super) keepalive: Keepalive,
+}

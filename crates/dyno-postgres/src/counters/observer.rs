@@ -1,0 +1,239 @@
+//! The observer: one connection, one statement per snapshot.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dyno_plan::DataSpec;
+use dyno_record::Snapshot;
+
+use super::super::connect::ConnectConfig;
+use super::super::identity::shown;
+use super::super::pool::Pool;
+use super::super::wire::{Connection, PgError, Row};
+use super::company::Company;
+use super::parts::{Part, parts, statement};
+use super::portable::{Facts, fill};
+use super::{OBSERVER_SETTINGS, flush_sql};
+use dyno_engine::error::TargetError;
+use dyno_engine::target::{Counting, Observer};
+
+/// The part that reads settings, and the row that says when the server has loaded them.
+const SETTINGS: &str = "settings";
+const LOADED: &str = "loaded";
+
+/// Reads counters of one database.
+pub(crate) struct PgObserver {
+    connection: Connection,
+    parts: Vec<Part>,
+    /// Parts that cannot be read, with the reason.
+    missing: BTreeMap<&'static str, String>,
+    /// Reads everything but the settings, and everything.
+    sql: [String; 2],
+    /// The settings as last read, and when the server had loaded them then.
+    settings: Option<(String, Vec<Row>)>,
+    company: Company,
+    commits: u64,
+    /// What sessions go through, and its own transactions before this observer.
+    pool: Option<(Arc<Pool>, u64)>,
+}
+
+impl PgObserver {
+    /// Connects, and finds out which statistics can be read.
+    pub(crate) fn open(
+        config: &ConnectConfig,
+        pool: Option<Arc<Pool>>,
+        spec: &DataSpec,
+    ) -> Result<Self, TargetError> {
+        let mut connection = Connection::open(config, "dyno observer")?;
+        connection.simple(OBSERVER_SETTINGS)?;
+        let parts = parts(connection.server_version_num(), spec);
+        // The server runs one transaction to open a connection, and the settings were another.
+        let pool = pool.map(|pool| (Arc::clone(&pool), pool.own_commits()));
+        let mut observer = Self {
+            connection,
+            parts,
+            missing: BTreeMap::new(),
+            sql: Default::default(),
+            settings: None,
+            company: Company::default(),
+            commits: 2,
+            pool,
+        };
+        observer.probe()?;
+        Ok(observer)
+    }
+
+    /// Tries each part alone, and joins those that can be read into the statement of the snapshots.
+    fn probe(&mut self) -> Result<(), TargetError> {
+        self.missing.clear();
+        for part in &self.parts {
+            match self.connection.simple(&part.sql) {
+                Ok(_) => self.commits += 1,
+                Err(error) => match PgError::of(&error) {
+                    // The server refused this one; the connection is well. A refusal is a rollback, no commit.
+                    Some(server) if !server.is_fatal() => {
+                        let grant = if server.code == "42501" {
+                            "; GRANT pg_monitor, or SELECT on it, to this user"
+                        } else {
+                            ""
+                        };
+                        let why = format!("{} cannot be read: {}{grant}", part.name, server.message);
+                        self.missing.insert(part.name, why);
+                    }
+                    _ => return Err(error),
+                },
+            }
+        }
+        self.settings = None;
+        self.prepare()
+    }
+
+    /// Prepares the statements of the snapshots, so that none of them has to be planned inside the window.
+    fn prepare(&mut self) -> Result<(), TargetError> {
+        let readable = |part: &&Part| !self.missing.contains_key(part.name);
+        let all = statement(self.parts.iter().filter(readable));
+        let most = statement(self.parts.iter().filter(readable).filter(|part| part.name != SETTINGS));
+        // Booked before the first snapshot, or that would miss it and the second would find it.
+        self.connection
+            .simple(&format!("DEALLOCATE ALL; PREPARE dyno_most AS {most}; PREPARE dyno_all AS {all}"))?;
+        self.commits += 1;
+        self.flush()?;
+        let flush = flush_sql(self.connection.server_version_num());
+        let separator = if flush.is_empty() { "" } else { "; " };
+        self.sql = ["dyno_most", "dyno_all"].map(|name| format!("{flush}{separator}EXECUTE {name}"));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), TargetError> {
+        let flush = flush_sql(self.connection.server_version_num());
+        if !flush.is_empty() {
+            self.connection.simple(flush)?;
+            self.commits += 1;
+        }
+        Ok(())
+    }
+
+    /// All rows of a snapshot. Settings cannot change unless the server loads them anew, so they are read again only then.
+    fn rows(&mut self) -> Result<Vec<Row>, TargetError> {
+        if let Some((loaded, settings)) = &self.settings {
+            let mut rows = self.connection.simple(&self.sql[0])?;
+            self.commits += 1;
+            if loaded_at(&rows).as_deref() == Some(loaded) {
+                rows.extend(settings.iter().cloned());
+                return Ok(rows);
+            }
+        }
+        let rows = self.connection.simple(&self.sql[1])?;
+        self.commits += 1;
+        let settings = rows.iter().filter(|row| row.get(0) == Some("setting")).cloned().collect();
+        self.settings = loaded_at(&rows).map(|loaded| (loaded, settings));
+        Ok(rows)
+    }
+}
+
+impl Observer for PgObserver {
+    fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
+        tell(Counting::Asked);
+        let rows = match self.rows() {
+            Ok(rows) => rows,
+            // A privilege was taken away, or an object dropped, since the parts were tried: try again which can be read.
+            Err(error) if PgError::of(&error).is_some_and(|server| !server.is_fatal()) => {
+                self.probe()?;
+                self.rows()?
+            }
+            Err(error) => return Err(error),
+        };
+        tell(Counting::Answered);
+        let mut facts = Facts::new(self.connection.server_version_num(), self.missing.clone());
+        let mut snapshot = Snapshot::default();
+        for row in &rows {
+            if let (Some(source), Some(key)) = (row.get(0), row.get(1))
+                && !self.company.takes(source, key, row.get(2))
+            {
+                note(&mut snapshot, &mut facts, source, key, row.get(2));
+            }
+        }
+        snapshot.unread =
+            self.missing.iter().map(|(&part, reason)| (part.to_owned(), reason.clone())).collect();
+        fill(&mut snapshot, &facts);
+        self.company.fill(&mut snapshot);
+        Ok(snapshot)
+    }
+
+    fn own_commits(&self) -> u64 {
+        let of_pool = self.pool.as_ref().map_or(0, |(pool, before)| pool.own_commits() - before);
+        self.commits + of_pool
+    }
+}
+
+/// When the server has last loaded its settings.
+fn loaded_at(rows: &[Row]) -> Option<String> {
+    let row = rows.iter().find(|row| (row.get(0), row.get(1)) == (Some("server"), Some(LOADED)))?;
+    row.get(2).map(str::to_owned)
+}
+
+/// Files one cell: counters under `source.column`, marks of new beginnings as epochs, settings as such.
+fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, value: Option<&str>) {
+    let text = || value.unwrap_or("none").to_owned();
+    match (source, key) {
+        ("setting", _) => {
+            let value = shown(key, value.unwrap_or_default()).to_owned();
+            facts.settings.insert(format!("setting.{key}"), value.clone());
+            snapshot.settings.insert(key.to_owned(), value);
+            return;
+        }
+        ("shape", _) => {
+            snapshot.shape.insert(key.to_owned(), text());
+            return;
+        }
+        ("server", "wal_bytes") => {}
+        ("server", LOADED) => return,
+        ("server", _) => {
+            facts.settings.insert(key.to_owned(), text());
+            snapshot.epochs.insert(format!("server.{key}"), text());
+            return;
+        }
+        (_, "stats_reset") => {
+            // All rows of pg_stat_io are reset together; one mark is enough.
+            let view = source.split('.').next().filter(|&view| view == "pg_stat_io").unwrap_or(source);
+            snapshot.epochs.insert(format!("{view}.stats_reset"), value.unwrap_or("never").to_owned());
+            return;
+        }
+        _ => {}
+    }
+    if let Some(number) = value.and_then(|value| value.parse().ok()) {
+        snapshot.native.insert(format!("{source}.{key}"), number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_filed_by_what_they_are() {
+        let (mut snapshot, mut facts) = (Snapshot::default(), Facts::new(180_000, BTreeMap::new()));
+        note(&mut snapshot, &mut facts, "pg_stat_database", "blks_hit", Some("17"));
+        note(&mut snapshot, &mut facts, "pg_stat_database", "stats_reset", None);
+        note(&mut snapshot, &mut facts, "pg_stat_database", "checksum_last_failure", Some("2026-01-01"));
+        note(
+            &mut snapshot,
+            &mut facts,
+            "pg_stat_io.client_backend.relation.normal",
+            "stats_reset",
+            Some("now"),
+        );
+        note(&mut snapshot, &mut facts, "server", "wal_bytes", Some("4096"));
+        note(&mut snapshot, &mut facts, "setting", "fsync", Some("off"));
+        note(&mut snapshot, &mut facts, "setting", "primary_conninfo", Some("host=a password=b"));
+        note(&mut snapshot, &mut facts, "shape", "index mine on rows_1", Some("16388 16390 t"));
+        assert_eq!(snapshot.native["pg_stat_database.blks_hit"], 17.0);
+        assert_eq!(snapshot.native["server.wal_bytes"], 4096.0);
+        assert_eq!(snapshot.native.len(), 2);
+        assert_eq!(snapshot.epochs["pg_stat_database.stats_reset"], "never");
+        assert_eq!(snapshot.epochs["pg_stat_io.stats_reset"], "now");
+        assert_eq!((&*snapshot.settings["fsync"], &*facts.settings["setting.fsync"]), ("off", "off"));
+        assert_eq!(snapshot.settings["primary_conninfo"], "***");
+        assert_eq!(snapshot.shape["index mine on rows_1"], "16388 16390 t");
+    }
+}

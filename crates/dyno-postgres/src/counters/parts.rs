@@ -1,0 +1,158 @@
+//! The statistics views of each version, each a query of (source, column, value).
+
+use dyno_plan::DataSpec;
+
+use super::super::layout::{SCHEMA, Table, literal};
+use dyno_engine::data::TableKind;
+
+/// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The view, or `server`, or `dyno.rows`.
+    pub(super) name: &'static str,
+    /// The query; columns source, key and value, all text.
+    pub(super) sql: String,
+}
+
+/// Every setting of the server.
+const SETTINGS: &str = include_str!("../sql/counters_settings.sql");
+
+/// Server start, timeline and position in the WAL.
+const SERVER: &str = include_str!("../sql/counters_server.sql");
+
+/// What each of our own server processes has written to the WAL; a process keeps its number for its life.
+const BACKENDS: &str = "SELECT 'dyno.backends', concat_ws('.', e.key, a.pid, extract(epoch FROM a.backend_start)), e.value
+     FROM pg_stat_activity a, pg_stat_get_backend_wal(a.pid) w, jsonb_each_text(to_jsonb(w)) e
+     WHERE a.application_name ~ '^dyno( |$)' AND a.datname = current_database() AND e.key IN ('wal_bytes', 'wal_records')";
+
+/// Columns that are no counters: names, gauges and constants.
+const NO_COUNTERS: &str =
+    "ARRAY['datid', 'datname', 'numbackends', 'op_bytes', 'backend_type', 'object', 'context']";
+
+/// The parts of a server with version number `version_num`; the last two only where `spec`'s tables are there.
+pub(super) fn parts(version_num: u32, spec: &DataSpec) -> Vec<Part> {
+    let mut parts = vec![
+        Part { name: "server", sql: SERVER.to_owned() },
+        Part { name: "settings", sql: SETTINGS.to_owned() },
+        shape(version_num, spec),
+        view("pg_stat_database", "WHERE v.datname = current_database()"),
+        view("pg_stat_bgwriter", ""),
+    ];
+    if version_num >= 140_000 {
+        parts.push(view("pg_stat_wal", ""));
+    }
+    if version_num >= 160_000 {
+        parts.push(io());
+    }
+    if version_num >= 170_000 {
+        parts.push(view("pg_stat_checkpointer", ""));
+    }
+    if version_num >= 180_000 {
+        parts.push(Part { name: "dyno.backends", sql: BACKENDS.to_owned() });
+    }
+    parts.push(company(spec));
+    parts.extend([tables(spec, TableKind::Rows, "dyno.rows"), tables(spec, TableKind::Scan, "dyno.scan")]);
+    parts
+}
+
+/// What the tables are made of, and what hangs on them.
+fn shape(version_num: u32, spec: &DataSpec) -> Part {
+    let tables = oids(Table::all(spec).iter().map(Table::name));
+    let mut sql = include_str!("../sql/counters_shape.sql").replace("{tables}", &tables);
+    if version_num >= 150_000 {
+        let schemas = include_str!("../sql/counters_shape_schemas.sql");
+        sql = format!("{sql}UNION ALL\n{}", schemas.replace("{schema}", &literal(SCHEMA)));
+    }
+    Part { name: "shape", sql }
+}
+
+/// All parts as one statement.
+pub(super) fn statement<'a>(parts: impl Iterator<Item = &'a Part>) -> String {
+    parts.map(|part| format!("({})", part.sql)).collect::<Vec<_>>().join("\nUNION ALL\n")
+}
+
+fn view(name: &'static str, filter: &str) -> Part {
+    let sql = format!(
+        "SELECT '{name}', e.key, e.value FROM {name} v, jsonb_each_text(to_jsonb(v) - {NO_COUNTERS}) e {filter}"
+    );
+    Part { name, sql }
+}
+
+/// One source per kind of backend, object and context. Cells that cannot be are NULL and left out; a NULL reset is kept.
+fn io() -> Part {
+    let sql = format!(
+        "SELECT 'pg_stat_io.' || replace(concat_ws('.', v.backend_type, v.object, v.context), ' ', '_'), e.key, e.value
+         FROM pg_stat_io v, jsonb_each_text(to_jsonb(v) - {NO_COUNTERS}) e
+         WHERE e.value IS NOT NULL OR e.key = 'stats_reset'"
+    );
+    Part { name: "pg_stat_io", sql }
+}
+
+/// The run's own work and that of others.
+fn company(spec: &DataSpec) -> Part {
+    let names: Vec<String> = Table::all(spec).iter().map(|table| literal(&table.name())).collect();
+    let template = include_str!("../sql/counters_company.sql");
+    let sql = template.replace("{schema}", &literal(SCHEMA)).replace("{tables}", &names.join(", "));
+    Part { name: "dyno.company", sql }
+}
+
+/// Those of Dyno's relations that are called `names`. By name from the catalogue, since resolving a name needs a privilege on
+/// the schema and statistics do not.
+fn oids(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.map(|name| literal(&name)).collect();
+    format!(
+        "(SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname = {} AND c.relname = ANY (ARRAY[{}]::name[]))",
+        literal(SCHEMA),
+        names.join(", ")
+    )
+}
+
+/// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
+fn tables(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
+    let of_kind: Vec<Table> = Table::all(spec).into_iter().filter(|table| table.kind == kind).collect();
+    let tables = oids(of_kind.iter().map(Table::name));
+    let indexes = oids(of_kind.iter().filter_map(Table::index_name));
+    let template = include_str!("../sql/counters_tables.sql");
+    let sql = template
+        .replace("{source}", &literal(name))
+        .replace("{tables}", &tables)
+        .replace("{indexes}", &indexes);
+    Part { name, sql }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(version_num: u32) -> Vec<&'static str> {
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 1,
+            scan_rows: 1,
+            block_size: 8192,
+            compressible: 0,
+            seed: 1,
+            secondary: false,
+        };
+        parts(version_num, &spec).iter().map(|part| part.name).collect()
+    }
+
+    #[test]
+    fn each_version_is_asked_for_the_views_it_has() {
+        let old = [
+            "server",
+            "settings",
+            "shape",
+            "pg_stat_database",
+            "pg_stat_bgwriter",
+            "dyno.company",
+            "dyno.rows",
+            "dyno.scan",
+        ];
+        assert_eq!(names(130_000), old);
+        assert!(names(140_002).contains(&"pg_stat_wal") && !names(140_002).contains(&"pg_stat_io"));
+        assert!(names(160_000).contains(&"pg_stat_io") && !names(160_000).contains(&"pg_stat_checkpointer"));
+        assert_eq!(names(170_000).len(), 11);
+    }
+}

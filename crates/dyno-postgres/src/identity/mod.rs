@@ -1,0 +1,70 @@
+//! What the server is, and what of it would falsify a run.
+
+mod checks;
+mod durability;
+mod facts;
+mod host;
+mod instance;
+mod life;
+mod preflight;
+mod room;
+mod settings;
+
+use dyno_plan::Bytes;
+use dyno_record::Identity;
+
+use super::counters::SHARED_STATISTICS;
+use super::wire::Connection;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+
+pub(super) use instance::{instance, reads_only};
+pub(super) use life::life;
+pub(super) use preflight::preflight;
+pub(super) use settings::shown;
+
+/// The oldest version that Dyno knows how to read.
+const OLDEST_VERSION: u32 = 130_000;
+/// The newest major version whose statistics were checked against Dyno.
+const NEWEST_MAJOR: u32 = 18;
+
+/// Product, version, settings, paths.
+pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
+    let settings = settings::read(connection)?;
+    let printed = connection.simple("SELECT version()")?;
+    let printed = printed.first().and_then(|row| row.get(0)).unwrap_or_default();
+    let data_path = settings.value("data_directory").map(str::to_owned);
+    let same_host = host::is_this_one(connection)?;
+    let redo_path = data_path.as_deref().map(|data| host::redo_path(data, same_host));
+    let mut shaping = settings.shaping();
+    shaping.insert("version()".to_owned(), printed.to_owned());
+    Ok(Identity {
+        product: "PostgreSQL".to_owned(),
+        version: short_version(printed).to_owned(),
+        block_size: block_size(connection)?.0,
+        settings: shaping,
+        non_default: settings.non_default(),
+        data_path,
+        redo_path,
+        same_host,
+        counts_at_edges: connection.server_version_num() >= SHARED_STATISTICS,
+        counted_for_server: instance::server_wide(connection.server_version_num()),
+        processes: host::processes(connection, same_host)?,
+    })
+}
+
+/// `PostgreSQL 15.4 (Debian 15.4-1) on x86_64-…, compiled by …` without product and build, which say the rest elsewhere.
+fn short_version(printed: &str) -> &str {
+    let version = printed.strip_prefix("PostgreSQL ").unwrap_or(printed);
+    version.split_once(" on ").map_or(version, |(version, _)| version)
+}
+
+/// The server's own block size.
+pub(super) fn block_size(connection: &mut Connection) -> Result<Bytes, TargetError> {
+    let rows = connection.simple("SHOW block_size")?;
+    rows.first().and_then(|row| row.parse(0)).map(Bytes).ok_or_else(|| {
+        TargetError::new(
+            TargetErrorKind::Database,
+            "the server's block size cannot be read from SHOW block_size",
+        )
+    })
+}

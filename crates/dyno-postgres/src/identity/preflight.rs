@@ -1,0 +1,74 @@
+//! The list of everything that is checked before a run.
+
+use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::super::connect::ConnectConfig;
+use super::super::pool::Pool;
+use super::super::wire::Connection;
+use super::facts::{Facts, ask};
+use super::{checks, durability, room};
+use dyno_engine::error::TargetError;
+
+/// Everything that would falsify or prevent a run of `plan`, and what is well.
+pub(crate) fn preflight(
+    connection: &mut Connection,
+    config: &ConnectConfig,
+    pool: Option<&Pool>,
+    plan: &Plan,
+) -> Result<Vec<Advice>, TargetError> {
+    let mut facts = ask(connection, config)?;
+    facts.through = pool.map(Pool::way).transpose()?;
+    Ok(advise(&facts, plan))
+}
+
+/// The findings in the order in which they are shown.
+pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
+    let wanted = DataSpec::resolve(&plan.data, Bytes(facts.block_size));
+    let spec = match &facts.data {
+        Ok(there) => there.serving(wanted, &plan.workload),
+        Err(_) => wanted,
+    };
+    vec![
+        checks::reach(facts),
+        checks::version(facts),
+        checks::pooler(facts, plan),
+        checks::privileges(facts),
+        checks::statistics(facts),
+        checks::connections(facts, plan),
+        checks::writable(facts),
+        checks::block_size(facts, plan),
+        checks::others(facts),
+        checks::track_counts(facts),
+        checks::timing(facts, "track_io_timing", "physical_read_time and physical_write_time"),
+        checks::timing(facts, "track_wal_io_timing", "redo_sync_time"),
+        durability::fsync(facts),
+        durability::full_page_writes(facts),
+        durability::synchronous_commit(facts),
+        durability::autovacuum(facts),
+        durability::checkpoints(facts, plan),
+        room::cache(facts, &spec),
+        room::data(facts, &spec),
+        room::disk(facts, &spec),
+    ]
+}
+
+/// A finding.
+pub(super) fn advice(
+    check: &str,
+    severity: Severity,
+    found: impl Into<String>,
+    way_out: impl Into<String>,
+) -> Advice {
+    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
+}
+
+/// A finding that all is well.
+pub(super) fn ok(check: &str, found: impl Into<String>) -> Advice {
+    advice(check, Severity::Ok, found, "")
+}
+
+/// The command that changes a server setting and makes it count; `postmaster` settings need a restart.
+pub(super) fn alter(name: &str, value: &str) -> String {
+    format!("ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();")
+}

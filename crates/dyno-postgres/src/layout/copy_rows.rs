@@ -1,0 +1,102 @@
+//! Rows in the binary COPY format (PostgreSQL manual, COPY, "Binary Format"), made where they are sent from; and, for the
+//! few that go by INSERT, as text.
+
+use dyno_plan::DataSpec;
+
+use super::quote::literal;
+use super::tables::{COLUMN_BYTES, Table};
+use dyno_engine::data::{Filler, Permutation, TEXT_COLUMNS, table_seed};
+
+/// What every binary copy begins with: signature, flags, length of the extension area.
+pub(super) const HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
+/// What it ends with: a field count of -1.
+pub(super) const TRAILER: [u8; 2] = (-1i16).to_be_bytes();
+
+/// Bytes of one row on the wire: the field count, two keys with their lengths, the columns with theirs.
+pub(super) const ROW_BYTES: usize = 2 + 2 * (4 + 8) + TEXT_COLUMNS * (4 + COLUMN_BYTES);
+
+/// Makes the rows of one table.
+#[derive(Debug)]
+pub(super) struct RowMaker {
+    filler: Filler,
+    order: Permutation,
+    text: Vec<u8>,
+}
+
+impl RowMaker {
+    /// Rows of `table`.
+    pub(super) fn new(spec: &DataSpec, table: &Table) -> Self {
+        let filler = Filler::new(spec, table.schema, table.kind, COLUMN_BYTES);
+        let order = Permutation::new(table.rows, table_seed(spec.seed, table.schema, table.kind));
+        Self { text: vec![0; filler.row_bytes()], filler, order }
+    }
+
+    /// Bytes of content in one row: key, version and text.
+    pub(super) fn content_bytes(&self) -> u64 {
+        16 + self.text.len() as u64
+    }
+
+    /// The text of the row with `key`: all columns, one after the other.
+    pub(super) fn text(&mut self, key: u64) -> &[u8] {
+        self.filler.fill(key, &mut self.text);
+        &self.text
+    }
+
+    /// The row at insert position `position` as a parenthesis of VALUES.
+    pub(super) fn values(&mut self, position: u64) -> String {
+        let key = self.order.key(position);
+        self.filler.fill(key, &mut self.text);
+        let columns =
+            self.text.chunks_exact(COLUMN_BYTES).map(|column| literal(&String::from_utf8_lossy(column)));
+        format!("({key}, 0, {})", columns.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Appends the row at insert position `position`; allocates nothing while `out` has room for [`ROW_BYTES`] more.
+    pub(super) fn append(&mut self, position: u64, out: &mut Vec<u8>) {
+        let key = self.order.key(position);
+        self.filler.fill(key, &mut self.text);
+        out.extend_from_slice(&(2 + TEXT_COLUMNS as i16).to_be_bytes());
+        for number in [key, 0] {
+            out.extend_from_slice(&8i32.to_be_bytes());
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        for column in self.text.chunks_exact(COLUMN_BYTES) {
+            out.extend_from_slice(&(COLUMN_BYTES as i32).to_be_bytes());
+            out.extend_from_slice(column);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_engine::data::TableKind;
+
+    #[test]
+    fn a_row_has_its_key_and_columns_where_the_format_wants_them() {
+        let spec = DataSpec {
+            schemas: 1,
+            rows: 9,
+            scan_rows: 0,
+            block_size: 8192,
+            compressible: 0,
+            seed: 3,
+            secondary: false,
+        };
+        let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
+        let mut maker = RowMaker::new(&spec, &table);
+        let mut keys = Vec::new();
+        for position in 0..9 {
+            let mut out = Vec::new();
+            maker.append(position, &mut out);
+            assert_eq!(out.len(), ROW_BYTES);
+            assert_eq!(out[..6], [0, 21, 0, 0, 0, 8]);
+            let key = u64::from_be_bytes(*out[6..].first_chunk().unwrap());
+            assert_eq!(&out[30..30 + COLUMN_BYTES], &maker.text(key)[..COLUMN_BYTES]);
+            keys.push(key);
+        }
+        keys.sort_unstable();
+        assert_eq!(keys, (1..=9).collect::<Vec<_>>());
+    }
+}

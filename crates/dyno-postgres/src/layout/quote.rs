@@ -1,0 +1,29 @@
+//! The one quoter of identifiers and literals.
+
+/// `name` as a quoted identifier.
+pub(crate) fn ident(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// `text` as a literal that means the same whatever `standard_conforming_strings` is.
+pub(crate) fn literal(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    if quoted.contains('\\') {
+        // The E form always gives backslashes their meaning, so doubling them is always right.
+        format!("E'{}'", quoted.replace('\\', "\\\\"))
+    } else {
+        format!("'{quoted}'")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_inside_are_doubled() {
+        assert_eq!(ident("a\"b c"), "\"a\"\"b c\"");
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("a\\'b"), "E'a\\\\''b'");
+    }
+}

@@ -1,0 +1,47 @@
+//! Reading every row's version, in pieces that fit into memory.
+
+use dyno_plan::DataSpec;
+
+use super::super::wire::Connection;
+use super::tables::Table;
+use dyno_engine::data::{TableKind, UpdateValues};
+use dyno_engine::error::TargetError;
+use dyno_engine::witness::RowVersion;
+
+/// Rows that one piece holds.
+const ROWS_PER_PIECE: u32 = 10_000;
+
+/// Tells `visit` of every row of the tables that updates go to, all of them as they are at one moment.
+pub(crate) fn versions(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    visit: &mut dyn FnMut(&RowVersion<'_>),
+) -> Result<(), TargetError> {
+    connection.simple("SET statement_timeout = 0")?;
+    connection.simple("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+        connection.simple(&format!(
+            "DECLARE dyno_versions NO SCROLL CURSOR FOR SELECT custid, ver, left(c2, {}) FROM {}",
+            UpdateValues::STAMP_BYTES,
+            table.full_name()
+        ))?;
+        loop {
+            let rows = connection.simple(&format!("FETCH {ROWS_PER_PIECE} FROM dyno_versions"))?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in &rows {
+                visit(&RowVersion {
+                    schema: table.schema,
+                    // Keys below 1 are none of Dyno's, whichever they are.
+                    key: row.parse(0).unwrap_or(0),
+                    version: row.parse(1).unwrap_or(-1),
+                    stamp: row.get(2).unwrap_or_default(),
+                });
+            }
+        }
+        connection.simple("CLOSE dyno_versions")?;
+    }
+    connection.simple("COMMIT")?;
+    Ok(())
+}

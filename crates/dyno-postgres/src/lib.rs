@@ -1,0 +1,67 @@
+//! PostgreSQL 13 and later.
+//!
+//! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
+//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
+//! `pool` is what sessions behind a connection pooler need.
+
+pub mod connect;
+mod counters;
+mod identity;
+mod layout;
+mod lock;
+pub mod ops;
+mod pool;
+mod sampler;
+mod target;
+pub mod wire;
+
+use dyno_engine::grants::{database, one_line, quoted, user};
+use dyno_engine::{Engine, OpenOptions, Target, TargetError};
+use dyno_plan::TargetUrl;
+
+/// PostgreSQL, as programs register it.
+pub const ENGINE: Engine = Engine {
+    schemes: &["postgres", "postgresql"],
+    example: "postgres://USER@HOST/DATABASE",
+    open,
+    open_through: Some(open_through),
+    grants,
+};
+
+/// The target that a `postgres:` URL names. Does not connect.
+///
+/// # Errors
+/// A parameter is unknown or has an impossible value.
+pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
+    Ok(Box::new(target::PgTarget::new(url, options)?))
+}
+
+/// As [`open`], through a pooler at `url` to the server at `observe`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_through(
+    url: &TargetUrl,
+    observe: &TargetUrl,
+    options: &OpenOptions,
+) -> Result<Box<dyn Target>, TargetError> {
+    Ok(Box::new(target::PgTarget::through(url, observe, options)?))
+}
+
+fn grants(url: &TargetUrl) -> String {
+    include_str!("sql/grants.sql")
+        .replace("{user}", &quoted(user(url), '"'))
+        .replace("{database}", &quoted(database(url), '"'))
+        .replace("{database_name}", &one_line(database(url)))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_of_the_grants_are_the_urls_and_cannot_leave_their_place() {
+        let grants = super::grants(&"postgres://Me%22;x@db1/be%0Anch".parse().unwrap());
+        assert!(grants.contains("ON DATABASE \"bench\" TO \"Me\"\";x\";"), "{grants}");
+        assert!(!grants.contains('{') && grants.lines().all(|line| line.len() <= 150), "{grants}");
+        assert!(!grants.to_lowercase().contains("superuser to") && !grants.contains("GRANT ALL"), "{grants}");
+    }
+}

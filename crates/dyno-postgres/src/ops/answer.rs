@@ -1,0 +1,96 @@
+//! Reading the answer to one operation, as its pieces arrive.
+
+use crate::wire::{Connection, PgError, WireError, message_rows};
+use dyno_engine::clock::Clock;
+
+/// What the server answered.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Answer {
+    /// The number in the last row, where the row is one `int8`.
+    pub(super) value: u64,
+    /// Rows, as the command tag counts them.
+    pub(super) rows: u64,
+    /// When the statement had ended and its commit began.
+    pub(super) ended_ns: Option<u64>,
+}
+
+/// An answer of which a part may be here.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    answer: Answer,
+    refusal: Option<Box<PgError>>,
+}
+
+impl Reply {
+    /// Takes in what has arrived, up to ReadyForQuery; `None` if that is not here yet. With a `clock`, the arrival of
+    /// CommandComplete is timed, if it was seen before the rest.
+    ///
+    /// # Errors
+    /// The server refused, and the connection is in step again; or it is lost.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        connection: &mut Connection,
+        clock: Option<&dyn Clock>,
+    ) -> Result<Option<Answer>, WireError> {
+        while let Some((tag, body)) = connection.next_here()? {
+            match tag {
+                b'D' => {
+                    // Column count, length word, value.
+                    let value = connection.body(body).get(6..14).and_then(|bytes| bytes.first_chunk());
+                    if let Some(value) = value {
+                        self.answer.value = u64::from_be_bytes(*value);
+                    }
+                }
+                b'C' => {
+                    if let Some(clock) = clock {
+                        // Whatever has arrived behind it shows that the commit has ended as well.
+                        self.answer.ended_ns = connection.inbound.is_empty().then(|| clock.now_ns());
+                    }
+                    self.answer.rows = message_rows(connection.body(body));
+                }
+                b'Z' => return self.end().map(Some),
+                b'E' => self.refused(PgError::read(connection.body(body)))?,
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result<Answer, WireError> {
+        match self.refusal.take() {
+            None => Ok(std::mem::take(&mut self.answer)),
+            Some(error) => Err(WireError::Server(error)),
+        }
+    }
+
+    /// The server goes on to ReadyForQuery after an error, unless it has ended the connection with it.
+    #[cold]
+    fn refused(&mut self, error: PgError) -> Result<(), WireError> {
+        let error = Box::new(error);
+        if error.is_fatal() {
+            return Err(WireError::Server(error));
+        }
+        self.refusal.get_or_insert(error);
+        Ok(())
+    }
+}
+
+/// Reads on until the connection is in step again.
+#[cold]
+pub(super) fn refused(connection: &mut Connection, error: PgError) -> WireError {
+    let fatal = error.is_fatal();
+    let error = WireError::Server(Box::new(error));
+    if fatal {
+        return error;
+    }
+    loop {
+        match connection.next() {
+            Ok((b'Z', _)) => return error,
+            Ok(_) => {}
+            // The connection broke while the server was explaining itself: that is what the session has to know.
+            Err(lost) => return lost,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! PostgreSQL as a [`Target`]: each method is handed to its room.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_record::{Advice, Identity};
+
+use super::connect::ConnectConfig;
+use super::ops::PgSession;
+use super::pool::Pool;
+use super::wire::Connection;
+use super::{counters, identity, layout, lock, sampler};
+use dyno_engine::OpenOptions;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use dyno_engine::lock::{Claim, Holder, Lock};
+use dyno_engine::session::{Extra, Session, SessionSetup};
+use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
+use dyno_engine::witness::{RowVersion, ServerLife};
+
+/// Loading connections of use at most: more than a server has processors for.
+const LOAD_PARALLEL_MAX: u32 = 64;
+
+/// One PostgreSQL database.
+#[derive(Debug)]
+pub(super) struct PgTarget {
+    url: TargetUrl,
+    /// The way to the server.
+    config: ConnectConfig,
+    /// What sessions go through, if not straight to the server.
+    pool: Option<Arc<Pool>>,
+}
+
+impl PgTarget {
+    /// The target at `url`.
+    pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
+        Ok(Self { url: url.clone(), config: ConnectConfig::from_url(url, options)?, pool: None })
+    }
+
+    /// The target at `url`, which is a pooler's in front of the server at `observe`.
+    pub(super) fn through(
+        url: &TargetUrl,
+        observe: &TargetUrl,
+        options: &OpenOptions,
+    ) -> Result<Self, TargetError> {
+        let config = ConnectConfig::from_url(observe, options)?;
+        let pool = Pool::new(ConnectConfig::from_url(url, options)?, config.clone());
+        Ok(Self { url: url.clone(), config, pool: Some(Arc::new(pool)) })
+    }
+
+    /// A connection for one question and its answer.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut Connection) -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        let mut connection = Connection::open(&self.config, "dyno check")?;
+        connection.simple("SET search_path = pg_catalog")?;
+        let answer = question(&mut connection)?;
+        connection.close();
+        Ok(answer)
+    }
+}
+
+impl Target for PgTarget {
+    fn engine(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn url(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            server_drive: true,
+            duplex: true,
+            ephemeral: false,
+            load_parallel_max: LOAD_PARALLEL_MAX,
+            // A server process reports once a second (PGSTAT_MIN_INTERVAL).
+            held_back: Duration::from_millis(950),
+        }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        let mut identity = self.ask(identity::identify)?;
+        if let Some(pool) = &self.pool {
+            pool.describe(&mut identity)?;
+        }
+        Ok(identity)
+    }
+
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let own = self.ask(identity::block_size)?;
+        match wish {
+            Some(wish) if wish != own => Err(TargetError::new(
+                TargetErrorKind::Unsupported,
+                format!("data.block_size is {wish}, and this server's blocks have {own}"),
+            )
+            .hint("leave data.block_size out, or use a server that was built with that block size")),
+            _ => Ok(own),
+        }
+    }
+
+    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+        self.ask(|connection| identity::preflight(connection, &self.config, self.pool.as_deref(), plan))
+    }
+
+    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+        lock::take(&self.config, holder, claim, &self.url())
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
+    }
+
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
+        self.ask(|connection| layout::spot_check(connection, spec, seed))
+    }
+
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        layout::load(&self.config, spec, options, progress, cancel)
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::inventory).map_err(|error| layout::explain_look(error, &self.config))
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(layout::foreign)
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        layout::drop_all(&self.config)
+    }
+
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(identity::instance).map(Some)
+    }
+
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        self.ask(sampler::stuck)
+    }
+
+    fn extras(&self) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
+    }
+
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::count(connection, spec))
+    }
+
+    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        self.ask(|connection| layout::own_rows::places(connection, spec)).map(Some)
+    }
+
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
+        self.ask(|connection| layout::deletions::add(connection, rows))
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(match &self.pool {
+            Some(pool) => PgSession::open_through(pool, setup)?,
+            None => PgSession::open(&self.config, setup)?,
+        }))
+    }
+
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::PgObserver::open(&self.config, self.pool.clone(), spec)?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::PgSampler::open(&self.config)?))
+    }
+}

@@ -1,0 +1,334 @@
+//! A connection for everything that is not hot: questions, settings, loading.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::cancel::CancelToken;
+use super::copy::CopyIn;
+use super::error::WireError;
+use super::inbound::{Fields, Inbound};
+use super::row::Row;
+use super::{Breaker, PgError, message};
+use crate::connect::{self, ConnectConfig};
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::net::Sink as _;
+use dyno_engine::net::Stream;
+
+/// One connection to a server. The module comment of [`wire`](super) shows how it is used.
+#[derive(Debug)]
+pub struct Connection {
+    pub(crate) stream: Stream,
+    pub(crate) inbound: Inbound,
+    pub(crate) out: Vec<u8>,
+    parameters: Vec<(String, String)>,
+    pid: i32,
+    key: Vec<u8>,
+    rows_affected: u64,
+    config: ConnectConfig,
+}
+
+impl Connection {
+    /// Connects, authenticates, and waits until the server is ready. `application_name` is what the server's views show.
+    ///
+    /// # Errors
+    /// [`TargetErrorKind::Unreachable`], [`TargetErrorKind::Denied`], or [`TargetErrorKind::PasswordNeeded`] when the
+    /// server wants a password and there is none; each with its way out.
+    pub fn open(config: &ConnectConfig, application_name: &str) -> Result<Self, TargetError> {
+        Self::open_guarded(config, application_name, &Breaker::default())
+    }
+
+    /// As [`Connection::open`], guarded by `breaker` from the first moment on.
+    pub(crate) fn open_guarded(
+        config: &ConnectConfig,
+        application_name: &str,
+        breaker: &Breaker,
+    ) -> Result<Self, TargetError> {
+        connect::establish(config, application_name, breaker)
+    }
+
+    /// A connection on a stream whose server has not yet been greeted.
+    pub(crate) fn on(stream: Stream, config: &ConnectConfig) -> Self {
+        Self {
+            stream,
+            inbound: Inbound::new(),
+            out: Vec::with_capacity(16 * 1024),
+            parameters: Vec::new(),
+            pid: 0,
+            key: Vec::new(),
+            rows_affected: 0,
+            config: config.clone(),
+        }
+    }
+
+    /// Sends what is in `out` and empties it.
+    #[inline]
+    pub(crate) fn send(&mut self) -> Result<(), WireError> {
+        let result = self.stream.send(&self.out);
+        self.out.clear();
+        result.map_err(|error| self.lost(error))
+    }
+
+    /// Sends messages that are ready.
+    #[inline]
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        self.stream.send(bytes).map_err(|error| self.lost(error))
+    }
+
+    /// The next message that is an answer; what the server tells on its own account is taken in on the way.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<(u8, Range<usize>), WireError> {
+        loop {
+            match self.next_here()? {
+                Some(message) => return Ok(message),
+                None => self.fill()?,
+            }
+        }
+    }
+
+    /// As [`Connection::next`], but `None` where the next message is not here yet.
+    #[inline]
+    pub(crate) fn next_here(&mut self) -> Result<Option<(u8, Range<usize>)>, WireError> {
+        loop {
+            match self.inbound.cut()? {
+                Some((tag @ (b'S' | b'N' | b'A'), body)) => self.take_notice(tag, body),
+                message => return Ok(message),
+            }
+        }
+    }
+
+    /// Waits for bytes and takes them in.
+    #[inline]
+    pub(crate) fn fill(&mut self) -> Result<(), WireError> {
+        Ok(self.inbound.fill(&mut self.stream)?)
+    }
+
+    /// Takes in what has arrived; does not wait if the socket is readable.
+    #[inline]
+    pub(crate) fn fill_arrived(&mut self) -> Result<(), WireError> {
+        Ok(self.stream.arrived(&mut self.inbound)?)
+    }
+
+    /// The body of a message that [`Connection::next`] returned.
+    #[inline]
+    pub(crate) fn body(&self, range: Range<usize>) -> &[u8] {
+        self.inbound.body(range)
+    }
+
+    /// A write failed: the server's last words, if it said why it went, say more than the broken pipe.
+    #[cold]
+    fn lost(&mut self, error: std::io::Error) -> WireError {
+        while let Ok((tag, body)) = self.next() {
+            if tag == b'E' {
+                return WireError::Server(Box::new(PgError::read(self.body(body))));
+            }
+        }
+        WireError::Io(error)
+    }
+
+    #[cold]
+    pub(crate) fn take_notice(&mut self, tag: u8, body: Range<usize>) {
+        if tag != b'S' {
+            return;
+        }
+        let mut fields = Fields::new(self.inbound.body(body));
+        let (Some(name), Some(value)) = (fields.text(), fields.text()) else { return };
+        let name = String::from_utf8_lossy(name).into_owned();
+        let value = String::from_utf8_lossy(value).into_owned();
+        match self.parameters.iter_mut().find(|(known, _)| *known == name) {
+            Some(parameter) => parameter.1 = value,
+            None => self.parameters.push((name, value)),
+        }
+    }
+
+    /// Keeps what identifies this connection in a cancel request.
+    pub(crate) fn set_key(&mut self, body: Range<usize>) -> Result<(), WireError> {
+        let mut fields = Fields::new(self.inbound.body(body));
+        self.pid = fields.i32().ok_or_else(|| WireError::protocol("a key without a process number"))?;
+        self.key = fields.rest().to_vec();
+        Ok(())
+    }
+
+    /// Sends `sql`, which may hold several statements, and returns all their rows, one statement after the other.
+    ///
+    /// Several statements without `BEGIN` are one transaction.
+    ///
+    /// # Errors
+    /// The server refused a statement, or the connection is lost. After a refusal the connection can be used.
+    pub fn simple(&mut self, sql: &str) -> Result<Vec<Row>, TargetError> {
+        message::query(&mut self.out, sql);
+        self.send()?;
+        Ok(self.read_results()?)
+    }
+
+    /// Sends one statement with text values for `$1`, `$2`, … and returns its rows.
+    ///
+    /// # Errors
+    /// As [`Connection::simple`].
+    pub fn query(&mut self, sql: &str, params: &[&str]) -> Result<Vec<Row>, TargetError> {
+        Ok(self.ask(sql, params)?)
+    }
+
+    /// [`Connection::query`] with the wire's own error.
+    pub(crate) fn ask(&mut self, sql: &str, params: &[&str]) -> Result<Vec<Row>, WireError> {
+        message::parse(&mut self.out, "", sql, &[]);
+        message::bind_text(&mut self.out, "", params);
+        message::execute(&mut self.out);
+        message::sync(&mut self.out);
+        self.send()?;
+        self.read_results()
+    }
+
+    /// Reads all answers up to ReadyForQuery, so that the connection is in step again whatever happened.
+    pub(crate) fn read_results(&mut self) -> Result<Vec<Row>, WireError> {
+        let mut rows = Vec::new();
+        let mut failed = None;
+        loop {
+            let (tag, body) = match self.next() {
+                Ok(message) => message,
+                // The server's last words say more than the end of the stream.
+                Err(error) => return Err(failed.unwrap_or(error)),
+            };
+            match tag {
+                b'D' => rows.push(
+                    Row::read(self.body(body))
+                        .ok_or_else(|| WireError::protocol("a row that ends too early"))?,
+                ),
+                b'C' => self.rows_affected = message_rows(self.body(body)),
+                b'E' if failed.is_none() => {
+                    failed = Some(WireError::Server(Box::new(PgError::read(self.body(body)))));
+                }
+                // It waits for data that nobody will send.
+                b'G' => {
+                    message::message(&mut self.out, b'f', |out| message::text(out, "use copy_in"));
+                    self.send()?;
+                }
+                b'Z' => return failed.map_or(Ok(rows), Err),
+                _ => {}
+            }
+        }
+    }
+
+    /// Starts a `COPY … FROM STDIN`.
+    ///
+    /// # Errors
+    /// The server refused it, or `sql` is another statement.
+    pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, TargetError> {
+        message::query(&mut self.out, sql);
+        self.send()?;
+        let (tag, body) = self.next()?;
+        match tag {
+            b'G' => return Ok(CopyIn::new(self)),
+            b'E' => {
+                let error = PgError::read(self.body(body));
+                if error.is_fatal() {
+                    return Err(error.into_target());
+                }
+                self.read_results()?;
+                return Err(error.into_target());
+            }
+            _ => {}
+        }
+        self.read_results()?;
+        Err(TargetError::new(TargetErrorKind::Database, format!("this is no COPY … FROM STDIN: {sql}")))
+    }
+
+    /// Rows that the last statement returned, changed or copied, as the server counted them.
+    pub fn rows_affected(&self) -> u64 {
+        self.rows_affected
+    }
+
+    /// The server's version as a number: 150004 is 15.4; 0 if it does not tell.
+    pub fn server_version_num(&self) -> u32 {
+        self.parameter("server_version").map_or(0, version_num)
+    }
+
+    /// A parameter that the server reports on its own account: `server_version`, `TimeZone`, `in_hot_standby`.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The process number of this connection's server process.
+    pub fn backend_pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.stream.is_tls()
+    }
+
+    /// What another thread needs to break off this connection's statement.
+    pub fn cancel_token(&self) -> CancelToken {
+        CancelToken::new(&self.config, self.pid, &self.key)
+    }
+
+    /// Ends the connection in the protocol's own way.
+    pub fn close(mut self) {
+        self.out.clear();
+        message::terminate(&mut self.out);
+        // If it cannot be sent, the connection has ended already.
+        let _ = self.stream.send(&self.out);
+    }
+
+    /// As [`Connection::close`], and waits until the server's process has booked its statistics and is gone.
+    pub(crate) fn close_within(mut self, wait: Duration) {
+        self.out.clear();
+        message::terminate(&mut self.out);
+        let deadline = Instant::now() + wait;
+        let said =
+            self.stream.socket().set_deadline(Some(deadline)).and_then(|()| self.stream.send(&self.out));
+        if said.is_ok() {
+            // It ends with the end of the stream, or at the deadline.
+            while self.next().is_ok() {}
+        }
+    }
+}
+
+/// The rows in a command tag, `UPDATE 12` or `INSERT 0 12`; 0 where the command counts none.
+#[inline]
+pub(crate) fn message_rows(tag: &[u8]) -> u64 {
+    let digits = tag.strip_suffix(&[0]).unwrap_or(tag);
+    let mut rows = 0u64;
+    let mut unit = 1u64;
+    for &byte in digits.iter().rev() {
+        if !byte.is_ascii_digit() {
+            break;
+        }
+        rows = rows.wrapping_add(u64::from(byte - b'0').wrapping_mul(unit));
+        unit = unit.wrapping_mul(10);
+    }
+    rows
+}
+
+/// `15.4 (Debian …)` → 150004; `18beta1` → 180000.
+fn version_num(text: &str) -> u32 {
+    let number = |text: &str| {
+        text.chars()
+            .take_while(char::is_ascii_digit)
+            .fold(0u32, |n, c| n.saturating_mul(10).saturating_add(c.to_digit(10).unwrap_or(0)))
+    };
+    let (major, rest) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let minor = rest.strip_prefix('.').map_or(0, number);
+    number(major).saturating_mul(10_000).saturating_add(minor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_become_numbers() {
+        assert_eq!(version_num("15.19 (Debian 15.19-0+deb12u1)"), 150_019);
+        assert_eq!(version_num("18.4"), 180_004);
+        assert_eq!(version_num("19devel"), 190_000);
+        assert_eq!(version_num("18beta1"), 180_000);
+    }
+
+    #[test]
+    fn command_tags_count_rows() {
+        assert_eq!(message_rows(b"UPDATE 12\0"), 12);
+        assert_eq!(message_rows(b"INSERT 0 1200\0"), 1200);
+        assert_eq!(message_rows(b"COPY 7\0"), 7);
+        assert_eq!(message_rows(b"VACUUM\0"), 0);
+    }
+}

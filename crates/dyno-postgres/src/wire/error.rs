@@ -1,0 +1,222 @@
+//! What the server says when it refuses, and what that means.
+
+use std::fmt;
+use std::io;
+
+use super::inbound::Fields;
+use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+
+/// An error of the server, whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PgError {
+    /// `ERROR`, `FATAL` or `PANIC`, never translated.
+    pub severity: String,
+    /// The SQLSTATE: `42501`.
+    pub code: String,
+    /// The server's sentence, in its language.
+    pub message: String,
+    /// More of it, or empty.
+    pub detail: String,
+    /// The server's advice, or empty.
+    pub hint: String,
+    /// What it was doing (PL/pgSQL's lines), or empty.
+    pub context: String,
+    /// Position in the statement in characters from 1, if it has one.
+    pub position: Option<u32>,
+}
+
+impl fmt::Display for PgError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)?;
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for PgError {}
+
+impl PgError {
+    /// Reads the body of an ErrorResponse or NoticeResponse.
+    pub(crate) fn read(body: &[u8]) -> Self {
+        let mut error = Self::default();
+        let mut localized = String::new();
+        let mut fields = Fields::new(body);
+        while let Some(kind) = fields.u8().filter(|&kind| kind != 0) {
+            let Some(text) = fields.text() else { break };
+            let text = String::from_utf8_lossy(text).replace('\n', " ");
+            match kind {
+                b'V' => error.severity = text,
+                b'S' => localized = text,
+                b'C' => error.code = text,
+                b'M' => error.message = text,
+                b'D' => error.detail = text,
+                b'H' => error.hint = text,
+                b'W' => error.context = text,
+                b'P' => error.position = text.parse().ok(),
+                _ => {}
+            }
+        }
+        if error.severity.is_empty() {
+            error.severity = localized;
+        }
+        error
+    }
+
+    /// The server's error behind `error`, if there is one.
+    pub fn of(error: &TargetError) -> Option<&Self> {
+        error.source.as_deref()?.downcast_ref()
+    }
+
+    /// Whether the server ended the connection with this error.
+    pub fn is_fatal(&self) -> bool {
+        self.severity == "FATAL" || self.severity == "PANIC"
+    }
+
+    /// What the SQLSTATE means to a program (PostgreSQL manual, appendix A).
+    pub fn kind(&self) -> TargetErrorKind {
+        match self.code.as_str() {
+            "42501" => TargetErrorKind::Privilege,
+            "53100" => TargetErrorKind::Full,
+            // No such database, too many connections, shutting down, starting up.
+            "3D000" | "53300" | "57P01" | "57P02" | "57P03" => TargetErrorKind::Unreachable,
+            code if code.starts_with("28") => TargetErrorKind::Denied,
+            code if code.starts_with("08") => TargetErrorKind::Unreachable,
+            _ => TargetErrorKind::Database,
+        }
+    }
+
+    /// What it means for a session that did an operation.
+    pub fn class(&self) -> ErrorClass {
+        match self.code.as_str() {
+            // Serialization failure, deadlock, lock not available.
+            "40001" | "40P01" | "55P03" => ErrorClass::Retryable,
+            // Admin shutdown, crash shutdown, cannot connect now, idle-in-transaction timeout.
+            "57P01" | "57P02" | "57P03" | "25P03" => ErrorClass::Connection,
+            code if code.starts_with("08") => ErrorClass::Connection,
+            _ if self.is_fatal() => ErrorClass::Connection,
+            _ => ErrorClass::Fatal,
+        }
+    }
+
+    /// As a [`TargetError`] of the kind that its SQLSTATE means.
+    pub(crate) fn into_target(self) -> TargetError {
+        TargetError::new(self.kind(), self.to_string()).hint(self.hint.clone()).cause(self)
+    }
+}
+
+/// What can go wrong on the wire.
+#[derive(Debug)]
+pub(crate) enum WireError {
+    /// The connection itself.
+    Io(io::Error),
+    /// The server refused.
+    Server(Box<PgError>),
+    /// The server said what the protocol does not allow.
+    Protocol(String),
+}
+
+impl WireError {
+    /// The server said something that the protocol does not allow here.
+    #[cold]
+    pub(crate) fn protocol(what: impl Into<String>) -> Self {
+        Self::Protocol(what.into())
+    }
+
+    /// As an error of an operation, with its class.
+    #[cold]
+    pub(crate) fn into_op(self) -> Box<OpError> {
+        Box::new(match self {
+            Self::Io(error) => OpError {
+                class: ErrorClass::Connection,
+                code: "io".to_owned(),
+                message: format!("the connection to the server is lost: {}", describe(&error)),
+            },
+            Self::Server(error) => {
+                OpError { class: error.class(), message: error.to_string(), code: error.code }
+            }
+            Self::Protocol(what) => OpError {
+                class: ErrorClass::Connection,
+                code: "protocol".to_owned(),
+                message: format!("the server broke the protocol: it sent {what}"),
+            },
+        })
+    }
+}
+
+impl From<io::Error> for WireError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<WireError> for TargetError {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Io(error) => {
+                let message = format!("the connection to the server is lost: {}", describe(&error));
+                Self::new(TargetErrorKind::Unreachable, message).cause(error)
+            }
+            WireError::Server(error) => error.into_target(),
+            WireError::Protocol(what) => Self::new(
+                TargetErrorKind::Unreachable,
+                format!("the server broke the protocol: it sent {what}"),
+            )
+            .hint("check that host and port are those of a PostgreSQL server"),
+        }
+    }
+}
+
+/// An I/O error in words; the end of the stream says who ended it.
+pub(crate) fn describe(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer in time".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn server(code: &str, severity: &str) -> PgError {
+        PgError { code: code.into(), severity: severity.into(), ..PgError::default() }
+    }
+
+    #[test]
+    fn the_fields_of_an_error_are_kept() {
+        let body = b"SERREUR\0VERROR\0C42501\0Mpermission denied\0Ddetail\0Hhint\0P17\0\0";
+        let error = PgError::read(body);
+        assert_eq!((error.severity.as_str(), error.code.as_str()), ("ERROR", "42501"));
+        assert_eq!(error.to_string(), "permission denied (42501): detail");
+        assert_eq!(error.position, Some(17));
+        let target = error.clone().into_target();
+        assert_eq!((target.kind, target.hint.as_str()), (TargetErrorKind::Privilege, "hint"));
+        assert_eq!(PgError::of(&target), Some(&error));
+    }
+
+    #[test]
+    fn classes_follow_the_sqlstate() {
+        for code in ["40001", "40P01", "55P03"] {
+            assert_eq!(server(code, "ERROR").class(), ErrorClass::Retryable);
+        }
+        for code in ["08006", "57P01", "57P02", "57P03", "25P03"] {
+            assert_eq!(server(code, "FATAL").class(), ErrorClass::Connection);
+        }
+        assert_eq!(server("XX000", "PANIC").class(), ErrorClass::Connection);
+        for code in ["42P01", "53100", "23505", "57014"] {
+            assert_eq!(server(code, "ERROR").class(), ErrorClass::Fatal);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_read_as_some_error(body: Vec<u8>) {
+            PgError::read(&body);
+        }
+    }
+}

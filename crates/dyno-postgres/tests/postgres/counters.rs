@@ -1,0 +1,291 @@
+//! Counters against real servers: what the database counts is what was done, to the unit, and what it cannot tell is absent
+//! with the reason.
+
+use crate::server::{on_each_version, on_each_version_with, options, spec, target, target_at};
+use dyno_engine::{Cancel, Observer, OpenOptions, Silent, WaitSample};
+use dyno_postgres::connect::ConnectConfig;
+use dyno_postgres::wire::Connection;
+use dyno_record::{Counter, Counters, MarkKind, Reading, Snapshot};
+use dyno_testbed::Postgres;
+
+/// A connection that does work and books it at once where the version allows.
+fn worker(server: &Postgres) -> Connection {
+    let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(10) };
+    let config = ConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
+    Connection::open(&config, "dyno").unwrap()
+}
+
+/// Does `work` between two snapshots, each after the server has booked all that was done before.
+fn between(
+    observer: &mut dyn Observer,
+    worker: &mut Connection,
+    work: impl FnOnce(&mut Connection),
+) -> Delta {
+    // A flush books commits only where a table was touched too.
+    let flush = |worker: &mut Connection| {
+        worker.simple("SELECT pg_stat_force_next_flush() FROM pg_am LIMIT 1").unwrap();
+    };
+    flush(worker);
+    let begin = observer.snapshot().unwrap();
+    let own_begin = observer.own_commits();
+    work(worker);
+    flush(worker);
+    let end = observer.snapshot().unwrap();
+    // The last of the worker's two flushes lies between the snapshots too.
+    let overhead = observer.own_commits() - own_begin + 1;
+    Delta { counters: Counters::between(&begin, &end), overhead, end }
+}
+
+struct Delta {
+    counters: Counters,
+    /// Commits that are not the work's.
+    overhead: u64,
+    end: Snapshot,
+}
+
+impl Delta {
+    fn get(&self, counter: Counter) -> i64 {
+        self.counters.get(counter).unwrap_or_else(|reason| panic!("{}: {reason}", counter.name()))
+    }
+
+    fn native(&self, name: &str) -> f64 {
+        self.counters.native.get(name).copied().unwrap_or(0.0)
+    }
+}
+
+/// Settings under which nothing but the test works in the database.
+const QUIET: [(&str, &str); 3] =
+    [("autovacuum", "off"), ("track_io_timing", "on"), ("track_wal_io_timing", "on")];
+
+#[test]
+fn every_counter_has_a_value_or_a_reason_and_names_its_beginning() {
+    on_each_version(|server| {
+        let target = target(server);
+        let spec = spec(1, 200, 20);
+        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
+        let mut absent = Vec::new();
+        for counter in Counter::ALL {
+            match &snapshot.portable[&counter] {
+                Reading::Value(_) => {}
+                Reading::Absent(reason) => absent.push((counter.name(), reason.as_str())),
+            }
+        }
+        let names: Vec<&str> = absent.iter().map(|(name, _)| *name).collect();
+        let expected =
+            ["physical_read_time", "physical_write_time", "redo_sync_time", "executions", "cpu_time"];
+        assert_eq!(names, expected, "{absent:#?}");
+        for mark in
+            ["server.started", "server.timeline", "pg_stat_database.stats_reset", "pg_stat_wal.stats_reset"]
+        {
+            assert!(snapshot.epochs.contains_key(mark), "{mark} of {:?}", snapshot.epochs);
+        }
+        assert!(snapshot.unread.is_empty(), "{:?}", snapshot.unread);
+        assert!(snapshot.shape.contains_key("index rows_1_custid on rows_1"), "{:?}", snapshot.shape);
+        assert!(snapshot.settings.contains_key("commit_delay"), "{:?}", snapshot.settings);
+        assert_eq!(snapshot.native["dyno.rows.n_tup_ins"], 200.0);
+        assert_eq!(snapshot.native["dyno.scan.n_tup_ins"], 20.0);
+        let io = snapshot.native.keys().any(|name| name.starts_with("pg_stat_io.client_backend.relation."));
+        assert_eq!(io, server.version().major >= 16);
+    });
+}
+
+#[test]
+fn commits_rows_and_blocks_are_counted_to_the_unit() {
+    on_each_version_with(&QUIET, |server| {
+        let target = target(server);
+        let spec = spec(1, 2000, 300);
+        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        let mut observer = target.observer(&spec).unwrap();
+        let mut worker = worker(server);
+        worker.simple("SET enable_seqscan = off; SET enable_bitmapscan = off").unwrap();
+        let warm = "SELECT count(c2) FROM dyno.rows_1 WHERE custid BETWEEN 5 AND 68";
+        worker.simple(warm).unwrap();
+
+        let reads = between(&mut *observer, &mut worker, |worker| {
+            // Away from the smallest and largest key, which the planner looks up itself.
+            for first in 0..25 {
+                let range = format!("BETWEEN {} AND {}", first * 64 + 101, first * 64 + 164);
+                let rows = worker.simple(&format!("SELECT count(c2) FROM dyno.rows_1 WHERE custid {range}"));
+                assert_eq!(rows.unwrap()[0].get(0), Some("64"));
+            }
+        });
+        assert_eq!(reads.get(Counter::Commits), 25 + reads.overhead as i64);
+        assert_eq!(reads.get(Counter::Rollbacks), 0);
+        assert_eq!(reads.get(Counter::RowsRead), 25 * 64);
+        assert_eq!(
+            reads.native("dyno.rows.heap_blks_hit") + reads.native("dyno.rows.heap_blks_read"),
+            1600.0
+        );
+        assert!(reads.get(Counter::LogicalReads) >= 1600);
+        assert_eq!(reads.get(Counter::RowsWritten), 0);
+
+        let scans = between(&mut *observer, &mut worker, |worker| {
+            worker.simple("SELECT count(c2) FROM dyno.scan_1").unwrap();
+        });
+        assert_eq!(scans.get(Counter::RowsRead), 300);
+        assert_eq!(scans.native("dyno.scan.heap_blks_hit") + scans.native("dyno.scan.heap_blks_read"), 300.0);
+
+        let updates = between(&mut *observer, &mut worker, |worker| {
+            for first in 0..10 {
+                let keys = format!("custid BETWEEN {} AND {}", first * 32 + 1, first * 32 + 32);
+                worker
+                    .simple(&format!("UPDATE dyno.rows_1 SET c2 = 'new', ver = ver + 1 WHERE {keys}"))
+                    .unwrap();
+                assert_eq!(worker.rows_affected(), 32);
+            }
+            worker.simple("BEGIN; UPDATE dyno.rows_1 SET ver = 0 WHERE custid = 1; ROLLBACK").unwrap();
+        });
+        assert_eq!(updates.get(Counter::Commits), 10 + updates.overhead as i64);
+        assert_eq!(updates.get(Counter::Rollbacks), 1);
+        assert_eq!(updates.get(Counter::RowsWritten), 321);
+        assert_eq!(updates.native("dyno.rows.n_tup_hot_upd"), 321.0, "updates stay in their block");
+        assert!(updates.get(Counter::RedoBytes) > 320 * 128, "{}", updates.get(Counter::RedoBytes));
+        assert!(updates.get(Counter::RedoSyncs) >= 10);
+        assert!(updates.get(Counter::RedoWrites) >= 10);
+        assert!(updates.get(Counter::RedoSyncTime) > 0);
+        assert!(updates.get(Counter::DbTime) > 0);
+        assert!(updates.counters.changes.is_empty(), "{:?}", updates.counters.changes);
+        assert!(matches!(updates.end.portable[&Counter::PhysicalReadTime], Reading::Value(_)));
+    });
+}
+
+#[test]
+fn physical_reads_and_writes_move_with_the_blocks() {
+    let settings = [&QUIET[..], &[("shared_buffers", "16MB")]].concat();
+    on_each_version_with(&settings, |server| {
+        let target = target(server);
+        // 39 MiB in a cache of 16.
+        let spec = spec(1, 100, 5000);
+        target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        let mut observer = target.observer(&spec).unwrap();
+        let mut worker = worker(server);
+        let scan = between(&mut *observer, &mut worker, |worker| {
+            worker.simple("SELECT count(c2) FROM dyno.scan_1").unwrap();
+        });
+        let blocks = scan.get(Counter::PhysicalReads);
+        assert!((2500..=5100).contains(&blocks), "{blocks}");
+        assert_eq!(scan.get(Counter::PhysicalReadBytes), blocks * 8192);
+        assert!(scan.get(Counter::PhysicalReadTime) > 0);
+        let requests = scan.get(Counter::PhysicalReadRequests);
+        if server.version().major >= 18 {
+            assert!(
+                (1..blocks).contains(&requests),
+                "18 reads several blocks at once: {requests} of {blocks}"
+            );
+        } else {
+            assert_eq!(requests, blocks);
+        }
+        let begin = observer.snapshot().unwrap();
+        worker.simple("UPDATE dyno.scan_1 SET ver = 1; SELECT pg_stat_force_next_flush()").unwrap();
+        worker.simple("CHECKPOINT").unwrap();
+        // The checkpointer books its writes a little after it has answered.
+        let writes = (0..2000)
+            .map(|_| Counters::between(&begin, &observer.snapshot().unwrap()))
+            .find(|counters| counters.get(Counter::PhysicalWrites).unwrap() >= 5000)
+            .expect("5,000 blocks were changed and a checkpoint was made");
+        let written = writes.get(Counter::PhysicalWrites).unwrap();
+        assert!(written < 20_000, "{written}");
+        assert_eq!(writes.get(Counter::PhysicalWriteBytes), Ok(written * 8192));
+        let requests = writes.get(Counter::PhysicalWriteRequests).unwrap();
+        assert!((1..=written).contains(&requests), "{requests}");
+    });
+}
+
+#[test]
+fn a_sampler_sees_what_sessions_wait_for_and_counts_itself() {
+    on_each_version_with(&QUIET, |server| {
+        let target = target(server);
+        let mut observer = target.observer(&spec(1, 1, 0)).unwrap();
+        let mut sampler = target.sampler().unwrap();
+        let mut samples = Vec::new();
+        sampler.sample(&mut samples, &mut Vec::new()).unwrap();
+        assert!(samples.is_empty(), "observer and sampler are no sessions: {samples:?}");
+        let begin = observer.snapshot().unwrap();
+        let own = observer.own_commits() + sampler.own_commits();
+        let mut holder = worker(server);
+        holder.simple("SELECT pg_advisory_lock(1)").unwrap();
+        let mut waiter = worker(server);
+        let token = waiter.cancel_token();
+        let waiting = std::thread::spawn(move || waiter.simple("SELECT pg_advisory_lock(1)").is_err());
+        let lock = WaitSample { class: "Lock".into(), event: "advisory".into() };
+        while !samples.contains(&lock) {
+            sampler.sample(&mut samples, &mut Vec::new()).unwrap();
+        }
+        token.cancel().unwrap();
+        assert!(waiting.join().unwrap());
+        holder.close();
+        // Both workers opened a connection, one locked; the other's wait was broken off and rolled back.
+        let expected = |observer: &dyn Observer, sampled: u64| observer.own_commits() + sampled - own + 3;
+        loop {
+            let end = observer.snapshot().unwrap();
+            let counters = Counters::between(&begin, &end);
+            let counted = counters.get(Counter::Commits).unwrap() as u64;
+            // Each snapshot is counted in the next one: the first of the two is in, the second is not.
+            let done = expected(&*observer, sampler.own_commits());
+            assert!(counted <= done, "counted {counted}, done {done}");
+            if counters.get(Counter::Rollbacks) == Ok(1) && counted == done {
+                break;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_plain_role_gets_counters_and_a_lost_privilege_costs_only_its_own() {
+    on_each_version(|server| {
+        let admin = target(server);
+        let spec = spec(1, 200, 0);
+        admin.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        server.psql("CREATE ROLE plain LOGIN; REVOKE SELECT ON pg_stat_wal FROM PUBLIC");
+        let plain = target_at(&server.url_of("plain", "postgres"));
+        let mut observer = plain.observer(&spec).unwrap();
+        let snapshot = observer.snapshot().unwrap();
+        assert!(matches!(snapshot.portable[&Counter::LogicalReads], Reading::Value(_)));
+        assert!(matches!(snapshot.portable[&Counter::RowsRead], Reading::Value(_)));
+        if server.version().major < 18 {
+            let Reading::Absent(reason) = &snapshot.portable[&Counter::RedoSyncs] else { panic!() };
+            assert!(reason.contains("permission denied for view pg_stat_wal"), "{reason}");
+        }
+        // Taken away while the observer is open.
+        server.psql("REVOKE SELECT ON pg_stat_bgwriter FROM PUBLIC");
+        let before = observer.own_commits();
+        let snapshot = observer.snapshot().unwrap();
+        assert!(observer.own_commits() > before);
+        assert!(!snapshot.native.contains_key("pg_stat_bgwriter.buffers_clean"));
+        assert!(matches!(snapshot.portable[&Counter::Commits], Reading::Value(_)));
+        // Its own user's sessions can be sampled.
+        let mut samples = Vec::new();
+        plain.sampler().unwrap().sample(&mut samples, &mut Vec::new()).unwrap();
+    });
+}
+
+#[test]
+fn a_restart_and_a_reset_of_statistics_change_the_marks() {
+    for version in Postgres::available() {
+        let mut server = Postgres::start(&version, &[]);
+        let target = target(&server);
+        let spec = spec(1, 1, 0);
+        let first = target.observer(&spec).unwrap().snapshot().unwrap();
+        server.psql("SELECT pg_stat_reset()");
+        let second = target.observer(&spec).unwrap().snapshot().unwrap();
+        let changed = Counters::between(&first, &second).changes;
+        let names: Vec<_> = changed.iter().map(|change| change.name.as_str()).collect();
+        assert_eq!(names, ["pg_stat_database.stats_reset"]);
+        server.kill9();
+        server.restart();
+        let third = target.observer(&spec).unwrap().snapshot().unwrap();
+        let changed = Counters::between(&second, &third).changes;
+        assert!(changed.iter().any(|change| change.name == "server.started"), "{changed:?}");
+        server.psql("ALTER SYSTEM SET track_io_timing = on");
+        server.restart();
+        let fourth = target.observer(&spec).unwrap().snapshot().unwrap();
+        let changed = Counters::between(&third, &fourth);
+        let timing = changed.changed(MarkKind::Setting).find(|change| change.name == "track_io_timing");
+        let timing = timing.map(|change| (change.from.as_deref(), change.to.as_deref()));
+        assert_eq!(timing, Some((Some("off"), Some("on"))));
+        // Rows of tables that are not there are absent, not zero.
+        let Reading::Absent(reason) = &fourth.portable[&Counter::RowsRead] else { panic!() };
+        assert!(reason.contains("load them first"), "{reason}");
+    }
+}

@@ -1,0 +1,241 @@
+//! Loading into real servers: complete, recognised, resumed after stops and crashes, and dropped to the last object.
+
+use crate::server::{on_each_version, options, spec, target};
+use dyno_engine::{Cancel, DataState, LoadOptions, Progress, Silent, TargetErrorKind};
+use dyno_testbed::Postgres;
+
+/// Calls a function after the first chunk of rows is in, once.
+struct After<F: Fn() + Sync>(std::sync::atomic::AtomicBool, F);
+
+impl<F: Fn() + Sync> After<F> {
+    fn first_chunk(action: F) -> Self {
+        Self(std::sync::atomic::AtomicBool::new(false), action)
+    }
+}
+
+impl<F: Fn() + Sync> Progress for After<F> {
+    fn phase(&self, _: &str, _: u64) {}
+    fn advance(&self, _: u64, bytes: u64) {
+        if bytes > 0 && !self.0.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            (self.1)();
+        }
+    }
+}
+
+fn count(server: &Postgres, table: &str) -> u64 {
+    server.psql(&format!("SELECT count(*) FROM {table}")).parse().unwrap()
+}
+
+#[test]
+fn a_load_is_complete_recognised_refused_and_replaced() {
+    on_each_version(|server| {
+        let target = target(server);
+        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        let spec_a = spec(2, 5000, 300);
+        let report = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert!(!report.already);
+        assert_eq!(report.rows_written, 2 * 5300);
+        assert_eq!(report.bytes_written, 2 * 5300 * (16 + 19 * 128));
+        let tables: Vec<_> = report.tables.iter().map(|facts| (facts.table.as_str(), facts.rows)).collect();
+        let expected =
+            [("dyno.rows_1", 5000), ("dyno.rows_2", 5000), ("dyno.scan_1", 300), ("dyno.scan_2", 300)];
+        assert_eq!(tables, expected);
+        assert!(report.tables.iter().all(|facts| facts.rows_per_block() == 1.0));
+        // Not one block more than rows, or scans would read blocks that hold nothing.
+        let blocks = "SELECT pg_relation_size('dyno.rows_1') / 8192, pg_relation_size('dyno.scan_2') / 8192";
+        assert_eq!(server.psql(blocks), "5000|300");
+        // The server's own view of the same: blocks with rows, row width, index, storage.
+        let distinct = "SELECT count(DISTINCT (ctid::text::point)[0]) FROM dyno.rows_2";
+        assert_eq!(server.psql(distinct), "5000");
+        let widths = "SELECT DISTINCT octet_length(c2), octet_length(c20), ver FROM dyno.rows_1";
+        assert_eq!(server.psql(widths), "128|128|0");
+        assert_eq!(server.psql("SELECT count(DISTINCT c2) FROM dyno.scan_1"), "300");
+        let index = "SELECT indisunique FROM pg_index WHERE indexrelid = 'dyno.rows_1_custid'::regclass";
+        assert_eq!(server.psql(index), "f");
+        // Random order: neighbours in key lie far apart.
+        let near = "SELECT count(*) FROM (SELECT (ctid::text::point)[0] - lag((ctid::text::point)[0]) \
+                    OVER (ORDER BY custid) AS step FROM dyno.rows_1) s WHERE abs(step) <= 10";
+        assert!(server.psql(near).parse::<u64>().unwrap() < 60);
+
+        let again = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert!(again.already && again.rows_written == 0);
+        assert_eq!(again.tables, report.tables);
+
+        let spec_b = spec(1, 700, 0);
+        let refused = target.load(&spec_b, &options(2), &Silent, &Cancel::default()).unwrap_err();
+        assert_eq!(refused.kind, TargetErrorKind::Data);
+        assert!(refused.hint.contains("--replace"), "{}", refused.hint);
+        assert_eq!(count(server, "dyno.rows_2"), 5000);
+        let replace = LoadOptions { replace: true, ..options(2) };
+        target.load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
+        assert_eq!(count(server, "dyno.rows_1"), 700);
+        assert_eq!(server.psql("SELECT to_regclass('dyno.rows_2')"), "");
+        match target.survey().unwrap() {
+            DataState::Loaded { spec, tables, .. } => assert!(spec == spec_b && tables.len() == 1),
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
+fn a_stopped_load_resumes_where_it_was() {
+    on_each_version(|server| {
+        let target = target(server);
+        let spec = spec(1, 40_000, 0);
+        let cancel = Cancel::default();
+        let stop = After::first_chunk(|| cancel.cancel());
+        let error = target.load(&spec, &options(2), &stop, &cancel).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Cancelled, "{error}");
+        let there = count(server, "dyno.rows_1");
+        let DataState::Partial { spec: begun, rows, .. } = target.survey().unwrap() else { panic!() };
+        assert_eq!((begun, rows), (spec.clone(), there));
+        assert!((1..40_000).contains(&there), "{there}");
+        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert_eq!(report.rows_written, 40_000 - there);
+        assert_eq!(report.tables[0].rows_per_block(), 1.0);
+    });
+}
+
+#[test]
+fn a_load_whose_server_was_killed_resumes_exactly() {
+    for version in Postgres::available() {
+        let server = std::sync::Mutex::new(Postgres::start(&version, &[]));
+        let target = target(&server.lock().unwrap());
+        let spec = spec(2, 18_000, 1000);
+        let kill = After::first_chunk(|| server.lock().unwrap().kill9());
+        let error = target.load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
+        assert_eq!(target.survey().unwrap_err().kind, TargetErrorKind::Unreachable);
+        server.lock().unwrap().restart();
+        // The last chunks may be lost, as commits do not wait for the log; what is noted is there, and nothing else.
+        let noted = match target.survey().unwrap() {
+            DataState::Partial { rows, .. } => rows,
+            DataState::Empty => 0,
+            DataState::Loaded { .. } => panic!("the server was killed before the end"),
+        };
+        let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+        assert_eq!(report.rows_written, spec.total_rows() - noted);
+        assert!(report.tables.iter().all(|facts| facts.rows_per_block() == 1.0));
+        assert_eq!(report.tables.len(), 4);
+    }
+}
+
+#[test]
+fn one_load_at_a_time() {
+    on_each_version(|server| {
+        let target = target(server);
+        let spec = spec(1, 17_000, 0);
+        let second = std::sync::Mutex::new(None);
+        let meanwhile = After::first_chunk(|| {
+            let error = target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap_err();
+            *second.lock().unwrap() = Some((error.kind, error.message));
+        });
+        target.load(&spec, &options(1), &meanwhile, &Cancel::default()).unwrap();
+        let (kind, message) = second.into_inner().unwrap().unwrap();
+        assert_eq!(kind, TargetErrorKind::Data);
+        assert!(message.contains("another load"), "{message}");
+    });
+}
+
+#[test]
+fn a_drop_removes_what_is_recorded_and_nothing_else() {
+    on_each_version(|server| {
+        let target = target(server);
+        target.load(&spec(1, 500, 50), &options(1), &Silent, &Cancel::default()).unwrap();
+        let listed = target.inventory().unwrap();
+        assert!(listed.iter().any(|item| item.kind == "schema" && item.name == "dyno"));
+        assert!(listed.iter().any(|item| item.name == "dyno.rows_1" && item.bytes == Some(500 * 8192)));
+        // Foreign: a table, a view, and a table that took the name of one of ours.
+        server.psql("CREATE TABLE dyno.mine (n int); INSERT INTO dyno.mine VALUES (7)");
+        server.psql("CREATE VIEW dyno.my_view AS SELECT 1 AS one");
+        server.psql("DROP TABLE dyno.scan_1; CREATE TABLE dyno.scan_1 (precious text)");
+        let foreign: Vec<String> = target.foreign().unwrap().into_iter().map(|item| item.name).collect();
+        assert_eq!(foreign, ["dyno.mine", "dyno.scan_1", "dyno.my_view", "dyno"]);
+        let survey = target.survey().unwrap_err();
+        assert!(survey.message.contains("dyno.scan_1"), "{survey}");
+
+        let listed = target.inventory().unwrap();
+        assert!(listed.iter().all(|item| item.kind != "schema" && item.name != "dyno.scan_1"), "{listed:?}");
+        assert_eq!(target.drop_all().unwrap(), listed);
+        let left = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class \
+                    WHERE relnamespace = 'dyno'::regnamespace AND relkind IN ('r', 'v')";
+        assert_eq!(server.psql(left), "mine my_view scan_1");
+        assert_eq!(server.psql("SELECT n FROM dyno.mine"), "7");
+        assert_eq!(
+            server.psql("SELECT count(*) FROM pg_proc WHERE pronamespace = 'dyno'::regnamespace"),
+            "0"
+        );
+        assert!(target.drop_all().unwrap().is_empty());
+        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        server.psql("DROP VIEW dyno.my_view; DROP TABLE dyno.mine, dyno.scan_1");
+
+        // The schema is somebody else's now (it was there before the load), so it stays.
+        target.load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        target.drop_all().unwrap();
+        assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "1");
+        server.psql("DROP SCHEMA dyno");
+        target.load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        target.drop_all().unwrap();
+        assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "0");
+    });
+}
+
+#[test]
+fn what_prevents_a_load_is_named_with_its_way_out() {
+    on_each_version(|server| {
+        server.psql("CREATE ROLE plain LOGIN");
+        let plain = crate::server::target_at(&server.url_of("plain", "postgres"));
+        let error = plain.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Privilege);
+        assert!(error.hint.contains("GRANT CREATE ON DATABASE \"postgres\" TO \"plain\""), "{}", error.hint);
+
+        let target = target(server);
+        let other_blocks = dyno_plan::DataSpec { block_size: 16_384, ..spec(1, 100, 0) };
+        let error = target.load(&other_blocks, &options(1), &Silent, &Cancel::default()).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Unsupported);
+        assert!(error.message.contains("16384") && error.message.contains("8192"), "{error}");
+
+        server.psql("CREATE SCHEMA dyno CREATE TABLE rows_1 (precious text)");
+        let error = target.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
+        assert!(error.message.contains("rows_1") && error.hint.contains("rename"), "{error} {}", error.hint);
+        // All or nothing: the failed creation left nothing behind.
+        assert_eq!(target.survey().unwrap(), DataState::Empty);
+        assert_eq!(server.psql("SELECT to_regclass('dyno.meta')"), "");
+        // What the user made stays theirs, whatever was tried.
+        assert!(target.drop_all().unwrap().is_empty());
+        assert_eq!(server.psql("SELECT count(*) FROM dyno.rows_1"), "0");
+    });
+}
+
+#[test]
+fn a_user_without_rights_on_the_data_is_told_which_and_can_run_with_them() {
+    on_each_version(|server| {
+        server.psql("CREATE ROLE reader LOGIN");
+        target(server).load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        let reader = crate::server::target_at(&server.url_of("reader", "postgres"));
+        let error = reader.survey().unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Privilege);
+        assert!(error.hint.contains("GRANT USAGE ON SCHEMA dyno TO \"reader\""), "{}", error.hint);
+        server.psql(
+            "GRANT USAGE ON SCHEMA dyno TO reader; GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA dyno TO reader",
+        );
+        assert!(matches!(reader.survey().unwrap(), DataState::Loaded { .. }));
+    });
+}
+
+#[test]
+fn rows_that_somebody_else_changed_are_found_by_the_verification() {
+    on_each_version(|server| {
+        let target = target(server);
+        // The load is stopped after its first chunk, and somebody inserts a row before it is resumed.
+        let spec = spec(1, 17_000, 0);
+        let cancel = Cancel::default();
+        let stop = After::first_chunk(|| cancel.cancel());
+        target.load(&spec, &options(1), &stop, &cancel).unwrap_err();
+        server.psql("INSERT INTO dyno.rows_1 SELECT * FROM dyno.rows_1 LIMIT 1");
+        let error = target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Data);
+        assert!(error.message.contains("17001 rows"), "{error}");
+        assert!(matches!(target.survey().unwrap(), DataState::Partial { .. }));
+    });
+}

@@ -1,0 +1,10 @@
+//! The PostgreSQL engine on real servers of several versions: reached, loaded, driven, counted and checked.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, and its helpers do too")]
+
+mod connect;
+mod counters;
+mod load;
+mod ops;
+mod preflight;
+mod server;
+mod wire;

@@ -1,0 +1,483 @@
+//! Operations on real PostgreSQL servers: exact results, durable values, honest error classes, exact counters.
+
+use std::sync::Arc;
+
+use crate::wire::{connection, each_version, target_at};
+use dyno_engine::{
+    Cancel, Done, ErrorClass, LoadOptions, MonotonicClock, Op, OpError, Session, SessionSetup, Silent,
+    SliceDone, Target, TargetErrorKind,
+};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_postgres::ops::SESSION_SETTINGS;
+use dyno_postgres::wire::Connection;
+use dyno_testbed::Postgres;
+
+const ROWS: u64 = 300;
+const SCAN_ROWS: u64 = 40;
+const WORK_UNIT: u32 = 10;
+
+fn spec() -> DataSpec {
+    DataSpec {
+        schemas: 1,
+        rows: ROWS,
+        scan_rows: SCAN_ROWS,
+        block_size: 8192,
+        compressible: 0,
+        seed: 42,
+        secondary: false,
+    }
+}
+
+fn setup(number: u32, drive: Drive, redo: Redo) -> SessionSetup {
+    SessionSetup {
+        number,
+        schema: 1,
+        spec: spec(),
+        work_unit: WORK_UNIT,
+        redo,
+        extra: Default::default(),
+        drive,
+        commit: Commit::Wait,
+        seed: 7,
+        run_stamp: 0xbeef,
+        clock: Arc::new(MonotonicClock::default()),
+    }
+}
+
+/// A server with data, `fsync` on so that commits take their time.
+fn loaded(version: &dyno_testbed::Version) -> (Postgres, Box<dyn Target>) {
+    let server = Postgres::start(version, &[("autovacuum", "off"), ("deadlock_timeout", "5s")]);
+    let target = target_at(&server.url());
+    let options = LoadOptions { parallel: 1, replace: false, dyno_version: "test".to_owned() };
+    target.load(&spec(), &options, &Silent, &Cancel::default()).unwrap();
+    (server, target)
+}
+
+fn client(target: &dyn Target, number: u32) -> Box<dyn Session> {
+    target.session(&setup(number, Drive::Client, Redo::Lite)).unwrap()
+}
+
+fn number(server: &Postgres, sql: &str) -> u64 {
+    server.psql(sql).parse().unwrap_or_else(|_| panic!("no number: {sql}"))
+}
+
+#[test]
+fn the_processor_of_a_local_server_process_is_known() {
+    each_version(|version| {
+        let (_server, target) = loaded(version);
+        let session = client(target.as_ref(), 0);
+        let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap().matches("processor\t").count();
+        let processor = session.server_processor().expect("the server is a child of this test");
+        assert!(processor < processors, "{processor} of {processors}");
+        session.close();
+    });
+}
+
+#[test]
+fn reads_count_the_rows_that_are_there() {
+    each_version(|version| {
+        let (server, target) = loaded(version);
+        for url in [server.url(), server.socket_url()] {
+            let target = target_at(&url);
+            let mut session = client(target.as_ref(), 0);
+            let rows = |done: Done| (done.rows, done.commit_began_ns);
+            for first in [1, 100, ROWS - 9] {
+                assert_eq!(rows(session.execute(Op::Select { first }).unwrap()), (10, None));
+            }
+            assert_eq!(session.execute(Op::Select { first: ROWS - 4 }).unwrap().rows, 5);
+            assert_eq!(session.execute(Op::Select { first: ROWS + 1 }).unwrap().rows, 0);
+            assert_eq!(session.execute(Op::Lookup { key: ROWS }).unwrap().rows, 1);
+            assert_eq!(session.execute(Op::Lookup { key: ROWS + 1 }).unwrap().rows, 0);
+            assert_eq!(session.execute(Op::Scan).unwrap().rows, SCAN_ROWS);
+            session.close();
+        }
+        drop(target);
+    });
+}
+
+/// A hash of each text column of one row.
+fn hashes(server: &Postgres, key: u64) -> Vec<String> {
+    let columns: Vec<String> = (2..=20).map(|c| format!("md5(c{c})")).collect();
+    let row = server.psql(&format!("SELECT {} FROM dyno.rows_1 WHERE custid = {key}", columns.join(", ")));
+    row.split('|').map(str::to_owned).collect()
+}
+
+#[test]
+fn an_update_is_there_for_all_when_it_is_acknowledged() {
+    each_version(|version| {
+        let (server, target) = loaded(version);
+        for (redo, columns) in [(Redo::Lite, vec![2, 20]), (Redo::Heavy, (2..=20).collect())] {
+            let mut session = target.session(&setup(3, Drive::Client, redo)).unwrap();
+            let before = number(&server, "SELECT sum(ver) FROM dyno.rows_1");
+            assert_eq!(session.verify_last_update().unwrap(), None);
+            let mut seen = hashes(&server, 15);
+            for op in 0..20 {
+                let done = session.execute(Op::Update { first: 11, number: op }).unwrap();
+                assert_eq!(done.rows, 10);
+                let stamp = format!("u000000000000beef00000003{op:016x}");
+                let new = format!("SELECT count(*) FROM dyno.rows_1 WHERE starts_with(c2, '{stamp}')");
+                assert_eq!(number(&server, &new), 10, "{redo:?} {op}");
+                let after = hashes(&server, 15);
+                let changed: Vec<usize> = (2..=20).filter(|c| after[c - 2] != seen[c - 2]).collect();
+                assert_eq!(changed, columns, "{redo:?} {op}");
+                seen = after;
+            }
+            let widths: Vec<String> = (2..=20).map(|c| format!("length(c{c}) = 128")).collect();
+            let whole = format!("SELECT count(*) FROM dyno.rows_1 WHERE {}", widths.join(" AND "));
+            assert_eq!(number(&server, &whole), ROWS);
+            assert_eq!(number(&server, "SELECT sum(ver) FROM dyno.rows_1") - before, 200);
+            assert_eq!(session.verify_last_update().unwrap(), Some((10, 10)));
+            server.psql("UPDATE dyno.rows_1 SET c2 = repeat('x', 128) WHERE custid = 12");
+            assert_eq!(session.verify_last_update().unwrap(), Some((10, 9)));
+            client(target.as_ref(), 4).execute(Op::Update { first: 11, number: 1 }).unwrap();
+            assert_eq!(session.verify_last_update().unwrap(), Some((10, 10)));
+            session.close();
+        }
+    });
+}
+
+#[test]
+fn the_commit_of_an_update_is_seen_to_begin() {
+    each_version(|version| {
+        let (_server, target) = loaded(version);
+        let setup = setup(0, Drive::Client, Redo::Lite);
+        let mut session = target.session(&setup).unwrap();
+        let mut seen = 0;
+        for op in 0..50 {
+            let began_ns = setup.clock.now_ns();
+            let done = session.execute(Op::Update { first: 1, number: op }).unwrap();
+            let ended_ns = setup.clock.now_ns();
+            if let Some(commit_ns) = done.commit_began_ns {
+                assert!((began_ns..=ended_ns).contains(&commit_ns));
+                seen += 1;
+            }
+        }
+        // Each boundary can be missed when this thread wakes late, but not all of fifty with a disk sync between.
+        assert!(seen > 0, "no commit was seen to begin");
+        session.close();
+    });
+}
+
+/// The statement succeeds, only its commit is refused: that must not pass as a success.
+#[test]
+fn a_commit_that_fails_is_an_error() {
+    each_version(|version| {
+        let (server, target) = loaded(version);
+        server.psql(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+             $$BEGIN RAISE EXCEPTION 'not today' USING ERRCODE = '23505'; END$$; \
+             CREATE CONSTRAINT TRIGGER late AFTER UPDATE ON dyno.rows_1 DEFERRABLE INITIALLY DEFERRED \
+             FOR EACH ROW EXECUTE FUNCTION refuse()",
+        );
+        let mut session = client(target.as_ref(), 0);
+        let error = session.execute(Op::Update { first: 1, number: 1 }).expect_err("the commit is refused");
+        assert_eq!((error.class, error.code.as_str()), (ErrorClass::Fatal, "23505"), "{error}");
+        assert_eq!(session.verify_last_update().unwrap(), None);
+        assert_eq!(number(&server, "SELECT sum(ver) FROM dyno.rows_1"), 0);
+        assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 10, "in step again");
+        session.close();
+    });
+}
+
+#[test]
+fn plans_are_constant_and_visit_exactly_the_work_unit() {
+    each_version(|version| {
+        let (server, target) = loaded(version);
+        let sets: Vec<String> =
+            SESSION_SETTINGS.iter().map(|s| format!("SET {} = {}; ", s.name, s.value)).collect();
+        let plan = server.psql(&format!(
+            "{} PREPARE s(int8, int8) AS SELECT COUNT(c2) FROM dyno.rows_1 WHERE custid BETWEEN $1 AND $2; \
+             EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) EXECUTE s(21, 30)",
+            sets.concat()
+        ));
+        assert!(plan.contains("custid >= $1"), "a generic plan: {plan}");
+        assert!(plan.contains("rows_1_custid") && !plan.contains("Seq Scan"), "by the index: {plan}");
+        let mut observer = target_at(&server.url()).session(&setup(9, Drive::Client, Redo::Lite)).unwrap();
+        let heap =
+            "SELECT heap_blks_read + heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'rows_1'";
+        observer.edge().unwrap();
+        if version.major >= 15 {
+            let before = number(&server, heap);
+            (0..20).for_each(|i| {
+                assert_eq!(observer.execute(Op::Select { first: 1 + i * 10 }).unwrap().rows, 10);
+            });
+            observer.edge().unwrap();
+            assert_eq!(number(&server, heap) - before, 200);
+        }
+        observer.close();
+        drop(target);
+    });
+}
+
+#[test]
+fn at_an_edge_the_database_counts_exactly_what_was_done() {
+    each_version(|version| {
+        if version.major < 15 {
+            return;
+        }
+        let (server, target) = loaded(version);
+        // A database of its own: whoever asks is connected to another one and does not count.
+        server.psql("CREATE DATABASE bench TEMPLATE postgres");
+        let bench = target_at(&server.url_of("postgres", "bench"));
+        drop(target);
+        let counted = || {
+            let sql = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'";
+            number(&server, sql)
+        };
+        let before = counted();
+        let mut session = client(bench.as_ref(), 0);
+        session.edge().unwrap();
+        assert_eq!(counted() - before, session.overhead_commits());
+        (0..30).for_each(|i| assert_eq!(session.execute(Op::Select { first: 1 + i }).unwrap().rows, 10));
+        (0..20).for_each(|i| {
+            assert_eq!(session.execute(Op::Update { first: 1 + i, number: i }).unwrap().rows, 10);
+        });
+        (0..7).for_each(|i| assert_eq!(session.execute(Op::Lookup { key: 1 + i }).unwrap().rows, 1));
+        session.execute(Op::Scan).unwrap();
+        session.edge().unwrap();
+        assert_eq!(counted() - before, 58 + session.overhead_commits());
+        session.verify_last_update().unwrap();
+        let overhead = session.overhead_commits();
+        session.close();
+        assert_eq!(counted() - before, 58 + overhead, "closing books the rest");
+    });
+}
+
+/// Waits until a session of Dyno's waits for a row lock.
+fn until_blocked(server: &Postgres) {
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name LIKE 'dyno session%'";
+    while number(server, sql) == 0 {}
+}
+
+/// Lets a session update rows 1 to 10 while `other` holds the last of them that the update comes to; `meanwhile` is told
+/// the first one.
+fn collide(
+    server: &Postgres,
+    target: &dyno_engine::SessionSetup,
+    mut other: Connection,
+    meanwhile: impl FnOnce(&mut Connection, &str),
+) -> Result<Done, Box<OpError>> {
+    let order = "SELECT string_agg(custid::text, ',' ORDER BY ctid) FROM dyno.rows_1 WHERE custid <= 10";
+    let order = server.psql(order);
+    let (first, last) = (order.split(',').next().unwrap(), order.split(',').next_back().unwrap());
+    let mut session = target_at(&server.url()).session(target).unwrap();
+    other.simple("BEGIN").unwrap();
+    other.simple(&format!("UPDATE dyno.rows_1 SET ver = 0 WHERE custid = {last}")).unwrap();
+    std::thread::scope(|scope| {
+        let update = scope.spawn(|| {
+            let result = session.execute(Op::Update { first: 1, number: 1 });
+            // Whatever happened, the session is in step again.
+            assert_eq!(session.execute(Op::Lookup { key: 1 }).unwrap().rows, 1);
+            result
+        });
+        meanwhile(&mut other, first);
+        update.join().unwrap()
+    })
+}
+
+fn assert_retryable(result: Result<Done, Box<OpError>>, code: &str) {
+    let error = result.expect_err(code);
+    assert_eq!((error.class, error.code.as_str()), (ErrorClass::Retryable, code), "{error}");
+}
+
+#[test]
+fn conflicts_with_others_are_retryable() {
+    each_version(|version| {
+        let (server, _target) = loaded(version);
+        let setup = setup(0, Drive::Client, Redo::Lite);
+        let other = || connection(&server.url());
+        server.psql("ALTER ROLE postgres SET lock_timeout = '1ms'");
+        assert_retryable(collide(&server, &setup, other(), |_, _| ()), "55P03");
+        server.psql("ALTER ROLE postgres RESET lock_timeout");
+        server.psql("ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'");
+        let commit = |other: &mut Connection, _: &str| {
+            until_blocked(&server);
+            other.simple("COMMIT").unwrap();
+        };
+        assert_retryable(collide(&server, &setup, other(), commit), "40001");
+        server.psql("ALTER ROLE postgres RESET default_transaction_isolation");
+        // The session checks for a deadlock once, after five seconds; should this machine not have made one by then, the
+        // other side finds it, and the session did nothing wrong.
+        let deadlock = |other: &mut Connection, first: &str| {
+            until_blocked(&server);
+            let sql = format!(
+                "SET deadlock_timeout = '60s'; UPDATE dyno.rows_1 SET ver = 0 WHERE custid = {first}"
+            );
+            let _ = other.simple(&sql);
+        };
+        let mut results = (0..3).map(|_| collide(&server, &setup, other(), deadlock));
+        assert_retryable(results.find(Result::is_err).expect("the session was never the victim"), "40P01");
+    });
+}
+
+#[test]
+fn a_killed_connection_is_told_apart_and_opened_anew() {
+    each_version(|version| {
+        let (mut server, target) = loaded(version);
+        let mut session = client(target.as_ref(), 0);
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'dyno session%'";
+        for round in 0..2 {
+            server.psql(kill);
+            for _ in 0..2 {
+                let error = session.execute(Op::Select { first: 1 }).expect_err("the connection is gone");
+                assert_eq!(error.class, ErrorClass::Connection, "{error}");
+            }
+            session.reconnect().unwrap();
+            assert_eq!(session.execute(Op::Update { first: 1, number: round }).unwrap().rows, 10);
+        }
+        server.kill9();
+        let error = session.execute(Op::Lookup { key: 1 }).expect_err("the server is dead");
+        assert_eq!(error.class, ErrorClass::Connection, "{error}");
+        assert_eq!(session.reconnect().expect_err("still dead").kind, TargetErrorKind::Unreachable);
+        server.restart();
+        session.reconnect().unwrap();
+        assert_eq!(session.verify_last_update().unwrap(), Some((10, 10)), "acknowledged is durable");
+        session.close();
+    });
+}
+
+#[test]
+fn an_interrupt_ends_what_the_session_does() {
+    each_version(|version| {
+        let (server, _target) = loaded(version);
+        for url in [server.url(), server.socket_url()] {
+            let mut other = connection(&server.url());
+            other.simple("BEGIN; LOCK TABLE dyno.rows_1").unwrap();
+            let target = target_at(&url);
+            let opened = std::thread::scope(|scope| {
+                // Even preparing waits for the lock.
+                let opening = scope.spawn(|| client(target.as_ref(), 0));
+                until_blocked(&server);
+                other.simple("ROLLBACK").unwrap();
+                opening.join().unwrap()
+            });
+            let mut session = opened;
+            let interrupter = session.interrupter();
+            other.simple("BEGIN; LOCK TABLE dyno.rows_1").unwrap();
+            std::thread::scope(|scope| {
+                let working = scope.spawn(|| session.execute(Op::Select { first: 1 }));
+                until_blocked(&server);
+                interrupter.interrupt();
+                interrupter.interrupt();
+                let error = working.join().unwrap().expect_err("it was interrupted");
+                assert_eq!(error.class, ErrorClass::Connection, "{error}");
+            });
+            other.simple("ROLLBACK").unwrap();
+            session.reconnect().unwrap();
+            assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 10);
+            interrupter.interrupt();
+            assert!(session.execute(Op::Scan).is_err(), "the interrupter follows to the new connection");
+        }
+    });
+}
+
+/// The same range again and again in one slice: every column that shall change has changed each time, and no two columns
+/// of a row hold the same.
+fn changes_in_a_slice(server: &Postgres, session: &mut dyn Session, redo: Redo) {
+    let updated = |c: &usize| redo == Redo::Heavy || *c == 2 || *c == 20;
+    let mut seen = std::collections::HashSet::new();
+    for number in 100..140 {
+        session
+            .slice(&[Op::Update { first: 11, number }, Op::Update { first: 11, number: number + 18 }])
+            .unwrap();
+        let row = hashes(server, 15);
+        assert!((2..=20).filter(updated).all(|c| seen.insert(row[c - 2].clone())), "{redo:?} {number}");
+    }
+    let widths: Vec<String> = (2..=20).map(|c| format!("length(c{c}) = 128")).collect();
+    let whole = format!("SELECT count(*) FROM dyno.rows_1 WHERE {}", widths.join(" AND "));
+    assert_eq!(self::number(server, &whole), ROWS);
+}
+
+#[test]
+fn slices_do_what_the_client_does() {
+    each_version(|version| {
+        let (server, target) = loaded(version);
+        let ops = |kinds: &[u64]| -> Vec<Op> {
+            let draw = |i: u64| match kinds[i as usize % kinds.len()] {
+                0 => Op::Select { first: 1 + i * 7 % (ROWS - 5) },
+                1 => Op::Lookup { key: 1 + i * 11 % (ROWS + 5) },
+                2 => Op::Scan,
+                _ => Op::Update { first: 1 + i * 13 % (ROWS - 10), number: i },
+            };
+            (0..60).map(draw).collect()
+        };
+        for redo in [Redo::Lite, Redo::Heavy] {
+            for kinds in [&[0u64][..], &[1], &[2], &[3], &[0, 3, 1, 2, 3]] {
+                let ops = ops(kinds);
+                let mut one = target.session(&setup(1, Drive::Client, redo)).unwrap();
+                let mut expected = SliceDone::default();
+                for &op in &ops {
+                    let rows = one.execute(op).unwrap().rows;
+                    match op {
+                        Op::Select { .. } => expected.rows_read[0] += rows,
+                        Op::Lookup { .. } => expected.rows_read[1] += rows,
+                        Op::Scan => expected.rows_read[2] += rows,
+                        Op::Update { .. } => {
+                            expected.rows_updated += rows;
+                            expected.commits += 1;
+                        }
+                        Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
+                            unreachable!("no slice has these")
+                        }
+                    }
+                }
+                one.close();
+                let versions = "SELECT sum(ver) FROM dyno.rows_1";
+                let before = number(&server, versions);
+                let mut slices = target.session(&setup(2, Drive::Server, redo)).unwrap();
+                assert_eq!(slices.slice(&ops).unwrap(), expected, "{redo:?} {kinds:?}");
+                assert_eq!(number(&server, versions) - before, expected.rows_updated);
+                if expected.commits > 0 {
+                    assert_eq!(slices.verify_last_update().unwrap(), Some((10, 10)));
+                    let distinct = "SELECT count(DISTINCT c) FROM (SELECT unnest(ARRAY[c2, c20]) c FROM dyno.rows_1 \
+                                    WHERE starts_with(c2, 'u000000000000beef00000002')) t WHERE length(c) = 128";
+                    assert!(number(&server, distinct) >= 2 * 24, "each update has its own values");
+                }
+                assert_eq!(slices.slice(&[]).unwrap(), SliceDone::default());
+                if kinds == [3] {
+                    changes_in_a_slice(&server, slices.as_mut(), redo);
+                }
+                slices.close();
+            }
+        }
+    });
+}
+
+#[test]
+fn commits_inside_a_slice_are_counted_one_by_one() {
+    each_version(|version| {
+        if version.major < 15 {
+            return;
+        }
+        let (server, target) = loaded(version);
+        drop(target);
+        server.psql("CREATE DATABASE bench TEMPLATE postgres");
+        let bench = target_at(&server.url_of("postgres", "bench"));
+        let counted = || number(&server, "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'");
+        let before = counted();
+        let mut session = bench.session(&setup(0, Drive::Server, Redo::Lite)).unwrap();
+        let updates: Vec<Op> = (0..40).map(|number| Op::Update { first: 1 + number, number }).collect();
+        let selects: Vec<Op> = (0..40).map(|i| Op::Select { first: 1 + i }).collect();
+        assert_eq!(session.slice(&updates).unwrap().commits, 40);
+        session.slice(&selects).unwrap();
+        session.edge().unwrap();
+        // A slice is itself one transaction more: the one that its last commit left open, or the only one.
+        assert_eq!(counted() - before, 40 + 2 + session.overhead_commits());
+        session.close();
+    });
+}
+
+#[test]
+fn sessions_say_when_there_is_no_data() {
+    each_version(|version| {
+        let server = Postgres::start(version, &[("fsync", "off")]);
+        for drive in [Drive::Client, Drive::Server] {
+            let error = target_at(&server.url())
+                .session(&setup(0, drive, Redo::Lite))
+                .err()
+                .expect("nothing is loaded");
+            assert_eq!(error.kind, TargetErrorKind::Data, "{error}");
+            assert!(error.hint.contains("dyno load"), "{}", error.hint);
+        }
+    });
+}

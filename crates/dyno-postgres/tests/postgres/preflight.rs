@@ -1,0 +1,277 @@
+//! Preflight findings, each provoked on a real server; and what a target says it is.
+
+use std::time::Duration;
+
+use crate::server::{on_each_version, on_each_version_with, options, spec, target, target_at};
+use dyno_engine::{Cancel, OpenOptions, Silent, Target, TargetErrorKind};
+use dyno_plan::{
+    Arrivals, Awr, Blocks, Bytes, Commit, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span,
+    Workload,
+};
+use dyno_postgres::connect::ConnectConfig;
+use dyno_postgres::wire::Connection;
+use dyno_record::{Advice, Severity};
+use dyno_testbed::Postgres;
+
+fn plan(url: &str) -> Plan {
+    Plan {
+        version: PLAN_VERSION,
+        target: dyno_plan::Target {
+            url: url.parse().unwrap(),
+            urls: Vec::new(),
+            count: None,
+            weights: Vec::new(),
+            data: Default::default(),
+            shared: false,
+            observe_url: None,
+            password_env: None,
+            password_file: None,
+            connect_timeout: Span(Duration::from_secs(10)),
+        },
+        data: Data {
+            schemas: 1,
+            scale: Size::Blocks(Blocks(200)),
+            scan_scale: Size::Blocks(Blocks(0)),
+            block_size: None,
+            compressible: 0,
+            seed: 42,
+            load_parallel: 1,
+        },
+        workload: Workload {
+            update_pct: 20,
+            scan_pct: 0,
+            lookup_pct: 0,
+            work_unit: 16,
+            redo: Redo::Lite,
+            drive: Drive::Client,
+            commit: Commit::Wait,
+            rate: None,
+            arrivals: Arrivals::Constant,
+            seed: Some(1),
+            ..Workload::default()
+        },
+        run: Run {
+            sessions_per_schema: 4,
+            threads: None,
+            placement: Default::default(),
+            warmup: Span(Duration::from_secs(1)),
+            time: Some(Span(Duration::from_secs(10))),
+            ops_per_session: None,
+            drain: Span(Duration::from_secs(5)),
+        },
+        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, awr: Awr::Off },
+        hooks: Default::default(),
+        sweep: Default::default(),
+    }
+}
+
+fn find(advice: &[Advice], check: &str) -> Advice {
+    advice.iter().find(|a| a.check == check).unwrap_or_else(|| panic!("no {check} in {advice:#?}")).clone()
+}
+
+/// Asserts severity, a part of what was found, and a part of the way out.
+#[track_caller]
+fn assert_found(advice: &[Advice], check: &str, severity: Severity, found: &str, way_out: &str) {
+    let one = find(advice, check);
+    assert_eq!(one.severity, severity, "{one:?}");
+    assert!(one.found.contains(found), "{one:?}");
+    assert!(one.way_out.contains(way_out), "{one:?}");
+}
+
+fn preflight(target: &dyn Target, server: &Postgres) -> Vec<Advice> {
+    target.preflight(&plan(&server.url())).unwrap()
+}
+
+#[test]
+fn a_default_server_is_fit_and_every_finding_has_its_way_out() {
+    on_each_version(|server| {
+        let target = target(server);
+        let advice = preflight(&*target, server);
+        assert!(advice.iter().all(|a| a.severity != Severity::Fail), "{advice:#?}");
+        for one in &advice {
+            assert_eq!(one.severity == Severity::Ok, one.way_out.is_empty(), "{one:?}");
+        }
+        assert_found(&advice, "reach", Severity::Ok, "database postgres as postgres", "");
+        assert_found(&advice, "version", Severity::Ok, &server.version().full, "");
+        assert_found(&advice, "pooler", Severity::Ok, "server itself", "");
+        assert_found(&advice, "others", Severity::Ok, "nobody else", "");
+        assert_found(&advice, "fsync", Severity::Ok, "on", "");
+        assert_found(&advice, "track_io_timing", Severity::Warn, "absent", "SET track_io_timing = on");
+        assert_found(&advice, "track_wal_io_timing", Severity::Warn, "redo_sync_time", "pg_reload_conf");
+        assert_found(&advice, "statistics", Severity::Note, "superuser", "pg_monitor");
+        assert_found(&advice, "data", Severity::Note, "nothing", "dyno load");
+        assert_found(&advice, "checkpoints", Severity::Note, "10s", "300s");
+        assert_found(&advice, "disk_space", Severity::Ok, "free", "");
+
+        target.load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default()).unwrap();
+        assert_found(&preflight(&*target, server), "data", Severity::Ok, "loaded", "");
+        let mut other = plan(&server.url());
+        other.data.scale = Size::Blocks(Blocks(300));
+        other.data.block_size = Some(Bytes(16_384));
+        let advice = target.preflight(&other).unwrap();
+        assert_found(&advice, "data", Severity::Fail, "other data", "--replace");
+        assert_found(&advice, "block_size", Severity::Fail, "16K", "data.block_size");
+    });
+}
+
+#[test]
+fn settings_that_falsify_a_run_are_named() {
+    let settings = [
+        ("fsync", "off"),
+        ("full_page_writes", "off"),
+        ("synchronous_commit", "off"),
+        ("track_counts", "off"),
+        ("autovacuum", "off"),
+        ("max_connections", "6"),
+        ("shared_buffers", "1MB"),
+    ];
+    on_each_version_with(&settings, |server| {
+        let advice = preflight(&*target(server), server);
+        assert_found(&advice, "fsync", Severity::Warn, "not durable", "SET fsync = on");
+        assert_found(&advice, "full_page_writes", Severity::Warn, "less WAL", "SET full_page_writes = on");
+        assert_found(&advice, "synchronous_commit", Severity::Warn, "off", "SET synchronous_commit = on");
+        assert_found(&advice, "track_counts", Severity::Warn, "audited", "SET track_counts = on");
+        assert_found(&advice, "autovacuum", Severity::Note, "off", "SET autovacuum = on");
+        assert_found(&advice, "connections", Severity::Fail, "8 connections", "SET max_connections = ");
+        assert_found(&advice, "cache", Severity::Note, "page cache", "storage");
+        let mut huge = plan(&server.url());
+        huge.data.scale = Size::Bytes(Bytes(1 << 50));
+        let advice = target(server).preflight(&huge).unwrap();
+        assert_found(&advice, "disk_space", Severity::Fail, "are free", "data.scale");
+    });
+}
+
+#[test]
+fn missing_rights_come_with_the_grant() {
+    on_each_version(|server| {
+        server.psql("CREATE ROLE plain LOGIN CONNECTION LIMIT 2");
+        let plain = target_at(&server.url_of("plain", "postgres"));
+        let advice = preflight(&*plain, server);
+        let grant = "GRANT CREATE ON DATABASE \"postgres\" TO \"plain\"";
+        assert_found(&advice, "privileges", Severity::Fail, "may not create schema", grant);
+        assert_found(&advice, "statistics", Severity::Note, "plain", "GRANT pg_monitor TO \"plain\"");
+        assert_found(
+            &advice,
+            "connections",
+            Severity::Fail,
+            "role's connection limit 2",
+            "ALTER ROLE \"plain\"",
+        );
+        assert_found(&advice, "disk_space", Severity::Note, "cannot be seen", "df -h");
+        server.psql("CREATE SCHEMA dyno");
+        let grant = "GRANT USAGE, CREATE ON SCHEMA dyno TO \"plain\"";
+        assert_found(&preflight(&*plain, server), "privileges", Severity::Fail, "schema dyno", grant);
+        // The ways out lead out.
+        server.psql("GRANT USAGE, CREATE ON SCHEMA dyno TO plain; GRANT pg_monitor TO plain; ALTER ROLE plain CONNECTION LIMIT -1");
+        let advice = preflight(&*plain, server);
+        for check in ["privileges", "statistics", "connections"] {
+            assert_eq!(find(&advice, check).severity, Severity::Ok, "{check}");
+        }
+        plain.load(&spec(1, 100, 0), &options(2), &Silent, &Cancel::default()).unwrap();
+        assert_eq!(server.psql("SELECT tableowner FROM pg_tables WHERE tablename = 'rows_1'"), "plain");
+    });
+}
+
+#[test]
+fn others_at_work_and_read_only_servers_are_seen() {
+    on_each_version(|server| {
+        let target = target(server);
+        let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(10) };
+        let config = ConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
+        let mut idle = Connection::open(&config, "someone else").unwrap();
+        idle.simple("SELECT 1").unwrap();
+        assert_found(
+            &preflight(&*target, server),
+            "others",
+            Severity::Note,
+            "1 other sessions",
+            "pg_stat_activity",
+        );
+        let token = idle.cancel_token();
+        let busy = std::thread::spawn(move || idle.simple("SELECT pg_sleep(600)").is_err());
+        loop {
+            if find(&preflight(&*target, server), "others").severity == Severity::Warn {
+                break;
+            }
+        }
+        token.cancel().unwrap();
+        assert!(busy.join().unwrap());
+        server.psql("ALTER SYSTEM SET default_transaction_read_only = on; ");
+        server.psql("SELECT pg_reload_conf()");
+        loop {
+            let one = find(&preflight(&*target, server), "writable");
+            if one.severity == Severity::Fail {
+                assert!(one.way_out.contains("default_transaction_read_only"), "{one:?}");
+                break;
+            }
+        }
+        let error = target.load(&spec(1, 100, 0), &crate::server::options(1), &Silent, &Cancel::default());
+        assert!(error.unwrap_err().hint.contains("read-only"));
+    });
+}
+
+#[test]
+fn a_standby_is_no_place_to_load() {
+    for version in Postgres::available() {
+        let mut server = Postgres::start(&version, &[]);
+        let spec = spec(1, 100, 0);
+        target(&server).load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
+        server.stop();
+        server.put_file("standby.signal", b"");
+        server.restart();
+        let target = target(&server);
+        let advice = preflight(&*target, &server);
+        assert_found(&advice, "writable", Severity::Fail, "standby", "pg_promote");
+        // What can be known there is known, and what cannot is absent.
+        let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
+        let redo = &snapshot.portable[&dyno_record::Counter::RedoBytes];
+        assert!(
+            matches!(redo, dyno_record::Reading::Absent(reason) if reason.contains("standby")),
+            "{redo:?}"
+        );
+        assert_eq!(snapshot.epochs["server.in_recovery"], "true");
+        let error = target.drop_all().unwrap_err();
+        assert!(error.hint.contains("primary"), "{error} {}", error.hint);
+    }
+}
+
+#[test]
+fn a_target_says_what_it_is_without_secrets() {
+    let settings = [
+        ("work_mem", "8MB"),
+        ("primary_conninfo", "host=elsewhere password=hunter2"),
+        ("archive_command", "curl -u me:hunter2 %p"),
+    ];
+    on_each_version_with(&settings, |server| {
+        let target = target(server);
+        let identity = target.identify().unwrap();
+        assert_eq!((identity.product.as_str(), identity.block_size), ("PostgreSQL", 8192));
+        assert!(identity.version.contains(&server.version().full), "{}", identity.version);
+        assert_eq!(identity.settings["shared_buffers"], "128MB");
+        assert_eq!(identity.settings["work_mem"], "8MB");
+        assert_eq!(identity.settings["fsync"], "on");
+        assert!(identity.non_default.contains(&"work_mem".to_owned()), "{:?}", identity.non_default);
+        assert!(!identity.non_default.contains(&"fsync".to_owned()), "{:?}", identity.non_default);
+        assert!(!format!("{identity:?}").contains("hunter2"));
+        assert!(identity.non_default.contains(&"primary_conninfo".to_owned()));
+        let data = server.data_dir().display().to_string();
+        assert_eq!(identity.data_path, Some(data.clone()));
+        assert_eq!(identity.redo_path, Some(format!("{data}/pg_wal")));
+        assert!(identity.same_host);
+        assert!(target_at(&server.socket_url()).identify().unwrap().same_host);
+        assert_eq!(target.block_size(None).unwrap(), Bytes(8192));
+        let error = target.block_size(Some(Bytes(4096))).unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::Unsupported);
+    });
+}
+
+#[test]
+fn a_pooler_in_between_is_recognised() {
+    let Some(pgbouncer) = dyno_testbed::BouncerVersion::available().pop() else { return };
+    let version = Postgres::available().pop().unwrap();
+    let server = Postgres::start(&version, &[]);
+    let pooler = dyno_testbed::PgBouncer::start(&pgbouncer, &server, "");
+    let target = target_at(&pooler.url());
+    let advice = target.preflight(&plan(&pooler.url())).unwrap();
+    assert_found(&advice, "pooler", Severity::Fail, "pooler", "target.observe_url");
+}

@@ -1,0 +1,245 @@
+//! The parameters of a `sqlite:` URL: read once, checked, with every default spelled out.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dyno_plan::{Bytes, Span, TargetUrl};
+
+use dyno_engine::error::{TargetError, TargetErrorKind};
+
+const JOURNALS: [&str; 6] = ["wal", "delete", "truncate", "persist", "memory", "off"];
+const MEMORY_JOURNALS: [&str; 2] = ["memory", "off"];
+const SYNCS: [&str; 4] = ["off", "normal", "full", "extra"];
+const LOCKINGS: [&str; 2] = ["normal", "exclusive"];
+const SWITCH: [&str; 2] = ["off", "on"];
+
+const FILE_PARAMETERS: &str = "journal, sync, cache, direct, mmap, busy, locking, checkpoint";
+const MEMORY_PARAMETERS: &str = "journal, cache, busy";
+
+/// SQLite's own page cache size: `PRAGMA cache_size = -2000`.
+pub(crate) const DEFAULT_CACHE: Bytes = Bytes(2000 * 1024);
+
+/// SQLite's own distance between checkpoints, in pages of WAL.
+pub(crate) const DEFAULT_CHECKPOINT: u32 = 1000;
+
+/// Where the database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In this file; the path is absolute.
+    File(PathBuf),
+    /// In this process's memory, under this name.
+    Memory(String),
+}
+
+/// What a URL says, or leaves to its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Params {
+    pub(crate) place: Place,
+    /// `PRAGMA journal_mode`.
+    pub(crate) journal: &'static str,
+    /// `PRAGMA synchronous`.
+    pub(crate) sync: &'static str,
+    /// Page cache of each connection.
+    pub(crate) cache: Bytes,
+    /// Whether the database file is read and written past the operating system's page cache.
+    pub(crate) direct: bool,
+    /// How much of the file is mapped into memory; 0 is none.
+    pub(crate) mmap: Bytes,
+    /// The longest wait for a lock.
+    pub(crate) busy: Duration,
+    /// `PRAGMA locking_mode`.
+    pub(crate) locking: &'static str,
+    /// Pages of WAL after which a commit checkpoints; 0 is never.
+    pub(crate) checkpoint: u32,
+}
+
+fn unsupported(message: String, allowed: &str) -> TargetError {
+    TargetError::new(TargetErrorKind::Unsupported, message).hint(format!("write {allowed}"))
+}
+
+fn wrong_value(name: &str, value: &str, allowed: &str) -> TargetError {
+    unsupported(format!("sqlite parameter {name} cannot be {value:?}: {allowed} is allowed"), allowed)
+}
+
+/// The one of `allowed` that `value` is.
+fn choice(name: &str, value: &str, allowed: &[&'static str]) -> Result<&'static str, TargetError> {
+    let found = allowed.iter().find(|word| **word == value);
+    found.copied().ok_or_else(|| wrong_value(name, value, &allowed.join(", ")))
+}
+
+fn bytes(name: &str, value: &str, least: u64) -> Result<Bytes, TargetError> {
+    let allowed = format!("a size from {} to 1T (`16M`)", Bytes(least));
+    value
+        .parse()
+        .ok()
+        .filter(|bytes: &Bytes| (least..=1 << 40).contains(&bytes.0))
+        .ok_or_else(|| wrong_value(name, value, &allowed))
+}
+
+fn busy(value: &str) -> Result<Duration, TargetError> {
+    let span: Option<Span> = value.parse().ok();
+    span.map(|Span(time)| time).ok_or_else(|| wrong_value("busy", value, "a duration (`500ms`, `10s`)"))
+}
+
+fn pages(value: &str) -> Result<u32, TargetError> {
+    let pages = value.parse().ok().filter(|&pages: &u32| pages <= i32::MAX as u32);
+    pages.ok_or_else(|| wrong_value("checkpoint", value, "a number of WAL pages, 0 for never (`1000`)"))
+}
+
+impl Place {
+    fn read(path: &str) -> Result<Self, TargetError> {
+        static MEMORIES: AtomicU64 = AtomicU64::new(0);
+        if path == ":memory:" {
+            let number = MEMORIES.fetch_add(1, Ordering::Relaxed);
+            return Ok(Self::Memory(format!("/dyno-{number}")));
+        }
+        if path.is_empty() || path.contains('\0') {
+            let message = format!("sqlite cannot open a file named {path:?}");
+            return Err(unsupported(message, "sqlite:PATH or sqlite::memory:"));
+        }
+        let absolute = std::path::absolute(path).map_err(|e| {
+            TargetError::new(TargetErrorKind::Unreachable, format!("sqlite file {path:?}: {e}")).cause(e)
+        })?;
+        Ok(Self::File(absolute))
+    }
+}
+
+impl Params {
+    fn defaults(place: Place) -> Self {
+        let memory = matches!(place, Place::Memory(_));
+        Self {
+            place,
+            journal: if memory { "memory" } else { "wal" },
+            sync: "full",
+            cache: DEFAULT_CACHE,
+            direct: false,
+            mmap: Bytes(0),
+            busy: Duration::from_secs(10),
+            locking: "normal",
+            checkpoint: DEFAULT_CHECKPOINT,
+        }
+    }
+
+    /// Reads the URL of a target.
+    ///
+    /// # Errors
+    /// A parameter is unknown, impossible, or makes no sense together with another; says what is allowed.
+    pub(crate) fn read(url: &TargetUrl) -> Result<Self, TargetError> {
+        let mut params = Self::defaults(Place::read(&url.path)?);
+        let memory = params.in_memory();
+        for (name, value) in &url.params {
+            match (name.as_str(), memory) {
+                ("journal", false) => params.journal = choice(name, value, &JOURNALS)?,
+                ("journal", true) => params.journal = choice(name, value, &MEMORY_JOURNALS)?,
+                ("cache", _) => params.cache = bytes(name, value, 64 * 1024)?,
+                ("busy", _) => params.busy = busy(value)?,
+                ("sync", false) => params.sync = choice(name, value, &SYNCS)?,
+                ("direct", false) => params.direct = choice(name, value, &SWITCH)? == "on",
+                ("mmap", false) => params.mmap = bytes(name, value, 0)?,
+                ("locking", false) => params.locking = choice(name, value, &LOCKINGS)?,
+                ("checkpoint", false) => params.checkpoint = pages(value)?,
+                _ => {
+                    let allowed = if memory { MEMORY_PARAMETERS } else { FILE_PARAMETERS };
+                    let of = if memory { "sqlite::memory:" } else { "sqlite" };
+                    let message = format!("{of} has no parameter {name:?}: {allowed} are allowed");
+                    return Err(unsupported(message, allowed));
+                }
+            }
+        }
+        if params.direct && params.mmap.0 > 0 {
+            let message =
+                "sqlite parameters direct=on and mmap exclude each other: mapped memory is page cache";
+            return Err(unsupported(message.to_owned(), "direct=on with mmap=0, or direct=off"));
+        }
+        Ok(params)
+    }
+
+    /// Whether the data lives in this process's memory.
+    pub(crate) fn in_memory(&self) -> bool {
+        matches!(self.place, Place::Memory(_))
+    }
+
+    /// The file, if there is one.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        match &self.place {
+            Place::File(path) => Some(path),
+            Place::Memory(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(url: &str) -> Result<Params, TargetError> {
+        Params::read(&url.parse().unwrap())
+    }
+
+    #[test]
+    fn defaults_are_sqlites_own_but_for_wal() {
+        let params = read("sqlite:/data/dyno.db").unwrap();
+        assert_eq!(params.place, Place::File("/data/dyno.db".into()));
+        assert_eq!((params.journal, params.sync, params.cache.0), ("wal", "full", 2_048_000));
+        assert!(!params.direct && params.mmap.0 == 0 && params.locking == "normal");
+        assert_eq!((params.busy, params.checkpoint), (Duration::from_secs(10), 1000));
+    }
+
+    #[test]
+    fn every_parameter_is_read() {
+        let params = read(
+            "sqlite:/d.db?journal=delete&sync=extra&cache=16M&direct=on&mmap=0&busy=250ms&locking=exclusive&checkpoint=0",
+        )
+        .unwrap();
+        assert_eq!((params.journal, params.sync, params.locking), ("delete", "extra", "exclusive"));
+        assert_eq!((params.cache.0, params.direct, params.mmap.0), (16 << 20, true, 0));
+        assert_eq!((params.busy, params.checkpoint), (Duration::from_millis(250), 0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_is_allowed() {
+        for (url, names) in [
+            ("sqlite:/d.db?jornal=wal", ["jornal", "journal, sync, cache"]),
+            ("sqlite:/d.db?journal=WAL", ["WAL", "wal, delete, truncate"]),
+            ("sqlite:/d.db?sync=2", ["\"2\"", "off, normal, full, extra"]),
+            ("sqlite:/d.db?cache=lots", ["lots", "64K to 1T"]),
+            ("sqlite:/d.db?cache=4K", ["4K", "64K to 1T"]),
+            ("sqlite:/d.db?busy=10", ["10", "10s"]),
+            ("sqlite:/d.db?checkpoint=-1", ["-1", "0 for never"]),
+            ("sqlite:/d.db?direct=on&mmap=1G", ["direct=on", "mmap"]),
+            ("sqlite::memory:?journal=wal", ["wal", "memory, off"]),
+            ("sqlite::memory:?direct=on", ["direct", "journal, cache, busy"]),
+        ] {
+            let error = read(url).unwrap_err();
+            assert_eq!(error.kind, TargetErrorKind::Unsupported, "{url}");
+            for name in names {
+                assert!(error.message.contains(name), "{url}: {} does not say {name}", error.message);
+            }
+            assert!(error.hint.starts_with("write "), "{url}");
+        }
+    }
+
+    #[test]
+    fn each_memory_is_its_own() {
+        let (a, b) = (read("sqlite::memory:").unwrap(), read("sqlite::memory:?cache=1G").unwrap());
+        assert_ne!(a.place, b.place);
+        assert_eq!((a.journal, b.cache.0), ("memory", 1 << 30));
+    }
+
+    proptest! {
+        #[test]
+        fn no_url_makes_it_panic(name in "[a-z]{0,10}", value in ".{0,12}", path in "[a-z/:]{0,8}") {
+            let url = TargetUrl {
+                scheme: "sqlite".to_owned(),
+                user: None,
+                host: None,
+                port: None,
+                path,
+                params: vec![(name, value)],
+            };
+            let _ = Params::read(&url);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! SQLite's errors in Dyno's words.
+
+use rusqlite::ffi;
+
+use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+
+/// A failed call into SQLite.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} ({})", code_name(*code))]
+pub(super) struct Fault {
+    /// The extended result code.
+    pub(super) code: i32,
+    /// SQLite's words.
+    pub(super) message: String,
+}
+
+/// Names of primary result codes, by number.
+const NAMES: [&str; 27] = [
+    "SQLITE_OK",
+    "SQLITE_ERROR",
+    "SQLITE_INTERNAL",
+    "SQLITE_PERM",
+    "SQLITE_ABORT",
+    "SQLITE_BUSY",
+    "SQLITE_LOCKED",
+    "SQLITE_NOMEM",
+    "SQLITE_READONLY",
+    "SQLITE_INTERRUPT",
+    "SQLITE_IOERR",
+    "SQLITE_CORRUPT",
+    "SQLITE_NOTFOUND",
+    "SQLITE_FULL",
+    "SQLITE_CANTOPEN",
+    "SQLITE_PROTOCOL",
+    "SQLITE_EMPTY",
+    "SQLITE_SCHEMA",
+    "SQLITE_TOOBIG",
+    "SQLITE_CONSTRAINT",
+    "SQLITE_MISMATCH",
+    "SQLITE_MISUSE",
+    "SQLITE_NOLFS",
+    "SQLITE_AUTH",
+    "SQLITE_FORMAT",
+    "SQLITE_RANGE",
+    "SQLITE_NOTADB",
+];
+
+/// The name of a result code: the primary code's, with the number of an extended one.
+pub(super) fn code_name(code: i32) -> String {
+    let primary = usize::try_from(code & 0xff).ok().and_then(|primary| NAMES.get(primary));
+    match primary {
+        Some(name) if code > 0xff => format!("{name}/{code}"),
+        Some(name) => (*name).to_owned(),
+        None => format!("SQLITE_{code}"),
+    }
+}
+
+/// What a result code means for a session.
+fn class_of(code: i32) -> ErrorClass {
+    match code & 0xff {
+        ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => ErrorClass::Retryable,
+        // Only an interrupter breaks statements off, and its word is that the connection ends.
+        ffi::SQLITE_INTERRUPT => ErrorClass::Connection,
+        _ => ErrorClass::Fatal,
+    }
+}
+
+/// Which kind of target error a result code is, and the way out.
+fn kind_of(code: i32) -> (TargetErrorKind, &'static str) {
+    match code & 0xff {
+        ffi::SQLITE_FULL => {
+            (TargetErrorKind::Full, "make room on the file system, or load less: lower data.scale")
+        }
+        ffi::SQLITE_CANTOPEN | ffi::SQLITE_NOTADB => {
+            (TargetErrorKind::Unreachable, "name another file in target.url, or correct its permissions")
+        }
+        ffi::SQLITE_PERM | ffi::SQLITE_READONLY | ffi::SQLITE_AUTH => {
+            (TargetErrorKind::Privilege, "allow writing to the file and to its directory")
+        }
+        ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => {
+            (TargetErrorKind::Database, "end what else uses the file, or wait longer with busy=")
+        }
+        ffi::SQLITE_INTERRUPT => (TargetErrorKind::Cancelled, ""),
+        _ => (TargetErrorKind::Database, ""),
+    }
+}
+
+impl Fault {
+    /// What SQLite says for `code` alone, where no connection knows more.
+    pub(super) fn bare(code: i32) -> Self {
+        Self { code, message: ffi::code_to_str(code).to_owned() }
+    }
+
+    /// As a failed operation.
+    pub(super) fn into_op(self) -> Box<OpError> {
+        Box::new(OpError { class: class_of(self.code), code: code_name(self.code), message: self.message })
+    }
+
+    /// As a failure of the target while `doing` (`"load rows"`).
+    pub(super) fn into_target(self, doing: &str) -> TargetError {
+        let (kind, hint) = kind_of(self.code);
+        TargetError::new(kind, format!("sqlite: cannot {doing}: {self}")).hint(hint).cause(self)
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        match error {
+            rusqlite::Error::SqliteFailure(failure, message) => Self {
+                code: failure.extended_code,
+                message: message.unwrap_or_else(|| ffi::code_to_str(failure.extended_code).to_owned()),
+            },
+            rusqlite::Error::SqlInputError { error, msg, .. } => {
+                Self { code: error.extended_code, message: msg }
+            }
+            other => Self { code: ffi::SQLITE_ERROR, message: other.to_string() },
+        }
+    }
+}
+
+/// Says what was being done when a call failed.
+pub(super) trait Doing<T> {
+    /// Turns a failure into a target error that begins with `cannot {doing}`.
+    fn doing(self, doing: &str) -> Result<T, TargetError>;
+}
+
+impl<T, E: Into<Fault>> Doing<T> for Result<T, E> {
+    fn doing(self, doing: &str) -> Result<T, TargetError> {
+        self.map_err(|error| error.into().into_target(doing))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_the_names_and_classes_of_the_manual() {
+        for (code, name, class) in [
+            (ffi::SQLITE_BUSY, "SQLITE_BUSY", ErrorClass::Retryable),
+            (ffi::SQLITE_LOCKED, "SQLITE_LOCKED", ErrorClass::Retryable),
+            (ffi::SQLITE_INTERRUPT, "SQLITE_INTERRUPT", ErrorClass::Connection),
+            (ffi::SQLITE_FULL, "SQLITE_FULL", ErrorClass::Fatal),
+            (ffi::SQLITE_CORRUPT, "SQLITE_CORRUPT", ErrorClass::Fatal),
+            (ffi::SQLITE_NOTADB, "SQLITE_NOTADB", ErrorClass::Fatal),
+            (ffi::SQLITE_IOERR_WRITE, "SQLITE_IOERR/778", ErrorClass::Fatal),
+            (ffi::SQLITE_BUSY_SNAPSHOT, "SQLITE_BUSY/517", ErrorClass::Retryable),
+        ] {
+            assert_eq!((code_name(code).as_str(), class_of(code)), (name, class));
+        }
+    }
+
+    #[test]
+    fn a_full_disk_says_so_and_how_to_go_on() {
+        let error = Fault::bare(ffi::SQLITE_FULL).into_target("load rows");
+        assert_eq!(error.kind, TargetErrorKind::Full);
+        assert!(error.message.contains("cannot load rows") && error.message.contains("SQLITE_FULL"));
+        assert!(error.hint.contains("data.scale"));
+    }
+}

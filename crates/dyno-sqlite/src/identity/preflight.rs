@@ -1,0 +1,218 @@
+//! What would falsify or prevent a run, each with its way out.
+
+use std::path::{Path, PathBuf};
+
+use dyno_plan::{Bytes, DataSpec, Drive, Plan};
+use dyno_record::{Advice, Severity};
+
+use super::fs::{self, FileSystem};
+use crate::Shared;
+use crate::connect::Params;
+use dyno_engine::error::TargetError;
+
+/// Room that a load needs beside the rows themselves: interior pages, indexes, WAL.
+const ROOM_FACTOR: f64 = 1.3;
+
+/// Largest database in memory, in bytes.
+const MEMORY_BYTES_MAX: u64 = 2 << 30;
+
+struct Findings(Vec<Advice>);
+
+impl Findings {
+    fn add(&mut self, check: &str, severity: Severity, found: impl Into<String>, way_out: &str) {
+        self.0.push(Advice {
+            check: check.to_owned(),
+            severity,
+            found: found.into(),
+            way_out: way_out.to_owned(),
+        });
+    }
+
+    fn ok(&mut self, check: &str, found: impl Into<String>) {
+        self.add(check, Severity::Ok, found, "");
+    }
+}
+
+/// Everything worth saying about a run of `plan`.
+pub(crate) fn preflight(shared: &Shared, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
+    let params = &shared.params;
+    let mut findings = Findings(Vec::new());
+    if plan.workload.drive == Drive::Server {
+        findings.add(
+            "drive",
+            Severity::Fail,
+            "workload.drive is server, and SQLite has no stored procedures",
+            "set workload.drive to client: SQLite runs inside this process, so there is no wire to save",
+        );
+    }
+    let spec = match shared.block_size_of(plan.data.block_size) {
+        Ok(block_size) => {
+            findings.ok("block size", format!("pages of {block_size}"));
+            Some(DataSpec::resolve(&plan.data, block_size))
+        }
+        Err(error) => {
+            findings.add("block size", Severity::Fail, error.message, &error.hint);
+            None
+        }
+    };
+    let data_bytes = spec.map(|spec| spec.total_rows().saturating_mul(spec.block_size));
+    match params.file() {
+        Some(path) => {
+            file(&mut findings, path, data_bytes, params.direct);
+            cache(&mut findings, params, data_bytes);
+            durability(&mut findings, params);
+        }
+        None => memory(&mut findings, params, data_bytes),
+    }
+    concurrency(&mut findings, params, plan);
+    Ok(findings.0)
+}
+
+fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: bool) {
+    let folder: PathBuf = path.parent().map_or_else(|| "/".into(), Path::to_path_buf);
+    let Ok(system) = FileSystem::of(&folder) else {
+        let found = format!("the directory {} is not there", folder.display());
+        return findings.add("file", Severity::Fail, found, &format!("mkdir -p {}", folder.display()));
+    };
+    if !fs::writable(&folder) {
+        let found = format!("{} cannot be written to", folder.display());
+        findings.add(
+            "file",
+            Severity::Fail,
+            found,
+            "allow writing: SQLite keeps its journal beside the file",
+        );
+    } else if path.exists() && !fs::writable(path) {
+        let found = format!("{} cannot be written to", path.display());
+        findings.add("file", Severity::Fail, found, "allow writing to the file, or name another one");
+    } else {
+        findings.ok("file", format!("{} on {}", path.display(), system.name()));
+    }
+    space(findings, path, system, data_bytes);
+    if system.is_network() {
+        let found = format!(
+            "{} is a network file system: its locks are slow, and WAL does not work across hosts",
+            system.name()
+        );
+        findings.add(
+            "file system",
+            Severity::Warn,
+            found,
+            "use a local file system, or run on one host only",
+        );
+    } else if system.is_memory() {
+        let found =
+            format!("{} keeps files in memory: reads, writes and syncs never reach a device", system.name());
+        findings.add("file system", Severity::Warn, found, "put the file on a device to measure storage");
+    }
+    if direct && fs::knows_direct(&folder) == Some(false) {
+        let found = format!("{} does not know O_DIRECT", system.name());
+        findings.add(
+            "direct",
+            Severity::Fail,
+            found,
+            "use direct=off, or put the file on ext4, xfs or btrfs",
+        );
+    }
+}
+
+fn space(findings: &mut Findings, path: &Path, system: FileSystem, data_bytes: Option<u64>) {
+    let Some(data_bytes) = data_bytes else { return };
+    let there = std::fs::metadata(path).map_or(0, |facts| facts.len());
+    let needed = ((data_bytes as f64 * ROOM_FACTOR) as u64).saturating_sub(there);
+    let (needed_mb, free_mb) = (needed / 1_000_000, system.free_bytes / 1_000_000);
+    if needed > system.free_bytes {
+        let found = format!("the data needs {needed_mb} MB more, {free_mb} MB are free");
+        findings.add("disk space", Severity::Fail, found, "make room, or lower data.scale");
+    } else {
+        findings.ok("disk space", format!("the data needs {needed_mb} MB more, {free_mb} MB are free"));
+    }
+}
+
+fn cache(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
+    if params.mmap.0 > 0 {
+        findings.add(
+            "mmap",
+            Severity::Warn,
+            format!(
+                "{} of the file are mapped: SQLite counts neither logical nor physical reads of them",
+                params.mmap
+            ),
+            "use mmap=0, or do without those figures",
+        );
+    }
+    if params.direct {
+        findings.ok("page cache", "reads and writes of the file go past the operating system's page cache");
+    } else if data_bytes.is_some_and(|bytes| bytes > params.cache.0) {
+        let found = format!(
+            "the data is larger than the cache of {}: the operating system's page cache answers what SQLite's misses, \
+             so physical reads need not reach the device",
+            params.cache
+        );
+        findings.add("page cache", Severity::Note, found, "add direct=on to the URL to measure the device");
+    } else {
+        let found = format!("the data fits into each session's cache of {}", params.cache);
+        findings.ok("page cache", found);
+    }
+}
+
+fn durability(findings: &mut Findings, params: &Params) {
+    let (journal, sync) = (params.journal, params.sync);
+    if matches!(journal, "off" | "memory") {
+        let found =
+            format!("with journal={journal} a crash in the middle of a transaction can destroy the file");
+        findings.add("durability", Severity::Warn, found, "use journal=wal to measure commits that last");
+    } else if sync == "off" {
+        let found = "with sync=off commits are not durable, and a power failure can destroy the file";
+        findings.add("durability", Severity::Warn, found, "use sync=full to measure commits that last");
+    } else if sync == "normal" && journal == "wal" {
+        let found = "with journal=wal and sync=normal the last commits before a power failure are lost";
+        findings.add("durability", Severity::Warn, found, "use sync=full to measure commits that last");
+    } else {
+        findings.ok("durability", format!("every commit is durable (journal={journal}, sync={sync})"));
+    }
+}
+
+fn memory(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
+    findings.add(
+        "storage",
+        Severity::Note,
+        "the data is in this process's memory and loaded anew for every command; there is no physical read, no redo",
+        "name a file in target.url to measure storage",
+    );
+    let Some(bytes) = data_bytes else { return };
+    if bytes as f64 * 1.02 > MEMORY_BYTES_MAX as f64 {
+        let found =
+            format!("the data takes {} MB, a database in memory holds 2 GiB at most", bytes / 1_000_000);
+        findings.add("memory", Severity::Fail, found, "lower data.scale, or use a file on /dev/shm");
+    } else if bytes > params.cache.0 {
+        let found = format!(
+            "the data is larger than each session's cache of {}: pages are copied into it again and again",
+            params.cache
+        );
+        let way_out = format!(
+            "add cache={} to the URL to measure reads of cached pages",
+            Bytes(bytes.next_power_of_two())
+        );
+        findings.add("memory", Severity::Note, found, &way_out);
+    }
+}
+
+fn concurrency(findings: &mut Findings, params: &Params, plan: &Plan) {
+    let sessions = plan.sessions();
+    if params.locking == "exclusive" && sessions > 1 {
+        let found = format!("locking=exclusive lets one session in, the plan has {sessions}");
+        findings.add("locking", Severity::Fail, found, "use locking=normal, or one schema with one session");
+    }
+    if sessions > 1 && plan.workload.update_pct > 0 {
+        let found = format!(
+            "{sessions} sessions update, and SQLite lets one write at a time: they queue for the lock"
+        );
+        findings.add("writers", Severity::Note, found, "this is what SQLite does; compare with one session");
+        if params.journal != "wal" {
+            let found = format!("with journal={} readers and the writer keep each other out", params.journal);
+            let way_out = if params.in_memory() { "use a file with journal=wal" } else { "use journal=wal" };
+            findings.add("readers", Severity::Note, found, way_out);
+        }
+    }
+}

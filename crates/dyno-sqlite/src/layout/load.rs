@@ -1,0 +1,311 @@
+//! Loading: one writer, large transactions, and after each of them the metadata says how far it came.
+//!
+//! Whatever the URL says of journal and syncs, a load uses a rollback journal that is truncated at each commit, and full
+//! syncs. That is both safe and the fastest way for SQLite: pages that are new need no copy in the journal, so data is
+//! written once (with WAL it would be twice), and a few syncs per 64 MiB cost nothing. Only a file that others have open
+//! in WAL mode is loaded in WAL mode. With `direct=on` the load goes through the page cache all the same.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use dyno_plan::DataSpec;
+
+use super::names::{Table, check_page_bytes, column_bytes, tables};
+use super::{guard, meta, remove, verify};
+use crate::connect::{Link, Params, Purpose, number, pragma, word};
+use crate::fault::{Doing, Fault};
+use crate::raw::Statement;
+use dyno_engine::data::{Filler, Permutation, table_seed};
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress};
+
+/// Row content that one transaction writes, in bytes.
+const TRANSACTION_BYTES: u64 = 64 << 20;
+
+/// Page cache of the loading connection in KiB: a transaction's dirty pages fit, so none is written before its commit.
+const CACHE_KIB: u64 = 160 << 10;
+
+/// Rows between two looks at whether to stop.
+const ROWS_PER_LOOK: u64 = 256;
+
+/// Largest database in memory, in bytes: SQLite's allocator gives no piece of 2 GiB or more.
+const MEMORY_BYTES_MAX: u64 = 2_147_418_112;
+
+/// What a load has to know everywhere.
+struct Loader<'a> {
+    link: &'a Link,
+    spec: &'a DataSpec,
+    progress: &'a dyn Progress,
+    cancel: &'a Cancel,
+    rows_written: u64,
+    bytes_written: u64,
+}
+
+fn cancelled() -> TargetError {
+    TargetError::new(TargetErrorKind::Cancelled, "the load was stopped")
+        .hint("load again to resume, or drop what is there")
+}
+
+/// Creates, fills and verifies the data; see [`dyno_engine::Target::load`].
+pub(crate) fn load(
+    params: &Params,
+    spec: &DataSpec,
+    options: &LoadOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<LoadReport, TargetError> {
+    let began = Instant::now();
+    check_spec(params, spec)?;
+    let created = params.file().is_some_and(|path| !path.exists());
+    let mut link = params.connect(Purpose::Load, &cancel.flag())?;
+    if params.direct {
+        // Sessions will need it: better said before the load than after.
+        drop(params.connect(Purpose::Inspect, &cancel.flag())?);
+    }
+    match meta::state(&link.conn)? {
+        DataState::Loaded { spec: there, tables, .. } if there == *spec => {
+            return Ok(report(spec, true, began, tables, (0, 0)));
+        }
+        DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. } if there != *spec => {
+            if !options.replace {
+                return Err(other_spec(params, &there));
+            }
+            let page_bytes = number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs();
+            drop(link);
+            // Said before anything is dropped: a file that stays keeps its page size.
+            if page_bytes != spec.block_size && !remove::removes_file(params)? {
+                return Err(page_size_differs(page_bytes, spec.block_size));
+            }
+            remove::drop_all(params)?;
+            let created = params.file().is_some_and(|path| !path.exists());
+            link = params.connect(Purpose::Load, &cancel.flag())?;
+            start(params, &link, spec, options, created)?;
+        }
+        DataState::Empty => start(params, &link, spec, options, created)?,
+        // The same spec, begun before: prepared as far as it came.
+        DataState::Partial { .. } | DataState::Loaded { .. } => {
+            prepare(&link, spec)?;
+        }
+    }
+    let mut loader = Loader { link: &link, spec, progress, cancel, rows_written: 0, bytes_written: 0 };
+    let tables = loader.run()?;
+    let written = (loader.rows_written, loader.bytes_written);
+    // WAL is a property of the file: set it now, before many sessions ask for it at once.
+    if !params.in_memory() {
+        params.set_journal(&link.conn)?;
+    }
+    Ok(report(spec, false, began, tables, written))
+}
+
+fn report(
+    spec: &DataSpec,
+    already: bool,
+    began: Instant,
+    tables: Vec<dyno_engine::load::SchemaFacts>,
+    (rows_written, bytes_written): (u64, u64),
+) -> LoadReport {
+    let seconds = began.elapsed().as_secs_f64();
+    LoadReport { spec: spec.clone(), already, rows_written, bytes_written, seconds, tables }
+}
+
+fn check_spec(params: &Params, spec: &DataSpec) -> Result<(), TargetError> {
+    check_page_bytes(spec.block_size)?;
+    let refuse =
+        |message: &str, hint: &str| Err(TargetError::new(TargetErrorKind::Unsupported, message).hint(hint));
+    if spec.schemas == 0 || spec.rows == 0 {
+        return refuse(
+            "there is nothing to load: no schema, or no rows",
+            "raise data.schemas and data.scale",
+        );
+    }
+    let bytes = u128::from(spec.total_rows()) * u128::from(spec.block_size) * 102 / 100;
+    if params.in_memory() && bytes > u128::from(MEMORY_BYTES_MAX) {
+        return Err(TargetError::new(
+            TargetErrorKind::Full,
+            format!(
+                "a sqlite database in memory holds 2 GiB at most, the data would take {} MiB",
+                bytes >> 20
+            ),
+        )
+        .hint("lower data.scale, or load into a file on /dev/shm"));
+    }
+    Ok(())
+}
+
+fn other_spec(params: &Params, there: &DataSpec) -> TargetError {
+    let message = format!(
+        "{} holds other data: {} schemas of {} + {} rows, {} byte blocks, {} % compressible, seed {}",
+        params.name(),
+        there.schemas,
+        there.rows,
+        there.scan_rows,
+        there.block_size,
+        there.compressible,
+        there.seed
+    );
+    TargetError::new(TargetErrorKind::Data, message)
+        .hint("load with --replace to drop it first, or ask for the data that is there")
+}
+
+/// Prepares a file that holds nothing of Dyno's, and makes metadata and empty tables in it.
+fn start(
+    params: &Params,
+    link: &Link,
+    spec: &DataSpec,
+    options: &LoadOptions,
+    created: bool,
+) -> Result<(), TargetError> {
+    let conn = &link.conn;
+    let pages = number(conn, "page_count").doing("look at the file")?;
+    if pages == 0 {
+        pragma(conn, "page_size", &spec.block_size.to_string()).doing("set the page size")?;
+    }
+    let settings = prepare(link, spec)?;
+    let encoding = word(conn, "encoding").doing("look at the file")?;
+    if encoding != "UTF-8" {
+        let message = format!("{} keeps text as {encoding}, which doubles every row", params.name());
+        return Err(TargetError::new(TargetErrorKind::Unsupported, message).hint("load into another file"));
+    }
+    meta::begin(conn, spec, column_bytes(spec.block_size), created, &settings, &options.dyno_version)
+}
+
+/// Tells the connection how to load, and says what it was told.
+fn prepare(link: &Link, spec: &DataSpec) -> Result<String, TargetError> {
+    let conn = &link.conn;
+    let doing = "prepare the connection";
+    pragma(conn, "cache_size", &format!("-{CACHE_KIB}")).doing(doing)?;
+    pragma(conn, "synchronous", "full").doing(doing)?;
+    let journal = pragma(conn, "journal_mode", "truncate").doing(doing)?.unwrap_or_default();
+    let page_bytes = number(conn, "page_size").doing(doing)?.unsigned_abs();
+    if page_bytes != spec.block_size {
+        return Err(page_size_differs(page_bytes, spec.block_size));
+    }
+    Ok(format!("journal={journal} sync=full cache={CACHE_KIB}K transaction={TRANSACTION_BYTES}"))
+}
+
+/// A file that is there keeps its page size.
+pub(crate) fn page_size_differs(is: u64, wanted: u64) -> TargetError {
+    TargetError::new(
+        TargetErrorKind::Data,
+        format!("the file has pages of {is} bytes, and data.block_size asks for {wanted}"),
+    )
+    .hint(format!("set data.block_size to {is}, or load into another file"))
+}
+
+impl Loader<'_> {
+    /// Loads what is missing, builds the indexes, and measures.
+    fn run(&mut self) -> Result<Vec<dyno_engine::load::SchemaFacts>, TargetError> {
+        let conn = &self.link.conn;
+        let mut missing = Vec::new();
+        for table in tables(self.spec) {
+            missing.push((table, meta::rows_loaded(conn, table).doing("read the metadata")?));
+        }
+        self.progress.phase("rows", missing.iter().map(|(table, loaded)| table.rows - loaded).sum());
+        for &(table, loaded) in &missing {
+            self.fill(table, loaded)?;
+        }
+        let of = |table: Table| table.indexes(self.spec).into_iter().map(move |index| (table.rows, index));
+        let indexes: Vec<_> = tables(self.spec).into_iter().flat_map(of).collect();
+        self.progress.phase("index", indexes.iter().map(|(rows, _)| rows).sum());
+        for (rows, (index, ddl)) in &indexes {
+            self.index(index, ddl)?;
+            self.progress.advance(*rows, 0);
+        }
+        self.progress.phase("verify", self.spec.total_rows());
+        let mut measured = Vec::new();
+        for table in tables(self.spec) {
+            let facts = guard::cancellable(conn, self.cancel, || verify::measure(conn, self.spec, table));
+            measured.push(facts.map_err(|error| self.stopped(error))?);
+            self.progress.advance(table.rows, 0);
+        }
+        meta::finish(conn, &measured).doing("note the end of the load")?;
+        Ok(measured)
+    }
+
+    /// An error that is one only because the user asked to stop.
+    fn stopped(&self, error: TargetError) -> TargetError {
+        if error.kind == TargetErrorKind::Cancelled && self.cancel.is_cancelled() {
+            cancelled()
+        } else {
+            error
+        }
+    }
+
+    /// Loads the rows of `table` from insert position `position` on.
+    fn fill(&mut self, table: Table, mut position: u64) -> Result<(), TargetError> {
+        let doing = format!("load rows into {}", table.name());
+        let filler = Filler::new(self.spec, table.schema, table.kind, column_bytes(self.spec.block_size));
+        let seed = table_seed(self.spec.seed, table.schema, table.kind);
+        let keys = Permutation::new(table.rows, seed);
+        let texts = filler.row_bytes() / filler.column_bytes();
+        let insert = Statement::with_texts(&self.link.conn, &table.insert(), texts, filler.column_bytes());
+        let mut insert = insert.map_err(|fault| fault.into_target(&doing))?;
+        let rows_per_transaction = (TRANSACTION_BYTES / filler.row_bytes() as u64).max(1);
+        while position < table.rows {
+            if self.cancel.is_cancelled() {
+                return Err(cancelled());
+            }
+            let end = table.rows.min(position + rows_per_transaction);
+            let began = position;
+            position = self
+                .transaction(table, &mut insert, &filler, &keys, position..end)
+                .map_err(|fault| self.stopped(fault.into_target(&doing)))?;
+            self.rows_written += position - began;
+            self.bytes_written += (position - began) * filler.row_bytes() as u64;
+        }
+        Ok(())
+    }
+
+    /// Loads rows in one transaction, fewer if asked to stop; returns the position it came to.
+    fn transaction(
+        &self,
+        table: Table,
+        insert: &mut Statement,
+        filler: &Filler,
+        keys: &Permutation,
+        positions: std::ops::Range<u64>,
+    ) -> Result<u64, Fault> {
+        let conn = &self.link.conn;
+        let transaction = conn.unchecked_transaction()?;
+        let (mut reached, mut told) = (positions.start, positions.start);
+        let tell = |rows: u64| self.progress.advance(rows, rows * filler.row_bytes() as u64);
+        for position in positions {
+            let key = keys.key(position);
+            filler.fill(key, insert.texts());
+            insert.run(dyno_engine::data::TEXT_COLUMNS + 1, &[key as i64]).map_err(|fault| *fault)?;
+            reached = position + 1;
+            if reached.is_multiple_of(ROWS_PER_LOOK) {
+                tell(reached - told);
+                told = reached;
+                if self.cancel.is_cancelled() {
+                    break;
+                }
+            }
+        }
+        tell(reached - told);
+        meta::set_rows_loaded(conn, table, reached)?;
+        transaction.commit()?;
+        Ok(reached)
+    }
+
+    /// Builds an index, unless that was done before.
+    fn index(&self, index: &str, ddl: &str) -> Result<(), TargetError> {
+        let conn = &self.link.conn;
+        let build = || -> Result<(), Fault> {
+            if meta::recorded(conn, index)? {
+                return Ok(());
+            }
+            let transaction = conn.unchecked_transaction()?;
+            conn.execute(ddl, [])?;
+            meta::record(conn, index, "index")?;
+            Ok(transaction.commit()?)
+        };
+        guard::cancellable(conn, self.cancel, || build().doing(&format!("build the index {index}")))
+            .map_err(|error| self.stopped(error))
+    }
+}
+
+/// The flag of a command that nobody stops.
+pub(crate) fn never() -> Arc<std::sync::atomic::AtomicBool> {
+    Cancel::default().flag()
+}

@@ -1,0 +1,45 @@
+//! Rows that sessions have inserted themselves: those above the loaded keys that hold a value of a run.
+
+use dyno_plan::DataSpec;
+use rusqlite::Connection;
+
+use super::names::{Table, tables};
+use crate::fault::{Doing, Fault};
+use dyno_engine::data::TableKind;
+use dyno_engine::error::TargetError;
+
+const DOING: &str = "look for rows of a run's own";
+
+fn with_own_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
+    tables(spec).into_iter().filter(|table| table.kind == TableKind::Rows)
+}
+
+/// Which rows these are.
+fn condition(table: Table) -> String {
+    format!("FROM {} WHERE custid > {} AND substr(c2, 1, 1) = 'u'", table.name(), table.rows)
+}
+
+/// How many there are in all schemas.
+pub(crate) fn count(conn: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
+    let mut sum = 0;
+    for table in with_own_rows(spec) {
+        let sql = format!("SELECT COUNT(*) {}", condition(table));
+        let rows: u64 = conn.query_row(&sql, [], |row| row.get(0)).doing(DOING)?;
+        sum += rows;
+    }
+    Ok(sum)
+}
+
+/// Deletes them; returns how many they were.
+pub(crate) fn delete(conn: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
+    let delete = || -> Result<u64, Fault> {
+        let transaction = conn.unchecked_transaction()?;
+        let mut sum = 0;
+        for table in with_own_rows(spec) {
+            sum += conn.execute(&format!("DELETE {}", condition(table)), [])? as u64;
+        }
+        transaction.commit()?;
+        Ok(sum)
+    };
+    delete().doing("remove rows of a run's own")
+}

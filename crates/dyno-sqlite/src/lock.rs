@@ -1,0 +1,212 @@
+//! The lock that keeps two Dynos off one file: `flock` on a file beside it, `NAME-dyno`, which says who holds it.
+//!
+//! The kernel releases it when the process ends, however that ends. The database's own file cannot carry it: SQLite has
+//! POSIX locks there, and closing any descriptor of a file drops all POSIX locks that a process has on it. What a killed
+//! process leaves is an unlocked file, which the next one takes over and removes at its end.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::device;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::lock::{Claim, Holder, Lock, busy};
+
+/// What a database's lock file is called besides the database's own name.
+const SUFFIX: &str = "-dyno";
+
+/// Tries before a refusal, and the pause between them: whoever has just taken the lock writes its name within that.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Takes the lock of the database in `database`, and leaves word at its device. The device is everybody's, so other Dynos
+/// there are named and not refused, unless `claim` expects them.
+pub(super) fn take(database: &Path, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
+    let file = take_file(database, holder)?;
+    let (mark, others) = device::enter(database, holder);
+    let lock = Lock::held((file, mark));
+    Ok(match others.first() {
+        Some(other) if claim == Claim::Alone => lock.but(format!(
+            "another dyno is at work on a database of the same device ({other}): what the device does meanwhile is done for \
+             both"
+        )),
+        _ => lock,
+    })
+}
+
+/// Takes the lock of the database in `database`.
+fn take_file(database: &Path, holder: &Holder) -> Result<Guard, TargetError> {
+    let path = beside(database);
+    let cannot = |error: io::Error| cannot(&path, error);
+    let mut seen = None;
+    for _ in 0..TRIES {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            // A link there, which anybody may have put into the folder, leads to a file that is not ours to write.
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(&path)
+            .map_err(cannot)?;
+        if !file.metadata().map_err(cannot)?.is_file() {
+            return Err(cannot(io::Error::other("it is no regular file")));
+        }
+        match file.try_lock() {
+            Ok(()) if is_at(&file, &path) => {
+                file.set_len(0).and_then(|()| writeln!(file, "{}", holder.encode())).map_err(cannot)?;
+                return Ok(Guard { path, _file: file });
+            }
+            // Whoever had it has just removed it: what we locked is no longer the lock.
+            Ok(()) => continue,
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(cannot(error)),
+        }
+        let mut text = String::new();
+        // Unreadable is like not yet written.
+        let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+        seen = Holder::decode(&text);
+        if seen.is_some() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let hint = match &seen {
+        Some(holder) => format!("wait until it has ended, or end it: kill {} on {}", holder.pid, holder.host),
+        None => "wait until it has ended".to_owned(),
+    };
+    Err(busy(&database.display().to_string(), seen.as_ref(), hint))
+}
+
+/// The lock file's path: the same one by whatever way the database is named.
+fn beside(database: &Path) -> PathBuf {
+    let named =
+        |folder: PathBuf| database.file_name().map_or_else(|| folder.clone(), |name| folder.join(name));
+    let real = database.canonicalize().unwrap_or_else(|_| {
+        let folder = database.parent().map(Path::to_path_buf).unwrap_or_default();
+        named(folder.canonicalize().unwrap_or(folder))
+    });
+    let mut name = OsString::from(real);
+    name.push(SUFFIX);
+    name.into()
+}
+
+/// Whether `file` is what the path leads to.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(held), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
+    (held.dev(), held.ino()) == (there.dev(), there.ino())
+}
+
+fn cannot(path: &Path, error: io::Error) -> TargetError {
+    let message = format!("the lock file {} cannot be used: {error}", path.display());
+    let (kind, hint) = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            (TargetErrorKind::Privilege, "allow writing to the database's directory, or take another one")
+        }
+        _ if error.raw_os_error() == Some(libc::ELOOP) => {
+            (TargetErrorKind::Database, "it is a link to another file: remove it, or take another directory")
+        }
+        io::ErrorKind::NotFound => {
+            (TargetErrorKind::Unreachable, "create the directory, or take another one")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            (TargetErrorKind::Full, "make room on the file system, or take another one")
+        }
+        _ => (TargetErrorKind::Database, "take another directory for the database"),
+    };
+    TargetError::new(kind, message).hint(hint).cause(error)
+}
+
+/// A held lock. The file goes while it is still locked, so nobody can lock it in between and believe in it.
+struct Guard {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // What stays is an unlocked file that the next holder takes over.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_engine::lock::Work;
+
+    #[test]
+    fn a_link_in_the_place_of_the_lock_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (database, victim) = (folder.path().join("a.db"), folder.path().join("victim"));
+        std::fs::write(&victim, "mine").unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join("a.db-dyno")).unwrap();
+        let refused = take_file(&database, &Holder::this_process(Work::Load)).err().unwrap();
+        assert!(refused.hint.contains("a link"), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+    }
+
+    #[test]
+    fn one_holds_it_and_the_other_learns_who() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let first = take(&database, &Holder::this_process(Work::Load), Claim::Alone).unwrap();
+        let refused = take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap_err();
+        assert_eq!(refused.kind, TargetErrorKind::Busy);
+        let pid = std::process::id().to_string();
+        assert!(refused.message.contains("dyno load") && refused.message.contains(&pid), "{refused}");
+        drop(first);
+        assert!(!folder.path().join("a.db-dyno").exists());
+        drop(take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap());
+    }
+
+    #[test]
+    fn another_name_of_the_same_file_is_the_same_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        std::fs::write(&database, "").unwrap();
+        let alias = folder.path().join("b.db");
+        std::os::unix::fs::symlink(&database, &alias).unwrap();
+        let _first = take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap();
+        assert_eq!(
+            take(&alias, &Holder::this_process(Work::Run), Claim::Alone).unwrap_err().kind,
+            TargetErrorKind::Busy
+        );
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.db-dyno"), "run 2026-01-01T00:00:00Z 1@h\n").unwrap();
+        let lock = take(&folder.path().join("a.db"), &Holder::this_process(Work::Run), Claim::Alone).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("a.db-dyno")).unwrap();
+        assert_eq!(Holder::decode(&text).unwrap().pid, std::process::id());
+        drop(lock);
+    }
+
+    #[test]
+    fn many_at_once_never_hold_it_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        let (inside, taken) = (std::sync::atomic::AtomicU32::new(0), std::sync::atomic::AtomicU32::new(0));
+        let order = std::sync::atomic::Ordering::SeqCst;
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        if let Ok(lock) = take(&database, &Holder::this_process(Work::Run), Claim::Alone) {
+                            assert_eq!(inside.fetch_add(1, order), 0, "two hold it");
+                            taken.fetch_add(1, order);
+                            inside.fetch_sub(1, order);
+                            drop(lock);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(taken.load(order) > 0);
+    }
+}

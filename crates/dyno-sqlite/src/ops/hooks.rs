@@ -1,0 +1,121 @@
+//! Commits and rollbacks, by SQLite's own word.
+//!
+//! SQLite keeps no counter of transactions, but it calls back. In WAL mode the call comes after a commit has been
+//! written, so it counts as it is. In the other modes it comes before, and a commit can still fail then (another
+//! connection does not let go of the file): it counts once no rollback has followed it.
+
+// Hooks are C function pointers with a context.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_void};
+
+use rusqlite::{Connection, ffi};
+
+use crate::counters::Committed;
+
+/// What the hooks of one session have counted.
+#[derive(Debug)]
+pub(super) struct Hooks {
+    commits: Cell<u64>,
+    committed: Committed,
+    rollbacks: Cell<u64>,
+    /// A commit that was announced and not followed by a rollback yet.
+    announced: Cell<bool>,
+    checkpoint_pages: c_int,
+}
+
+impl Hooks {
+    /// Hooks that checkpoint when the WAL has `checkpoint_pages`; 0 is never. SQLite's automatic checkpoint is a WAL
+    /// hook too, and there is room for one only. Everybody sees commits in `committed`.
+    pub(super) fn new(checkpoint_pages: u32, committed: Committed) -> Box<Self> {
+        Box::new(Self {
+            commits: Cell::new(0),
+            committed,
+            rollbacks: Cell::new(0),
+            announced: Cell::new(false),
+            checkpoint_pages: c_int::try_from(checkpoint_pages).unwrap_or(c_int::MAX),
+        })
+    }
+
+    /// Lets SQLite call on `conn`. The hooks must outlive the connection.
+    pub(super) fn install(&self, conn: &Connection, wal: bool) {
+        let context: *mut c_void = std::ptr::from_ref(self).cast_mut().cast();
+        // SAFETY: the connection is open, and its session keeps these hooks until after it is closed.
+        unsafe {
+            let db = conn.handle();
+            ffi::sqlite3_rollback_hook(db, Some(on_rollback), context);
+            if wal {
+                ffi::sqlite3_wal_hook(db, Some(on_wal), context);
+            } else {
+                ffi::sqlite3_commit_hook(db, Some(on_commit), context);
+            }
+        }
+    }
+
+    /// Counts a commit that was announced: nothing has taken it back.
+    fn settle(&self) {
+        if self.announced.replace(false) {
+            self.count();
+        }
+    }
+
+    fn count(&self) {
+        self.commits.set(self.commits.get() + 1);
+        self.committed.add_one();
+    }
+
+    /// Commits and rollbacks since this was last asked; asked between transactions.
+    pub(super) fn take(&self) -> (u64, u64) {
+        self.settle();
+        (self.commits.take(), self.rollbacks.take())
+    }
+}
+
+/// The hooks behind a context.
+///
+/// # Safety
+/// `context` was given to SQLite by [`Hooks::install`].
+unsafe fn hooks<'a>(context: *mut c_void) -> &'a Hooks {
+    // SAFETY: as the caller promises; hooks are called on the thread that uses the session.
+    unsafe { &*context.cast::<Hooks>() }
+}
+
+/// # Safety
+/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
+unsafe extern "C" fn on_commit(context: *mut c_void) -> c_int {
+    // SAFETY: see `install`.
+    let hooks = unsafe { hooks(context) };
+    hooks.settle();
+    hooks.announced.set(true);
+    0
+}
+
+/// # Safety
+/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
+unsafe extern "C" fn on_rollback(context: *mut c_void) {
+    // SAFETY: see `install`.
+    let hooks = unsafe { hooks(context) };
+    hooks.announced.set(false);
+    hooks.rollbacks.set(hooks.rollbacks.get() + 1);
+}
+
+/// # Safety
+/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
+unsafe extern "C" fn on_wal(
+    context: *mut c_void,
+    db: *mut ffi::sqlite3,
+    name: *const c_char,
+    pages: c_int,
+) -> c_int {
+    // SAFETY: see `install`.
+    let hooks = unsafe { hooks(context) };
+    hooks.count();
+    if hooks.checkpoint_pages > 0 && pages >= hooks.checkpoint_pages {
+        let (passive, none) = (ffi::SQLITE_CHECKPOINT_PASSIVE, std::ptr::null_mut());
+        // SAFETY: SQLite gives its own connection and database name. As with SQLite's automatic checkpoint a failure
+        // is not one of the commit, which is durable already: the next commit tries again.
+        unsafe { ffi::sqlite3_wal_checkpoint_v2(db, name, passive, none, none) };
+    }
+    ffi::SQLITE_OK
+}

@@ -1,0 +1,170 @@
+//! What the VFS counted, per database file.
+//!
+//! Counting must not make sessions wait for each other. So every open file handle has its own [`HandleStats`], written
+//! by the one thread that uses the handle and read by whoever takes a snapshot. A handle that is closed leaves its
+//! counts where they are, and the next handle of the same kind carries them on: nothing is ever lost or added twice,
+//! and journals, which are opened anew for each transaction, cost no allocation.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use dyno_record::Histogram;
+
+use super::histogram::{SharedHistogram, bump};
+
+/// The files of a database that are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// The database file.
+    Main,
+    /// The write-ahead log.
+    Wal,
+    /// The rollback journal.
+    Journal,
+}
+
+impl FileKind {
+    pub(crate) const ALL: [Self; 3] = [Self::Main, Self::Wal, Self::Journal];
+
+    /// The word in counters: `main`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::Wal => "wal",
+            Self::Journal => "journal",
+        }
+    }
+}
+
+/// Requests of one kind on one handle.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    count: AtomicU64,
+    bytes: AtomicU64,
+    time_ns: AtomicU64,
+    latencies: SharedHistogram,
+}
+
+impl Requests {
+    /// Counts one request; only the thread that uses the handle may call this.
+    pub(super) fn note(&self, bytes: u64, time_ns: u64) {
+        bump(&self.count, 1);
+        bump(&self.bytes, bytes);
+        bump(&self.time_ns, time_ns);
+        self.latencies.record_ns(time_ns);
+    }
+}
+
+/// All requests on one handle, and on those before it that it carries on.
+#[derive(Debug, Default)]
+pub(super) struct HandleStats {
+    pub(super) read: Requests,
+    pub(super) write: Requests,
+    pub(super) sync: Requests,
+}
+
+/// The handles of one kind: every one there ever was, and those that nobody uses now.
+#[derive(Debug, Default)]
+struct Handles {
+    all: Vec<Arc<HandleStats>>,
+    idle: Vec<Arc<HandleStats>>,
+}
+
+/// What was counted on the files of one database.
+#[derive(Debug, Default)]
+pub(crate) struct FileStats {
+    kinds: [Mutex<Handles>; FileKind::ALL.len()],
+}
+
+/// Requests of one kind, summed over handles. Times are in nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestSum {
+    pub(crate) count: u64,
+    pub(crate) bytes: u64,
+    pub(crate) time_ns: u64,
+    pub(crate) latencies: Histogram,
+}
+
+/// One kind of file, summed over handles.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KindSum {
+    pub(crate) read: RequestSum,
+    pub(crate) write: RequestSum,
+    pub(crate) sync: RequestSum,
+}
+
+impl RequestSum {
+    fn add(&mut self, requests: &Requests) {
+        self.count += requests.count.load(Ordering::Relaxed);
+        self.bytes += requests.bytes.load(Ordering::Relaxed);
+        self.time_ns += requests.time_ns.load(Ordering::Relaxed);
+        requests.latencies.add_to(&mut self.latencies);
+    }
+}
+
+impl FileStats {
+    fn handles(&self, kind: FileKind) -> std::sync::MutexGuard<'_, Handles> {
+        self.kinds[kind as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The counters for a handle that is being opened.
+    pub(super) fn check_out(&self, kind: FileKind) -> Arc<HandleStats> {
+        let mut handles = self.handles(kind);
+        handles.idle.pop().unwrap_or_else(|| {
+            let stats = Arc::new(HandleStats::default());
+            handles.all.push(Arc::clone(&stats));
+            stats
+        })
+    }
+
+    /// Gives back the counters of a handle that is being closed.
+    pub(super) fn check_in(&self, kind: FileKind, stats: Arc<HandleStats>) {
+        self.handles(kind).idle.push(stats);
+    }
+
+    /// Everything counted on files of `kind` so far.
+    pub(crate) fn sum(&self, kind: FileKind) -> KindSum {
+        let mut sum = KindSum::default();
+        for stats in &self.handles(kind).all {
+            sum.read.add(&stats.read);
+            sum.write.add(&stats.write);
+            sum.sync.add(&stats.sync);
+        }
+        sum
+    }
+}
+
+/// The counters of every database this process has opened, by the path SQLite knows it by.
+static FILES: LazyLock<Mutex<HashMap<Vec<u8>, Arc<FileStats>>>> = LazyLock::new(Mutex::default);
+
+/// The counters of the database at `path`, which is as SQLite has resolved it.
+pub(crate) fn of(path: &[u8]) -> Arc<FileStats> {
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(stats) = files.get(path) {
+        return Arc::clone(stats);
+    }
+    Arc::clone(files.entry(path.to_vec()).or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_outlive_handles_and_are_counted_once() {
+        let stats = FileStats::default();
+        for round in 1..=3 {
+            let (a, b) = (stats.check_out(FileKind::Journal), stats.check_out(FileKind::Journal));
+            a.write.note(100, 1_000);
+            b.write.note(200, 3_000);
+            stats.check_in(FileKind::Journal, a);
+            stats.check_in(FileKind::Journal, b);
+            let sum = stats.sum(FileKind::Journal).write;
+            assert_eq!((sum.count, sum.bytes, sum.time_ns), (2 * round, 300 * round, 4_000 * round));
+            assert_eq!(sum.latencies.count(), 2 * round);
+        }
+        assert_eq!(stats.handles(FileKind::Journal).all.len(), 2);
+        assert_eq!(stats.sum(FileKind::Main).read.count, 0);
+    }
+}

@@ -1,0 +1,132 @@
+//! What the tests of the SQLite engine share: small data, and sessions on it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dyno_engine::{
+    Cancel, LoadOptions, LoadReport, MonotonicClock, OpenOptions, Progress, Session, SessionSetup, Silent,
+    Target, TargetError,
+};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_record::{Counter, Reading, Snapshot};
+
+/// A folder on the file system of the build, not on a tmpfs: storage is what is tested.
+pub(crate) fn folder() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("dyno-sqlite-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+pub(crate) fn spec() -> DataSpec {
+    DataSpec {
+        schemas: 2,
+        rows: 300,
+        scan_rows: 50,
+        block_size: 4096,
+        compressible: 0,
+        seed: 7,
+        secondary: false,
+    }
+}
+
+/// The target that `url` names.
+pub(crate) fn open(url: &str) -> Box<dyn Target> {
+    let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(1) };
+    (dyno_sqlite::ENGINE.open)(&url.parse().unwrap(), &options).unwrap()
+}
+
+/// The URL of `path` with `parameters`.
+pub(crate) fn url(path: &Path, parameters: &str) -> String {
+    format!("sqlite:{}?{parameters}", path.display())
+}
+
+/// A file in `folder` that is not there yet.
+pub(crate) fn file(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("dyno.db")
+}
+
+pub(crate) fn options(replace: bool) -> LoadOptions {
+    LoadOptions { parallel: 1, replace, dyno_version: "0.0.0".to_owned() }
+}
+
+pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, TargetError> {
+    target.load(spec, &options(false), &Silent, &Cancel::default())
+}
+
+/// How session `number` on schema 1 works on data of `spec`.
+pub(crate) fn setup(spec: &DataSpec, number: u32) -> SessionSetup {
+    SessionSetup {
+        number,
+        schema: 1,
+        spec: spec.clone(),
+        work_unit: 16,
+        redo: Redo::Lite,
+        extra: Default::default(),
+        drive: Drive::Client,
+        commit: Commit::Wait,
+        seed: 3,
+        run_stamp: 0xabcd,
+        clock: Arc::new(MonotonicClock::default()),
+    }
+}
+
+pub(crate) fn session(target: &dyn Target, spec: &DataSpec, number: u32) -> Box<dyn Session> {
+    target.session(&setup(spec, number)).unwrap()
+}
+
+/// The value of a counter that must be there.
+pub(crate) fn value(snapshot: &Snapshot, counter: Counter) -> u64 {
+    match &snapshot.portable[&counter] {
+        Reading::Value(value) => *value,
+        Reading::Absent(reason) => panic!("{} is absent: {reason}", counter.name()),
+    }
+}
+
+/// Progress that asks to stop once `rows` rows have been handled in phase `phase`.
+pub(crate) struct StopAfter {
+    pub(crate) phase: &'static str,
+    pub(crate) rows: u64,
+    pub(crate) cancel: Cancel,
+    now: std::sync::Mutex<String>,
+    seen: AtomicU64,
+}
+
+impl StopAfter {
+    pub(crate) fn new(phase: &'static str, rows: u64) -> Self {
+        Self { phase, rows, cancel: Cancel::default(), now: Default::default(), seen: AtomicU64::new(0) }
+    }
+
+    fn look(&self) {
+        if *self.now.lock().unwrap() == self.phase && self.seen.load(Ordering::Relaxed) >= self.rows {
+            self.cancel.cancel();
+        }
+    }
+}
+
+impl Progress for StopAfter {
+    fn phase(&self, name: &str, _: u64) {
+        name.clone_into(&mut self.now.lock().unwrap());
+        self.seen.store(0, Ordering::Relaxed);
+        self.look();
+    }
+
+    fn advance(&self, rows: u64, _: u64) {
+        self.seen.fetch_add(rows, Ordering::Relaxed);
+        self.look();
+    }
+}
+
+/// A connection of nobody's, past the engine.
+pub(crate) fn plain(path: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(path).unwrap()
+}
+
+/// Every row of a table: key, version, first and last text.
+pub(crate) fn rows(conn: &rusqlite::Connection, table: &str) -> Vec<(i64, i64, String, String)> {
+    let sql = format!("SELECT custid, ver, c2, c20 FROM {table} ORDER BY rowid");
+    let mut statement = conn.prepare(&sql).unwrap();
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .unwrap()
+        .map(Result::unwrap);
+    rows.collect()
+}

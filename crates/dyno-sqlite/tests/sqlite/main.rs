@@ -1,0 +1,8 @@
+//! The SQLite engine: loaded, driven, counted and checked, in files and in memory.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, and its helpers do too")]
+
+mod common;
+mod direct;
+mod load;
+mod preflight;
+mod session;

@@ -1,0 +1,97 @@
+//! What the SQLite engine says before a run.
+
+use crate::common::*;
+use dyno_plan::Plan;
+use dyno_plan::read::{PlanSource, read};
+use dyno_record::{Advice, Severity};
+
+fn plan(url: &str, sets: &[&str]) -> Plan {
+    let sets = sets.iter().map(|&set| set.to_owned()).collect();
+    read(&PlanSource { file: None, sets, target: Some(url.to_owned()), ..PlanSource::default() }).unwrap()
+}
+
+fn preflight(url: &str, sets: &[&str]) -> Vec<Advice> {
+    open(url).preflight(&plan(url, sets)).unwrap()
+}
+
+/// The severity of `check`, which must be there once and, unless all is well, with a way out.
+fn severity(advice: &[Advice], check: &str) -> Severity {
+    let found: Vec<_> = advice.iter().filter(|one| one.check == check).collect();
+    assert_eq!(found.len(), 1, "{check} in {advice:#?}");
+    assert_eq!(found[0].severity == Severity::Ok, found[0].way_out.is_empty(), "{:?}", found[0]);
+    found[0].severity
+}
+
+const SMALL: &str = "data.scale=1000 blocks";
+
+#[test]
+fn a_sound_plan_finds_nothing_worse_than_a_note() {
+    let folder = folder();
+    let advice = preflight(&url(&file(&folder), "direct=on"), &[SMALL, "workload.update_pct=0"]);
+    for check in ["file", "disk space", "block size", "page cache", "durability"] {
+        assert_eq!(severity(&advice, check), Severity::Ok, "{check}");
+    }
+    assert!(advice.iter().all(|one| one.severity <= Severity::Note), "{advice:#?}");
+    assert!(!file(&folder).exists(), "checking must not make a file");
+}
+
+#[test]
+fn each_fault_is_found_with_its_way_out() {
+    let folder = folder();
+    let path = file(&folder);
+    for (parameters, sets, check, expected) in [
+        ("", &["data.scale=900T"][..], "disk space", Severity::Fail),
+        ("", &["data.scale=80M"], "page cache", Severity::Note),
+        ("cache=1G", &["data.scale=80M"], "page cache", Severity::Ok),
+        ("sync=off", &[SMALL], "durability", Severity::Warn),
+        ("sync=normal", &[SMALL], "durability", Severity::Warn),
+        ("sync=normal&journal=delete", &[SMALL], "durability", Severity::Ok),
+        ("journal=off", &[SMALL], "durability", Severity::Warn),
+        ("mmap=1G", &[SMALL], "mmap", Severity::Warn),
+        ("locking=exclusive", &[SMALL, "run.sessions_per_schema=2"], "locking", Severity::Fail),
+        ("", &[SMALL, "run.sessions_per_schema=2", "workload.update_pct=20"], "writers", Severity::Note),
+        (
+            "journal=delete",
+            &[SMALL, "run.sessions_per_schema=2", "workload.update_pct=20"],
+            "readers",
+            Severity::Note,
+        ),
+    ] {
+        let advice = preflight(&url(&path, parameters), sets);
+        assert_eq!(severity(&advice, check), expected, "{parameters} {sets:?}");
+    }
+}
+
+#[test]
+fn an_existing_file_with_other_pages_is_found() {
+    let folder = folder();
+    plain(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
+    let advice = preflight(&url(&file(&folder), ""), &[SMALL, "data.block_size=4K"]);
+    assert_eq!(severity(&advice, "block size"), Severity::Fail);
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_found() {
+    let folder = folder();
+    let path = folder.path().join("no/such/folder/dyno.db");
+    let advice = preflight(&url(&path, ""), &[SMALL]);
+    assert_eq!(severity(&advice, "file"), Severity::Fail);
+}
+
+#[test]
+fn files_in_memory_are_named_as_such() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
+    let advice = preflight(&url(&file(&folder), ""), &[SMALL]);
+    assert_eq!(severity(&advice, "file system"), Severity::Warn);
+}
+
+#[test]
+fn memory_says_what_it_cannot_show() {
+    let small = preflight("sqlite::memory:?cache=64M", &[SMALL]);
+    assert_eq!(severity(&small, "storage"), Severity::Note);
+    assert!(small.iter().all(|one| one.check != "memory" && one.check != "disk space"));
+    let copied = preflight("sqlite::memory:", &["data.scale=80M"]);
+    assert_eq!(severity(&copied, "memory"), Severity::Note);
+    let large = preflight("sqlite::memory:", &["data.scale=4G"]);
+    assert_eq!(severity(&large, "memory"), Severity::Fail);
+}
