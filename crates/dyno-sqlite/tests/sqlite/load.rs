@@ -137,7 +137,7 @@ fn a_killed_load_is_resumed() {
     let folder = folder();
     let url = url(&file(&folder), "");
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["load_as_a_child", "--exact"])
+        .args(["load::load_as_a_child", "--exact"])
         .env(CHILD, &url)
         .stdout(std::process::Stdio::null())
         .spawn()
