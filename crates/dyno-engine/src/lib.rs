@@ -13,6 +13,7 @@
 //! one place where URL schemes are resolved. What engines share is here too: how test data is made and cut into chunks
 //! ([`data`], [`chunks`], [`pool`]), sockets ([`net`]), locks, secrets and errors.
 
+pub mod advice;
 pub mod chunks;
 pub mod clock;
 pub mod data;

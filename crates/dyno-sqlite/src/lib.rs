@@ -13,9 +13,10 @@ mod layout;
 mod lock;
 mod ops;
 mod raw;
+mod shared;
 mod vfs;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dyno_engine::Engine;
@@ -23,7 +24,7 @@ use dyno_engine::grants::one_line;
 use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
-use connect::{Link, Params, Purpose, number};
+use connect::Params;
 use counters::{Onlooker, Registry, SqliteObserver, View};
 use dyno_engine::error::{TargetError, TargetErrorKind};
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
@@ -31,11 +32,7 @@ use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Extra, Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::RowVersion;
-use fault::Doing;
-use layout::never;
-
-/// Largest database in memory, in bytes: one piece of SQLite's allocator, which ends short of 2 GiB.
-const MEMORY_LIMIT_BYTES: i64 = 2_147_418_112;
+use shared::{Shared, no_data};
 
 /// SQLite, as programs register it.
 pub const ENGINE: Engine = Engine {
@@ -45,16 +42,6 @@ pub const ENGINE: Engine = Engine {
     open_through: None,
     grants: |url| include_str!("grants.sql").replace("{file}", &one_line(&url.path)),
 };
-
-/// What a target and its sessions share.
-pub(crate) struct Shared {
-    params: Params,
-    registry: Registry,
-    /// Keeps a database in memory alive between connections.
-    keeper: Mutex<Option<Link>>,
-    /// Lets one connection at a time be opened: the first may have to change the file's journal mode alone.
-    opening: Mutex<()>,
-}
 
 /// One SQLite database.
 struct SqliteTarget {
@@ -74,83 +61,6 @@ pub fn open(url: &TargetUrl) -> Result<Box<dyn Target>, TargetError> {
         opening: Mutex::default(),
     };
     Ok(Box::new(SqliteTarget { url: url.to_string(), shared: Arc::new(shared) }))
-}
-
-fn no_data(params: &Params, why: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Data, format!("{} {why}", params.name()))
-        .hint("load the data first: dyno load")
-}
-
-impl Shared {
-    /// Makes sure that a database in memory is there and stays.
-    fn keep(&self) -> Result<(), TargetError> {
-        if !self.params.in_memory() {
-            return Ok(());
-        }
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        if keeper.is_none() {
-            let link = self.params.connect(Purpose::Inspect, &never())?;
-            raw::set_size_limit(&link.conn, MEMORY_LIMIT_BYTES);
-            *keeper = Some(link);
-        }
-        Ok(())
-    }
-
-    /// Opens one connection while nobody else opens another.
-    fn open_one<T>(&self, open: impl FnOnce() -> T) -> T {
-        let _alone = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        open()
-    }
-
-    /// A connection to look with; `None` if the file is not there.
-    fn inspect(&self) -> Result<Option<Link>, TargetError> {
-        self.keep()?;
-        if self.params.file().is_some_and(|path| !path.exists()) {
-            return Ok(None);
-        }
-        self.params.connect(Purpose::Inspect, &never()).map(Some)
-    }
-
-    /// The page size that data would be loaded with.
-    fn block_size_of(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        let existing = match self.inspect()? {
-            Some(link) if number(&link.conn, "page_count").doing("look at the file")? > 0 => {
-                Some(number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs())
-            }
-            _ => None,
-        };
-        match (existing, wish) {
-            (Some(is), Some(Bytes(wanted))) if is != wanted => Err(layout::page_size_differs(is, wanted)),
-            (is, wish) => {
-                let bytes = is.or(wish.map(|Bytes(wish)| wish)).unwrap_or(layout::DEFAULT_PAGE_BYTES);
-                layout::check_page_bytes(bytes)?;
-                Ok(Bytes(bytes))
-            }
-        }
-    }
-
-    /// Checks that what `link` is connected to holds the data of `spec`.
-    fn check_data(&self, link: &Link, spec: &DataSpec) -> Result<(), TargetError> {
-        match layout::read_meta(&link.conn)? {
-            Some(meta) if meta.finished_at.is_none() => {
-                Err(no_data(&self.params, "holds a load that did not end"))
-            }
-            Some(meta) if meta.spec == *spec => Ok(()),
-            Some(_) => Err(no_data(&self.params, "holds other data than the plan asks for")),
-            None => Err(no_data(&self.params, "holds no data of dyno's")),
-        }
-    }
-
-    /// A connection that does operations on the data of `spec`.
-    fn work(&self, spec: &DataSpec, stop: &Arc<std::sync::atomic::AtomicBool>) -> Result<Link, TargetError> {
-        self.keep()?;
-        if self.params.file().is_some_and(|path| !path.exists()) {
-            return Err(no_data(&self.params, "does not exist"));
-        }
-        let link = self.open_one(|| self.params.connect(Purpose::Work, stop))?;
-        self.check_data(&link, spec)?;
-        Ok(link)
-    }
 }
 
 impl Target for SqliteTarget {

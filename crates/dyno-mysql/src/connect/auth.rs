@@ -7,10 +7,10 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use super::config::ConnectConfig;
+use super::failure::Failure;
 use super::greet::{self, Hello, Login};
-use super::start::{Failure, reply};
 use super::{ed25519, explain, rsa};
-use crate::wire::{Connection, Fields, WireError};
+use crate::wire::{Connection, Fields, WireError, message};
 
 const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
@@ -174,6 +174,11 @@ fn scrambled_sha256(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     let once = Sha256::digest(password);
     let twice = Sha256::digest(once);
     xor(&once, &Sha256::new().chain_update(twice).chain_update(scramble).finalize())
+}
+
+/// Appends an answer of the authentication exchange.
+fn reply(out: &mut Vec<u8>, sequence: u8, bytes: &[u8]) {
+    message::packet(out, sequence, |out| out.extend_from_slice(bytes));
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod config;
 mod dial;
 mod ed25519;
 mod explain;
+mod failure;
 mod from_url;
 mod greet;
 mod option_file;

@@ -4,31 +4,12 @@ use std::time::Instant;
 
 use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
 use super::dial::{self, Reached};
+use super::failure::Failure;
 use super::greet::{self, capability};
 use super::{auth, explain, tls};
-use crate::wire::{Connection, WireError, message};
+use crate::wire::{Connection, WireError};
 use dyno_engine::error::TargetError;
 use dyno_engine::net::{Breaker, Stream};
-
-/// Why a connection did not come about.
-pub(super) enum Failure {
-    /// Told already in words for the user.
-    Told(TargetError),
-    /// On the wire: lost, or refused.
-    Wire(WireError),
-}
-
-impl From<TargetError> for Failure {
-    fn from(error: TargetError) -> Self {
-        Self::Told(error)
-    }
-}
-
-impl From<WireError> for Failure {
-    fn from(error: WireError) -> Self {
-        Self::Wire(error)
-    }
-}
 
 /// A connection that is ready for statements.
 pub(crate) fn establish(
@@ -103,9 +84,4 @@ fn encrypted(
         Stream::Plain(socket) => Ok(Connection::on(tls::shake_hands(socket, host, config)?)),
         Stream::Tls(_) => Err(WireError::protocol("TLS inside TLS").into()),
     }
-}
-
-/// Appends an answer of the authentication exchange.
-pub(super) fn reply(out: &mut Vec<u8>, sequence: u8, bytes: &[u8]) {
-    message::packet(out, sequence, |out| out.extend_from_slice(bytes));
 }

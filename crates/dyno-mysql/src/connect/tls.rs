@@ -9,7 +9,7 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use super::config::{ConnectConfig, SslMode};
 use super::explain;
-use super::start::Failure;
+use super::failure::Failure;
 use crate::wire::WireError;
 use dyno_engine::error::{TargetError, TargetErrorKind};
 use dyno_engine::net::verify::{Trust, Verifier, roots};

@@ -4,7 +4,8 @@ use dyno_plan::{Bytes, Drive, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
-use super::preflight::{advice, ok, set_global};
+use super::settings::set_global;
+use dyno_engine::advice::{advice, ok};
 use dyno_engine::load::DataState;
 
 /// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.

@@ -4,7 +4,8 @@ use dyno_plan::{Length, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
-use super::preflight::{advice, ok, set_global};
+use super::settings::set_global;
+use dyno_engine::advice::{advice, ok};
 
 /// Whether a commit waits for the redo log.
 pub(super) fn flush_at_commit(facts: &Facts) -> Advice {

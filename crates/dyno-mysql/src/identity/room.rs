@@ -4,7 +4,8 @@ use dyno_plan::DataSpec;
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
-use super::preflight::{advice, ok, set_global};
+use super::settings::set_global;
+use dyno_engine::advice::{advice, ok};
 use dyno_engine::disk::human;
 use dyno_engine::load::DataState;
 

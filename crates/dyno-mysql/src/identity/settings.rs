@@ -119,6 +119,11 @@ impl Settings {
     }
 }
 
+/// The command that changes a setting of the running server.
+pub(super) fn set_global(name: &str, value: &str) -> String {
+    format!("SET GLOBAL {name} = {value};")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

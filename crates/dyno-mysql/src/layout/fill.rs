@@ -1,8 +1,8 @@
 //! The two ways to write rows: `LOAD DATA LOCAL`, and `INSERT` of several rows where the server does not take files.
 
 use super::super::wire::{Connection, WireError};
+use super::loading::{Loading, Way};
 use super::row_text::{ESCAPE, RowMaker};
-use super::rows::Loading;
 use crate::wire::FILE_PACKET_BYTES;
 use dyno_engine::chunks::Chunk;
 use dyno_engine::error::{TargetError, TargetErrorKind};
@@ -11,35 +11,16 @@ use dyno_engine::pool::cancelled;
 /// Bytes of one INSERT, about: more saves nothing, and less than every server's `max_allowed_packet`.
 const INSERT_BYTES: usize = 256 * 1024;
 
-/// How rows are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// `LOAD DATA LOCAL INFILE`.
-    File,
-    /// `INSERT … VALUES` of several rows.
-    Insert,
-}
-
-impl Way {
-    /// The faster way that the server allows: with `local_infile` on, files.
-    pub(super) fn choose(connection: &mut Connection) -> Result<Self, TargetError> {
-        let rows = connection.simple("SELECT @@local_infile")?;
-        let files = rows.first().and_then(|row| row.get(0)) == Some("1");
-        Ok(if files { Self::File } else { Self::Insert })
-    }
-
-    /// Writes the rows of `chunk`; returns how many records the server took, spacers included.
-    pub(super) fn write(
-        self,
-        connection: &mut Connection,
-        loading: &Loading<'_>,
-        chunk: Chunk,
-        maker: &mut RowMaker,
-    ) -> Result<u64, TargetError> {
-        match self {
-            Self::File => file(connection, loading, chunk, maker),
-            Self::Insert => insert(connection, loading, chunk, maker),
-        }
+/// Writes the rows of `chunk`; returns how many records the server took, spacers included.
+pub(super) fn write(
+    connection: &mut Connection,
+    loading: &Loading<'_>,
+    chunk: Chunk,
+    maker: &mut RowMaker,
+) -> Result<u64, TargetError> {
+    match loading.fill {
+        Way::File => file(connection, loading, chunk, maker),
+        Way::Insert => insert(connection, loading, chunk, maker),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::super::wire::Connection;
+use super::loading::Loading;
 use super::meta::finish_sql;
-use super::rows::Loading;
 use super::session::explain;
 use super::tables::Table;
 use super::verify::measure;

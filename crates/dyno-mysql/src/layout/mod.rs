@@ -16,6 +16,8 @@ mod create;
 mod drop;
 mod fill;
 mod finish;
+mod keys;
+mod loading;
 mod meta;
 pub(super) mod own_rows;
 mod quote;
@@ -43,8 +45,9 @@ pub(super) use spot::spot_check;
 pub(super) use tables::{Shape, Table};
 pub(super) use versions::versions;
 
+use loading::{Loading, Way};
 use meta::Found;
-use rows::{Loading, Written};
+use rows::Written;
 
 /// What the database holds of Dyno's.
 pub(super) fn survey(connection: &mut Connection) -> Result<DataState, TargetError> {
@@ -87,7 +90,7 @@ pub(super) fn load(
         None => created(&mut control, spec, shape, options, config)?,
     };
     let tables = Table::all(spec);
-    let fill = fill::Way::choose(&mut control)?;
+    let fill = Way::choose(&mut control)?;
     let loading = Loading { config, spec, shape, tables: &tables, fill, options, progress, cancel };
     // What a broken-off load, or one killed while it created, has not made yet.
     create::tables(&mut control, &loading, &found)?;

@@ -3,19 +3,13 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use dyno_plan::DataSpec;
-
-use super::super::connect::ConnectConfig;
 use super::super::wire::Connection;
-use super::fill::Way;
-use super::meta::Found;
+use super::fill;
+use super::loading::Loading;
 use super::row_text::RowMaker;
-use super::session::{Loaders, explain};
-use super::tables::{Shape, Table};
+use super::session::explain;
 use dyno_engine::chunks::{Chunk, whole_tables};
 use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::load::{Cancel, LoadOptions, Progress};
-use dyno_engine::pool;
 
 /// Rows of one chunk: 64 MiB of pages of 16 KiB and some 33 MB on the wire. Long enough that its commit does not count,
 /// short enough that taking it back after a crash is a matter of seconds.
@@ -26,38 +20,6 @@ const CHUNK_ROWS: u64 = 4096;
 pub(super) struct Written {
     pub(super) rows: u64,
     pub(super) bytes: u64,
-}
-
-/// How and by whom a load is done.
-pub(super) struct Loading<'a> {
-    pub(super) config: &'a ConnectConfig,
-    pub(super) spec: &'a DataSpec,
-    pub(super) shape: Shape,
-    pub(super) tables: &'a [Table],
-    pub(super) fill: Way,
-    pub(super) options: &'a LoadOptions,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) cancel: &'a Cancel,
-}
-
-impl Loading<'_> {
-    /// The chunks that are there for good, by the table's place in the list and first position.
-    pub(super) fn done(&self, found: &Found) -> HashSet<(usize, u64)> {
-        let chunk = |(kind, schema, first): &(String, u32, u64)| {
-            let is_it = |table: &Table| table.kind.name() == kind && table.schema == *schema;
-            Some((self.tables.iter().position(is_it)?, *first))
-        };
-        found.chunks.iter().filter_map(chunk).collect()
-    }
-
-    /// Does `jobs` jobs on the load's connections.
-    pub(super) fn each(
-        &self,
-        jobs: usize,
-        work: &(dyn Fn(&mut Connection, usize) -> Result<(), TargetError> + Sync),
-    ) -> Result<(), TargetError> {
-        pool::run(&Loaders(self.config), self.options.parallel, jobs, self.cancel, work)
-    }
 }
 
 /// Writes the rows that are not there yet.
@@ -88,7 +50,7 @@ fn write_chunk(
     let name = table.name();
     let written = connection
         .simple("START TRANSACTION")
-        .and_then(|_| loading.fill.write(connection, loading, chunk, &mut maker))
+        .and_then(|_| fill::write(connection, loading, chunk, &mut maker))
         .and_then(|taken| complete(&name, loading.shape.records() * rows, taken))
         .and_then(|()| {
             let note =

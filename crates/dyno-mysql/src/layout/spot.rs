@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use dyno_plan::DataSpec;
 
 use super::super::wire::{Connection, MyError, Row};
+use super::keys::{check_secondary, wrong};
 use super::quote::literal;
 use super::row_text::RowMaker;
 use super::tables::{Shape, Table};
-use super::verify::{check_secondary, wrong};
 use dyno_engine::data::{TEXT_COLUMNS, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
 use dyno_engine::error::TargetError;
 

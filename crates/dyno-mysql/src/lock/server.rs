@@ -4,7 +4,7 @@
 //! it holds one of a few numbered places, and takes it while holding `ALONE` for that moment; so whoever holds `ALONE` and
 //! finds every place free is alone, and stays so.
 
-use super::{DYING_S, holder_id, read, write};
+use super::holder::{DYING_S, holder_id, read, write};
 use crate::layout::literal;
 use crate::wire::Connection;
 use dyno_engine::error::TargetError;

@@ -5,7 +5,7 @@ use dyno_record::{Advice, Severity};
 
 use super::super::layout::check_block_bytes;
 use super::facts::Facts;
-use super::preflight::{advice, ok};
+use dyno_engine::advice::{advice, ok};
 
 /// The oldest release whose views are known, and the newest: 12.2 and 26ai (23.26).
 const OLDEST: (usize, usize) = (12, 2);

@@ -4,7 +4,7 @@ use dyno_plan::{Commit, Length, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
-use super::preflight::{advice, ok};
+use dyno_engine::advice::{advice, ok};
 
 /// Whether commits wait as the plan has it.
 pub(super) fn commit(facts: &Facts, plan: &Plan) -> Advice {

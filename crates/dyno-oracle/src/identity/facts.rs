@@ -6,7 +6,8 @@ use super::super::counters::{Surroundings, is_rac, unreadable};
 use super::super::layout::{Place, survey, tablespace};
 use super::super::sql;
 use super::settings::{self, Settings};
-use super::{Who, host, version, who};
+use super::who::{Who, who};
+use super::{host, version};
 use dyno_engine::error::TargetError;
 use dyno_engine::load::DataState;
 

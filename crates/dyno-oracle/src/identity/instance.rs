@@ -6,7 +6,8 @@ use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::counters::Surroundings;
 use super::super::sql;
-use super::{Who, settings, who};
+use super::settings;
+use super::who::{Who, who};
 use dyno_engine::error::{TargetError, TargetErrorKind};
 use dyno_engine::target::Instance;
 

@@ -8,6 +8,7 @@ mod instance;
 mod preflight;
 mod room;
 mod settings;
+mod who;
 
 use dyno_record::Identity;
 
@@ -15,12 +16,14 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::layout::tablespace;
 use super::sql;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::witness::ServerLife;
 
 pub(super) use instance::{instance, reads_only};
 pub(super) use preflight::preflight;
 pub(super) use settings::shaping;
+
+use who::who;
 
 /// Product, version, settings.
 pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Result<Identity, TargetError> {
@@ -41,40 +44,6 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         counts_at_edges: false,
         counted_for_server: instance::OF_THE_INSTANCE.to_vec(),
         processes: host::processes(same_host, &who.instance),
-    })
-}
-
-/// Who and where a session is.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Who {
-    pub(super) user: String,
-    pub(super) database: String,
-    /// The container's name, where there are containers.
-    pub(super) container: Option<String>,
-    pub(super) service: String,
-    pub(super) instance: String,
-    pub(super) host: String,
-    /// Whether the line is encrypted.
-    pub(super) encrypted: bool,
-    pub(super) role: String,
-}
-
-/// Asks who and where this session is.
-pub(super) fn who(connection: &Connection) -> Result<Who, TargetError> {
-    let rows = connection.rows(&sql::WHO.text(), &[])?;
-    let row = rows.first().ok_or_else(|| {
-        TargetError::new(TargetErrorKind::Database, "the database does not say who this session is")
-    })?;
-    let text = |index| row.get(index).unwrap_or_default().to_owned();
-    Ok(Who {
-        user: text(0),
-        database: text(3),
-        container: row.get(4).and(row.get(5)).map(str::to_owned),
-        service: text(7),
-        instance: text(8),
-        host: text(9),
-        encrypted: row.get(10) == Some("tcps"),
-        role: text(11),
     })
 }
 

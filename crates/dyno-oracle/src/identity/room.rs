@@ -4,7 +4,7 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
-use super::preflight::{advice, ok};
+use dyno_engine::advice::{advice, ok};
 use dyno_engine::data::OWN_ROWS;
 use dyno_engine::disk::human;
 use dyno_engine::load::DataState;

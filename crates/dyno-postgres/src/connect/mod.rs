@@ -3,6 +3,7 @@
 //! Names and defaults are those of libpq, so that what `psql` reaches, Dyno reaches with the same URL, environment and
 //! password file. What libpq has and this has not is refused by name instead of ignored.
 
+mod attempt;
 mod auth;
 mod binding;
 mod config;

@@ -2,28 +2,13 @@
 
 use std::time::Instant;
 
+use super::attempt::{Encrypt, Failure};
 use super::config::{ConnectConfig, Endpoint, SslMode};
 use super::dial::{self, Reached};
 use super::explain;
 use super::{auth, tls};
 use crate::wire::{Breaker, Connection, PgError, Stream, WireError, message};
 use dyno_engine::error::TargetError;
-
-/// Why one attempt failed: the server's refusal may be answered by another attempt, with or without TLS.
-pub(super) enum Failure {
-    /// Another attempt would fail in the same way.
-    Final(TargetError),
-    /// The server refused us as we came.
-    Refused(Box<PgError>),
-    /// TLS could not be agreed on.
-    Tls(TargetError),
-}
-
-impl From<TargetError> for Failure {
-    fn from(error: TargetError) -> Self {
-        Self::Final(error)
-    }
-}
 
 /// A connection that is ready for statements.
 pub(crate) fn establish(
@@ -55,14 +40,6 @@ fn told(failure: Failure, config: &ConnectConfig) -> TargetError {
         Failure::Final(error) | Failure::Tls(error) => error,
         Failure::Refused(error) => explain::refused(&error, config),
     }
-}
-
-/// What one attempt does about TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Encrypt {
-    Never,
-    IfPossible,
-    Always,
 }
 
 fn first_choice(config: &ConnectConfig) -> Encrypt {

@@ -9,9 +9,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
+use super::attempt::{Encrypt, Failure};
 use super::config::{ConnectConfig, SslMode};
 use super::explain;
-use super::start::{Encrypt, Failure};
 use crate::wire::{Socket, Stream, WireError, message};
 use dyno_engine::error::{TargetError, TargetErrorKind};
 use dyno_engine::net::verify::{self, Trust};

@@ -6,8 +6,9 @@ use dyno_record::{Advice, Severity};
 use super::super::layout::{SCHEMA, ident};
 use super::super::pool::{Statements, Way};
 use super::facts::Facts;
-use super::preflight::{advice, alter, ok};
+use super::settings::alter;
 use super::{NEWEST_MAJOR, OLDEST_VERSION};
+use dyno_engine::advice::{advice, ok};
 
 /// Connections a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
 const EXTRA_CONNECTIONS: u64 = 4;

@@ -4,7 +4,8 @@ use dyno_plan::{Length, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::facts::Facts;
-use super::preflight::{advice, alter, ok};
+use super::settings::alter;
+use dyno_engine::advice::{advice, ok};
 
 /// Without it nothing is durable and every commit is too cheap.
 pub(super) fn fsync(facts: &Facts) -> Advice {

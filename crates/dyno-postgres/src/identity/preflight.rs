@@ -1,7 +1,7 @@
 //! The list of everything that is checked before a run.
 
 use dyno_plan::{Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Severity};
+use dyno_record::Advice;
 
 use super::super::connect::ConnectConfig;
 use super::super::pool::Pool;
@@ -51,24 +51,4 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         room::data(facts, &spec),
         room::disk(facts, &spec),
     ]
-}
-
-/// A finding.
-pub(super) fn advice(
-    check: &str,
-    severity: Severity,
-    found: impl Into<String>,
-    way_out: impl Into<String>,
-) -> Advice {
-    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
-}
-
-/// A finding that all is well.
-pub(super) fn ok(check: &str, found: impl Into<String>) -> Advice {
-    advice(check, Severity::Ok, found, "")
-}
-
-/// The command that changes a server setting and makes it count; `postmaster` settings need a restart.
-pub(super) fn alter(name: &str, value: &str) -> String {
-    format!("ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();")
 }

@@ -5,7 +5,7 @@ use dyno_record::{Advice, Severity};
 
 use super::super::layout::ident;
 use super::facts::Facts;
-use super::preflight::{advice, ok};
+use dyno_engine::advice::{advice, ok};
 use dyno_engine::disk::human;
 use dyno_engine::load::DataState;
 

@@ -182,6 +182,11 @@ impl Settings {
     }
 }
 
+/// The command that changes a server setting and makes it count; `postmaster` settings need a restart.
+pub(super) fn alter(name: &str, value: &str) -> String {
+    format!("ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

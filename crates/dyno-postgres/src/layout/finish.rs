@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::super::wire::Connection;
+use super::loading::Loading;
 use super::meta::{Found, finish_sql, record_relation_sql};
-use super::rows::Loading;
 use super::session::{Loaders, explain};
 use super::tables::Table;
 use super::verify::measure;

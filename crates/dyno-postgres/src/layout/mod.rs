@@ -11,6 +11,8 @@ mod create;
 pub(super) mod deletions;
 mod drop;
 mod finish;
+mod keys;
+mod loading;
 mod meta;
 pub(super) mod own_rows;
 mod quote;
@@ -37,8 +39,9 @@ pub(super) use spot::spot_check;
 pub(super) use tables::{SCHEMA, Table};
 pub(super) use versions::versions;
 
+use loading::Loading;
 use meta::Found;
-use rows::{Loading, Written};
+use rows::Written;
 
 /// What the database holds of Dyno's.
 pub(super) fn survey(connection: &mut Connection) -> Result<DataState, TargetError> {

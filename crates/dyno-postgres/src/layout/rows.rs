@@ -3,19 +3,15 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use dyno_plan::DataSpec;
-
-use super::super::connect::ConnectConfig;
 use super::super::wire::Connection;
 use super::chunks::{bodies, tail};
 use super::copy_rows::{HEADER, ROW_BYTES, RowMaker, TRAILER};
 use super::finish;
-use super::meta::Found;
+use super::loading::Loading;
 use super::session::{Loaders, explain};
 use super::tables::Table;
 use dyno_engine::chunks::Chunk;
 use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::load::{Cancel, Progress};
 use dyno_engine::pool::{self, cancelled};
 
 /// Rows are gathered into sends of about this many bytes.
@@ -36,27 +32,6 @@ impl Written {
     pub(super) fn add(&mut self, other: Self) {
         self.rows += other.rows;
         self.bytes += other.bytes;
-    }
-}
-
-/// How and by whom a load is done.
-pub(super) struct Loading<'a> {
-    pub(super) config: &'a ConnectConfig,
-    pub(super) spec: &'a DataSpec,
-    pub(super) tables: &'a [Table],
-    pub(super) parallel: u32,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) cancel: &'a Cancel,
-}
-
-impl Loading<'_> {
-    /// The chunks that are there for good, by the table's place in the list and first position.
-    pub(super) fn done(&self, found: &Found) -> HashSet<(usize, u64)> {
-        let chunk = |(kind, schema, first): &(String, u32, u64)| {
-            let is_it = |table: &Table| table.kind.name() == kind && table.schema == *schema;
-            Some((self.tables.iter().position(is_it)?, *first))
-        };
-        found.chunks.iter().filter_map(chunk).collect()
     }
 }
 

@@ -11,9 +11,9 @@ use dyno_plan::DataSpec;
 use super::super::wire::{Connection, PgError, Row};
 use super::copy_rows::RowMaker;
 use super::deletions;
+use super::keys::{check_keys, check_secondary};
 use super::quote::literal;
 use super::tables::Table;
-use super::verify::{check_keys, check_secondary};
 use dyno_engine::data::{
     TEXT_COLUMNS, TableKind, mix, neighbours_fault, order_keys, row_fault, sorted_fault, spot_keys,
 };

@@ -4,6 +4,7 @@
 //! connection's `application_name`, which every user may read in `pg_stat_activity`. All statistics of the connection are
 //! booked at once, so an idle lock adds nothing to the counters of the run that it guards.
 
+mod key;
 mod server;
 
 use std::time::{Duration, Instant};
@@ -13,16 +14,7 @@ use super::counters::{OBSERVER_SETTINGS, flush_sql};
 use super::wire::{Connection, PgError};
 use dyno_engine::error::TargetError;
 use dyno_engine::lock::{Claim, Holder, Lock, busy};
-
-/// The key: `dyno` in ASCII, and the version of its meaning. Advisory locks are each database's own, and Dyno has one
-/// schema in each, so no more is needed. Loads and drops have a lock of one number for themselves beside it.
-const KEY: (u32, u32) = (0x6479_6e6f, 1);
-
-/// What the name of a lock's connection begins with.
-const NAME: &str = "dyno lock ";
-
-/// How long a holder may take to be gone: a server sees within a moment that its client has died.
-const DYING_MS: u32 = 500;
+use key::{DYING_MS, KEY, NAME};
 
 /// Takes the lock of the database, called `target` in a refusal, and the server's as `claim` says.
 pub(super) fn take(

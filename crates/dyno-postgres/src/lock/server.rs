@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{DYING_MS, KEY, NAME};
+use super::key::{DYING_MS, KEY, NAME};
 use crate::wire::Connection;
 use dyno_engine::data::mix;
 use dyno_engine::error::TargetError;

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::cancel::CancelToken;
-use super::copy::CopyIn;
 use super::error::WireError;
-use super::inbound::{Fields, Inbound};
+use super::fields::Fields;
+use super::inbound::Inbound;
 use super::row::Row;
 use super::{Breaker, PgError, message};
 use crate::connect::{self, ConnectConfig};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::net::Sink as _;
 use dyno_engine::net::Stream;
 
@@ -206,30 +206,6 @@ impl Connection {
                 _ => {}
             }
         }
-    }
-
-    /// Starts a `COPY … FROM STDIN`.
-    ///
-    /// # Errors
-    /// The server refused it, or `sql` is another statement.
-    pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, TargetError> {
-        message::query(&mut self.out, sql);
-        self.send()?;
-        let (tag, body) = self.next()?;
-        match tag {
-            b'G' => return Ok(CopyIn::new(self)),
-            b'E' => {
-                let error = PgError::read(self.body(body));
-                if error.is_fatal() {
-                    return Err(error.into_target());
-                }
-                self.read_results()?;
-                return Err(error.into_target());
-            }
-            _ => {}
-        }
-        self.read_results()?;
-        Err(TargetError::new(TargetErrorKind::Database, format!("this is no COPY … FROM STDIN: {sql}")))
     }
 
     /// Rows that the last statement returned, changed or copied, as the server counted them.

@@ -1,11 +1,38 @@
 //! Sending rows in bulk: `COPY … FROM STDIN`.
 
 use super::connection::Connection;
+use super::error::PgError;
 use super::message;
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{TargetError, TargetErrorKind};
 
 /// Bytes that are gathered before they are sent: fewer system calls, and no more latency than a full socket buffer has.
 const GATHER_BYTES: usize = 128 * 1024;
+
+impl Connection {
+    /// Starts a `COPY … FROM STDIN`.
+    ///
+    /// # Errors
+    /// The server refused it, or `sql` is another statement.
+    pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, TargetError> {
+        message::query(&mut self.out, sql);
+        self.send()?;
+        let (tag, body) = self.next()?;
+        match tag {
+            b'G' => return Ok(CopyIn::new(self)),
+            b'E' => {
+                let error = PgError::read(self.body(body));
+                if error.is_fatal() {
+                    return Err(error.into_target());
+                }
+                self.read_results()?;
+                return Err(error.into_target());
+            }
+            _ => {}
+        }
+        self.read_results()?;
+        Err(TargetError::new(TargetErrorKind::Database, format!("this is no COPY … FROM STDIN: {sql}")))
+    }
+}
 
 /// A `COPY … FROM STDIN` under way. Ended by [`CopyIn::finish`] or [`CopyIn::fail`]; dropping it is failing it.
 #[derive(Debug)]

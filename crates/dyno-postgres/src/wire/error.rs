@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use super::inbound::Fields;
+use super::fields::Fields;
 use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 
 /// An error of the server, whole.

@@ -1,6 +1,6 @@
 //! One row of text.
 
-use super::inbound::Fields;
+use super::fields::Fields;
 
 /// One row in text format.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 use super::fault::{Doing, Fault};
 use super::vfs;
 use busy::Patience;
+use dyno_engine::Cancel;
 use dyno_engine::error::{TargetError, TargetErrorKind};
 pub(super) use params::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Place};
 
@@ -166,4 +167,9 @@ impl Params {
             .hint("end every other connection to the file, or ask for the mode that it is in")),
         }
     }
+}
+
+/// The flag of a command that nobody stops.
+pub(super) fn never() -> Arc<AtomicBool> {
+    Cancel::default().flag()
 }

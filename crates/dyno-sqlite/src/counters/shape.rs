@@ -5,9 +5,9 @@
 
 use dyno_record::{SETTINGS, SHAPE, Snapshot};
 
+use super::super::connect::never;
 use super::super::connect::{Link, Params, Purpose, number, word};
 use super::super::fault::Fault;
-use super::super::layout::never;
 
 /// Who looks at the file.
 pub(crate) struct Onlooker {

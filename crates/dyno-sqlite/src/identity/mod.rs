@@ -9,9 +9,9 @@ use dyno_plan::Bytes;
 use dyno_record::{Identity, ServerProcesses};
 use rusqlite::Connection;
 
+use super::connect::never;
 use super::connect::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Purpose, number, word};
 use super::fault::{Doing, Fault};
-use super::layout::never;
 use super::vfs;
 use dyno_engine::error::TargetError;
 pub(super) use preflight::preflight;

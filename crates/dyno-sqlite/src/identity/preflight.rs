@@ -6,8 +6,8 @@ use dyno_plan::{Bytes, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::fs::{self, FileSystem};
-use crate::Shared;
 use crate::connect::Params;
+use crate::shared::Shared;
 use dyno_engine::error::TargetError;
 
 /// Room that a load needs beside the rows themselves: interior pages, indexes, WAL.

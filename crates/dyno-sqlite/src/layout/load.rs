@@ -5,7 +5,6 @@
 //! written once (with WAL it would be twice), and a few syncs per 64 MiB cost nothing. Only a file that others have open
 //! in WAL mode is loaded in WAL mode. With `direct=on` the load goes through the page cache all the same.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use dyno_plan::DataSpec;
@@ -303,9 +302,4 @@ impl Loader<'_> {
         guard::cancellable(conn, self.cancel, || build().doing(&format!("build the index {index}")))
             .map_err(|error| self.stopped(error))
     }
-}
-
-/// The flag of a command that nobody stops.
-pub(crate) fn never() -> Arc<std::sync::atomic::AtomicBool> {
-    Cancel::default().flag()
 }

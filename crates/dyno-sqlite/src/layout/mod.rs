@@ -10,7 +10,7 @@ mod spot;
 mod verify;
 mod versions;
 
-pub(super) use load::{load, never, page_size_differs};
+pub(super) use load::{load, page_size_differs};
 pub(super) use meta::{has, read as read_meta, state};
 pub(super) use names::{DEFAULT_PAGE_BYTES, Table, check_page_bytes, column_bytes, columns};
 pub(super) use remove::{drop_all, foreign, inventory};

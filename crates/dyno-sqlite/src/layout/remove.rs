@@ -6,8 +6,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::load::never;
 use super::meta::{self, Object};
+use crate::connect::never;
 use crate::connect::{Link, Params, Purpose, pragma};
 use crate::fault::{Doing, Fault};
 use crate::vfs;

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use rusqlite::ffi;
 
-use super::Shared;
 use super::connect::Link;
 use super::counters::{Counts, Publisher};
 use super::fault::Fault;
 use super::layout::{Table, column_bytes};
 use super::raw::{self, Statement};
+use crate::shared::Shared;
 use dyno_engine::data::{TEXT_COLUMNS, TableKind, UpdateValues};
 use dyno_engine::error::{ErrorClass, OpError, TargetError};
 use dyno_engine::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone};

@@ -1,0 +1,61 @@
+//! Who holds a lock, written in locks.
+
+use std::time::{Duration, Instant};
+
+use crate::layout::literal;
+use crate::wire::Connection;
+use dyno_engine::error::TargetError;
+use dyno_engine::lock::Holder;
+
+/// Seconds that a holder may take to be gone: a server sees within a moment that its client has died.
+pub(super) const DYING_S: f32 = 0.5;
+
+/// Letters of the holder's words that are told; what is cut off is the end of a long host name.
+pub(super) const LETTERS_MAX: usize = 80;
+
+/// Bits of a letter: all are ASCII.
+pub(super) const BITS: usize = 7;
+
+/// How long a holder may take to write itself down after it has the lock.
+const WRITING: Duration = Duration::from_millis(500);
+
+pub(super) fn bit_name(name: &str, letter: usize, bit: usize) -> String {
+    literal(&format!("{name}/{letter}.{bit}"))
+}
+
+/// Takes the locks that say `words`.
+pub(super) fn write(connection: &mut Connection, name: &str, words: &str) -> Result<(), TargetError> {
+    let bits = words.bytes().take(LETTERS_MAX).enumerate().flat_map(|(letter, byte)| {
+        (0..BITS).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| (letter, bit))
+    });
+    let calls: Vec<String> =
+        bits.map(|(letter, bit)| format!("GET_LOCK({}, 0)", bit_name(name, letter, bit))).collect();
+    connection.simple(&format!("SELECT {}", calls.join(" + ")))?;
+    Ok(())
+}
+
+/// The holder, as soon as it has written itself down.
+pub(super) fn read(connection: &mut Connection, name: &str) -> Result<Option<Holder>, TargetError> {
+    let letter = |letter| {
+        let bits = (0..BITS)
+            .map(|bit| format!("IF(IS_USED_LOCK({}) IS NULL, 0, {})", bit_name(name, letter, bit), 1 << bit));
+        bits.collect::<Vec<_>>().join(" + ")
+    };
+    let sql = format!("SELECT {}", (0..LETTERS_MAX).map(letter).collect::<Vec<_>>().join(", "));
+    let until = Instant::now() + WRITING;
+    loop {
+        let rows = connection.simple(&sql)?;
+        let letters =
+            (0..LETTERS_MAX).map_while(|i| rows.first()?.parse::<u8>(i).filter(|&letter| letter > 0));
+        let holder = Holder::decode(&letters.map(char::from).collect::<String>());
+        if holder.is_some() || Instant::now() > until {
+            return Ok(holder);
+        }
+    }
+}
+
+/// The number of the holder's connection, or a word for it.
+pub(super) fn holder_id(connection: &mut Connection, name: &str) -> Result<String, TargetError> {
+    let rows = connection.simple(&format!("SELECT IS_USED_LOCK({})", literal(name)))?;
+    Ok(rows.first().and_then(|row| row.get(0)).unwrap_or("ID").to_owned())
+}

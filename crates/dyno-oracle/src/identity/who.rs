@@ -1,0 +1,39 @@
+//! Who and where a session is.
+
+use super::super::connection::Connection;
+use super::super::sql;
+use dyno_engine::error::{TargetError, TargetErrorKind};
+
+/// Who and where a session is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Who {
+    pub(super) user: String,
+    pub(super) database: String,
+    /// The container's name, where there are containers.
+    pub(super) container: Option<String>,
+    pub(super) service: String,
+    pub(super) instance: String,
+    pub(super) host: String,
+    /// Whether the line is encrypted.
+    pub(super) encrypted: bool,
+    pub(super) role: String,
+}
+
+/// Asks who and where this session is.
+pub(super) fn who(connection: &Connection) -> Result<Who, TargetError> {
+    let rows = connection.rows(&sql::WHO.text(), &[])?;
+    let row = rows.first().ok_or_else(|| {
+        TargetError::new(TargetErrorKind::Database, "the database does not say who this session is")
+    })?;
+    let text = |index| row.get(index).unwrap_or_default().to_owned();
+    Ok(Who {
+        user: text(0),
+        database: text(3),
+        container: row.get(4).and(row.get(5)).map(str::to_owned),
+        service: text(7),
+        instance: text(8),
+        host: text(9),
+        encrypted: row.get(10) == Some("tcps"),
+        role: text(11),
+    })
+}

@@ -1,0 +1,55 @@
+//! The fields of one message, read one after the other.
+
+/// Reads the fields of one message's body; `None` where the body ends too early.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    /// Begins at the start of `body`.
+    #[inline]
+    pub(crate) fn new(body: &'a [u8]) -> Self {
+        Self(body)
+    }
+
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(count)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    /// One byte.
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    /// Two bytes, big-endian.
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_be_bytes(*self.take(2)?.first_chunk()?))
+    }
+
+    /// Four bytes, big-endian, signed.
+    pub(crate) fn i32(&mut self) -> Option<i32> {
+        Some(i32::from_be_bytes(*self.take(4)?.first_chunk()?))
+    }
+
+    /// A value of a row: four bytes of length, then the value; length -1 is NULL.
+    pub(crate) fn value(&mut self) -> Option<Option<&'a [u8]>> {
+        match self.i32()? {
+            -1 => Some(None),
+            length => self.take(usize::try_from(length).ok()?).map(Some),
+        }
+    }
+
+    /// A zero-terminated string, without the zero.
+    pub(crate) fn text(&mut self) -> Option<&'a [u8]> {
+        let end = self.0.iter().position(|&byte| byte == 0)?;
+        let text = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Some(text)
+    }
+
+    /// What is left.
+    pub(crate) fn rest(self) -> &'a [u8] {
+        self.0
+    }
+}
