@@ -4,6 +4,8 @@
 //! tools start, checks every parameter against its documented range, and writes a plan with a comment for each: that it
 //! says the same, what differs by design, or why a plan has nothing for it. Passwords are named, never copied.
 
+mod drive;
+mod options;
 mod pgio;
 mod psql;
 mod service;
@@ -16,55 +18,10 @@ use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 use crate::place::Places;
 use crate::plan::{PLAN_VERSION, Plan};
 use crate::read::{PlanFile, PlanSource, read};
+pub use options::{Kit, Options};
 use settings::Settings;
 use sheet::Sheet;
 pub use sheet::{Fate, Note};
-
-/// Whose configuration a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kit {
-    /// SLOB 2.0 to 2.5, for Oracle.
-    Slob,
-    /// pgio, for PostgreSQL.
-    Pgio,
-}
-
-impl Kit {
-    /// Its name: `SLOB`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Slob => "SLOB",
-            Self::Pgio => "pgio",
-        }
-    }
-}
-
-impl std::str::FromStr for Kit {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "slob" => Ok(Self::Slob),
-            "pgio" => Ok(Self::Pgio),
-            other => Err(format!("there is no kit {other:?}: write slob or pgio")),
-        }
-    }
-}
-
-/// What the file does not say.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Whose file it is; none to tell by its parameters.
-    pub kit: Option<Kit>,
-    /// The target's URL instead of what the file says of it.
-    pub target: Option<String>,
-    /// Schemas: what `runit.sh` got as its argument, or behind `-s`.
-    pub schemas: Option<u32>,
-    /// Sessions on each schema: what `runit.sh` got behind `-t`.
-    pub sessions: Option<u32>,
-    /// Leave out lines that are not understood, and parameters that the kit does not have, instead of refusing the file.
-    pub lenient: bool,
-}
 
 /// What came of a file.
 #[derive(Debug, Clone)]
@@ -80,9 +37,6 @@ pub struct Imported {
     /// What was left out, each with its place and why.
     pub skipped: PlanErrors,
 }
-
-/// Points of a series that a plan allows for; a longer run needs a longer interval.
-const INTERVALS_MAX: u64 = 100_000;
 
 /// Parameters that only one kit has, by which its file is known.
 const ONLY_PGIO: [&str; 6] =
@@ -129,22 +83,6 @@ fn map(kit: Kit, settings: &mut Settings<'_>, options: &Options) -> Sheet {
     };
     sheet.put_bare("version", PLAN_VERSION);
     sheet
-}
-
-/// Writes that the loop runs inside the database, as in both kits, where the target has that.
-fn drive(sheet: &mut Sheet, options: &Options, words: &str) {
-    let is_embedded =
-        options.target.as_deref().is_some_and(|target| target.trim_start().starts_with("sqlite:"));
-    if is_embedded {
-        sheet.put_bare("workload.drive", "client");
-        sheet.note(
-            "workload.drive",
-            Note::method("SQLite runs in Dyno's own process, so there is no other drive."),
-        );
-    } else {
-        sheet.put_bare("workload.drive", "server");
-        sheet.note("workload.drive", Note::method(words));
-    }
 }
 
 /// Whose file it is, by the parameters that only one kit has; a name that both have tells nothing, so then the file's

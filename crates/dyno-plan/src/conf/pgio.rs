@@ -1,9 +1,11 @@
 //! pgio's parameters, and what a plan says for each.
 
+use super::drive::drive;
+use super::options::{INTERVALS_MAX, Options};
 use super::psql;
 use super::settings::Settings;
 use super::sheet::{Fate, Note, Sheet};
-use super::{INTERVALS_MAX, Options, PlanErrorKind, drive};
+use crate::error::PlanErrorKind;
 use crate::units::{Bytes, Size};
 
 /// The size of PostgreSQL's blocks, by which pgio turns bytes into rows.

@@ -1,9 +1,10 @@
 //! How pgio reaches PostgreSQL: words for `psql`, and the URL that says the same in a plan.
 
+use super::options::Options;
 use super::service::PASSWORD_ENV;
 use super::settings::{Setting, Settings};
 use super::sheet::{Fate, Note, Sheet};
-use super::{Options, PlanErrorKind};
+use crate::error::PlanErrorKind;
 use crate::url::TargetUrl;
 
 /// The parts of a connection.

@@ -1,8 +1,9 @@
 //! How SLOB reaches Oracle, and the URL that says so in a plan.
 
+use super::options::Options;
 use super::settings::{Setting, Settings};
 use super::sheet::{Fate, Note, Sheet};
-use super::{Options, PlanErrorKind};
+use crate::error::PlanErrorKind;
 
 /// Where nothing says where the database is. `dyno` is the one ordinary user whose schema holds the tables.
 const SOMEWHERE: &str = "oracle://dyno@localhost:1521/FREEPDB1";

@@ -6,8 +6,9 @@ use crate::place::Places;
 use crate::similar::closest;
 use crate::units::{Blocks, Bytes, Size, Span};
 
+use super::options::Kit;
+use super::shell;
 use super::shell::{Assignment, Placed, Slip};
-use super::{Kit, shell};
 
 /// The value of one parameter.
 #[derive(Debug, Clone)]

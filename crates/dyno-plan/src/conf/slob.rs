@@ -2,10 +2,12 @@
 //!
 //! Ranges and defaults are those that SLOB 2.5 checks and sets itself; parameters that only older versions have keep theirs.
 
+use super::drive::drive;
+use super::options::{INTERVALS_MAX, Options};
 use super::service;
 use super::settings::{Setting, Settings};
 use super::sheet::{Fate, Note, Sheet};
-use super::{INTERVALS_MAX, Options, PlanErrorKind, drive};
+use crate::error::PlanErrorKind;
 use crate::units::{Blocks, Bytes, Size};
 
 /// Parameters that pgio does not have, by which a file of SLOB is known.

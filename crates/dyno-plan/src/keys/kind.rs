@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::limits::{BLOCK_SIZE, BLOCKS_MAX, Word};
 use super::value::{
     Raw, Refused, read_block_size, read_command, read_counts, read_file, read_size, read_url, read_urls,
     read_variable, read_word, within,
@@ -9,15 +10,6 @@ use super::value::{
 use crate::plan::Plan;
 use crate::units::{Bytes, Rate, Size, Span};
 use crate::url::TargetUrl;
-
-/// The smallest and the largest block in bytes that Dyno makes or checks: SQLite's and PostgreSQL's lie within.
-pub const BLOCK_SIZE: (u64, u64) = (4 << 10, 64 << 10);
-
-/// The largest table in blocks.
-pub const BLOCKS_MAX: u64 = 1_000_000_000_000;
-
-/// The largest table in bytes: 1000T.
-pub const TABLE_BYTES_MAX: u64 = 1_000 << 40;
 
 /// What a value may be, and where it goes.
 pub enum Kind {
@@ -112,16 +104,6 @@ pub enum Kind {
         /// Puts it into the plan.
         set: fn(&mut Plan, String),
     },
-}
-
-/// A word that a key allows.
-pub struct Word {
-    /// The word.
-    pub word: &'static str,
-    /// What it means.
-    pub means: &'static str,
-    /// Puts it into the plan.
-    pub set: fn(&mut Plan),
 }
 
 /// Seconds as a span, for the limits in the list of keys.

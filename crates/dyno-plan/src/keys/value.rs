@@ -1,6 +1,6 @@
 //! Reading one value: from what was written to a checked quantity, or the reason why not.
 
-use super::kind::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX, Word};
+use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX, Word};
 use crate::engine::Engine;
 use crate::error::PlanErrorKind;
 use crate::units::{Blocks, Bytes, Size};

@@ -1,7 +1,7 @@
 //! The axes of `[sweep]`: keys of other sections with lists of values.
 
 use super::draft::{Draft, refusal};
-use super::options;
+use super::unknown::refuse_axis;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
 use crate::keys::{self, Key, Raw};
 use crate::plan::Axis;
@@ -76,7 +76,7 @@ fn resolve(draft: &mut Draft, name: &str, origin: &Origin) -> Option<&'static st
         ),
         [key] => Some(key.path),
         [] => {
-            options::refuse_axis(draft, origin.clone(), name);
+            refuse_axis(draft, origin.clone(), name);
             None
         }
         several => {

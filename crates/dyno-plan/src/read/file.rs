@@ -7,7 +7,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::axes::{self, Written};
 use super::draft::Draft;
-use super::{FILE_BYTES_MAX, PlanFile};
+use super::source::{FILE_BYTES_MAX, PlanFile};
+use super::unknown::refuse_key;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
 use crate::keys::{self, Raw, SECTIONS};
 use crate::place::Places;
@@ -186,7 +187,7 @@ fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, val
     let at = value.span().start;
     let Some(key) = keys::find(path) else {
         if text.names_hold {
-            super::options::refuse_key(draft, text.place(name.span().start), path);
+            refuse_key(draft, text.place(name.span().start), path);
         }
         return;
     };

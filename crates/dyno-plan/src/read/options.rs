@@ -2,8 +2,9 @@
 
 use super::axes::{self, Written};
 use super::draft::Draft;
+use super::unknown::refuse_key;
 use crate::error::{Origin, PlanErrorKind, shown_key};
-use crate::keys::{self, Raw, SECTIONS};
+use crate::keys::{self, Raw};
 
 /// Reads one `--set` option.
 pub(super) fn set(draft: &mut Draft, text: &str) {
@@ -34,21 +35,6 @@ fn set_axis(draft: &mut Draft, axis: &str, values: &str) {
     axes::read(draft, unquoted(axis), &values, Origin::Set);
 }
 
-/// Notes that no key of this name can be an axis, and which one may have been meant.
-pub(super) fn refuse_axis(draft: &mut Draft, origin: Origin, name: &str) {
-    let own = name.rsplit_once('.').map_or(name, |(_, own)| own);
-    let hint = match meant(name, own) {
-        _ if crate::similar::closest(name, [crate::sweep::SESSIONS]).is_some() => {
-            "did you mean sessions?".to_owned()
-        }
-        Some(near) => format!("did you mean {near}?"),
-        None => "allowed: until, repeats, order, seed, pause, and axes: sessions, or any key of the plan"
-            .to_owned(),
-    };
-    let key = format!("sweep.{name}");
-    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(&key), "there is no such key", hint);
-}
-
 /// Reads the `--target` options.
 pub(super) fn target(draft: &mut Draft, url: &str, further: &[String]) {
     let path = if further.is_empty() { "target.url" } else { "target.urls" };
@@ -65,33 +51,4 @@ pub(super) fn target(draft: &mut Draft, url: &str, further: &[String]) {
 fn unquoted(text: &str) -> &str {
     let inside = |quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
     inside('"').or_else(|| inside('\'')).unwrap_or(text)
-}
-
-/// Notes that there is no key `path`, and which one may have been meant.
-pub(super) fn refuse_key(draft: &mut Draft, origin: Origin, path: &str) {
-    let (section, name) = path.split_once('.').unwrap_or(("", path));
-    let of_section = SECTIONS.iter().find(|known| !section.is_empty() && known.name == section);
-    let names: Vec<_> = of_section.iter().flat_map(|section| section.keys).map(keys::Key::name).collect();
-    let elsewhere = keys::all().any(|key| key.name() == name);
-    let near = crate::similar::closest(name, names.iter().copied()).filter(|_| !elsewhere);
-    let hint = if ["password", "passwd", "pwd"].contains(&name.to_ascii_lowercase().as_str()) {
-        "a plan holds no password: use target.password_env or target.password_file".to_owned()
-    } else if let Some(near) = near {
-        format!("did you mean {section}.{near}?")
-    } else if let Some(near) = meant(path, name) {
-        format!("did you mean {near}?")
-    } else if let Some(section) = of_section {
-        format!("allowed in [{}]: {}", section.name, names.join(", "))
-    } else {
-        let sections = SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
-        format!("allowed: SECTION.KEY with a section of {}", sections.collect::<Vec<_>>().join(", "))
-    };
-    draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(path), "there is no such key", hint);
-}
-
-/// The key of any section whose own name is a slip away from `name`; of several, the one whose full name is nearest.
-fn meant(path: &str, name: &str) -> Option<&'static str> {
-    let near = crate::similar::closest(name, keys::all().map(keys::Key::name))?;
-    let alike = keys::all().filter(|key| key.name() == near).map(|key| key.path);
-    alike.min_by_key(|known| strsim::osa_distance(shown_key(path).unwrap_or(""), known))
 }

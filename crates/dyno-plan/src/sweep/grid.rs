@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::SESSIONS;
+use super::axis::{SESSIONS, is_sessions};
 use crate::keys::{self, EITHERS, Raw};
 use crate::plan::{Axis, Plan, Sweep};
 use crate::read::rules;
@@ -145,10 +145,6 @@ fn in_order(sweep: &Sweep) -> Vec<Axis> {
 /// Whether another value of the key is other data, or another place of it.
 fn is_layout(key: &str) -> bool {
     (key.starts_with("data.") && key != "data.load_parallel") || matches!(key, "target.url" | "target.urls")
-}
-
-pub(crate) fn is_sessions(key: &str) -> bool {
-    key == SESSIONS || key == "run.sessions_per_schema"
 }
 
 /// The values at `index`, the last axis fastest.

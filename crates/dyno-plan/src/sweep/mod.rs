@@ -6,17 +6,16 @@
 //! | `order` | which point is run next, given what was measured so far |
 //! | `saturation` | when a ramp of sessions has seen enough |
 
+mod axis;
 mod grid;
 mod order;
 mod saturation;
 
-pub(crate) use grid::is_sessions;
+pub use axis::SESSIONS;
+pub(crate) use axis::is_sessions;
 pub use grid::{Point, PointError, RUNS_MAX, points, set};
 pub use order::{Done, Schedule, Step};
 pub use saturation::{RISE_MIN, STEPS_BEYOND, saturated_at};
-
-/// The axis of sessions over all schemas, which is no key of its own.
-pub const SESSIONS: &str = "sessions";
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Misplaced passwords, broken and hostile texts: they end in an error that is short, harmless and in its place.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,50 @@
+//! Whose configuration is read, and what it does not say.
+
+/// Whose configuration a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kit {
+    /// SLOB 2.0 to 2.5, for Oracle.
+    Slob,
+    /// pgio, for PostgreSQL.
+    Pgio,
+}
+
+impl Kit {
+    /// Its name: `SLOB`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slob => "SLOB",
+            Self::Pgio => "pgio",
+        }
+    }
+}
+
+impl std::str::FromStr for Kit {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "slob" => Ok(Self::Slob),
+            "pgio" => Ok(Self::Pgio),
+            other => Err(format!("there is no kit {other:?}: write slob or pgio")),
+        }
+    }
+}
+
+/// What the file does not say.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Whose file it is; none to tell by its parameters.
+    pub kit: Option<Kit>,
+    /// The target's URL instead of what the file says of it.
+    pub target: Option<String>,
+    /// Schemas: what `runit.sh` got as its argument, or behind `-s`.
+    pub schemas: Option<u32>,
+    /// Sessions on each schema: what `runit.sh` got behind `-t`.
+    pub sessions: Option<u32>,
+    /// Leave out lines that are not understood, and parameters that the kit does not have, instead of refusing the file.
+    pub lenient: bool,
+}
+
+/// Points of a series that a plan allows for; a longer run needs a longer interval.
+pub(super) const INTERVALS_MAX: u64 = 100_000;

@@ -1,0 +1,97 @@
+//! Checking a draft as a whole: keys that exclude each other, rules, and every point of a sweep.
+
+use super::draft::Draft;
+use super::rules::RULES;
+use super::source::PlanFile;
+use crate::error::{Origin, PlanError, PlanErrorKind, shown};
+use crate::keys::{self, EITHERS, Either};
+use crate::sweep::{self, PointError};
+
+/// Settles keys that exclude each other, and checks what is left.
+pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
+    for either in &EITHERS {
+        settle(draft, either);
+    }
+    if draft.mark("target.url").is_none() && draft.mark("target.urls").is_none() {
+        draft.push(missing_url(file));
+    }
+    for rule in &RULES {
+        if draft.refused(rule.paths) {
+            continue;
+        }
+        if let Some((problem, hint)) = (rule.broken)(&draft.plan) {
+            let (origin, key) = blamed(draft, rule.paths);
+            let value = keys::find(key).and_then(|key| (key.get)(&draft.plan)).map(|text| shown(&text));
+            let key = Some(key.to_owned());
+            draft.push(PlanError {
+                kind: PlanErrorKind::Conflict,
+                origin,
+                key,
+                value,
+                problem,
+                hint: hint.into(),
+            });
+        }
+    }
+    check_points(draft);
+}
+
+/// Every point of a sweep is a valid plan; the first that is not says so where its axis is written.
+fn check_points(draft: &mut Draft) {
+    if draft.plan.sweep.axes.is_empty() || draft.has_errors() {
+        return;
+    }
+    if let Err(PointError { keys, problem, hint }) = sweep::points(&draft.plan) {
+        let Some((key, origin)) = draft.axis_mark(&keys) else { return };
+        let key = Some(key);
+        draft.push(PlanError { kind: PlanErrorKind::Conflict, origin, key, value: None, problem, hint });
+    }
+}
+
+/// The key, of those a rule is about, whose writing broke the rule: the one from the strongest source, which overrides.
+fn blamed(draft: &Draft, paths: &[&'static str]) -> (Origin, &'static str) {
+    let mut blamed = (Origin::Nowhere, paths[0]);
+    for path in paths {
+        if let Some(mark) = draft.mark(path).filter(|mark| mark.origin.rank() > blamed.0.rank()) {
+            blamed = (mark.origin.clone(), path);
+        }
+    }
+    blamed
+}
+
+/// Keeps the one of two keys that comes from the stronger source; both from one source is an error.
+fn settle(draft: &mut Draft, either: &Either) {
+    let rank = |draft: &Draft, path: &str| draft.mark(path).map_or(0, |mark| mark.origin.rank());
+    let [first, second] = either.paths;
+    match rank(draft, first).cmp(&rank(draft, second)) {
+        std::cmp::Ordering::Greater => (either.clear[1])(&mut draft.plan),
+        std::cmp::Ordering::Less => (either.clear[0])(&mut draft.plan),
+        std::cmp::Ordering::Equal => {
+            let Some(mark) = draft.mark(second).cloned() else { return };
+            let key = keys::find(second).expect("both keys are in the list");
+            draft.push(PlanError {
+                kind: PlanErrorKind::Conflict,
+                origin: mark.origin,
+                key: Some(second.into()),
+                value: key.kind.may_show().then(|| shown(&mark.text)),
+                problem: format!("not together with {first}"),
+                hint: "keep one of the two".into(),
+            });
+        }
+    }
+}
+
+fn missing_url(file: Option<&PlanFile>) -> PlanError {
+    let origin = match file {
+        Some(file) => Origin::File { name: file.name.clone(), line: None, column: None },
+        None => Origin::Nowhere,
+    };
+    PlanError {
+        kind: PlanErrorKind::Missing,
+        origin,
+        key: Some("target.url".into()),
+        value: None,
+        problem: "it is missing".into(),
+        hint: "write url = \"sqlite:dyno.db\" under [target], or give --target URL".into(),
+    }
+}

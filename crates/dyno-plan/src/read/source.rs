@@ -1,0 +1,106 @@
+//! What a user wrote: a file, and options.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
+
+/// The largest plan file in bytes. A plan has some kilobytes; what is larger is another file.
+pub const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// What a user wrote.
+#[derive(Debug, Clone, Default)]
+pub struct PlanSource {
+    /// The plan file, if there is one.
+    pub file: Option<PlanFile>,
+    /// The texts of `--set` options, in order: `data.scale=80M`.
+    pub sets: Vec<String>,
+    /// The text of the `--target` option.
+    pub target: Option<String>,
+    /// The texts of further `--target` options.
+    pub further_targets: Vec<String>,
+}
+
+/// A plan file.
+#[derive(Debug, Clone)]
+pub struct PlanFile {
+    /// Its name, as errors show it.
+    pub name: String,
+    /// Its contents.
+    pub text: String,
+}
+
+/// What a file is to its reader, for errors.
+struct FileWords {
+    /// Its name in a sentence.
+    what: &'static str,
+    /// The way out where there is none.
+    missing: &'static str,
+    /// The way out where it cannot be read.
+    unreadable: &'static str,
+    /// How large such a file is.
+    size: &'static str,
+}
+
+impl PlanFile {
+    /// Reads the file at `path`; not more than [`FILE_BYTES_MAX`] of it.
+    ///
+    /// # Errors
+    /// It cannot be opened, is too large, or is not UTF-8.
+    pub fn open(path: &Path) -> Result<Self, PlanErrors> {
+        Self::open_as(
+            path,
+            &FileWords {
+                what: "plan file",
+                missing: "write one with `dyno init`, or name another with --plan FILE",
+                unreadable: "name another with --plan FILE",
+                size: "a plan is a TOML file of a few kilobytes",
+            },
+        )
+    }
+
+    /// Reads another tool's configuration at `path`; not more than [`FILE_BYTES_MAX`] of it.
+    ///
+    /// # Errors
+    /// It cannot be opened, is too large, or is not UTF-8.
+    pub fn open_configuration(path: &Path) -> Result<Self, PlanErrors> {
+        Self::open_as(
+            path,
+            &FileWords {
+                what: "configuration",
+                missing: "name the slob.conf or pgio.conf that is to be imported",
+                unreadable: "name a slob.conf or pgio.conf that can be read",
+                size: "such a configuration has a few kilobytes",
+            },
+        )
+    }
+
+    fn open_as(path: &Path, words: &FileWords) -> Result<Self, PlanErrors> {
+        let name = path.display().to_string();
+        let refuse = |line: Option<usize>, problem: String, hint: &str| {
+            let origin = Origin::File { name: name.clone(), line, column: None };
+            let hint = hint.to_owned();
+            PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint }
+        };
+        let mut bytes = Vec::new();
+        let limit = FILE_BYTES_MAX as u64 + 1;
+        std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(
+            |error| {
+                let hint = match error.kind() {
+                    std::io::ErrorKind::NotFound => words.missing,
+                    _ => words.unreadable,
+                };
+                refuse(None, format!("the {} cannot be read: {error}", words.what), hint)
+            },
+        )?;
+        if bytes.len() > FILE_BYTES_MAX {
+            return Err(refuse(None, "the file is larger than 1 MiB".into(), words.size).into());
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
+            refuse(Some(line), "the text is not UTF-8".into(), "save the file in UTF-8")
+        })?;
+        Ok(Self { name, text })
+    }
+}
