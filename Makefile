@@ -1,5 +1,5 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo bench bench-programs test check lint doc unit attacks testbeds deny bless fuzz install clean
+.PHONY: help build demo bench bench-programs test check lint doc unit attacks testbeds faults deny bless fuzz install clean
 
 CARGO ?= cargo
 # Where cargo puts what it builds.
@@ -9,6 +9,7 @@ help:
 	@echo 'make demo      embedded SQLite, no set-up: loads, runs a small ramp, shows table and audit'
 	@echo 'make test      everything: format, lints, documentation, all tests on real servers'
 	@echo 'make attacks   attempts to mislead a run, on real servers; the table goes to target/attacks.md; takes half an hour'
+	@echo 'make faults    SIGKILL of Dyno and of servers at random moments of every command; the table goes to target/faults.md; takes an hour'
 	@echo 'make bench     every benchmark, against its peers; make bench-NAME one of them; QUICK=1 a short pass'
 	@echo 'make check     format, lints and documentation only'
 	@echo 'make build     the program, in target/release/dyno'
@@ -55,6 +56,11 @@ unit:
 # On servers of the tests. DYNO_ATTACKS=WORD,WORD makes only those whose names hold all the words.
 attacks: testbeds
 	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test -p dyno --test attacks -- --ignored --nocapture
+
+# DYNO_FAULTS=N kills N of each, 200 without it; DYNO_FAULTS_SEED=N draws the same moments again; DYNO_FAULTS_ONLY=WORD,WORD makes
+# only the kills whose names hold all the words. A few are part of `make test`.
+faults: testbeds
+	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test -p dyno --test kills -- --ignored --nocapture
 
 # A bounded run is part of `make test`.
 fuzz:

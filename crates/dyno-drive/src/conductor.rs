@@ -191,7 +191,8 @@ impl<'a> Conductor<'a> {
             while self.now_ns() < tick_ns.min(end_ns) {
                 self.look(crew)?;
                 if crew.shared.reached_ops() == crew.sessions {
-                    return Ok(());
+                    // A session that came late to the begin may have done all of its work since the last look.
+                    return self.opened(crew);
                 }
                 self.opened(crew)?;
                 let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
@@ -200,7 +201,7 @@ impl<'a> Conductor<'a> {
                 collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
             }
             if tick_ns >= end_ns {
-                return Ok(());
+                return self.opened(crew);
             }
             self.wait_shown(crew, tick_ns, interval_ns);
             let taken = self.all_snapshots(crew, &|_| None)?;

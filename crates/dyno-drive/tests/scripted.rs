@@ -357,6 +357,32 @@ fn a_window_by_operations_ends_when_every_session_has_done_them() {
     assert!(record.ops["all"].count >= 1_500, "{}", record.ops["all"].count);
 }
 
+/// A session is in an operation at the begin, and does all of its work right after it, before anybody has looked again.
+#[test]
+fn a_run_by_operations_that_ends_as_its_begin_is_reached_counts_from_there() {
+    let mut scene = Scene::new()
+        .sessions(2)
+        .plan(|plan| {
+            plan.run.warmup = Span(Duration::from_millis(50));
+            plan.run.ops_per_session = Some(20);
+            plan.run.time = None;
+        })
+        .script(|session, number, _| {
+            let is_late = session == 1 && number == 0;
+            Act::Take(if is_late { 300_000_000 } else { u64::from(session == 0) * 100_000 })
+        });
+    scene.pass = Arc::new(|ns| {
+        let (clock, until) = (MonotonicClock::default(), Duration::from_nanos(ns));
+        while u128::from(clock.now_ns()) < until.as_nanos() {
+            std::thread::park_timeout(until);
+        }
+    });
+    let record = scene.run();
+    let counted = record.window.as_ref().unwrap().counted.as_ref().unwrap();
+    assert!(counted.operations() > 0, "{counted:?}");
+    assert_eq!(record.counters.get(Counter::LogicalReads), Ok(counted.rows() as i64));
+}
+
 #[test]
 fn slices_count_what_runs_inside_the_database() {
     let record = Scene::new().sessions(2).updates(50).plan(|plan| plan.workload.drive = Drive::Server).run();

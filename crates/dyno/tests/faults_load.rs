@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Desk, Running, short};
-use dyno_testbed::Postgres;
+use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=40M", "--set", "data.scan_scale=10 blocks"];
 
@@ -135,4 +135,32 @@ fn killed_while_sqlite_builds_an_index_the_next_load_builds_it() {
     assert!(again.code == 0 && again.out.contains("1.000"), "{again:#?}");
     assert!(again.err.contains("loaded 0 rows"), "the rows were there already: {again:#?}");
     assert!(has_index());
+}
+
+/// What MySQL and MariaDB create stays, so a load that is killed before it has described itself leaves tables that describe
+/// nothing, and so does a drop just before its end: the next load begins anew.
+#[test]
+fn killed_at_its_very_beginning_a_load_into_mysql_begins_anew() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        let (desk, url) = (Desk::new(), server.url());
+        let args =
+            ["load", "--target", &url, "--set", "data.scale=100 blocks", "--set", "data.scan_scale=0 blocks"];
+        assert_eq!(desk.dyno(&args).code, 0);
+        // The last that a drop removes, and the first that a load makes: in between nothing is described.
+        let emptied = "DELETE FROM dyno_meta; DELETE FROM dyno_chunks; DELETE FROM dyno_tables";
+        for left in [emptied, "DROP TABLE dyno_meta", "DROP TABLE dyno_meta, dyno_chunks, dyno_tables"] {
+            let tables = "SELECT CONCAT('DROP TABLE ', table_name, ';') FROM information_schema.tables \
+                          WHERE table_schema = 'bench' AND table_name REGEXP '^dyno_.*_[0-9]+$'";
+            let procedures = "SELECT CONCAT('DROP PROCEDURE ', routine_name, ';') \
+                              FROM information_schema.routines WHERE routine_schema = 'bench'";
+            server.sql(&format!("{}{}{left}", server.sql(tables), server.sql(procedures)));
+            let again = desk.dyno(&args);
+            assert!(again.code == 0 && again.err.contains("loaded 100 rows"), "{left}: {again:#?}");
+        }
+        // Where rows are left that nothing describes, nobody guesses.
+        server.sql("DROP TABLE dyno_meta");
+        let refused = desk.dyno(&args);
+        assert!(refused.code == 3 && refused.err.contains("dyno load --replace"), "{refused:#?}");
+    }
 }

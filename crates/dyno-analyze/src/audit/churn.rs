@@ -1,6 +1,7 @@
 //! Inserts and deletes: rows counted on both sides, and the tables' own count afterwards.
 
 use dyno_record::CheckStatus;
+use dyno_record::record::Counted;
 
 use super::compare::Tolerance;
 use super::facts::{Engine, Facts, Interval};
@@ -36,12 +37,17 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let (records, logs) = (rows::records(facts), rows::logs_into_tables(facts));
     let mut status = CheckStatus::Pass;
     let mut words = Vec::new();
-    for (what, client, database) in
-        [("inserted", interval.rows_inserted, inserted), ("deleted", interval.rows_deleted, deleted)]
-    {
+    let of_inserted: fn(&Counted) -> u64 = |part| part.rows_inserted;
+    let of_deleted: fn(&Counted) -> u64 = |part| part.rows_deleted;
+    for (what, client, database, of) in [
+        ("inserted", interval.rows_inserted, inserted, of_inserted),
+        ("deleted", interval.rows_deleted, deleted, of_deleted),
+    ] {
         let client = client.saturating_mul(records);
         let per_error = facts.operations_per_error(interval).saturating_mul(records);
-        let difference = rows::tolerance(facts, interval, client, per_error).compare(client, database);
+        let unsure = |part: &Counted| of(part).saturating_mul(records);
+        let difference =
+            rows::tolerance(facts, interval, client, per_error, unsure).compare(client, database);
         if what == "inserted" && difference.by > 0 && logs.is_some() {
             words.push(format!("{} {what}, database counted no fewer", count(client)));
             continue;

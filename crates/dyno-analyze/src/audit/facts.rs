@@ -91,6 +91,8 @@ pub(super) struct Interval<'a> {
     pub(super) errors: u64,
     /// Share of the interval's work that may lie on the wrong side of its ends, 0..=1.
     pub(super) blur: f64,
+    /// What was done while the counters were read at its begin, and at its end, where that is known to the unit.
+    pub(super) unsure: Option<(Counted, Counted)>,
     /// Where that comes from.
     pub(super) blur_from: &'static str,
     /// Length in seconds, as far as it matters for what others do meanwhile.
@@ -265,6 +267,7 @@ impl<'a> Facts<'a> {
             rows_deleted: sum(&[OpClass::Delete], |ops| ops.rows),
             errors: self.error_count(),
             blur: self.window_blur(window),
+            unsure: None,
             blur_from: self.blur_from(),
             seconds: window.seconds,
             counters: &self.record.counters,
@@ -291,6 +294,7 @@ impl<'a> Facts<'a> {
             rows_inserted: counted.rows_inserted,
             rows_deleted: counted.rows_deleted,
             errors: counted.errors,
+            unsure: window.unsure.clone(),
             blur: (unsure + late_share + lag_s / window.seconds).min(1.0),
             blur_from: match unsure > 0.0 {
                 true => "because sessions worked on while the counters were read",
@@ -383,6 +387,7 @@ impl<'a> Facts<'a> {
             rows_deleted: whole.rows_deleted,
             errors: whole.errors,
             blur: self.whole_blur(seconds),
+            unsure: None,
             blur_from: self.blur_from(),
             seconds,
             counters: &whole.counters,

@@ -1,5 +1,7 @@
 //! Rows that the database counted as changed, apart by kind, as far as its own counters tell.
 
+use dyno_record::record::Counted;
+
 use super::compare::{Tolerance, share_of};
 use super::facts::{Engine, Facts, Interval};
 
@@ -48,9 +50,21 @@ pub(super) fn is_fuzzy(facts: &Facts<'_>) -> bool {
     facts.engine == Engine::Mysql && !is_mariadb(facts)
 }
 
-/// What the interval's uncertainty and the database's own allow for counts of `rows`.
-pub(super) fn tolerance(facts: &Facts<'_>, interval: &Interval<'_>, rows: u64, per_error: u64) -> Tolerance {
+/// What the interval's uncertainty and the database's own allow for counts of `rows`. `of` tells how many of them a part of
+/// the work counts: in a short window a single update under way is a greater share of the rows updated than of all work.
+pub(super) fn tolerance(
+    facts: &Facts<'_>,
+    interval: &Interval<'_>,
+    rows: u64,
+    per_error: u64,
+    of: impl Fn(&Counted) -> u64,
+) -> Tolerance {
     let mut tolerance = Tolerance::of(interval, rows, per_error);
+    if let Some((begin, end)) = &interval.unsure {
+        let failed = interval.errors.saturating_mul(per_error);
+        let either = failed.saturating_add(of(begin).max(of(end)));
+        (tolerance.fewer, tolerance.more) = (tolerance.fewer.max(either), tolerance.more.max(either));
+    }
     if is_fuzzy(facts) {
         tolerance.fewer = tolerance.fewer.saturating_add(share_of(rows, FUZZY_SHARE));
     }

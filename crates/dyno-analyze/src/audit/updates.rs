@@ -1,6 +1,7 @@
 //! Updates: rows counted on both sides, values really changed, redo really written.
 
 use dyno_plan::Redo;
+use dyno_record::record::Counted;
 use dyno_record::{CheckStatus, Counter};
 
 use super::facts::{Facts, Interval};
@@ -41,7 +42,12 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     if updated == 0 && database == 0 {
         return found(CheckStatus::Pass, "0", "0", "none, and the database counted none");
     }
-    let tolerance = rows::tolerance(facts, interval, updated, rows_per_error(facts, interval));
+    let records = rows::records(facts);
+    let unsure = |part: &Counted| match native {
+        Some(_) => part.rows_updated,
+        None => part.rows_updated + (part.rows_inserted + part.rows_deleted).saturating_mul(records),
+    };
+    let tolerance = rows::tolerance(facts, interval, updated, rows_per_error(facts, interval), unsure);
     let difference = tolerance.compare(updated, database);
     let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
     if facts.replicated && difference.by > 0 && difference.status != CheckStatus::Pass {

@@ -136,18 +136,30 @@ pub(super) fn has_table(objects: &[Object], name: &str) -> bool {
     objects.iter().any(|o| o.kind == "table" && o.name == name && o.mark.starts_with(MARK))
 }
 
-/// Reads the metadata; `None` if there is none of Dyno's.
+/// Whether there is nothing of Dyno's but metadata tables: a load that was killed before it described itself has left them, or a
+/// drop just before its end. Nothing has been loaded, or nothing of it is left.
+fn is_metadata_alone(objects: &[Object]) -> bool {
+    let is_metadata = |object: &Object| META_TABLES.iter().any(|(name, _)| *name == object.name);
+    objects.iter().filter(|object| object.mark.starts_with(MARK)).all(is_metadata)
+}
+
+/// Reads the metadata; `None` if there is none of Dyno's that describes anything.
 pub(super) fn read(connection: &mut Connection) -> Result<Option<Found>, TargetError> {
     let objects = objects(connection)?;
     if !has_table(&objects, "dyno_objects") {
         return Ok(None);
     }
-    if !has_table(&objects, "dyno_meta") {
-        return Err(broken("dyno_meta is not there, as after a load that was killed at its very beginning"));
+    let is_described = has_table(&objects, "dyno_meta");
+    if !is_described && is_metadata_alone(&objects) {
+        return Ok(None);
+    }
+    if !is_described {
+        return Err(broken("dyno_meta is not there"));
     }
     let rows = connection.simple("SELECT name, value FROM dyno_meta")?;
     let meta: HashMap<&str, &str> = rows.iter().filter_map(|row| Some((row.get(0)?, row.get(1)?))).collect();
     match meta.get("format") {
+        None if meta.is_empty() && is_metadata_alone(&objects) => return Ok(None),
         Some(&FORMAT) => {}
         Some(other) => {
             return Err(broken(format!("its format is {other:?} and this version of Dyno knows {FORMAT}")));

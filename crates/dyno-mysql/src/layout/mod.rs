@@ -87,7 +87,11 @@ pub(super) fn load(
             drop::remove(&mut control, config)?;
             created(&mut control, spec, shape, options, config)?
         }
-        None => created(&mut control, spec, shape, options, config)?,
+        None => {
+            // What a load that was killed at its very beginning has left.
+            drop::remove(&mut control, config)?;
+            created(&mut control, spec, shape, options, config)?
+        }
     };
     let tables = Table::all(spec);
     let fill = Way::choose(&mut control)?;

@@ -198,6 +198,22 @@ fn read_late(record: &mut RunRecord) {
 }
 
 #[test]
+fn rows_that_were_updated_while_the_counters_were_read_may_be_missing_and_no_more() {
+    let missing = |rows: f64| {
+        postgres(|r| {
+            hold(r, 1.0);
+            let unsure = dyno_record::record::Counted { rows_updated: 8_000, ..Default::default() };
+            window(r).unsure = Some((unsure, dyno_record::record::Counted::default()));
+            *r.counters.native.get_mut("dyno.rows.n_tup_upd").unwrap() -= rows;
+        })
+    };
+    check_cases(vec![
+        ("rows_updated", Pass, "8,000 apart", missing(8_000.0)),
+        ("rows_updated", Fail, "are missing", missing(10_000.0)),
+    ]);
+}
+
+#[test]
 fn where_the_window_cannot_be_compared_the_whole_run_is() {
     check_cases(vec![
         ("commits", Skipped, "the whole run is compared", postgres(read_late)),
