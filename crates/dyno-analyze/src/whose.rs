@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dyno_record::{RunRecord, Scope, Whose};
 
 use crate::number::percent;
-use crate::points::Measure;
+use crate::points::measure::Measure;
 
 /// Stands behind every figure in which others had part, or where that cannot be excluded.
 pub const MARK: &str = "†";

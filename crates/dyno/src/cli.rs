@@ -4,15 +4,17 @@ mod levels;
 mod measuring;
 mod proofs;
 mod results;
+mod shared;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use dyno_plan::{Engine, READY};
 
-pub(crate) use measuring::{Ab, Marks, Over, Run, Search, Soak, Sweep};
+pub(crate) use measuring::{Ab, Over, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
-pub(crate) use results::{Compare, CompareRules, Import, ImportSlob, List, Report, Show, Trend};
+pub(crate) use results::{Compare, Import, ImportSlob, List, Report, Show, Trend};
+pub(crate) use shared::{CompareRules, Marks};
 
 use crate::commands::Awr;
 

@@ -6,6 +6,7 @@
 //! as named constants with their justification.
 
 mod changes;
+mod checks;
 mod churn;
 mod client;
 mod commits;
@@ -37,87 +38,15 @@ pub(crate) use physical::page_cache_pct;
 
 use dyno_record::{AuditCheck, CheckStatus, RunRecord, Status};
 
+use checks::CHECKS;
 use facts::Facts;
-use finding::Verdict;
 pub(crate) use others::Company;
 pub use time::{SEEN_LITTLE, seen_little};
-
-/// One check: its stable name and its function.
-type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
-
-/// Every check, in the order of the record: first whether there is anything to judge, then the counts, then the times.
-const CHECKS: &[Check] = &[
-    ("operations", work::operations),
-    ("sessions", window::sessions),
-    ("counters_epoch", counters::epoch),
-    ("counters_monotone", counters::monotone),
-    ("counters_known", counters::known),
-    ("data", changes::data),
-    ("settings", changes::settings),
-    ("shape", changes::shape),
-    ("errors", client::errors),
-    ("work_unit", work::work_unit),
-    ("mix", work::mix),
-    ("hot", draws::hot),
-    ("series_sum", work::series_sum),
-    ("untimed", work::untimed),
-    ("logical_reads", reads::window),
-    ("logical_reads_whole", reads::whole),
-    ("heap_reads", reads::heap_window),
-    ("heap_reads_whole", reads::heap_whole),
-    ("others", others::here),
-    ("others_test_tables", others::test_tables),
-    ("others_server", others::on_the_server),
-    ("others_sessions", others::sessions),
-    ("commits", commits::window),
-    ("commits_whole", commits::whole),
-    ("durable_commits", commits::durable),
-    ("rows_updated", updates::window),
-    ("rows_updated_whole", updates::whole),
-    ("rows_churned", churn::window),
-    ("rows_churned_whole", churn::whole),
-    ("rows_left", churn::left),
-    ("update_values", updates::values),
-    ("redo_grew", updates::redo_grew),
-    ("physical_reads", physical::reads),
-    ("read_requests", physical::requests),
-    ("scan_path", scans::path),
-    ("littles_law", time::littles_law),
-    ("think_time", draws::think_time),
-    ("service_time", time::service_time),
-    ("db_time", time::db_time),
-    ("active_sessions", time::active_sessions),
-    ("window_length", window::length),
-    ("edges", window::edges),
-    ("gate_skew", window::gate_skew),
-    ("stalls", window::stalls),
-    ("wall_clock", window::wall_clock),
-    ("open_loop", client::open_loop),
-    ("client_cost", client::cost),
-    ("processor", processor::others),
-];
 
 /// The stable names of all checks, in the order of the audit.
 pub fn check_names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|&(name, _)| name)
 }
-
-/// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.
-const OF_THE_RUN: [&str; 7] =
-    ["window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost", "processor"];
-
-/// Checks that hold for the total of several targets as for each of them; all others let one database speak.
-const OF_BOTH: [&str; 9] = [
-    "operations",
-    "sessions",
-    "errors",
-    "work_unit",
-    "series_sum",
-    "untimed",
-    "littles_law",
-    "service_time",
-    "physical_reads",
-];
 
 /// Holds a record's numbers against each other: one finding for each check, always all of them.
 ///

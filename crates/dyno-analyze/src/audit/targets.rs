@@ -2,8 +2,9 @@
 
 use dyno_record::{AuditCheck, CheckStatus, RunRecord};
 
+use super::checks::{CHECKS, OF_BOTH, OF_THE_RUN};
 use super::facts::Facts;
-use super::{CHECKS, OF_BOTH, OF_THE_RUN, finding};
+use super::finding;
 
 /// The check that sums up a target's own: `target_2`.
 const SUMMARY: &str = "target_";

@@ -1,9 +1,10 @@
 //! One measure over all points: the mean of the ratios, and the rank test with each point as a stratum.
 
+use super::compared::{Column, Compared, Overall, Rules, interval_pct};
+use super::near_zero::is_near_zero;
 use super::rank::two_sided;
 use super::ratio::{RatioDraws, mean_ratio};
 use super::verdict::{Evidence, Verdict, judge};
-use super::{Column, Compared, Overall, Rules, interval_pct, is_near_zero};
 use crate::points::Better;
 
 pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {

@@ -17,7 +17,7 @@ pub(crate) mod axis;
 mod curve;
 mod estimate;
 mod latency;
-mod measure;
+pub(crate) mod measure;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@
 //! the figure moves anyway) are no levels.
 
 use super::rank::ranks;
-use super::{Sample, middle, odd::usual, step};
+use super::usual::usual;
+use super::{Sample, middle, step};
 use crate::trend::{Search, changes};
 
 /// Fewest figures of a level; fewer that stand apart are odd ones.

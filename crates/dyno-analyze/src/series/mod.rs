@@ -7,10 +7,12 @@
 pub mod levels;
 pub mod odd;
 pub mod rank;
+mod usual;
 
 pub use levels::{Level, levels};
-pub use odd::{Odd, Usual, odd, usual};
+pub use odd::{Odd, odd};
 pub use rank::{Correlation, correlation};
+pub use usual::{Usual, usual};
 
 /// One figure and what one more in its last printed digit would add; 0 where it is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_analyze::series::Sample;
-use dyno_analyze::series::odd::{SCORE_MAX, USUAL_MIN, WINDOW, usual};
+use dyno_analyze::series::odd::{SCORE_MAX, USUAL_MIN, WINDOW};
+use dyno_analyze::series::usual;
 
 use super::levels::Found;
 use super::rates::is_well_known;

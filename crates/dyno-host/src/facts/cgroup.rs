@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::FactMap;
+use super::map::FactMap;
 use crate::files::Root;
 use crate::parse::cgroup::{Folder, folder, parse_cpu_max, parse_cpu_quota, parse_memory_max};
 use crate::parse::mounts::parse_mountinfo;

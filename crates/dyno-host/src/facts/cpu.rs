@@ -2,7 +2,7 @@
 
 use dyno_record::HostFacts;
 
-use super::FactMap;
+use super::map::FactMap;
 use crate::files::Root;
 use crate::parse::cpu::{has_hypervisor_flag, parse_model};
 use crate::parse::list;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::FactMap;
+use super::map::FactMap;
 use super::memory::chosen;
 use crate::files::Root;
 use crate::locate::{Place, sys_folder};

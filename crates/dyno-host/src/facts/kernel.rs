@@ -2,7 +2,7 @@
 
 use dyno_record::HostFacts;
 
-use super::FactMap;
+use super::map::FactMap;
 use crate::files::Root;
 
 /// Settings worth knowing, as files below `/proc/sys`.

@@ -2,7 +2,7 @@
 
 use dyno_record::HostFacts;
 
-use super::FactMap;
+use super::map::FactMap;
 use crate::files::Root;
 use crate::parse::memory::{meminfo_entries, parse_meminfo};
 

@@ -4,30 +4,17 @@ mod cgroup;
 mod cpu;
 mod devices;
 mod kernel;
+mod map;
 mod memory;
 mod network;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use dyno_record::HostFacts;
 
 use crate::files::Root;
 use crate::locate::Place;
-
-/// Facts under dotted names; what is absent is not entered.
-#[derive(Debug, Default)]
-pub(crate) struct FactMap(BTreeMap<String, String>);
-
-impl FactMap {
-    pub(crate) fn put(&mut self, name: impl Into<String>, value: Option<impl ToString>) {
-        if let Some(value) = value {
-            // One line each, with single blanks, as the kernel separates lists by tabs.
-            let text = value.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-            self.0.insert(name.into(), text);
-        }
-    }
-}
+use map::FactMap;
 
 /// The facts of this machine. `paths` are the places that matter to the run, such as `("data", "/srv/pg")`: their
 /// mounts are described under these names, and the devices behind them.
@@ -66,7 +53,7 @@ mod tests {
         let host = of_root(&Root::at(empty.path()), &[("data", Path::new("/"))]);
         assert_eq!(host.facts.keys().collect::<Vec<_>>(), ["unavailable"]);
         assert!(host.mounts.is_empty());
-        let rest = HostFacts { facts: BTreeMap::new(), ..host };
+        let rest = HostFacts { facts: Default::default(), ..host };
         assert_eq!(rest, HostFacts { kernel: rest.kernel.clone(), ..HostFacts::default() });
     }
 

@@ -1,6 +1,6 @@
 //! Network interfaces that are not down, and their speed, which virtual ones do not have.
 
-use super::FactMap;
+use super::map::FactMap;
 use crate::files::Root;
 
 /// Hosts of many containers have thousands of interfaces; this many are described.

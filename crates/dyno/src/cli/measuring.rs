@@ -3,32 +3,12 @@
 use clap::Args;
 use dyno_plan::Span;
 
-use super::CompareRules;
+use super::shared::{CompareRules, Marks};
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) marks: Marks,
-}
-
-/// Names under which runs are found again.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Marks {
-    /// The variant of the platform that is measured, such as `ext4`; compare takes variant:NAME.
-    #[arg(long, value_name = "NAME", value_parser = mark)]
-    pub(crate) variant: Option<String>,
-    /// A mark to find runs again by tag:NAME; can be given many times.
-    #[arg(long, value_name = "NAME", value_parser = mark)]
-    pub(crate) tag: Vec<String>,
-}
-
-/// A name that `tag:NAME` and `variant:NAME` can find: commas stand between such names.
-fn mark(name: &str) -> Result<String, String> {
-    match name.trim() {
-        "" => Err("a name must not be empty".to_owned()),
-        name if name.contains(',') => Err(format!("a name has no comma: try {:?}", name.replace(',', "-"))),
-        name => Ok(name.to_owned()),
-    }
 }
 
 #[derive(Debug, Args)]

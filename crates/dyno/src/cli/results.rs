@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Marks;
+use super::shared::{CompareRules, Marks};
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -39,20 +39,6 @@ pub(crate) struct Compare {
     pub(crate) sides: Vec<String>,
     #[command(flatten)]
     pub(crate) rules: CompareRules,
-}
-
-/// How runs are compared.
-#[derive(Debug, Args)]
-pub(crate) struct CompareRules {
-    /// Measures to compare, the most important first [default: load, latency, reads, redo and CPU].
-    #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
-    pub(crate) metric: Vec<String>,
-    /// Differences up to this many percent are no matter.
-    #[arg(long, value_name = "PERCENT", default_value_t = dyno_analyze::compare::MARGIN_PCT)]
-    pub(crate) margin: f64,
-    /// A limit that the difference has to hold, such as "ops_per_s >= -3%"; can be given many times.
-    #[arg(long, value_name = "LIMIT")]
-    pub(crate) gate: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};
 use super::compare::Judge;
-use super::ready::{Loading, Ready};
+use super::ready::Ready;
+use super::room::Loading;
 use crate::cli::{Ab, Common, DEFAULT_PLAN};
 use crate::context;
 use crate::exit::{Exit, usage};
@@ -196,7 +197,7 @@ fn conclude(
         gates = judge.show(&answers, talk)?;
         talk.show("\n")?;
     }
-    super::show_words(&conclusion.line, 0, talk)?;
+    super::words::show_words(&conclusion.line, 0, talk)?;
     let ids = |i: usize| both[i].1.iter().map(|record| record.id.as_str()).collect::<Vec<_>>();
     talk.json(&json!({
         "ab": campaign.id, "done": done, "a": ids(0), "b": ids(1), "comparison": answers.first(),

@@ -13,7 +13,8 @@ use dyno_record::{
     PartOf, Repository, RepositoryError, RunRecord, Setting, StartedSweep, Status, SweepKind, SweepState,
 };
 
-use super::ready::{Loading, Ready};
+use super::ready::Ready;
+use super::room::Loading;
 use crate::exit::Exit;
 use crate::hooks::HookError;
 use crate::progress::RunProgress;

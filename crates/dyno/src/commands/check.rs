@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dyno_engine::advice::advice;
 use dyno_engine::{Cancel, DataState, Target, Work};
 use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
@@ -129,10 +130,6 @@ fn of_target(plan: &Plan, at: usize, reads_only: bool) -> Plan {
         own.workload = own.workload.reads_only();
     }
     own
-}
-
-fn advice(check: &str, severity: Severity, found: impl Into<String>, way_out: impl Into<String>) -> Advice {
-    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
 }
 
 /// Whether the target holds what the plan describes.

@@ -34,7 +34,7 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
     };
     let imported = conf::import(&file, &options).map_err(|errors| hinted(&errors, &file, &options, talk))?;
     match &args.output {
-        Some(path) => super::write_new(path, &imported.text, args.force, "--output")?,
+        Some(path) => super::new_file::write_new(path, &imported.text, args.force, "--output")?,
         None => talk.hand_over(&imported.text)?,
     }
     talk.json(&serde_json::json!({

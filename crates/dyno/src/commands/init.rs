@@ -15,7 +15,7 @@ pub(super) fn run(common: &Common, args: &Init, talk: &Talk) -> anyhow::Result<E
     let text = ready.map_or_else(|| dyno_plan::template(engine), |ready| ready.for_engine(engine));
     let options = PlanSource { file: None, sets: common.set.clone(), target, further_targets };
     let text = dyno_plan::with_options(&path.display().to_string(), &text, &options)?;
-    super::write_new(path, &text, args.force, "--plan")?;
+    super::new_file::write_new(path, &text, args.force, "--plan")?;
     talk.json(&serde_json::json!({ "plan": path, "engine": engine.name(), "ready": args.ready }))?;
     let next = match ready {
         Some(ready) => {

@@ -13,6 +13,7 @@ mod init;
 mod list;
 mod load;
 mod man;
+mod new_file;
 mod prove;
 mod ready;
 mod refuse;
@@ -24,15 +25,13 @@ mod show;
 mod soak;
 mod sweep;
 mod trend;
+mod words;
 
 pub(crate) use awr::Awr;
 
-use std::io::Write as _;
-use std::path::Path;
-
 use crate::cli::{Cli, Command, Prove};
 use crate::context;
-use crate::exit::{Exit, usage};
+use crate::exit::Exit;
 use crate::talk::Talk;
 
 /// Does what the command line says.
@@ -80,35 +79,4 @@ fn needs_plan(command: &Command) -> bool {
         Command::ImportSlob(_) | Command::Report(_) | Command::Awr(_) => false,
         Command::Completions(_) | Command::Man(_) => false,
     }
-}
-
-/// Writes a file that a user is to edit; one that is there only with `force`. `option` names another file.
-fn write_new(path: &Path, text: &str, force: bool, option: &str) -> anyhow::Result<()> {
-    let written = match force {
-        true => crate::files::replace(path, text.as_bytes()),
-        false => {
-            let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
-            file.and_then(|mut file| file.write_all(text.as_bytes()))
-        }
-    };
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists if !force => usage(
-            format!("{} is there already", path.display()),
-            format!("--force overwrites it, {option} FILE writes another"),
-        ),
-        _ => usage(
-            format!("{} cannot be written: {error}", path.display()),
-            format!("name another file with {option}"),
-        ),
-    })
-}
-
-/// Lines that a sentence may take.
-const LINES_MAX: usize = 12;
-
-/// Shows a sentence, broken into lines that fit and each set in by `indent` columns.
-fn show_words(text: &str, indent: usize, talk: &Talk) -> std::io::Result<()> {
-    let columns = talk.style().columns() - indent;
-    let lines = dyno_report::text::wrap(text, columns, LINES_MAX);
-    talk.show(&lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect::<String>())
 }

@@ -13,7 +13,7 @@ pub(super) use measure::{Begun, store};
 
 use super::load;
 use super::refuse::refuse_impossible;
-use super::room::make_room;
+use super::room::{Loading, make_room};
 use crate::cli::{Common, Marks};
 use crate::consent;
 use crate::context;
@@ -42,14 +42,6 @@ pub(super) struct Ready {
     fresh: bool,
     /// Runs that have ended with a record, and the status of the last.
     ended: (u32, Option<Status>),
-}
-
-/// What to do about data that is not there.
-pub(super) enum Loading<'a> {
-    /// It must be there.
-    Never,
-    /// Load it; data of one of these plans may be replaced, and any of Dyno's with `replace`.
-    AsNeeded { own: &'a [Plan], replace: bool },
 }
 
 impl Ready {

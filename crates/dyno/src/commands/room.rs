@@ -5,7 +5,6 @@ use std::sync::Arc;
 use dyno_engine::{DataState, Target};
 use dyno_plan::{DataSpec, Plan};
 
-use super::ready::Loading;
 use crate::context;
 use crate::exit::usage;
 use crate::talk::Talk;
@@ -59,4 +58,12 @@ fn make_room_on(
     talk.detail("dropping data of another block size");
     target.drop_all()?;
     context::spec(plan, target)
+}
+
+/// What to do about data that is not there.
+pub(super) enum Loading<'a> {
+    /// It must be there.
+    Never,
+    /// Load it; data of one of these plans may be replaced, and any of Dyno's with `replace`.
+    AsNeeded { own: &'a [Plan], replace: bool },
 }

@@ -13,7 +13,8 @@ use dyno_report::{RunningTable, SweepRow};
 use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};
-use super::ready::{Loading, Ready};
+use super::ready::Ready;
+use super::room::Loading;
 use crate::cli::{Common, Over, Search};
 use crate::context;
 use crate::exit::{Exit, usage};
@@ -182,7 +183,7 @@ impl Searcher<'_> {
         }))?;
         let id = &self.campaign.id;
         self.talk.show("\n")?;
-        super::show_words(&conclusion.line, 0, self.talk)?;
+        super::words::show_words(&conclusion.line, 0, self.talk)?;
         match found {
             Ok(bracket) => {
                 self.talk.say(&format!("stored as {id}; `dyno show {id}` shows all of it"));

@@ -7,7 +7,8 @@ use dyno_record::{RunRecord, SweepKind};
 use serde_json::json;
 
 use super::campaign::{Campaign, Ended, Part};
-use super::ready::{Loading, Ready};
+use super::ready::Ready;
+use super::room::Loading;
 use crate::cli::{Common, Soak};
 use crate::context;
 use crate::exit::Exit;
@@ -54,7 +55,7 @@ fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Talk) -> anyhow::Res
     talk.show("\n")?;
     let findings = conclusion.sentences();
     for finding in &findings {
-        super::show_words(finding, 2, talk)?;
+        super::words::show_words(finding, 2, talk)?;
     }
     talk.json(&json!({
         "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,

@@ -12,7 +12,8 @@ use dyno_report::{RunningTable, SweepRow};
 use serde_json::json;
 
 use super::campaign::{self, Campaign, Ended, Part};
-use super::ready::{Loading, Ready};
+use super::ready::Ready;
+use super::room::Loading;
 use crate::cli::{Common, Marks, Sweep};
 use crate::consent;
 use crate::context;
@@ -298,7 +299,7 @@ impl Driver<'_> {
             let curves = dyno_report::text_curves(&points, talk.glyphs(), &talk.style());
             talk.show(&format!("\n{curves}\n"))?;
             for finding in conclusion.sentences() {
-                super::show_words(&finding, 2, talk)?;
+                super::words::show_words(&finding, 2, talk)?;
             }
         }
         talk.json(&as_json(id, done, &points, &records, &conclusion))?;

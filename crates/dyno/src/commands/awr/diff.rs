@@ -2,14 +2,14 @@
 
 use dyno_awr::diff::{Became, Change, Difference, EventChange, Switch, diff};
 use dyno_awr::{Reading, Report};
-use dyno_report::number::{ABSENT, fixed};
+use dyno_report::number::ABSENT;
 use dyno_report::style::{Paint, Style};
 use dyno_report::table::{Cell, Column, Table};
 use dyno_report::text::clean;
 use serde_json::{Value, json};
 
 use super::args::Diff;
-use super::list::shown;
+use super::change::{change, side};
 use super::{diff_tops, files};
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
@@ -38,29 +38,6 @@ pub(super) fn run(args: &Diff, talk: &Talk) -> anyhow::Result<Exit> {
     talk.show(&tables(&difference, talk))?;
     Ok(outcome.exit())
 }
-
-pub(super) fn side(value: Option<Reading>) -> String {
-    value.map_or_else(|| ABSENT.into(), shown)
-}
-
-/// The change in percent; a mark where one side is missing.
-pub(super) fn change(of: &Change) -> Cell {
-    match (of.a, of.b, of.percent()) {
-        // That a report does not list something does not tell that it did not happen.
-        (None, Some(_), _) => Cell::painted("only in B", Paint::Dim),
-        (Some(_), None, _) => Cell::painted("only in A", Paint::Dim),
-        (_, _, Some(percent)) => {
-            let sign = if percent > 0.0 { "+" } else { "" };
-            let text = format!("{sign}{}", fixed(percent, 1));
-            if percent.abs() >= CHANGE_SHOWN_PCT { Cell::painted(&text, Paint::Head) } else { text.into() }
-        }
-        (Some(a), Some(b), None) if of.differs() && a.value == 0.0 && b.value != 0.0 => "from 0".into(),
-        _ => "=".into(),
-    }
-}
-
-/// A change from which on it stands out.
-const CHANGE_SHOWN_PCT: f64 = 20.0;
 
 fn tables(difference: &Difference, talk: &Talk) -> String {
     let style = talk.style();

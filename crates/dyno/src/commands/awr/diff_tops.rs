@@ -8,7 +8,7 @@ use dyno_report::style::Paint;
 use dyno_report::table::{Cell, Column, Table};
 use serde_json::{Value, json};
 
-use super::diff::{change, side};
+use super::change::{change, side};
 
 /// Milliseconds of a time in seconds.
 fn ms(of: &Change) -> Change {

@@ -1,6 +1,7 @@
 //! `dyno awr`: Oracle's own reports, read.
 
 mod args;
+mod change;
 mod diff;
 mod diff_tops;
 mod files;

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dyno_engine::advice::advice;
 use dyno_engine::data::mix;
 use dyno_engine::{
     Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Session, SessionSetup, Silent,
@@ -13,8 +14,6 @@ use dyno_engine::{
 };
 use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
 use dyno_record::{Advice, Counter, Counters, MarkKind, Reading, Severity, Snapshot};
-
-use super::advice;
 
 /// Rows of each table: more than one chunk of the look of every engine, and loaded in seconds.
 const ROWS: u64 = 500;

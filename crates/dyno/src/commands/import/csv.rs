@@ -5,21 +5,13 @@ use std::io::Read;
 
 use csv::{Reader, ReaderBuilder, StringRecord, Terminator};
 
-use super::strict::Strict;
+use super::strict::{CsvError, Strict};
 
 /// A table: the names of its columns, and its lines one after the other.
 pub(super) struct Csv<R> {
     pub(super) columns: Vec<String>,
     reader: Reader<Strict<R>>,
     record: StringRecord,
-}
-
-/// A file that is no table.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub(super) struct CsvError {
-    pub(super) line: u64,
-    pub(super) problem: String,
 }
 
 impl<R: Read> Csv<R> {

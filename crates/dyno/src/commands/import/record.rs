@@ -9,9 +9,10 @@ use dyno_record::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::csv::{Csv, CsvError};
+use super::csv::Csv;
 use super::map::{Field, Mapping};
 use super::source::Source;
+use super::strict::CsvError;
 use crate::exit::usage;
 
 /// What a cell holds where the table has no figure.

@@ -4,8 +4,6 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-use super::csv::CsvError;
-
 /// The longest record in bytes. A quotation mark that is not closed would make all of the file one.
 const RECORD_BYTES_MAX: usize = 1 << 20;
 
@@ -113,4 +111,12 @@ impl<R: Read> Read for Strict<R> {
         }
         Ok(read)
     }
+}
+
+/// A file that is no table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub(super) struct CsvError {
+    pub(super) line: u64,
+    pub(super) problem: String,
 }

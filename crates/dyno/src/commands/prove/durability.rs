@@ -19,7 +19,7 @@ use crate::progress::RunProgress;
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyhow::Result<Exit> {
-    let plan = timed(super::plan_with_updates(common, talk)?, args.after);
+    let plan = timed(super::plan::plan_with_updates(common, talk)?, args.after);
     if plan.target.is_several() {
         return Err(usage(
             "one server is killed and must come back with all that it acknowledged, and the plan names several targets",
@@ -184,9 +184,9 @@ fn conclude(
         talk.show(&account::table(account, None, &talk.style()))?;
     }
     talk.show("\n")?;
-    super::show_words(&words, 0, talk)?;
+    crate::commands::words::show_words(&words, 0, talk)?;
     for reason in &reasons {
-        super::show_words(reason, 2, talk)?;
+        crate::commands::words::show_words(reason, 2, talk)?;
     }
     talk.say(&format!("the run is stored as {}", record.id));
     Ok(if is_proved { Exit::Done } else { Exit::Invalid })

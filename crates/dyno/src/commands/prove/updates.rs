@@ -28,7 +28,7 @@ const SEEN_WITHIN: Duration = Duration::from_secs(60);
 const READ_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
-    let plan = super::plan_with_updates(common, talk)?;
+    let plan = super::plan::plan_with_updates(common, talk)?;
     let ready = Ready::new(common, plan, Work::Prove, talk, |_| Ok(()))?;
     talk.say("reading the version of every row");
     let kept = open(&ready, talk)?;
@@ -174,7 +174,7 @@ fn conclude(record: &RunRecord, proofs: &[Proof], talk: &Talk) -> anyhow::Result
         talk.show(&account::table(account, *recorded, &talk.style()))?;
         talk.show("\n")?;
     }
-    super::show_words(&words, 0, talk)?;
+    crate::commands::words::show_words(&words, 0, talk)?;
     for reason in &record.reasons {
         talk.say(&format!("the run itself is {}: {reason}", record.status.name()));
     }

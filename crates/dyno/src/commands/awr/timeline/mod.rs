@@ -2,6 +2,7 @@
 
 mod charts;
 mod clock;
+mod columns;
 mod page;
 mod spelled;
 mod table;
@@ -73,25 +74,5 @@ fn form(path: &Path) -> anyhow::Result<Form> {
             format!("{} is neither a page nor a picture", path.display()),
             "name a file that ends with .html or .svg",
         )),
-    }
-}
-
-/// Places in [`dyno_awr::timeline::MEASURES`] of the figures that tables show.
-const ACTIVE: usize = 0;
-const CPU: usize = 1;
-const UNACCOUNTED: usize = 2;
-const READS: usize = 4;
-const WRITES: usize = 5;
-const READ_MS: usize = 8;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dyno_awr::timeline::MEASURES;
-
-    #[test]
-    fn tables_show_the_figures_that_their_heads_name() {
-        let columns = [ACTIVE, CPU, UNACCOUNTED, READS, WRITES, READ_MS].map(|at| MEASURES[at].column);
-        assert_eq!(columns, ["aas", "cpu_busy_pct", "unaccounted_pct", "read_iops", "write_iops", "read_ms"]);
     }
 }

@@ -5,7 +5,8 @@ use dyno_report::grid::{Cell, Grid, Head};
 use dyno_report::html::{Section, pages};
 use dyno_report::number::{ABSENT, optional};
 
-use super::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES, charts, words};
+use super::columns::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};
+use super::{charts, words};
 
 /// Of each kind, what goes closest with DB time.
 const CLOSEST: usize = 15;

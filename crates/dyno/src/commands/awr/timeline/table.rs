@@ -9,7 +9,8 @@ use dyno_report::style::Paint;
 use dyno_report::table::{Column, Table};
 use dyno_report::text::{clean, wrap};
 
-use super::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES, charts, words};
+use super::columns::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};
+use super::{charts, words};
 use crate::talk::Talk;
 
 /// Characters of the bar of active sessions, of the longest chart of one measure, and of what stands beside it.

@@ -165,7 +165,7 @@ pub(super) fn moved(anomaly: &Anomaly, point: &Point, names: bool) -> Vec<(&'sta
                 let all: Vec<String> = of.iter().map(|moved| one(moved, point, names)).collect();
                 lines.push((what.plural(), all.join("; ")));
             }
-            What::Event if anomaly.figures.iter().any(|figure| figure.measure == super::ACTIVE) => {
+            What::Event if anomaly.figures.iter().any(|figure| figure.measure == super::columns::ACTIVE) => {
                 lines.push((what.plural(), "none moved".to_owned()));
             }
             _ => {}

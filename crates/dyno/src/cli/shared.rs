@@ -1,0 +1,37 @@
+//! Options that several commands have.
+
+use clap::Args;
+
+/// Names under which runs are found again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Marks {
+    /// The variant of the platform that is measured, such as `ext4`; compare takes variant:NAME.
+    #[arg(long, value_name = "NAME", value_parser = mark)]
+    pub(crate) variant: Option<String>,
+    /// A mark to find runs again by tag:NAME; can be given many times.
+    #[arg(long, value_name = "NAME", value_parser = mark)]
+    pub(crate) tag: Vec<String>,
+}
+
+/// A name that `tag:NAME` and `variant:NAME` can find: commas stand between such names.
+fn mark(name: &str) -> Result<String, String> {
+    match name.trim() {
+        "" => Err("a name must not be empty".to_owned()),
+        name if name.contains(',') => Err(format!("a name has no comma: try {:?}", name.replace(',', "-"))),
+        name => Ok(name.to_owned()),
+    }
+}
+
+/// How runs are compared.
+#[derive(Debug, Args)]
+pub(crate) struct CompareRules {
+    /// Measures to compare, the most important first [default: load, latency, reads, redo and CPU].
+    #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Differences up to this many percent are no matter.
+    #[arg(long, value_name = "PERCENT", default_value_t = dyno_analyze::compare::MARGIN_PCT)]
+    pub(crate) margin: f64,
+    /// A limit that the difference has to hold, such as "ops_per_s >= -3%"; can be given many times.
+    #[arg(long, value_name = "LIMIT")]
+    pub(crate) gate: Vec<String>,
+}

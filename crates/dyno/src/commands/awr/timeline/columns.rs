@@ -1,0 +1,21 @@
+//! The figures that tables show.
+
+/// Places in [`dyno_awr::timeline::MEASURES`] of the figures that tables show.
+pub(super) const ACTIVE: usize = 0;
+pub(super) const CPU: usize = 1;
+pub(super) const UNACCOUNTED: usize = 2;
+pub(super) const READS: usize = 4;
+pub(super) const WRITES: usize = 5;
+pub(super) const READ_MS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_awr::timeline::MEASURES;
+
+    #[test]
+    fn tables_show_the_figures_that_their_heads_name() {
+        let columns = [ACTIVE, CPU, UNACCOUNTED, READS, WRITES, READ_MS].map(|at| MEASURES[at].column);
+        assert_eq!(columns, ["aas", "cpu_busy_pct", "unaccounted_pct", "read_iops", "write_iops", "read_ms"]);
+    }
+}

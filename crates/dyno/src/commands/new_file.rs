@@ -1,0 +1,27 @@
+//! Files that a user is to edit.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::exit::usage;
+
+/// Writes a file that a user is to edit; one that is there only with `force`. `option` names another file.
+pub(super) fn write_new(path: &Path, text: &str, force: bool, option: &str) -> anyhow::Result<()> {
+    let written = match force {
+        true => crate::files::replace(path, text.as_bytes()),
+        false => {
+            let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+            file.and_then(|mut file| file.write_all(text.as_bytes()))
+        }
+    };
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists if !force => usage(
+            format!("{} is there already", path.display()),
+            format!("--force overwrites it, {option} FILE writes another"),
+        ),
+        _ => usage(
+            format!("{} cannot be written: {error}", path.display()),
+            format!("name another file with {option}"),
+        ),
+    })
+}
