@@ -92,17 +92,16 @@ pub fn is_report(path: &Path) -> bool {
 /// The text has no title of an AWR or STATSPACK report.
 pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, AwrError> {
     let is_html = is_html(text);
+    let page = is_html.then(|| html::read(text, first_line, read::is_read));
     // A text report may have been put into a page as it is.
-    let plain = if is_html { html::plain(text, table::is_interval_title) } else { None };
-    let mut document = match (&plain, is_html) {
-        (Some(plain), _) => text::read(plain, first_line),
-        (None, true) => html::read(text, first_line),
-        (None, false) => text::read(text, first_line),
+    let may_be_plain = page.as_ref().is_some_and(|page| page.names_report);
+    let plain = may_be_plain.then(|| html::plain(text, table::is_interval_title)).flatten();
+    let document = match (page, &plain) {
+        (_, Some(plain)) => text::read(plain, first_line),
+        // A page without tables is text that happens to hold tags.
+        (Some(page), None) if !page.tables.is_empty() => page,
+        (_, None) => text::read(text, first_line),
     };
-    // A page without tables is text that happens to hold tags.
-    if document.form == Form::Html && document.tables.is_empty() {
-        document = text::read(text, first_line);
-    }
     let Some(kind) = read::kind_of(&document) else {
         let other = || html::plain(text, table::is_report_title).map(|plain| text::read(&plain, 1).title);
         let title = Some(document.title).filter(|title| !title.is_empty() || !is_html);
@@ -123,7 +122,7 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, Aw
 /// How many cells the tables of a report have, read no further: what reading costs before any figure is taken out.
 #[doc(hidden)]
 pub fn cells(text: &str) -> usize {
-    let document = if is_html(text) { html::read(text, 1) } else { text::read(text, 1) };
+    let document = if is_html(text) { html::read(text, 1, read::is_read) } else { text::read(text, 1) };
     document.tables.iter().flat_map(|table| &table.rows).map(|row| row.cells.len()).sum()
 }
 

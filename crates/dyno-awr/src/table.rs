@@ -132,10 +132,12 @@ impl Table<'_> {
 /// A caption as it is compared: lower case, only letters, digits, `%`, `#`, `<`, `>`, `=`.
 pub(crate) fn squash(text: &str) -> String {
     let keep = |c: &char| c.is_alphanumeric() || matches!(c, '%' | '#' | '<' | '>' | '=' | '/');
-    if text.is_ascii() {
-        return text.chars().filter(keep).map(|c| c.to_ascii_lowercase()).collect();
+    let mut out = String::with_capacity(text.len());
+    match text.is_ascii() {
+        true => out.extend(text.chars().filter(keep).map(|c| c.to_ascii_lowercase())),
+        false => out.extend(text.chars().filter(keep).flat_map(char::to_lowercase)),
     }
-    text.chars().filter(keep).flat_map(char::to_lowercase).collect()
+    out
 }
 
 /// A report as a list of tables.
@@ -149,11 +151,13 @@ pub(crate) struct Document<'a> {
     pub(crate) ended: bool,
     /// Whether the report has more tables, rows or cells than are kept.
     pub(crate) cut: bool,
+    /// Whether preformatted parts of a page may be a report in text, as its name is in them.
+    pub(crate) names_report: bool,
 }
 
 impl Document<'_> {
     pub(crate) fn new(form: Form) -> Self {
-        Self { form, title: String::new(), tables: Vec::new(), ended: false, cut: false }
+        Self { form, title: String::new(), tables: Vec::new(), ended: false, cut: false, names_report: false }
     }
 
     /// Notes the report's title, if `text` is one and none was seen. What a report of an interval is printed after does not take its
@@ -191,6 +195,12 @@ pub(crate) fn other_report(title: &str) -> Option<&'static str> {
 
 fn begins_with(text: &str, start: &str) -> bool {
     text.as_bytes().get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start.as_bytes()))
+}
+
+/// Whether a text has the word in it that no title of an AWR or STATSPACK report is without.
+pub(crate) fn names_report(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.contains("repository") || lower.contains("statspack")
 }
 
 /// Whether a line is the title of a report, of one that is refused too.

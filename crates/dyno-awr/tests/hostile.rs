@@ -82,7 +82,8 @@ proptest! {
             }
         }
         if let Ok(report) = read_report(&text, "fuzz", 1) {
-            let _ = dyno_awr::to_json(&report, dyno_awr::Show { sql_text: true, object_names: true });
+            let show = dyno_awr::Show { sql_text: true, object_names: true };
+            serde_json::to_string(&dyno_awr::to_json(&report, show)).unwrap();
             for layout in [dyno_awr::compat::Layout::AwrParser, dyno_awr::compat::Layout::AwrInfo] {
                 prop_assert_eq!(layout.values(&report).len(), layout.names().len());
             }

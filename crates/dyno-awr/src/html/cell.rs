@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use super::entity::decode;
 
 /// Characters of one cell that are kept; statements are the longest, and Oracle cuts them at 4,000 itself.
@@ -22,7 +24,7 @@ impl<'a> CellText<'a> {
         let starts = !piece.is_empty() && piece.as_bytes()[0].is_ascii_whitespace();
         let ends = !piece.is_empty() && piece.as_bytes()[piece.len() - 1].is_ascii_whitespace();
         // Nearly all cells are a few plain characters.
-        let plain = trimmed.bytes().all(|b| (b' '..0x7f).contains(&b) && b != b'&');
+        let plain = is_plain(trimmed) && memchr(b'&', trimmed.as_bytes()).is_none();
         let piece = if plain { Cow::Borrowed(trimmed) } else { collapse(decode(trimmed)) };
         if self.text.is_empty() {
             self.text = piece;
@@ -60,6 +62,11 @@ impl<'a> CellText<'a> {
     }
 }
 
+/// Whether all characters are printable ASCII. All are looked at, so that the processor looks at many at once.
+fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, b| plain & (b' '..0x7f).contains(&b))
+}
+
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{a0}'
 }
@@ -67,19 +74,27 @@ fn is_blank(c: char) -> bool {
 /// Text without blanks at its ends; where lines were wrapped there is one blank. Blanks inside a line stay, since names
 /// of events have some (`enq: IV -  contention`).
 fn collapse(text: Cow<'_, str>) -> Cow<'_, str> {
-    let clean = text.bytes().all(|b| b >= b' ') && !text.contains('\u{a0}');
+    let clean = text.bytes().fold(true, |clean, b| clean & (b >= b' ')) && !text.contains('\u{a0}');
     if clean {
         return text;
     }
     let mut out = String::with_capacity(text.len());
-    for line in text.split(|c: char| c.is_control()) {
-        let line = line.trim_matches(is_blank);
-        if !out.is_empty() && !line.is_empty() {
-            out.push(' ');
+    for line in text.split('\n') {
+        if is_plain(line) {
+            push_line(&mut out, line.trim_matches(' '));
+        } else {
+            let pieces = line.split(char::is_control).map(|piece| piece.trim_matches(is_blank));
+            pieces.for_each(|piece| push_line(&mut out, &piece.replace('\u{a0}', " ")));
         }
-        out.extend(line.chars().map(|c| if c == '\u{a0}' { ' ' } else { c }));
     }
     Cow::Owned(out)
+}
+
+fn push_line(out: &mut String, line: &str) {
+    if !out.is_empty() && !line.is_empty() {
+        out.push(' ');
+    }
+    out.push_str(line);
 }
 
 #[cfg(test)]

@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 /// Longest reference that is looked at, `&` and `;` included.
 const LENGTH_MAX: usize = 10;
 
 /// `text` with its references as the characters they are; unknown ones stay as they stand.
 pub(crate) fn decode(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.find('&') else { return Cow::Borrowed(text) };
+    let next = |rest: &str| memchr(b'&', rest.as_bytes());
+    let Some(first) = next(text) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
     let mut rest = &text[first..];
-    while let Some(start) = rest.find('&') {
+    while let Some(start) = next(rest) {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
         match reference(rest) {

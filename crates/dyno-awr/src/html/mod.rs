@@ -4,6 +4,7 @@ mod cell;
 mod entity;
 mod plain;
 mod tables;
+mod tag;
 mod token;
 
 pub(crate) use plain::plain;

@@ -5,9 +5,6 @@ use super::token::{Token, Tokens};
 
 /// The text of the page's `<pre>` elements, if there is a report in it, as a title of it tells. Every line keeps its number.
 pub(crate) fn plain(page: &str, is_title: fn(&str) -> bool) -> Option<String> {
-    let bytes = page.as_bytes();
-    let is_pre = |at: usize| bytes.get(at + 1..at + 4).is_some_and(|name| name.eq_ignore_ascii_case(b"pre"));
-    memchr::memchr_iter(b'<', bytes).find(|&at| is_pre(at))?;
     let mut text = String::with_capacity(page.len());
     let mut inside = false;
     let mut last = 0;

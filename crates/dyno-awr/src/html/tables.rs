@@ -6,9 +6,10 @@
 use std::borrow::Cow;
 
 use super::cell::CellText;
+use super::tag::Tag;
 use super::token::{Token, Tokens, attribute};
 use crate::lines::LineCounter;
-use crate::table::{CELLS_MAX, COLUMNS_MAX, Document, Form, Row, TABLES_MAX, Table};
+use crate::table::{CELLS_MAX, COLUMNS_MAX, Document, Form, Row, TABLES_MAX, Table, names_report};
 
 /// Tables in tables that are told apart; deeper ones are part of what they stand in.
 const DEPTH_MAX: usize = 16;
@@ -17,14 +18,19 @@ const TITLE_MAX: usize = 200;
 /// Columns that one cell may span.
 const SPAN_MAX: usize = 64;
 
-/// Reads the tables of one report.
-pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
-    let mut builder = Builder::new(text, first_line);
-    for (at, token) in Tokens::new(text) {
+/// Reads the tables of one report. Of a table that nobody reads, as `is_read` says when its captions and its first row are known, that row is
+/// all that is kept.
+pub(crate) fn read(text: &str, first_line: u32, is_read: fn(&Table<'_>) -> bool) -> Document<'_> {
+    let mut builder = Builder::new(text, first_line, is_read);
+    let mut tokens = Tokens::new(text);
+    while let Some((at, token)) = tokens.next() {
         match token {
             Token::Open { name, attributes } => builder.open(at, name, attributes),
             Token::Close { name } => builder.close(name),
             Token::Text(piece) => builder.text(piece),
+        }
+        if builder.is_in_unread() {
+            tokens.skip_cells();
         }
     }
     builder.finish()
@@ -33,7 +39,7 @@ pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
 #[derive(Default)]
 struct OpenRow<'a> {
     row: Row<'a>,
-    /// How many columns each cell spans; all ones where empty.
+    /// How many columns each cell spans; empty where all span one.
     spans: Vec<usize>,
     /// Head cells, and other cells with something in them.
     heads: usize,
@@ -47,6 +53,8 @@ struct OpenTable<'a> {
     heads: Vec<(Row<'a>, Vec<usize>)>,
     row: Option<OpenRow<'a>>,
     cell: Option<Cell<'a>>,
+    /// Whether nobody reads it.
+    unread: bool,
 }
 
 #[derive(Default)]
@@ -58,6 +66,7 @@ struct Cell<'a> {
 
 struct Builder<'a> {
     document: Document<'a>,
+    is_read: fn(&Table<'_>) -> bool,
     lines: LineCounter<'a>,
     open: Vec<OpenTable<'a>>,
     title: Cow<'a, str>,
@@ -67,15 +76,19 @@ struct Builder<'a> {
     in_item: bool,
     in_link: bool,
     in_heading: bool,
+    in_preformatted: bool,
     /// Whether the last heading is of the part about Exadata's storage servers.
     exadata: bool,
     cells: usize,
+    /// The attributes of the last cell, and how many columns they say it spans.
+    span_of: (&'a str, usize),
 }
 
 impl<'a> Builder<'a> {
-    fn new(text: &'a str, first_line: u32) -> Self {
+    fn new(text: &'a str, first_line: u32, is_read: fn(&Table<'_>) -> bool) -> Self {
         Self {
             document: Document::new(Form::Html),
+            is_read,
             lines: LineCounter::new(text, first_line),
             open: Vec::new(),
             title: Cow::Borrowed(""),
@@ -84,8 +97,10 @@ impl<'a> Builder<'a> {
             in_item: false,
             in_link: false,
             in_heading: false,
+            in_preformatted: false,
             exadata: false,
             cells: 0,
+            span_of: ("", 1),
         }
     }
 
@@ -115,6 +130,7 @@ impl<'a> Builder<'a> {
                 self.end_loose();
                 self.in_link = true;
             }
+            Tag::Preformatted => self.in_preformatted = true,
             _ => {}
         }
     }
@@ -142,11 +158,18 @@ impl<'a> Builder<'a> {
                 self.end_loose();
                 self.in_link = false;
             }
+            Tag::Preformatted => self.in_preformatted = false,
             _ => {}
         }
     }
 
+    /// Whether what comes next is in a table that nobody reads.
+    fn is_in_unread(&self) -> bool {
+        !self.in_preformatted && self.open.last().is_some_and(|table| table.unread)
+    }
+
     fn text(&mut self, piece: &'a str) {
+        self.document.names_report |= self.in_preformatted && names_report(piece);
         match self.open.last_mut() {
             Some(table) => {
                 if let Some(cell) = &mut table.cell {
@@ -193,17 +216,22 @@ impl<'a> Builder<'a> {
         self.close_row();
         let line = self.lines.at(at);
         if let Some(table) = self.open.last_mut() {
-            table.row = Some(OpenRow { row: Row { line, ..Row::default() }, ..OpenRow::default() });
+            // Rows are alike, so that their cells are kept in one piece from the start.
+            let width = table.table.rows.last().map_or(0, |row| row.cells.len());
+            let row = Row { cells: Vec::with_capacity(width), line, ..Row::default() };
+            table.row = Some(OpenRow { row, ..OpenRow::default() });
         }
     }
 
-    fn open_cell(&mut self, attributes: &str, head: bool) {
+    fn open_cell(&mut self, attributes: &'a str, head: bool) {
         self.close_cell();
-        // Almost no cell spans columns, and reading attributes costs more than all else about a cell.
-        let may_span = memchr::memchr2(b'p', b'P', attributes.as_bytes()).is_some();
-        let span = may_span.then(|| attribute(attributes, "colspan")?.trim().parse().ok()).flatten();
+        // The cells of a row have the same attributes, and reading these costs more than all else about a cell.
+        if attributes != self.span_of.0 {
+            let span = attribute(attributes, "colspan").and_then(|span| span.trim().parse().ok());
+            self.span_of = (attributes, span.unwrap_or(1).clamp(1, SPAN_MAX));
+        }
+        let span = self.span_of.1;
         if let Some(table) = self.open.last_mut() {
-            let span = span.unwrap_or(1).clamp(1, SPAN_MAX);
             table.cell = Some(Cell { text: CellText::default(), head, span });
         }
     }
@@ -227,19 +255,30 @@ impl<'a> Builder<'a> {
         let text = cell.text.take();
         row.heads += usize::from(cell.head);
         row.data += usize::from(!cell.head && !text.is_empty());
+        if cell.span > 1 || !row.spans.is_empty() {
+            row.spans.resize(row.row.cells.len(), 1);
+            row.spans.push(cell.span);
+        }
         row.row.cells.push(text);
-        row.spans.push(cell.span);
     }
 
     fn close_row(&mut self) {
         self.close_cell();
         let Some(table) = self.open.last_mut() else { return };
         let Some(row) = table.row.take() else { return };
+        if let (true, Some(last)) = (table.unread, table.table.rows.last_mut()) {
+            last.line = row.row.line;
+            return;
+        }
         if row.row.cells.is_empty() {
             return;
         }
         // Rows of captions have head cells; the corner over the names is an empty cell of the other kind.
         if row.heads == 0 || row.data > 0 {
+            if table.table.rows.is_empty() {
+                table.table.columns = captions(&table.heads);
+                table.unread = !(self.is_read)(&table.table);
+            }
             table.table.rows.push(spread(row));
         } else if table.table.rows.is_empty() {
             table.heads.push((row.row, row.spans));
@@ -249,7 +288,9 @@ impl<'a> Builder<'a> {
     fn close_table(&mut self) {
         self.close_row();
         let Some(mut open) = self.open.pop() else { return };
-        open.table.columns = captions(&open.heads);
+        if open.table.rows.is_empty() {
+            open.table.columns = captions(&open.heads);
+        }
         if self.document.tables.len() >= TABLES_MAX {
             self.document.cut = true;
         } else {
@@ -280,7 +321,7 @@ fn is_exadata(attributes: &str) -> bool {
 
 /// A data row with a cell for each column that its cells span.
 fn spread(row: OpenRow<'_>) -> Row<'_> {
-    if row.spans.iter().all(|&span| span == 1) {
+    if row.spans.is_empty() {
         return row.row;
     }
     let mut cells = Vec::new();
@@ -297,7 +338,7 @@ fn captions(heads: &[(Row<'_>, Vec<usize>)]) -> Vec<String> {
     let mut captions: Vec<String> = Vec::new();
     for (row, spans) in heads {
         let mut column = 0;
-        for (cell, &span) in row.cells.iter().zip(spans) {
+        for (cell, span) in row.cells.iter().zip(spans.iter().copied().chain(std::iter::repeat(1))) {
             let end = (column + span).min(COLUMNS_MAX);
             captions.resize(captions.len().max(end), String::new());
             for caption in &mut captions[column..end] {
@@ -312,38 +353,42 @@ fn captions(heads: &[(Row<'_>, Vec<usize>)]) -> Vec<String> {
     captions
 }
 
-#[derive(Clone, Copy)]
-enum Tag {
-    Table,
-    Row,
-    Cell,
-    Head,
-    Heading,
-    Break,
-    Item,
-    List,
-    Link,
-    Other,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Tag {
-    fn of(name: &str) -> Self {
-        let mut buffer = [0u8; 8];
-        let bytes = name.as_bytes();
-        let Some(lower) = buffer.get_mut(..bytes.len()) else { return Self::Other };
-        lower.copy_from_slice(bytes);
-        lower.make_ascii_lowercase();
-        match &*lower {
-            b"table" => Self::Table,
-            b"tr" => Self::Row,
-            b"td" => Self::Cell,
-            b"th" => Self::Head,
-            b"h1" | b"h2" | b"h3" | b"h4" => Self::Heading,
-            b"p" | b"br" | b"div" | b"hr" | b"body" | b"title" | b"head" => Self::Break,
-            b"li" => Self::Item,
-            b"ul" | b"ol" => Self::List,
-            b"a" => Self::Link,
-            _ => Self::Other,
-        }
+    const PAGE: &str = "<h3>Latches</h3>\n<table><tr><th>Name</th></tr>\n<tr><td>a</td></tr>\n<TR><TD>b</TD></TR>\n\
+        <tr><td>c<table><tr><td>inner</td></tr></table></td></tr>\n</table><h3>Load</h3>\n\
+        <table><tr><td>d</td><td colspan=2>e</td><td>f</td></tr><tr><td>g</td></tr></table>End of Report";
+
+    #[test]
+    fn of_a_table_that_nobody_reads_the_first_row_is_kept() {
+        let whole = read(PAGE, 1, |_| true);
+        let read = read(PAGE, 1, |table| table.title != "Latches");
+        let cells = |document: &Document<'_>| -> Vec<String> {
+            document
+                .tables
+                .iter()
+                .map(|table| table.rows.iter().map(|row| row.cells.join("|")).collect())
+                .collect()
+        };
+        assert_eq!(cells(&whole), ["inner", "abc", "d|e||fg"]);
+        assert_eq!(cells(&read), ["inner", "a", "d|e||fg"]);
+        assert_eq!(read.tables[1].columns, ["Name"]);
+        assert!(read.ended);
+        // What a report that is cut off says of its end.
+        let last = |document: &Document<'_>| -> Vec<u32> {
+            document.tables.iter().map(|table| table.rows.last().unwrap().line).collect()
+        };
+        assert_eq!(last(&read), last(&whole));
+    }
+
+    #[test]
+    fn a_report_in_text_may_stand_in_a_table_that_nobody_reads() {
+        let page = |tag| {
+            format!("<table><tr><td>a</td></tr><tr><td><{tag}>STATSPACK</b> report for</{tag}></td></tr>")
+        };
+        assert!(read(&page("pre"), 1, |_| false).names_report);
+        assert!(!read(&page("pre_sqltext"), 1, |_| false).names_report);
     }
 }

@@ -4,8 +4,8 @@
 //! mail programs and cut off in the middle. So every byte sequence is some sequence of tokens: a `<` that begins no tag is
 //! text, an attribute without its quote ends with the tag, a comment without an end is the rest.
 
-use memchr::memchr;
 use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter};
 
 /// One token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,10 +108,30 @@ impl<'a> Tokens<'a> {
 
     fn name(&self, from: usize) -> Option<&'a str> {
         let rest = &self.text.as_bytes()[from..];
-        let is_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':');
         let length = rest.iter().position(|b| !is_name(b)).unwrap_or(rest.len());
         (length > 0 && rest[0].is_ascii_alphabetic()).then(|| &self.text[from..from + length])
     }
+
+    /// Goes on to the next tag that is neither a cell's nor a link's, and over all text before it.
+    pub(crate) fn skip_cells(&mut self) {
+        if self.raw.is_some() {
+            return;
+        }
+        let bytes = self.text.as_bytes();
+        let is_cell = |at: usize| {
+            let rest = &bytes[at + 1..];
+            let name = rest.strip_prefix(b"/").unwrap_or(rest);
+            let length = name.iter().take(3).take_while(|b| is_name(b)).count();
+            ["td", "th", "a"].iter().any(|cell| cell.as_bytes().eq_ignore_ascii_case(&name[..length]))
+        };
+        let mut tags = memchr_iter(b'<', &bytes[self.at..]).map(|found| self.at + found);
+        self.at = tags.find(|&at| !is_cell(at)).unwrap_or(bytes.len());
+    }
+}
+
+/// Whether a byte can stand in the name of an element.
+fn is_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':')
 }
 
 impl<'a> Iterator for Tokens<'a> {

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
-
-use super::{Show, event, number, reading};
+use super::item::{Entry, Item};
+use super::{Show, event};
 use crate::issue::Issue;
 use crate::number::Reading;
-use crate::report::{Event, EventHistogram, IoRow, Report, SegmentList, Source, StatementList};
+use crate::report::{
+    Container, Event, EventHistogram, IoRow, Parameter, Report, SegmentList, Source, StatementList,
+};
 
 /// Adds every list that the report has.
-pub(super) fn insert(object: &mut Map<String, Value>, report: &Report, show: Show) {
-    let events = |events: &[Event]| events.iter().map(event_with_source).collect::<Value>();
-    object.insert("format".into(), report.form.name().into());
-    if report.part > 0 {
-        object.insert("part".into(), report.part.into());
-    }
+pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r Report, show: Show) {
+    let events = |events: &'r [Event]| events.iter().map(event_with_source).collect::<Item<'_>>();
+    let io = |rows: &'r [IoRow], named| rows.iter().map(|row| io(row, named)).collect::<Item<'_>>();
     let lists = [
         ("wait_classes", events(&report.wait_classes)),
         ("foreground_wait_classes", events(&report.foreground_wait_classes)),
@@ -23,134 +21,152 @@ pub(super) fn insert(object: &mut Map<String, Value>, report: &Report, show: Sho
         ("background_events", events(&report.background_events)),
         ("all_events", events(&report.all_events)),
         ("histograms", report.histograms.iter().map(histogram).collect()),
-        ("io_functions", report.io_functions.iter().map(|row| io(row, true)).collect()),
-        ("io_filetypes", report.io_filetypes.iter().map(|row| io(row, true)).collect()),
-        ("tablespaces", report.tablespaces.iter().map(|row| io(row, show.object_names)).collect()),
-        ("files", report.files.iter().map(|row| io(row, show.object_names)).collect()),
+        ("io_functions", io(&report.io_functions, true)),
+        ("io_filetypes", io(&report.io_filetypes, true)),
+        ("tablespaces", io(&report.tablespaces, show.object_names)),
+        ("files", io(&report.files, show.object_names)),
         ("sql", report.statements.iter().map(|list| statements(list, report, show)).collect()),
         ("segments", report.segments.iter().map(|list| segments(list, show)).collect()),
         ("containers", report.containers.iter().map(container).collect()),
         ("parameters", report.parameters.iter().map(parameter).collect()),
         ("issues", report.issues.iter().map(issue).collect()),
     ];
-    for (name, list) in lists {
-        if list.as_array().is_some_and(|list| !list.is_empty()) {
-            object.insert(name.into(), list);
-        }
+    entries
+        .extend(lists.into_iter().filter(|(_, list)| !matches!(list, Item::List(items) if items.is_empty())));
+    entries.push(("format", report.form.name().into()));
+    if report.part > 0 {
+        entries.push(("part", report.part.into()));
     }
     if !report.plans.is_empty() {
-        object.insert("plans".into(), json!(report.plans));
+        let plans =
+            report.plans.iter().map(|(id, plans)| (id.as_str(), plans.iter().map(Item::from).collect()));
+        entries.push(("plans", Item::Object(plans.collect())));
     }
-    object.insert("sources".into(), sources(report));
+    entries.push(("sources", sources(report)));
 }
 
-fn event_with_source(of: &Event) -> Value {
-    let mut value = event(of);
-    if let Value::Object(object) = &mut value {
-        let mean_us = of.mean_s().map(|mean| Reading { value: mean.value * 1e6, step: mean.step * 1e6 });
-        object.insert("mean_us".into(), reading(mean_us));
-        object.insert("mean_us_step".into(), mean_us.map_or(Value::Null, |mean| number(mean.step)));
-        object.insert("timeouts_pct".into(), reading(of.timeouts_pct));
-        object.insert("line".into(), of.source.line.into());
-    }
-    value
+fn event_with_source(of: &Event) -> Item<'_> {
+    let mean_us = of.mean_s().map(|mean| Reading { value: mean.value * 1e6, step: mean.step * 1e6 });
+    let mut entries = event(of);
+    entries.extend([
+        ("line", of.source.line.into()),
+        ("mean_us", mean_us.into()),
+        ("mean_us_step", mean_us.map(|mean| Reading::exact(mean.step)).into()),
+        ("timeouts_pct", of.timeouts_pct.into()),
+    ]);
+    Item::object(entries)
 }
 
-fn histogram(of: &EventHistogram) -> Value {
+fn histogram(of: &EventHistogram) -> Item<'_> {
     let bands = of.bands.iter().map(|band| {
-        json!({
-            "from_us": band.from_us,
-            "below_us": band.below_us,
-            "share_pct": number(band.share_pct.value),
-        })
+        Item::Object(vec![
+            ("below_us", band.below_us.into()),
+            ("from_us", band.from_us.into()),
+            ("share_pct", band.share_pct.into()),
+        ])
     });
-    json!({ "event": of.event, "waits": reading(of.waits), "bands": bands.collect::<Value>(), "line": of.source.line })
+    Item::Object(vec![
+        ("bands", bands.collect()),
+        ("event", (&of.event).into()),
+        ("line", of.source.line.into()),
+        ("waits", of.waits.into()),
+    ])
 }
 
-fn figures(figures: &BTreeMap<&'static str, Reading>) -> Value {
-    figures
-        .iter()
-        .map(|(name, reading)| ((*name).to_owned(), number(reading.value)))
-        .collect::<Map<_, _>>()
-        .into()
+fn figures<'r>(figures: &BTreeMap<&'static str, Reading>) -> Vec<Entry<'r>> {
+    figures.iter().map(|(name, reading)| (*name, (*reading).into())).collect()
 }
 
-fn io(of: &IoRow, named: bool) -> Value {
-    let mut value = figures(&of.figures);
-    if let Value::Object(object) = &mut value {
-        object.insert("line".into(), of.line.into());
-        if named {
-            object.insert("name".into(), of.name.as_str().into());
-            object.extend(of.file.as_ref().map(|file| ("file".to_owned(), file.as_str().into())));
-        }
+fn io(of: &IoRow, named: bool) -> Item<'_> {
+    let mut entries = figures(&of.figures);
+    entries.push(("line", of.line.into()));
+    if named {
+        entries.push(("name", (&of.name).into()));
+        entries.extend(of.file.iter().map(|file| ("file", file.into())));
     }
-    value
+    Item::object(entries)
 }
 
-fn statements(list: &StatementList, report: &Report, show: Show) -> Value {
+fn statements<'r>(list: &'r StatementList, report: &'r Report, show: Show) -> Item<'r> {
     let rows = list.statements.iter().map(|statement| {
-        let mut value = figures(&statement.figures);
-        if let Value::Object(object) = &mut value {
-            object.insert("id".into(), statement.id.as_str().into());
-            object.insert("line".into(), statement.line.into());
-            object.extend(statement.pdb.as_ref().map(|pdb| ("pdb".to_owned(), pdb.as_str().into())));
-            if show.sql_text {
-                let text = report.statement_texts.get(&statement.id).or(statement.text.as_ref());
-                object.insert("text".into(), text.map_or(Value::Null, |text| text.as_str().into()));
-                object.extend(
-                    statement.module.as_ref().map(|module| ("module".to_owned(), module.as_str().into())),
-                );
-            }
+        let mut entries = figures(&statement.figures);
+        entries.push(("id", (&statement.id).into()));
+        entries.push(("line", statement.line.into()));
+        entries.extend(statement.pdb.iter().map(|pdb| ("pdb", pdb.into())));
+        if show.sql_text {
+            let text = report.statement_texts.get(&statement.id).or(statement.text.as_ref());
+            entries.push(("text", text.into()));
+            entries.extend(statement.module.iter().map(|module| ("module", module.into())));
         }
-        value
+        Item::object(entries)
     });
-    json!({ "order": list.order, "section": list.source.section.trim(), "statements": rows.collect::<Value>() })
+    of_order(&list.order, &list.source, "statements", rows.collect())
 }
 
-fn segments(list: &SegmentList, show: Show) -> Value {
+fn segments(list: &SegmentList, show: Show) -> Item<'_> {
     let rows = list.segments.iter().map(|segment| {
-        let mut value = json!({
-            "type": segment.kind,
-            "value": reading(segment.value),
-            "share_pct": reading(segment.share_pct),
-            "line": segment.line,
-        });
-        if let (Value::Object(object), true) = (&mut value, show.object_names) {
-            let names = [
-                ("owner", &segment.owner),
-                ("tablespace", &segment.tablespace),
-                ("name", &segment.name),
-                ("subobject", &segment.subobject),
-            ];
-            object.extend(names.map(|(key, name)| (key.to_owned(), name.as_str().into())));
+        let mut entries = vec![
+            ("line", segment.line.into()),
+            ("share_pct", segment.share_pct.into()),
+            ("type", (&segment.kind).into()),
+            ("value", segment.value.into()),
+        ];
+        if show.object_names {
+            entries.extend([
+                ("name", (&segment.name).into()),
+                ("owner", (&segment.owner).into()),
+                ("subobject", (&segment.subobject).into()),
+                ("tablespace", (&segment.tablespace).into()),
+            ]);
         }
-        value
+        Item::object(entries)
     });
-    json!({ "order": list.order, "section": list.source.section.trim(), "segments": rows.collect::<Value>() })
+    of_order(&list.order, &list.source, "segments", rows.collect())
 }
 
-fn container(of: &crate::report::Container) -> Value {
-    json!({ "dbid": of.dbid, "name": of.name, "opened": of.opened })
+/// A list of top ones in one order.
+fn of_order<'r>(order: &'r str, source: &'r Source, name: &'r str, rows: Item<'r>) -> Item<'r> {
+    Item::object(vec![("order", order.into()), ("section", source.section.trim().into()), (name, rows)])
 }
 
-fn parameter(of: &crate::report::Parameter) -> Value {
-    let mut value = json!({ "name": of.name, "value": of.value, "end_value": of.end_value });
-    if let Value::Object(object) = &mut value {
-        object.extend(of.pdb.as_ref().map(|pdb| ("pdb".to_owned(), pdb.as_str().into())));
-        object.extend(of.instance.map(|instance| ("instance".to_owned(), instance.into())));
-    }
-    value
+fn container(of: &Container) -> Item<'_> {
+    Item::Object(vec![
+        ("dbid", (&of.dbid).into()),
+        ("name", (&of.name).into()),
+        ("opened", (&of.opened).into()),
+    ])
 }
 
-fn issue(of: &Issue) -> Value {
-    let level = if of.is_error() { "error" } else { "warning" };
-    json!({ "level": level, "line": of.line, "section": of.section, "message": of.message })
+fn parameter(of: &Parameter) -> Item<'_> {
+    let mut entries = vec![
+        ("end_value", of.end_value.as_ref().into()),
+        ("name", (&of.name).into()),
+        ("value", (&of.value).into()),
+    ];
+    entries.extend(of.pdb.iter().map(|pdb| ("pdb", pdb.into())));
+    entries.extend(of.instance.map(|instance| ("instance", instance.into())));
+    Item::object(entries)
+}
+
+fn issue(of: &Issue) -> Item<'_> {
+    Item::Object(vec![
+        ("level", if of.is_error() { "error" } else { "warning" }.into()),
+        ("line", of.line.into()),
+        ("message", (&of.message).into()),
+        ("section", (&of.section).into()),
+    ])
 }
 
 /// Where every figure and word stood.
-fn sources(report: &Report) -> Value {
-    let one = |source: &Source| json!({ "section": source.section.trim(), "caption": source.caption.as_ref(), "line": source.line });
-    let words = report.words.iter().map(|(name, word)| ((*name).to_owned(), one(&word.source)));
-    let figures = report.figures.iter().map(|(name, figure)| (name.clone(), one(&figure.source)));
-    words.chain(figures).collect::<Map<_, _>>().into()
+fn sources(report: &Report) -> Item<'_> {
+    fn one(source: &Source) -> Item<'_> {
+        Item::Object(vec![
+            ("caption", source.caption.as_ref().into()),
+            ("line", source.line.into()),
+            ("section", source.section.trim().into()),
+        ])
+    }
+    let words = report.words.iter().map(|(name, word)| (*name, one(&word.source)));
+    let figures = report.figures.iter().map(|(name, figure)| (name.as_str(), one(&figure.source)));
+    Item::object(words.chain(figures).collect())
 }

@@ -1,11 +1,15 @@
 //! A report as JSON: figures nested by the first part of their names, lists as lists.
 
+mod item;
 mod lists;
 
-use serde_json::{Map, Number, Value, json};
+use std::collections::BTreeMap;
 
-use crate::number::{Reading, TimeReading};
-use crate::report::{Event, Instance, Kind, Report};
+use item::{Entry, Item};
+use serde::Serialize;
+
+use crate::number::TimeReading;
+use crate::report::{Event, Figure, Instance, Kind, Report};
 
 /// Figures of the load profile that every report's output has, absent ones as null.
 const LOAD_PROFILE: [&str; 14] = [
@@ -25,67 +29,60 @@ const LOAD_PROFILE: [&str; 14] = [
     "transactions",
 ];
 
-/// A number as JSON: whole ones without a fraction.
-pub(crate) fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 {
-        return Value::from(value as i64);
-    }
-    Number::from_f64(value).map_or(Value::Null, Value::Number)
+fn average<'r>(average: Option<TimeReading>, raw: &'r str) -> Item<'r> {
+    let average = average.map(|average| {
+        Item::Object(vec![
+            ("raw", raw.into()),
+            ("unit", average.unit.name().into()),
+            ("value", average.reading.into()),
+        ])
+    });
+    average.into()
 }
 
-fn reading(reading: Option<Reading>) -> Value {
-    reading.map_or(Value::Null, |reading| number(reading.value))
+fn event(event: &Event) -> Vec<Entry<'_>> {
+    vec![
+        ("avg_wait", average(event.average, &event.average_raw)),
+        ("event", (&event.name).into()),
+        ("pct_db_time", event.share_pct.into()),
+        ("time_raw", (&event.time_raw).into()),
+        ("time_s", event.time_s.into()),
+        ("wait_class", event.class.as_ref().into()),
+        ("waits", event.waits.into()),
+    ]
 }
 
-fn average(average: Option<TimeReading>, raw: &str) -> Value {
-    average.map_or(
-        Value::Null,
-        |average| json!({ "value": number(average.reading.value), "unit": average.unit.name(), "raw": raw }),
-    )
-}
-
-fn event(event: &Event) -> Value {
-    json!({
-        "event": event.name,
-        "waits": reading(event.waits),
-        "time_s": reading(event.time_s),
-        "time_raw": event.time_raw,
-        "avg_wait": average(event.average, &event.average_raw),
-        "pct_db_time": reading(event.share_pct),
-        "wait_class": event.class,
-    })
-}
-
-fn instance(instance: &Instance) -> Value {
-    let mut object = Map::new();
-    object.insert("inst_num".into(), Value::from(instance.number));
+fn instance(instance: &Instance) -> Item<'_> {
+    let mut entries = figures(&instance.figures, &[]);
+    entries.push(("inst_num", instance.number.into()));
     for (name, word) in &instance.words {
-        let name = if *name == "version" { "release" } else { name };
-        object.insert(name.into(), Value::from(word.as_str()));
+        entries.push((if *name == "version" { "release" } else { name }, word.into()));
     }
-    for (name, figure) in &instance.figures {
-        insert(&mut object, name, number(figure.reading.value));
-    }
-    Value::Object(object)
+    Item::object(entries)
 }
 
-/// Puts a value under a name, one level deeper where the name has two parts.
-fn insert(object: &mut Map<String, Value>, name: &str, value: Value) {
-    match name.split_once('.') {
-        Some((group, rest)) => {
-            let group = object.entry(group).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(group) = group {
-                group.insert(rest.to_owned(), value);
-            }
-        }
-        None => {
-            object.insert(name.to_owned(), value);
+/// Figures under their names, one level deeper where a name has two parts. Those of `LOAD_PROFILE` are there in any case.
+fn figures<'r>(figures: &'r BTreeMap<String, Figure>, load_profile: &[&'r str]) -> Vec<Entry<'r>> {
+    let mut groups: BTreeMap<&str, Vec<Entry<'_>>> = BTreeMap::new();
+    let mut entries = Vec::new();
+    if !load_profile.is_empty() {
+        groups.insert("load_profile_per_s", load_profile.iter().map(|name| (*name, Item::Null)).collect());
+    }
+    for (name, figure) in figures {
+        match name.split_once('.') {
+            Some((group, rest)) => groups.entry(group).or_default().push((rest, figure.reading.into())),
+            None => entries.push((name.as_str(), figure.reading.into())),
         }
     }
+    entries.extend(groups.into_iter().map(|(name, group)| (name, Item::object(group))));
+    entries
 }
 
-/// Words and counts that every report's output has, absent ones as null.
+/// Words that every report's output has, absent ones as null.
 const HEAD: [&str; 8] = ["db_name", "instance", "version", "rac", "cdb", "host", "platform", "begin_time"];
+
+/// Counts that every report's output has, absent ones as null.
+const COUNTS: [&str; 5] = ["cpus", "begin_snap", "end_snap", "elapsed_min", "db_time_min"];
 
 /// What is shown of names and texts that belong to the application.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,36 +93,21 @@ pub struct Show {
     pub object_names: bool,
 }
 
-/// A whole report.
-pub fn to_json(report: &Report, show: Show) -> Value {
-    let mut object = Map::new();
-    object.insert("file".into(), Value::from(report.file.as_str()));
-    object.insert("report_type".into(), Value::from(report.kind.name()));
-    for name in HEAD.into_iter().chain(["end_time"]) {
-        object.insert(name.into(), report.word(name).map_or(Value::Null, Value::from));
-    }
-    for (name, word) in &report.words {
-        object.insert((*name).into(), Value::from(word.text.as_str()));
-    }
-    for name in ["cpus", "begin_snap", "end_snap", "elapsed_min", "db_time_min"] {
-        object.insert(name.into(), Value::Null);
-    }
-    for name in LOAD_PROFILE {
-        insert(&mut object, &format!("load_profile_per_s.{name}"), Value::Null);
-    }
-    for (name, figure) in &report.figures {
-        insert(&mut object, name, number(figure.reading.value));
-    }
-    object.insert(
-        "top_events_title".into(),
-        report.top_events_title.as_deref().map_or(Value::Null, Value::from),
-    );
-    object.insert("top_events".into(), report.top_events.iter().map(event).collect());
+/// A whole report, to be written as JSON; keys are in the order of the alphabet.
+pub fn to_json(report: &Report, show: Show) -> impl Serialize + '_ {
+    let word = |name: &'static str| (name, Item::from(report.word(name)));
+    let mut entries = vec![("file", (&report.file).into()), ("report_type", report.kind.name().into())];
+    entries.extend(HEAD.into_iter().chain(["end_time"]).map(word));
+    entries.extend(report.words.iter().map(|(name, word)| (*name, (&word.text).into())));
+    entries.extend(COUNTS.map(|name| (name, Item::Null)));
+    entries.extend(figures(&report.figures, &LOAD_PROFILE));
+    entries.push(("top_events_title", report.top_events_title.as_ref().into()));
+    entries.push(("top_events", report.top_events.iter().map(|of| Item::Object(event(of))).collect()));
     if report.kind == Kind::AwrRacGlobal {
         // The counts of CPUs are the hosts'; a cluster has none.
-        object.insert("cpus".into(), Value::Null);
-        object.insert("instances".into(), report.instances.iter().map(instance).collect());
+        entries.push(("cpus", Item::Null));
+        entries.push(("instances", report.instances.iter().map(instance).collect()));
     }
-    lists::insert(&mut object, report, show);
-    Value::Object(object)
+    lists::add(&mut entries, report, show);
+    Item::object(entries)
 }

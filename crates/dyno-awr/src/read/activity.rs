@@ -10,7 +10,7 @@ fn named(context: &mut Context, table: &Table<'_>, group: &str, column: Option<u
     for row in &table.rows {
         let name = row.cell(0);
         if !name.is_empty() {
-            context.keep(&format!("{group}.{name}"), &place, row, column, Suffix::Decimal);
+            context.keep([group, ".", name].concat(), &place, row, column, Suffix::Decimal);
         }
     }
 }

@@ -124,7 +124,7 @@ impl Context {
     /// Keeps the number of a cell under a name; the first of a name stays.
     pub(crate) fn keep(
         &mut self,
-        name: &str,
+        name: impl Into<String>,
         place: &Place<'_, '_>,
         row: &Row<'_>,
         column: Option<usize>,
@@ -136,7 +136,13 @@ impl Context {
     }
 
     /// Keeps a labelled value under a name.
-    pub(crate) fn keep_labelled(&mut self, name: &str, text: &str, suffix: Suffix, source: Source) {
+    pub(crate) fn keep_labelled(
+        &mut self,
+        name: impl Into<String>,
+        text: &str,
+        suffix: Suffix,
+        source: Source,
+    ) {
         match number::number(text, suffix, self.decimal) {
             Ok(Some(reading)) => self.put(name, reading, source),
             Ok(None) => {}
@@ -148,10 +154,8 @@ impl Context {
     }
 
     /// Keeps a figure; the first of a name stays.
-    pub(crate) fn put(&mut self, name: &str, reading: Reading, source: Source) {
-        if !self.report.figures.contains_key(name) {
-            self.report.figures.insert(name.to_owned(), Figure { reading, source });
-        }
+    pub(crate) fn put(&mut self, name: impl Into<String>, reading: Reading, source: Source) {
+        self.report.figures.entry(name.into()).or_insert(Figure { reading, source });
     }
 
     /// Keeps a name or a time; blank ones are absent.

@@ -40,6 +40,50 @@ impl Columns {
     }
 }
 
+/// The events that took most time.
+pub(crate) fn top(context: &mut Context, table: &Table<'_>) {
+    if context.report.top_events.is_empty() {
+        context.report.top_events_title = Some(table.title.trim().to_owned());
+    }
+    let read = read(context, table);
+    context.report.top_events.extend(read);
+}
+
+/// Wait classes of all sessions; the first of several tables stays.
+pub(crate) fn wait_classes(context: &mut Context, table: &Table<'_>) {
+    let read = read(context, table);
+    if context.report.wait_classes.is_empty() {
+        context.report.wait_classes = read;
+    }
+}
+
+/// Wait classes of the users' sessions, which later releases have beside those of all sessions.
+pub(crate) fn foreground_wait_classes(context: &mut Context, table: &Table<'_>) {
+    let read = read(context, table);
+    context.report.foreground_wait_classes.clone_from(&read);
+    if context.report.wait_classes.is_empty() {
+        context.report.wait_classes = read;
+    }
+}
+
+/// Events of foreground sessions.
+pub(crate) fn foreground(context: &mut Context, table: &Table<'_>) {
+    let read = read(context, table);
+    context.report.foreground_events.extend(read);
+}
+
+/// Events of background processes.
+pub(crate) fn background(context: &mut Context, table: &Table<'_>) {
+    let read = read(context, table);
+    context.report.background_events.extend(read);
+}
+
+/// Events of both together.
+pub(crate) fn all(context: &mut Context, table: &Table<'_>) {
+    let read = read(context, table);
+    context.report.all_events.extend(read);
+}
+
 /// The events of one table.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) -> Vec<Event> {
     let columns = Columns::of(table);

@@ -220,7 +220,7 @@ pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
     for row in &table.rows {
         for (group, column) in groups {
             let name = format!("{group}.{}", name_of(row.cell(0)));
-            context.keep(&name, &place, row, column, Suffix::Decimal);
+            context.keep(name, &place, row, column, Suffix::Decimal);
         }
     }
 }

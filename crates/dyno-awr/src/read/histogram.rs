@@ -13,23 +13,13 @@ use crate::number::{Reading, Suffix, is_absent};
 use crate::report::{Band, EventHistogram, Source};
 use crate::table::{Table, squash};
 
-/// What was read of one event so far.
-#[derive(Debug)]
-pub(crate) struct Collected {
-    waits: Option<Reading>,
-    bands: Vec<Band>,
-    source: Source,
-}
-
-/// Events in the order in which the report has them first.
+/// Events in the order in which the report has them first, with all bands of all tables.
 #[derive(Debug, Default)]
 pub(crate) struct Histograms {
-    events: BTreeMap<Name, Collected>,
-    order: Vec<Name>,
+    events: Vec<EventHistogram>,
+    /// Where the events of a name are: text cuts names, and what was cut may have told them apart.
+    by_name: BTreeMap<String, Vec<usize>>,
 }
-
-/// An event's name, and which one of the name it is in its table, from 0: text cuts names, and what was cut may have told them apart.
-type Name = (String, usize);
 
 /// A column of shares: waits from `from` to `below` microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +49,8 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         let event = row.cell(0);
         let number = *seen.entry(event).and_modify(|number| *number += 1).or_default();
         // Details of one of several events of a name: nothing tells whose they are.
-        let is_unclear = !is_main
-            && context.histograms.count(event) > 1
-            && context.histograms.count(event) != counts.get(event).copied().unwrap_or(0);
+        let known = context.histograms.by_name.get(event).map_or(0, Vec::len);
+        let is_unclear = !is_main && known > 1 && known != counts.get(event).copied().unwrap_or(0);
         if event.is_empty() || is_unclear {
             continue;
         }
@@ -73,12 +62,8 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
                 bands.push(Band { from_us: bound.from, below_us: bound.below, share_pct });
             }
         }
-        context.histograms.add(
-            (event.to_owned(), number),
-            waits,
-            bands,
-            place.source(row, waits_column.unwrap_or(0)),
-        );
+        let source = || place.source(row, waits_column.unwrap_or(0));
+        context.histograms.add(event, number, waits, bands, source);
     }
 }
 
@@ -179,34 +164,32 @@ impl Limit {
 }
 
 impl Histograms {
-    /// Events of one name.
-    fn count(&self, event: &str) -> usize {
-        let first = (event.to_owned(), 0);
-        self.events.range(first..).take_while(|((name, _), _)| name == event).count()
-    }
-
-    fn add(&mut self, event: Name, waits: Option<Reading>, bands: Vec<Band>, source: Source) {
-        match self.events.get_mut(&event) {
-            Some(collected) => {
-                collected.waits = collected.waits.or(waits);
-                collected.bands.extend(bands);
+    /// Adds what a table says of the event that is the `number`th of its name there, from 0.
+    fn add(
+        &mut self,
+        event: &str,
+        number: usize,
+        waits: Option<Reading>,
+        bands: Vec<Band>,
+        source: impl FnOnce() -> Source,
+    ) {
+        match self.by_name.get(event).and_then(|of_name| of_name.get(number)) {
+            Some(&at) => {
+                let known = &mut self.events[at];
+                known.waits = known.waits.or(waits);
+                known.bands.extend(bands);
             }
             None => {
-                self.order.push(event.clone());
-                self.events.insert(event, Collected { waits, bands, source });
+                self.by_name.entry(event.to_owned()).or_default().push(self.events.len());
+                self.events.push(EventHistogram { event: event.to_owned(), waits, bands, source: source() });
             }
         }
     }
 
     /// One distribution for each event.
-    pub(crate) fn finish(mut self) -> Vec<EventHistogram> {
-        let order = std::mem::take(&mut self.order);
-        let finished = order.into_iter().filter_map(|event| {
-            let collected = self.events.remove(&event)?;
-            let bands = finest(collected.bands);
-            Some(EventHistogram { event: event.0, waits: collected.waits, bands, source: collected.source })
-        });
-        finished.collect()
+    pub(crate) fn finish(self) -> Vec<EventHistogram> {
+        let finest = |of: EventHistogram| EventHistogram { bands: finest(of.bands), ..of };
+        self.events.into_iter().map(finest).collect()
     }
 }
 

@@ -9,28 +9,26 @@ use crate::number::{Suffix, is_absent};
 use crate::report::{Container, Kind, Source, Word};
 use crate::table::{Row, Table, squash};
 
-/// Reads the table if it is one of the header's, by its captions.
-pub(crate) fn read(context: &mut Context, table: &Table<'_>) -> bool {
-    let place = Place::new(table);
+/// What reads the table if it is one of the header's, as its captions tell.
+pub(crate) fn reader(table: &Table<'_>) -> Option<fn(&mut Context, &Table<'_>)> {
     let has = |caption: &str| table.column(caption).is_some();
-    if has("snapid") && has("snaptime") {
-        snapshots(context, &place);
+    Some(if has("snapid") && has("snaptime") {
+        snapshots
     } else if has("containerdbid") || has("containername") {
-        containers(context, &place);
+        containers
     } else if has("platform") && table.find(|caption| caption.starts_with("cpus")).is_some() {
-        host(context, &place);
+        host
     } else if has("dbid") && table.find(|caption| caption == "release" || caption == "instance").is_some() {
-        database(context, &place);
+        database
     } else if has("instance") && has("startuptime") && table.columns.len() <= 6 {
-        instance(context, &place);
+        instance
     } else {
-        return false;
-    }
-    true
+        return None;
+    })
 }
 
-fn database(context: &mut Context, place: &Place<'_, '_>) {
-    let table = place.table;
+fn database(context: &mut Context, table: &Table<'_>) {
+    let place = &Place::new(table);
     let Some(row) = first_row(table) else { return };
     let row = &spread(table, row);
     // STATSPACK heads the column `Database` and leaves it empty.
@@ -48,9 +46,9 @@ fn database(context: &mut Context, place: &Place<'_, '_>) {
     instance_of(context, place, row);
 }
 
-fn instance(context: &mut Context, place: &Place<'_, '_>) {
-    if let Some(row) = first_row(place.table) {
-        instance_of(context, place, &spread(place.table, row));
+fn instance(context: &mut Context, table: &Table<'_>) {
+    if let Some(row) = first_row(table) {
+        instance_of(context, &Place::new(table), &spread(table, row));
     }
 }
 
@@ -86,8 +84,8 @@ fn spread<'a>(table: &Table<'a>, row: &Row<'a>) -> Row<'a> {
     Row { cells: cells.map(Cow::Borrowed).collect(), ..whole() }
 }
 
-fn host(context: &mut Context, place: &Place<'_, '_>) {
-    let table = place.table;
+fn host(context: &mut Context, table: &Table<'_>) {
+    let place = &Place::new(table);
     let Some(row) = first_row(table) else { return };
     context.word("host", place, row, table.find(|caption| matches!(caption, "hostname" | "name")));
     context.word("platform", place, row, table.column("platform"));
@@ -103,11 +101,11 @@ fn host(context: &mut Context, place: &Place<'_, '_>) {
     );
 }
 
-fn containers(context: &mut Context, place: &Place<'_, '_>) {
-    let column = |caption| place.table.column(caption);
+fn containers(context: &mut Context, table: &Table<'_>) {
+    let column = |caption| table.column(caption);
     let (dbid, name, opened) = (column("containerdbid"), column("containername"), column("opentime"));
     let cell = |row: &Row<'_>, column: Option<usize>| column.map_or("", |at| row.cell(at)).to_owned();
-    for row in &place.table.rows {
+    for row in &table.rows {
         let container = Container { dbid: cell(row, dbid), name: cell(row, name), opened: cell(row, opened) };
         // Reports over many snapshots list a container once for each time it was opened.
         if !context.report.containers.contains(&container) {
@@ -117,8 +115,8 @@ fn containers(context: &mut Context, place: &Place<'_, '_>) {
 }
 
 /// The two snapshots, and what is printed under them: elapsed and DB time in minutes.
-fn snapshots(context: &mut Context, place: &Place<'_, '_>) {
-    let table = place.table;
+fn snapshots(context: &mut Context, table: &Table<'_>) {
+    let place = &Place::new(table);
     for row in &table.rows {
         let row = &in_columns(table, row);
         let label = squash(row.cell(0));
@@ -215,11 +213,18 @@ fn minutes(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>) {
     }
 }
 
-/// What a STATSPACK of Oracle 10g prints as one line: `Host Name: db1  Num CPUs: 8  Phys Memory (MB): 8,000`. Whether it is that.
-pub(crate) fn host_line(context: &mut Context, table: &Table<'_>) -> bool {
+/// What reads the line that a STATSPACK of Oracle 10g prints: `Host Name: db1  Num CPUs: 8  Phys Memory (MB): 8,000`.
+pub(crate) fn host_line_reader(table: &Table<'_>) -> Option<fn(&mut Context, &Table<'_>)> {
+    (table.columns.is_empty() && parts_of_host_line(table).is_some()).then_some(host_line)
+}
+
+fn parts_of_host_line<'a>(table: &Table<'a>) -> Option<(&'a str, &'a str)> {
+    table.rows.first()?.raw?.split_once("Num CPUs:")
+}
+
+fn host_line(context: &mut Context, table: &Table<'_>) {
     let place = Place::new(table);
-    let Some(row) = table.rows.first() else { return false };
-    let Some((before, after)) = row.raw.and_then(|raw| raw.split_once("Num CPUs:")) else { return false };
+    let (Some(row), Some((before, after))) = (table.rows.first(), parts_of_host_line(table)) else { return };
     let source = |label: &str| place.labelled(row, label, "");
     if let Some((_, host)) = before.split_once("Name:") {
         put_word(context, "host", host.trim(), source("Host Name"));
@@ -233,7 +238,6 @@ pub(crate) fn host_line(context: &mut Context, table: &Table<'_>) -> bool {
     if let Some((_, memory)) = after.split_once("(MB):") {
         context.keep_labelled("memory_mb", &word(memory), Suffix::Decimal, source("Phys Memory (MB)"));
     }
-    true
 }
 
 fn put_word(context: &mut Context, name: &'static str, text: &str, source: Source) {

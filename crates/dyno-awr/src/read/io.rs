@@ -21,13 +21,15 @@ const FUNCTION: [(&str, Suffix); 7] = [
 ];
 
 /// I/O by function of the database.
-pub(crate) fn functions(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
-    by_kind(context, table, &FUNCTION, &["wait_ms"])
+pub(crate) fn functions(context: &mut Context, table: &Table<'_>) {
+    let read = by_kind(context, table, &FUNCTION, &["wait_ms"]);
+    context.report.io_functions.extend(read);
 }
 
 /// I/O by type of file.
-pub(crate) fn filetypes(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
-    by_kind(context, table, &FUNCTION[..6], &["small_read_ms", "large_read_ms"])
+pub(crate) fn filetypes(context: &mut Context, table: &Table<'_>) {
+    let read = by_kind(context, table, &FUNCTION[..6], &["small_read_ms", "large_read_ms"]);
+    context.report.io_filetypes.extend(read);
 }
 
 fn by_kind(
@@ -126,8 +128,19 @@ fn milliseconds(
     Some(Reading { value: time.value * 1e3, step: time.step * 1e3 })
 }
 
-/// I/O by tablespace, and by file.
-pub(crate) fn files(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+/// I/O by tablespace.
+pub(crate) fn tablespaces(context: &mut Context, table: &Table<'_>) {
+    let read = by_file(context, table);
+    context.report.tablespaces.extend(read);
+}
+
+/// I/O by file.
+pub(crate) fn files(context: &mut Context, table: &Table<'_>) {
+    let read = by_file(context, table);
+    context.report.files.extend(read);
+}
+
+fn by_file(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
     let place = Place::new(table);
     let file = table.column("filename");
     let names: Vec<Option<&'static str>> =
@@ -169,8 +182,20 @@ fn file_column(caption: &str) -> Option<&'static str> {
     })
 }
 
-/// I/O of a cluster by function or type of file: the lines of instance `*`.
-pub(crate) fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+/// I/O of a cluster by function of the database.
+pub(crate) fn functions_of_cluster(context: &mut Context, table: &Table<'_>) {
+    let read = of_cluster(context, table);
+    context.report.io_functions.extend(read);
+}
+
+/// I/O of a cluster by type of file.
+pub(crate) fn filetypes_of_cluster(context: &mut Context, table: &Table<'_>) {
+    let read = of_cluster(context, table);
+    context.report.io_filetypes.extend(read);
+}
+
+/// I/O of a cluster: the lines of instance `*`.
+fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
     let place = Place::new(table);
     let columns = [
         ("requests", table.column("requeststotal"), 1.0),

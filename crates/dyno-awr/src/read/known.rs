@@ -1,6 +1,9 @@
 //! Sections that reports have and that are not read. One that is neither here nor read is worth a warning: it may be a new
 //! name of something that is.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use crate::table::squash;
 
 /// Their titles, without what stands in brackets.
@@ -201,10 +204,15 @@ const FAMILIES: &[&str] = &[
 
 /// Whether a section of this title is known.
 pub(crate) fn is_known(title: &str) -> bool {
+    static SQUASHED: LazyLock<(BTreeSet<String>, Vec<String>)> = LazyLock::new(|| {
+        (
+            TITLES.iter().map(|title| squash(title)).collect(),
+            FAMILIES.iter().map(|title| squash(title)).collect(),
+        )
+    });
     let bare = squash(title.split('(').next().unwrap_or(title));
-    bare.is_empty()
-        || TITLES.iter().any(|known| squash(known) == bare)
-        || FAMILIES.iter().any(|family| bare.starts_with(&squash(family)))
+    let (titles, families) = &*SQUASHED;
+    bare.is_empty() || titles.contains(&bare) || families.iter().any(|family| bare.starts_with(family))
 }
 
 #[cfg(test)]

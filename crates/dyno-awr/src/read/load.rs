@@ -64,7 +64,7 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
         {
             let caption = table.columns.get(column).map_or("", String::as_str);
             let source = place.labelled(row, label, caption);
-            context.keep_labelled(&format!("{group}.{name}"), value(column), Suffix::Decimal, source);
+            context.keep_labelled(format!("{group}.{name}"), value(column), Suffix::Decimal, source);
         }
     }
 }
@@ -82,7 +82,7 @@ fn shares(context: &mut Context, place: &Place<'_, '_>, row: &crate::table::Row<
         if let (true, [value]) = (label.contains('%'), &values[..]) {
             let source = place.labelled(row, &label, "");
             context.keep_labelled(
-                &format!("efficiency_pct.{}", name_of(&label)),
+                format!("efficiency_pct.{}", name_of(&label)),
                 value,
                 Suffix::Decimal,
                 source,
@@ -102,7 +102,7 @@ pub(crate) fn begin_end(context: &mut Context, table: &Table<'_>, group: &str, s
             for (edge, value) in ["begin", "end"].iter().zip(&values) {
                 let source = place.labelled(row, &label, edge);
                 let name = format!("{group}_{edge}.{}", name_of(&label));
-                context.keep_labelled(&name, value, suffix, source);
+                context.keep_labelled(name, value, suffix, source);
             }
         }
     }
@@ -115,7 +115,7 @@ pub(crate) fn labelled(context: &mut Context, table: &Table<'_>, group: &str) {
         for (label, values) in row.pairs() {
             let Some(value) = values.first() else { continue };
             let source = place.labelled(row, &label, "");
-            context.keep_labelled(&format!("{group}.{}", name_of(&label)), value, Suffix::Decimal, source);
+            context.keep_labelled(format!("{group}.{}", name_of(&label)), value, Suffix::Decimal, source);
         }
     }
 }
@@ -130,7 +130,7 @@ pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
             let caption = table.columns.get(column).map_or("", String::as_str);
             let source = place.labelled(row, label, caption);
             let name = format!("{group}.{}", name_of(label));
-            context.keep_labelled(&name, row.cell(column), Suffix::Decimal, source);
+            context.keep_labelled(name, row.cell(column), Suffix::Decimal, source);
         }
     }
 }

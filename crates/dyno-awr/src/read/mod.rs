@@ -70,16 +70,23 @@ fn whole(context: &mut Context, document: &Document<'_>) {
     }
 }
 
+/// Whether anything is read of a table, in any kind of report.
+pub(crate) fn is_read(table: &Table<'_>) -> bool {
+    is_summary(table) || sections::is_read(table)
+}
+
+/// Whether it is a table that tells how the report writes decimals.
+fn is_summary(table: &Table<'_>) -> bool {
+    let title = squash(&table.title);
+    ["loadprofile", "instanceefficiency", "wait", "timemodel", "instanceactivity", "systemstatistics"]
+        .iter()
+        .any(|start| title.starts_with(start))
+}
+
 /// How the report writes decimals, from the tables of the summary, which are short and all numbers.
 fn decimal_of(document: &Document<'_>) -> Decimal {
     let mut evidence = DecimalEvidence::default();
-    let is_summary = |table: &&Table<'_>| {
-        let title = squash(&table.title);
-        ["loadprofile", "instanceefficiency", "wait", "timemodel", "instanceactivity", "systemstatistics"]
-            .iter()
-            .any(|start| title.starts_with(start))
-    };
-    for table in document.tables.iter().filter(is_summary) {
+    for table in document.tables.iter().filter(|table| is_summary(table)) {
         for row in table.rows.iter().take(EVIDENCE_ROWS_MAX) {
             row.cells.iter().skip(1).for_each(|cell| evidence.see(cell));
         }

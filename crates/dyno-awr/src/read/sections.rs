@@ -25,25 +25,40 @@ const SUMMARIES: [(&str, &str); 12] = [
     ("Foreground Wait Events", "foregroundwaitevents"),
 ];
 
+/// What takes the figures out of a table.
+type Reader = fn(&mut Context, &Table<'_>);
+
 /// Reads a table, if it is of a section that is read.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let title = squash(&table.title);
     misfits(context, table, &title);
-    let done = match context.report.kind {
-        Kind::AwrRacGlobal => of_cluster(context, table, &title),
-        _ => of_instance(context, table, &title),
+    let own = match context.report.kind {
+        Kind::AwrRacGlobal => of_cluster(table, &title),
+        Kind::Statspack => of_instance(&title).or_else(|| identity::host_line_reader(table)),
+        Kind::Awr | Kind::AwrPdb => of_instance(&title),
     };
-    if done || lists(context, table, &title) || identity::read(context, table) {
-        return;
+    match own.or_else(|| of_any(table, &title)) {
+        Some(read) => read(context, table),
+        None if table.exadata || known::is_known(&table.title) => {}
+        None => {
+            let message = "this section is not known".to_owned();
+            context.issue(Level::Warning, &table.title, table.line, message);
+        }
     }
-    let by_summary = SUMMARIES.iter().find(|(words, _)| table.summary.contains(words));
-    if by_summary.is_some_and(|(_, title)| of_instance(context, table, title))
-        || table.exadata
-        || known::is_known(&table.title)
-    {
-        return;
-    }
-    context.issue(Level::Warning, &table.title, table.line, "this section is not known".to_owned());
+}
+
+/// Whether a table is of a section that is read in any kind of report.
+pub(crate) fn is_read(table: &Table<'_>) -> bool {
+    let title = squash(&table.title);
+    of_instance(&title).or_else(|| of_cluster(table, &title)).or_else(|| of_any(table, &title)).is_some()
+}
+
+/// Tables that all kinds of reports have alike: lists, the header, and those that only their summary tells.
+fn of_any(table: &Table<'_>, title: &str) -> Option<Reader> {
+    let by_summary = || SUMMARIES.iter().find(|(words, _)| table.summary.contains(words));
+    lists(title)
+        .or_else(|| identity::reader(table))
+        .or_else(|| by_summary().and_then(|(_, title)| of_instance(title)))
 }
 
 /// Sections whose lines are read by the columns they stand under, and by nothing else.
@@ -78,18 +93,18 @@ fn misfits(context: &mut Context, table: &Table<'_>, title: &str) {
 }
 
 /// Lists that instances' reports and clusters' have alike.
-fn lists(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
+fn lists(title: &str) -> Option<Reader> {
     let is_any = |starts: &[&str]| starts.iter().any(|start| title.starts_with(start));
-    if is_any(&["sqlorderedby"]) {
-        statements::read(context, table);
+    Some(if is_any(&["sqlorderedby"]) {
+        statements::read
     } else if is_any(&["completelistofsqltext"]) {
-        statements::texts(context, table);
+        statements::texts
     } else if is_any(&["topsqlwithtop"]) {
-        statements::plans(context, table);
+        statements::plans
     } else if is_any(&["segmentsby"]) {
-        segments::read(context, table);
+        segments::read
     } else if is_any(&["waiteventhistogram"]) {
-        histogram::read(context, table);
+        histogram::read
     } else if is_any(&[
         "initora",
         "modifiedparameters",
@@ -97,86 +112,67 @@ fn lists(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
         "parametersmodifiedby",
         "multivaluedparameters",
     ]) {
-        parameters::read(context, table);
+        parameters::read
     } else {
-        return false;
-    }
-    true
+        return None;
+    })
 }
 
-/// Sections of an instance's report. Whether the title is one of them.
-fn of_instance(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
+/// Sections of an instance's report.
+fn of_instance(title: &str) -> Option<Reader> {
     let is_any = |starts: &[&str]| starts.iter().any(|start| title.starts_with(start));
-    if is_top_events(title) {
-        if context.report.top_events.is_empty() {
-            context.report.top_events_title = Some(table.title.trim().to_owned());
-        }
-        let read = events::read(context, table);
-        context.report.top_events.extend(read);
+    let reader: Reader = if is_top_events(title) {
+        events::top
     } else if is_any(&["loadprofile"]) {
-        load::load_profile(context, table);
+        load::load_profile
     } else if is_any(&["instanceefficiency"]) {
-        load::efficiency(context, table);
+        load::efficiency
     } else if is_any(&["cachesizes"]) {
-        load::begin_end(context, table, "cache_bytes", Suffix::Binary);
+        |context, table| load::begin_end(context, table, "cache_bytes", Suffix::Binary)
     } else if is_any(&["sharedpoolstatistics"]) {
-        load::begin_end(context, table, "shared_pool_pct", Suffix::Decimal);
+        |context, table| load::begin_end(context, table, "shared_pool_pct", Suffix::Decimal)
     } else if title == "memorystatistics" {
-        load::begin_end(context, table, "memory", Suffix::Decimal);
+        |context, table| load::begin_end(context, table, "memory", Suffix::Decimal)
     } else if is_any(&["hostcpu"]) {
-        cpu::host(context, table);
+        cpu::host
     } else if is_any(&["instancecpu"]) {
-        cpu::instance(context, table);
+        cpu::instance
     } else if is_any(&["ioprofile"]) {
-        load::io_profile(context, table);
+        load::io_profile
     } else if is_any(&["timemodelstatistics", "timemodelsystemstats"]) {
-        activity::time_model(context, table);
+        activity::time_model
     } else if matches!(title, "operatingsystemstatistics" | "osstatistics") {
-        activity::os_statistics(context, table);
+        activity::os_statistics
     } else if is_any(&["keyinstanceactivitystats", "otherinstanceactivitystats", "instanceactivitystats"]) {
-        activity::instance_activity(context, table);
-    } else if is_any(&["waitclassesbytotalwaittime", "foregroundwaitclass"]) || title == "waitclass" {
-        let read = events::read(context, table);
-        // Later releases have classes twice: of all sessions, and of the users' alone.
-        if !title.starts_with("waitclassesby") {
-            context.report.foreground_wait_classes.clone_from(&read);
-        }
-        if context.report.wait_classes.is_empty() {
-            context.report.wait_classes = read;
-        }
+        activity::instance_activity
+    } else if is_any(&["waitclassesbytotalwaittime"]) {
+        events::wait_classes
+    } else if is_any(&["foregroundwaitclass"]) || title == "waitclass" {
+        events::foreground_wait_classes
     } else if title == "foregroundwaitevents" {
-        let read = events::read(context, table);
-        context.report.foreground_events.extend(read);
+        events::foreground
     } else if title == "backgroundwaitevents" {
-        let read = events::read(context, table);
-        context.report.background_events.extend(read);
+        events::background
     } else if matches!(title, "waitevents" | "waiteventsfgandbg") {
-        let read = events::read(context, table);
-        context.report.all_events.extend(read);
+        events::all
     } else if is_any(&["iostatbyfunctionsummary"]) {
-        let read = io::functions(context, table);
-        context.report.io_functions.extend(read);
+        io::functions
     } else if is_any(&["iostatbyfiletypesummary"]) {
-        let read = io::filetypes(context, table);
-        context.report.io_filetypes.extend(read);
+        io::filetypes
     } else if title == "tablespaceiostats" {
-        let read = io::files(context, table);
-        context.report.tablespaces.extend(read);
+        io::tablespaces
     } else if title == "fileiostats" {
-        let read = io::files(context, table);
-        context.report.files.extend(read);
+        io::files
     } else if is_any(&["globalcacheloadprofile"]) {
-        load::labelled(context, table, "rac_load_per_s");
+        |context, table| load::labelled(context, table, "rac_load_per_s")
     } else if is_any(&["globalcacheefficiency"]) {
-        load::labelled(context, table, "rac_efficiency_pct");
+        |context, table| load::labelled(context, table, "rac_efficiency_pct")
     } else if is_any(&["globalcacheandenqueueservices"]) {
-        load::labelled(context, table, "rac_services");
-    } else if context.report.kind == Kind::Statspack && table.columns.is_empty() {
-        return identity::host_line(context, table);
+        |context, table| load::labelled(context, table, "rac_services")
     } else {
-        return false;
-    }
-    true
+        return None;
+    };
+    Some(reader)
 }
 
 /// `Top 5 Timed Foreground Events`, `Top 10 Foreground Events by Total Wait Time`; not `Top Events` of the ASH part.
@@ -188,37 +184,24 @@ fn is_top_events(title: &str) -> bool {
         || rest.starts_with("foregroundevents")
 }
 
-/// Sections of a cluster's report. Whether the title is one of them.
-fn of_cluster(context: &mut Context, table: &Table<'_>, title: &str) -> bool {
-    match title {
-        // The two tables of the head stand close together, and only one of them is underlined in text.
-        _ if table.column("i#").is_some() && table.column("startup").is_some() => {
-            global::instances(context, table);
-        }
-        "databasesummary" => global::summary(context, table),
-        "systemstatisticspersecond" => global::load_profile(context, table),
-        "timemodel" => global::time_model(context, table),
-        "osstatisticsbyinstance" => global::os_statistics(context, table),
-        "systemstatisticsglobal" => activity::instance_activity(context, table),
-        "ioprofileglobal" => global::io_profile(context, table),
-        "iostatbyfunction" => {
-            let read = io::of_cluster(context, table);
-            context.report.io_functions.extend(read);
-        }
-        "iostatbyfiletype" => {
-            let read = io::of_cluster(context, table);
-            context.report.io_filetypes.extend(read);
-        }
-        "toptimedforegroundevents" => global::top_events(context, table),
-        "foregroundwaiteventsglobal" => {
-            let read = events::read(context, table);
-            context.report.foreground_events.extend(read);
-        }
-        "backgroundwaiteventsglobal" => {
-            let read = events::read(context, table);
-            context.report.background_events.extend(read);
-        }
-        _ => return false,
+/// Sections of a cluster's report.
+fn of_cluster(table: &Table<'_>, title: &str) -> Option<Reader> {
+    // The two tables of the head stand close together, and only one of them is underlined in text.
+    if table.column("i#").is_some() && table.column("startup").is_some() {
+        return Some(global::instances);
     }
-    true
+    Some(match title {
+        "databasesummary" => global::summary,
+        "systemstatisticspersecond" => global::load_profile,
+        "timemodel" => global::time_model,
+        "osstatisticsbyinstance" => global::os_statistics,
+        "systemstatisticsglobal" => activity::instance_activity,
+        "ioprofileglobal" => global::io_profile,
+        "iostatbyfunction" => io::functions_of_cluster,
+        "iostatbyfiletype" => io::filetypes_of_cluster,
+        "toptimedforegroundevents" => global::top_events,
+        "foregroundwaiteventsglobal" => events::foreground,
+        "backgroundwaiteventsglobal" => events::background,
+        _ => return None,
+    })
 }

@@ -1,4 +1,4 @@
-//! Which files to read, and reading them: two at a time, in order, with progress.
+//! Which files to read, and reading them: one on each processor, in order, with progress.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,17 @@ const ENDINGS: [&str; 7] = ["html", "htm", "txt", "lst", "out", "log", "rpt"];
 /// Directories in directories that are looked into.
 const DEPTH_MAX: u32 = 16;
 
-/// Files read at the same time.
-const READERS_MAX: usize = 2;
-
 /// A file longer than this is read while no other such file is, so that memory is bounded by one of them.
 const LONG: u64 = 32 * 1024 * 1024;
+
+/// Bytes of other files that are read at the same time; where there are many processors, shorter files are long ones.
+const AT_ONCE: u64 = 512 * 1024 * 1024;
+
+/// How many files are read at the same time, and how long one of them may be without being a long one.
+fn readers(processors: usize, files: usize) -> (usize, u64) {
+    let readers = processors.min(files).max(1);
+    (readers, LONG.min(AT_ONCE / readers as u64))
+}
 
 /// A file to read, and whether somebody asked for it by name.
 #[derive(Debug, Clone)]
@@ -146,19 +152,19 @@ pub(super) fn read<T: Send>(
 ) -> anyhow::Result<Outcome> {
     let progress = FilesProgress::new(talk, files.len());
     let next = AtomicUsize::new(0);
-    let long = Mutex::new(());
+    let alone = Mutex::new(());
     let (send, receive) = mpsc::channel::<(usize, FileRead<T>)>();
-    let readers =
-        std::thread::available_parallelism().map_or(1, usize::from).min(READERS_MAX).min(files.len());
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let (readers, longest) = readers(processors, files.len());
     let mut outcome = Outcome::default();
     let twins = std::thread::scope(|scope| {
         for _ in 0..readers {
-            let (send, next, long, map) = (send.clone(), &next, &long, &map);
+            let (send, next, alone, map) = (send.clone(), &next, &alone, &map);
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(index) else { return };
-                    if send.send((index, read_one(&file.path, long, map))).is_err() {
+                    if send.send((index, read_one(&file.path, longest, alone, map))).is_err() {
                         return;
                     }
                 }
@@ -187,9 +193,9 @@ pub(super) fn read<T: Send>(
     Ok(outcome)
 }
 
-fn read_one<T>(path: &Path, long: &Mutex<()>, map: &impl Fn(Report) -> T) -> FileRead<T> {
-    let is_long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > LONG);
-    let _alone = is_long.then(|| long.lock().unwrap_or_else(PoisonError::into_inner));
+fn read_one<T>(path: &Path, longest: u64, alone: &Mutex<()>, map: &impl Fn(Report) -> T) -> FileRead<T> {
+    let is_long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > longest);
+    let _alone = is_long.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = dyno_awr::read_file(path)?;
     let one = |report: Report| {
         let noted = Noted { measurement: report.measurement(), issues: report.issues.clone() };
@@ -245,4 +251,17 @@ fn told<T>(
     outcome.unreadable |= lines.iter().any(|(is_error, _)| *is_error);
     outcome.warnings |= !lines.is_empty();
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_processor_reads_a_file_and_memory_stays_bounded() {
+        assert_eq!(readers(8, 1_000), (8, LONG));
+        assert_eq!(readers(8, 3), (3, LONG));
+        assert_eq!(readers(128, 1_000), (128, AT_ONCE / 128));
+        assert_eq!(readers(2, 0), (1, LONG));
+    }
 }

@@ -1,0 +1,116 @@
+//! JSON that borrows from a report, so that nothing is copied before it is written.
+
+use serde::{Serialize, Serializer};
+
+use crate::number::Reading;
+
+/// A value; objects have their keys in the order of the alphabet.
+#[derive(Debug)]
+pub(super) enum Item<'r> {
+    Null,
+    Whole(u64),
+    Number(f64),
+    Text(&'r str),
+    List(Vec<Item<'r>>),
+    Object(Vec<Entry<'r>>),
+}
+
+/// One member of an object.
+pub(super) type Entry<'r> = (&'r str, Item<'r>);
+
+/// Whole numbers up to this one are exact as floats.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+impl<'r> Item<'r> {
+    /// An object; of members of one name the last one stays.
+    pub(super) fn object(mut entries: Vec<Entry<'r>>) -> Self {
+        entries.sort_by_key(|(name, _)| *name);
+        entries.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                std::mem::swap(later, kept);
+            }
+            same
+        });
+        Self::Object(entries)
+    }
+}
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Whole(number) => serializer.serialize_u64(*number),
+            // Whole ones without a fraction.
+            Self::Number(number) if number.fract() == 0.0 && number.abs() < EXACT_MAX => {
+                serializer.serialize_i64(*number as i64)
+            }
+            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Object(entries) => serializer.collect_map(entries.iter().map(|(name, item)| (name, item))),
+        }
+    }
+}
+
+impl<'r> FromIterator<Item<'r>> for Item<'r> {
+    fn from_iter<I: IntoIterator<Item = Item<'r>>>(items: I) -> Self {
+        Self::List(items.into_iter().collect())
+    }
+}
+
+impl<'r> From<&'r str> for Item<'r> {
+    fn from(text: &'r str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'r> From<&'r String> for Item<'r> {
+    fn from(text: &'r String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u32> for Item<'_> {
+    fn from(number: u32) -> Self {
+        Self::Whole(number.into())
+    }
+}
+
+impl From<u64> for Item<'_> {
+    fn from(number: u64) -> Self {
+        Self::Whole(number)
+    }
+}
+
+impl From<Reading> for Item<'_> {
+    fn from(reading: Reading) -> Self {
+        Self::Number(reading.value)
+    }
+}
+
+impl<'r, T: Into<Item<'r>>> From<Option<T>> for Item<'r> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_in_order_and_the_last_of_a_name_stays() {
+        let object = Item::object(vec![("b", 1u32.into()), ("a", Item::Null), ("b", "x".into())]);
+        assert_eq!(serde_json::to_string(&object).unwrap(), r#"{"a":null,"b":"x"}"#);
+    }
+
+    #[test]
+    fn numbers_are_whole_where_they_can_be() {
+        let text = |number: f64| serde_json::to_string(&Item::Number(number)).unwrap();
+        assert_eq!(text(3.0), "3");
+        assert_eq!(text(-0.25), "-0.25");
+        assert_eq!(text(1e300), "1e+300");
+        assert_eq!(text(f64::NAN), "null");
+    }
+}
