@@ -200,6 +200,7 @@ fn metrics() -> BTreeMap<String, Metric> {
 fn series() -> Series {
     let ops = (SELECTS + UPDATES) / SECONDS;
     let point = |second: u64| SeriesPoint {
+        slowest: None,
         at_s: second as f64,
         seconds: 1.0,
         ops,
@@ -209,7 +210,7 @@ fn series() -> Series {
         max_us: Some(7_000.0),
         metrics: BTreeMap::new(),
     };
-    Series { interval_s: 1.0, points: (0..SECONDS).map(point).collect() }
+    Series { interval_s: 1.0, points: (0..SECONDS).map(point).collect(), full: None }
 }
 
 fn host() -> HostFacts {

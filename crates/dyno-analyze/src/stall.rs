@@ -60,7 +60,8 @@ impl Marked {
     }
 }
 
-/// The marks of a series, in order; neighbours of one kind are one. What is usual is the median over the series.
+/// The marks of a series, in order; neighbours of one kind are one. What is usual is the median over the series. Of a point of
+/// an overview, its slowest interval is looked at where all of it was as usual.
 pub fn marks(series: &Series) -> Vec<Marked> {
     // The last interval may be a sliver, whose rate is chance.
     let whole: Vec<&SeriesPoint> =
@@ -74,7 +75,12 @@ pub fn marks(series: &Series) -> Vec<Marked> {
     let usual_writes = median(&all_writes).unwrap_or(0.0);
     let mut marks: Vec<Marked> = Vec::new();
     for point in whole {
-        let throughput_pct = 100.0 * rate(point) / usual;
+        let of_all = (100.0 * rate(point) / usual, point.at_s, point.seconds);
+        let of_slowest = point.slowest.map(|one| (100.0 * one.rate_per_s() / usual, one.at_s, one.seconds));
+        let (throughput_pct, at_s, seconds) = match of_slowest {
+            Some(slowest) if of_all.0 >= DIP_PCT => slowest,
+            _ => of_all,
+        };
         let burst = written(point).is_some_and(|mb| mb > 0.0 && mb >= BURST_FACTOR * usual_writes);
         let mark = match throughput_pct {
             pct if pct < STALL_PCT => Mark::Stall,
@@ -84,14 +90,15 @@ pub fn marks(series: &Series) -> Vec<Marked> {
         };
         match marks.last_mut() {
             Some(last)
-                if last.mark == mark && last.at_s + last.seconds + series.interval_s / 2.0 > point.at_s =>
+                if last.mark == mark
+                    && last.at_s + last.seconds + series.measured_interval_s() / 2.0 > at_s =>
             {
-                let together = last.seconds + point.seconds;
+                let together = last.seconds + seconds;
                 last.throughput_pct =
-                    (last.throughput_pct * last.seconds + throughput_pct * point.seconds) / together;
+                    (last.throughput_pct * last.seconds + throughput_pct * seconds) / together;
                 last.seconds = together;
             }
-            _ => marks.push(Marked { mark, at_s: point.at_s, seconds: point.seconds, throughput_pct }),
+            _ => marks.push(Marked { mark, at_s, seconds, throughput_pct }),
         }
     }
     marks
@@ -109,7 +116,7 @@ mod tests {
             metrics: [("physical_write_mb_per_s".to_owned(), write_mb)].into(),
             ..SeriesPoint::default()
         };
-        Series { interval_s: 1.0, points: points.iter().enumerate().map(point).collect() }
+        Series { interval_s: 1.0, points: points.iter().enumerate().map(point).collect(), full: None }
     }
 
     #[test]
@@ -135,6 +142,18 @@ mod tests {
         assert!(marks(&series(&[(100, 0.0), (95, 0.0), (104, 0.0)])).is_empty());
         assert!(marks(&Series::default()).is_empty());
         assert!(marks(&series(&[(0, 0.0); 5])).is_empty(), "nothing is usual where nothing was done");
+    }
+
+    #[test]
+    fn a_stall_in_an_overview_is_seen_in_the_slowest_of_its_intervals() {
+        let mut overview = dyno_record::Overview::new(16);
+        let mut all = series(&[(1_000, 5.0); 256]).points;
+        all[37].ops = 0;
+        all.into_iter().for_each(|point| overview.push(point));
+        let series = overview.into_series(1.0);
+        assert_eq!((series.interval_s, series.points.len()), (16.0, 16));
+        let phrases: Vec<_> = marks(&series).iter().map(Marked::phrase).collect();
+        assert_eq!(phrases, ["stall of 1 s at 37.0 s: 0 % of the usual throughput"]);
     }
 
     #[test]

@@ -70,6 +70,7 @@ fn measured(plan: &Plan) -> Result<f64, Failure> {
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
+        series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
     };
     let (record, _) = run(&job, &Unwatched)?;
     let ops: u64 = record.ops.iter().filter(|(name, _)| *name != "all").map(|(_, ops)| ops.count).sum();

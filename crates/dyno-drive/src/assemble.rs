@@ -73,7 +73,7 @@ pub(crate) fn record(
     outcome: Outcome,
 ) -> RunRecord {
     let (status, reasons) = status(outcome, measured);
-    let mut series = series(job, measured, recorders, collector).into_iter();
+    let mut series = collector.into_series().into_iter();
     let whole_series = series.next().unwrap_or_default();
     let mut parts: Vec<OwnPart> = (0..job.targets.len())
         .map(|at| {
@@ -278,12 +278,13 @@ fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
     (status, reasons)
 }
 
-/// The series of all targets, then of each where there are several.
-fn series(job: &Job<'_>, measured: &Measured, recorders: &[Recorder], collector: Collector) -> Vec<Series> {
+/// Closes the series of a window that sessions worked in.
+pub(crate) fn end_series(measured: &Measured, recorders: &[Recorder], collector: &mut Collector) {
     let all: Vec<&Recorder> = recorders.iter().collect();
     let seconds = series_seconds(measured, &all);
-    let interval_s = job.plan.observe.interval.0.as_secs_f64();
-    if seconds > 0.0 { collector.finish(interval_s, seconds) } else { Vec::new() }
+    if seconds > 0.0 {
+        collector.end(seconds);
+    }
 }
 
 /// Seconds from the series' origin to the last moment that counted.

@@ -1,15 +1,15 @@
 //! The series: sessions' intervals added up, with the counters of the same time beside them.
+//!
+//! Intervals are open until no session reports of them any more; then they are told to whoever keeps them, and go into an
+//! overview, which a run of any length does not make longer than a bound.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
-use dyno_record::{Series, SeriesPoint};
+use dyno_record::{Chunk, Series};
 
+use crate::line::Line;
 use crate::recorder::Interval;
-use crate::tally::Tally;
-
-/// Intervals of a series at most; a longer run keeps counting in its totals, and its series ends here.
-const POINTS_MAX: u64 = 1_000_000;
 
 /// Adds up sessions' intervals.
 pub(crate) struct Collector {
@@ -19,47 +19,44 @@ pub(crate) struct Collector {
     next_empty: usize,
     /// All sessions together first; behind them those of each target, where there are several.
     lines: Vec<Line>,
-}
-
-/// The points of one series while it is made.
-#[derive(Default)]
-struct Line {
-    points: Vec<Point>,
-    spare: Vec<Tally>,
-    /// The first interval whose percentiles are not final yet, and the one behind the last that a session has reported.
-    open_from: usize,
-    reported: usize,
-    /// The first final interval that nobody has asked for.
-    untold: usize,
-}
-
-/// One interval of all sessions.
-#[derive(Default)]
-struct Point {
-    ops: u64,
+    /// The number behind the last interval that a session has reported, and behind the last whose counters were read.
+    reported: u64,
+    noted: u64,
     errors: u64,
-    latency: Option<Tally>,
-    p50_us: Option<f64>,
-    p99_us: Option<f64>,
-    max_us: Option<f64>,
-    metrics: BTreeMap<String, f64>,
+    interval_s: f64,
 }
+
+/// Points of all lines together at most, so that many targets do not make a record of any size.
+const ALL_POINTS_MAX: usize = 4 * dyno_record::OVERVIEW_POINTS_MAX;
 
 /// Intervals that stay open for sessions that report late (in a long operation) before their tallies are given back.
-const OPEN_INTERVALS: usize = 64;
+pub(crate) const OPEN_INTERVALS: u64 = 64;
 
 /// A last interval shorter than this share of one belongs to the point before it: rates over a sliver are noise.
 pub(crate) const SLIVER: f64 = 0.1;
 
+/// What is told of a series once nothing changes it any more.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Intervals that have become final.
+    pub(crate) last: Vec<Chunk>,
+    /// What was reported of intervals that were final.
+    pub(crate) late: Vec<Chunk>,
+}
+
 impl Collector {
-    /// For sessions on so many targets.
+    /// For sessions on so many targets; a series has `points_max` points at most.
     pub(crate) fn new(
         targets: usize,
+        (interval_s, points_max): (f64, usize),
         full: Receiver<Box<Interval>>,
         empty: Vec<Sender<Box<Interval>>>,
     ) -> Self {
         let lines = if targets > 1 { 1 + targets } else { 1 };
-        Self { full, empty, next_empty: 0, lines: (0..lines).map(|_| Line::default()).collect() }
+        let points_max = points_max.min(ALL_POINTS_MAX / lines);
+        let line = |part| Line::new(part as u32, interval_s, points_max);
+        let lines = (0..lines).map(line).collect();
+        Self { full, empty, next_empty: 0, lines, reported: 0, noted: 0, errors: 0, interval_s }
     }
 
     /// Takes in everything that sessions have sent so far.
@@ -72,12 +69,13 @@ impl Collector {
     pub(crate) fn drain_unless(&mut self, is_time: &dyn Fn() -> bool) {
         while !is_time() {
             let Ok(mut interval) = self.full.try_recv() else { return };
-            if interval.index < POINTS_MAX {
-                self.lines[0].add(&interval);
-                if let Some(own) = self.lines.get_mut(1 + interval.target) {
-                    own.add(&interval);
-                }
+            self.errors += interval.errors;
+            self.reported = self.reported.max(interval.index + 1);
+            self.lines[0].add(&interval);
+            if let Some(own) = self.lines.get_mut(1 + interval.target) {
+                own.add(&interval);
             }
+            self.close();
             interval.clear();
             if !self.empty.is_empty() {
                 self.next_empty = (self.next_empty + 1) % self.empty.len();
@@ -87,125 +85,49 @@ impl Collector {
         }
     }
 
+    /// Closes intervals whose counters were read, and of which no session reports any more.
+    fn close(&mut self) {
+        let until = self.reported.saturating_sub(OPEN_INTERVALS).min(self.noted);
+        self.lines.iter_mut().for_each(|line| line.close_until(until));
+    }
+
     /// Notes rates of database and host in interval `index`: of all targets, then of each where there are several.
     pub(crate) fn note_metrics(&mut self, index: usize, metrics: Vec<BTreeMap<String, f64>>) {
+        let index = index as u64;
         for (line, metrics) in self.lines.iter_mut().zip(metrics) {
-            if (index as u64) < POINTS_MAX {
-                line.extend_to(index);
-                line.points[index].metrics = metrics;
-            }
+            line.note(index, metrics);
         }
+        self.noted = self.noted.max(index + 1);
+        self.close();
     }
 
     /// What is known so far of interval `index`: operations, median and 99th percentile in µs.
     pub(crate) fn peek(&mut self, index: usize) -> (u64, Option<f64>, Option<f64>) {
-        let Some(point) = self.lines[0].points.get_mut(index) else { return (0, None, None) };
-        point.summarise();
-        (point.ops, point.p50_us, point.p99_us)
+        self.lines[0].peek(index as u64)
     }
 
-    /// Intervals of all sessions that have become final since this was last asked, but for the counters of those without
-    /// any yet.
-    pub(crate) fn take_final(&mut self, interval_s: f64) -> Vec<SeriesPoint> {
-        let line = &mut self.lines[0];
-        let from = std::mem::replace(&mut line.untold, line.open_from);
-        let points = line.points[from..line.open_from].iter().enumerate();
-        points.map(|(i, point)| point.to_series((from + i) as f64 * interval_s, interval_s)).collect()
+    /// What has become final since this was last asked.
+    pub(crate) fn take_told(&mut self) -> Told {
+        let mut told = Told::default();
+        self.lines.iter_mut().for_each(|line| line.tell(&mut told));
+        told
     }
 
     /// Failed operations so far.
     pub(crate) fn errors(&self) -> u64 {
-        self.lines[0].points.iter().map(|point| point.errors).sum()
+        self.errors
     }
 
-    /// The series of a window that lasted `seconds`: of all targets, then of each where there are several.
-    pub(crate) fn finish(mut self, interval_s: f64, seconds: f64) -> Vec<Series> {
+    /// The window is over after `seconds`, and all sessions have ended: closes every interval.
+    pub(crate) fn end(&mut self, seconds: f64) {
         self.drain();
-        self.lines.into_iter().map(|line| line.finish(interval_s, seconds)).collect()
-    }
-}
-
-impl Line {
-    fn add(&mut self, interval: &Interval) {
-        let index = interval.index as usize;
-        self.extend_to(index);
-        let point = &mut self.points[index];
-        point.ops += interval.ops;
-        point.errors += interval.errors;
-        if interval.latency.len() > 0 {
-            let spare = &mut self.spare;
-            let tally = point.latency.get_or_insert_with(|| spare.pop().unwrap_or_else(Tally::coarse));
-            tally.add(&interval.latency);
-        }
-        self.reported = self.reported.max(index + 1);
-        while self.reported > self.open_from + OPEN_INTERVALS {
-            let point = &mut self.points[self.open_from];
-            point.summarise();
-            if let Some(mut tally) = point.latency.take() {
-                tally.clear();
-                self.spare.push(tally);
-            }
-            self.open_from += 1;
-        }
+        let wanted = (seconds / self.interval_s - SLIVER).ceil().max(1.0) as u64;
+        self.lines.iter_mut().for_each(|line| line.end(wanted, seconds));
     }
 
-    fn extend_to(&mut self, index: usize) {
-        if self.points.len() <= index {
-            self.points.resize_with(index + 1, Point::default);
-        }
-    }
-
-    fn finish(mut self, interval_s: f64, seconds: f64) -> Series {
-        let wanted = (seconds / interval_s - SLIVER).ceil().max(1.0).min(POINTS_MAX as f64) as usize;
-        self.extend_to(wanted - 1);
-        // What ended a moment after the last full interval belongs to the last point: sessions cross the edge one by one.
-        while self.points.len() > wanted {
-            let Some(extra) = self.points.pop() else { break };
-            self.points[wanted - 1].absorb(extra);
-        }
-        let points = self.points.into_iter().enumerate().map(|(i, point)| {
-            let at_s = i as f64 * interval_s;
-            let length_s = if i + 1 == wanted { seconds - at_s } else { interval_s };
-            point.into_series(at_s, length_s)
-        });
-        Series { interval_s, points: points.collect() }
-    }
-}
-
-impl Point {
-    fn summarise(&mut self) {
-        if let Some(tally) = &self.latency {
-            let us = |quantile| tally.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
-            (self.p50_us, self.p99_us, self.max_us) = (us(0.5), us(0.99), us(1.0));
-        }
-    }
-
-    fn absorb(&mut self, other: Self) {
-        self.ops += other.ops;
-        self.errors += other.errors;
-        match (&mut self.latency, other.latency) {
-            (Some(own), Some(tally)) => own.add(&tally),
-            (own @ None, Some(tally)) if self.ops == other.ops => *own = Some(tally),
-            _ => {}
-        }
-    }
-
-    fn into_series(mut self, at_s: f64, seconds: f64) -> SeriesPoint {
-        self.summarise();
-        self.to_series(at_s, seconds)
-    }
-
-    fn to_series(&self, at_s: f64, seconds: f64) -> SeriesPoint {
-        SeriesPoint {
-            at_s,
-            seconds,
-            ops: self.ops,
-            errors: self.errors,
-            p50_us: self.p50_us,
-            p99_us: self.p99_us,
-            max_us: self.max_us,
-            metrics: self.metrics.clone(),
-        }
+    /// The series of a window that has ended: of all targets, then of each where there are several.
+    pub(crate) fn into_series(self) -> Vec<Series> {
+        self.lines.into_iter().map(Line::into_series).collect()
     }
 }
 
@@ -224,15 +146,118 @@ mod tests {
         Box::new(interval)
     }
 
+    fn series_of(mut collector: Collector, seconds: f64) -> Vec<Series> {
+        collector.end(seconds);
+        collector.into_series()
+    }
+
+    /// A run of so many seconds on two targets, told as it goes; the second target rests in the first interval of each hundred.
+    fn long(seconds: u64, points_max: usize) -> (Vec<Series>, Vec<Vec<dyno_record::SeriesPoint>>) {
+        let (send, full) = channel();
+        let mut collector = Collector::new(2, (1.0, points_max), full, Vec::new());
+        let mut told = vec![Vec::new(); 3];
+        let mut take = |collector: &mut Collector| {
+            let taken = collector.take_told();
+            assert!(taken.late.is_empty());
+            for chunk in taken.last {
+                let own: &mut Vec<dyno_record::SeriesPoint> = &mut told[chunk.part as usize];
+                assert_eq!(chunk.first, own.len() as u64, "none is left out, none told twice");
+                own.extend(chunk.points);
+            }
+        };
+        for index in 0..seconds {
+            send.send(interval(index, &[1_000 + index % 50, 9_000])).unwrap();
+            if index % 100 != 0 {
+                send.send(Box::new(Interval { target: 1, ..*interval(index, &[3_000 + index]) })).unwrap();
+            }
+            collector.drain();
+            let rate = |rate: u64| BTreeMap::from([("x_per_s".to_owned(), rate as f64)]);
+            collector.note_metrics(index as usize, vec![rate(index), rate(1), rate(2)]);
+            take(&mut collector);
+            assert!(collector.lines.iter().all(|line| line.in_memory() <= points_max + 80), "at {index}");
+        }
+        collector.end(seconds as f64);
+        take(&mut collector);
+        (collector.into_series(), told)
+    }
+
+    #[test]
+    fn a_long_run_keeps_an_overview_and_tells_every_interval() {
+        let (series, told) = long(5_000, 100);
+        for (series, told) in series.iter().zip(&told) {
+            assert!(series.points.len() <= 100, "{}", series.points.len());
+            assert_eq!((series.intervals(), told.len()), (5_000, 5_000));
+            let ops = |points: &[dyno_record::SeriesPoint]| points.iter().map(|p| p.ops).sum::<u64>();
+            assert_eq!(ops(&series.points), ops(told));
+            let most =
+                |points: &[dyno_record::SeriesPoint]| points.iter().filter_map(|p| p.max_us).reduce(f64::max);
+            assert_eq!(most(&series.points), most(told));
+            let of = |points: &[dyno_record::SeriesPoint]| {
+                points.iter().map(|p| p.metrics["x_per_s"] * p.seconds).sum::<f64>()
+            };
+            assert!((of(&series.points) - of(told)).abs() < 1e-3);
+        }
+        // The percentiles of a point are those of all its operations, not of its intervals' percentiles.
+        assert_eq!(series[0].interval_s, 64.0);
+        let p50 = series[1].points[0].p50_us.unwrap();
+        assert!(
+            (1.0..1.1).contains(&p50) && (8.9..9.0).contains(&series[1].points[0].p99_us.unwrap()),
+            "{p50}"
+        );
+        let slowest = series[2].points[1].slowest.unwrap();
+        assert_eq!((slowest.at_s, slowest.ops), (100.0, 0));
+    }
+
+    #[test]
+    fn a_run_within_the_bound_has_every_interval_in_its_record() {
+        let (series, told) = long(100, 100);
+        for (series, told) in series.iter().zip(&told) {
+            assert!(series.full.is_none() && series.interval_s == 1.0);
+            assert_eq!(&series.points, told);
+        }
+    }
+
+    #[test]
+    fn what_a_session_reports_of_an_interval_that_was_told_is_told_and_counts() {
+        let (send, full) = channel();
+        let mut collector = Collector::new(1, (1.0, 100), full, Vec::new());
+        for index in 0..300 {
+            send.send(interval(index, &[1_000])).unwrap();
+            collector.drain();
+            collector.note_metrics(index as usize, vec![BTreeMap::new()]);
+        }
+        let first = collector.take_told();
+        assert!(first.last[0].points.len() > 200 && first.late.is_empty());
+        send.send(interval(7, &[5_000_000, 5_000_000])).unwrap();
+        collector.drain();
+        let late = collector.take_told().late.remove(0);
+        assert_eq!((late.part, late.first, late.points.len(), late.points[0].ops), (0, 7, 1, 2));
+        let series = series_of(collector, 300.0).remove(0);
+        assert_eq!(series.points.iter().map(|p| p.ops).sum::<u64>(), 302);
+        assert!(series.points[1].max_us.unwrap() > 4_900.0, "{:?}", series.points[1]);
+    }
+
+    #[test]
+    fn without_any_report_the_memory_of_open_intervals_is_bounded() {
+        let (_send, full) = channel();
+        let mut collector = Collector::new(1, (1.0, 100), full, Vec::new());
+        for index in 0..50_000 {
+            collector.note_metrics(index, vec![BTreeMap::new()]);
+            drop(collector.take_told());
+        }
+        assert!(collector.lines[0].in_memory() < 5_000, "{}", collector.lines[0].in_memory());
+        assert_eq!(series_of(collector, 50_000.0).remove(0).intervals(), 50_000);
+    }
+
     #[test]
     fn sessions_add_up_and_empty_intervals_are_points_too() {
         let (send, full) = channel();
-        let mut collector = Collector::new(1, full, Vec::new());
+        let mut collector = Collector::new(1, (1.0, 7_200), full, Vec::new());
         send.send(interval(0, &[1_000, 2_000])).unwrap();
         send.send(interval(0, &[3_000])).unwrap();
         send.send(interval(3, &[5_000])).unwrap();
         collector.drain();
-        let series = collector.finish(1.0, 4.5).remove(0);
+        let series = series_of(collector, 4.5).remove(0);
         let ops: Vec<_> = series.points.iter().map(|p| p.ops).collect();
         assert_eq!(ops, [3, 0, 0, 1, 0]);
         assert_eq!(series.points[0].p50_us, Some(2.0));
@@ -242,7 +267,7 @@ mod tests {
     #[test]
     fn what_is_not_taken_in_in_time_is_taken_in_later() {
         let (send, full) = channel();
-        let mut collector = Collector::new(1, full, Vec::new());
+        let mut collector = Collector::new(1, (1.0, 7_200), full, Vec::new());
         for index in 0..200 {
             send.send(interval(index, &[1_000])).unwrap();
         }
@@ -252,7 +277,7 @@ mod tests {
         // Counters are there before the sessions' parts are.
         collector.note_metrics(199, vec![BTreeMap::new()]);
         send.send(interval(150, &[3_008])).unwrap();
-        let series = collector.finish(1.0, 200.0).remove(0);
+        let series = series_of(collector, 200.0).remove(0);
         assert_eq!(series.points.iter().map(|p| p.ops).sum::<u64>(), 201);
         assert_eq!((series.points[5].p50_us, series.points[150].max_us), (Some(1.0), Some(3.008)));
     }
@@ -260,11 +285,11 @@ mod tests {
     #[test]
     fn what_ends_after_the_last_interval_is_not_lost() {
         let (send, full) = channel();
-        let mut collector = Collector::new(1, full, Vec::new());
+        let mut collector = Collector::new(1, (1.0, 7_200), full, Vec::new());
         send.send(interval(0, &[1_000])).unwrap();
         send.send(interval(2, &[2_000, 2_000])).unwrap();
         collector.drain();
-        let series = collector.finish(1.0, 2.0).remove(0);
+        let series = series_of(collector, 2.0).remove(0);
         assert_eq!(series.points.iter().map(|p| p.ops).sum::<u64>(), 3);
         assert_eq!(series.points.len(), 2);
     }
@@ -272,13 +297,13 @@ mod tests {
     #[test]
     fn targets_have_series_of_their_own_that_add_up() {
         let (send, full) = channel();
-        let mut collector = Collector::new(2, full, Vec::new());
+        let mut collector = Collector::new(2, (1.0, 7_200), full, Vec::new());
         for (target, latency_ns) in [(0, 1_000), (1, 3_008), (1, 3_008)] {
             send.send(Box::new(Interval { target, ..*interval(0, &[latency_ns]) })).unwrap();
         }
         let of = |key: &str, value: f64| BTreeMap::from([(key.to_owned(), value)]);
         collector.note_metrics(0, vec![of("x", 3.0), of("x", 1.0), of("x", 2.0)]);
-        let series = collector.finish(1.0, 1.0);
+        let series = series_of(collector, 1.0);
         let points: Vec<_> = series.iter().map(|series| &series.points[0]).collect();
         assert_eq!(points.iter().map(|point| point.ops).collect::<Vec<_>>(), [3, 1, 2]);
         assert_eq!(
@@ -292,7 +317,7 @@ mod tests {
     fn used_intervals_go_back_empty() {
         let (send, full) = channel();
         let (back, empty) = channel();
-        let mut collector = Collector::new(1, full, vec![back]);
+        let mut collector = Collector::new(1, (1.0, 7_200), full, vec![back]);
         send.send(interval(0, &[1_000])).unwrap();
         collector.drain();
         let used = empty.try_recv().unwrap();

@@ -212,10 +212,7 @@ impl<'a> Conductor<'a> {
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
             self.note_interval(crew, collector, index as usize, taken, tick_ns);
             self.tell(crew, collector, index as usize, origin_ns, end_ns);
-            let points = collector.take_final(interval_ns as f64 / 1e9);
-            if !points.is_empty() {
-                self.watch.event(&Event::Final(points));
-            }
+            self.tell_series(collector);
             // A machine that was asleep has missed ticks: their points stay, without counters.
             index = (self.now_ns().saturating_sub(origin_ns) / interval_ns).max(index + 1);
         }
@@ -270,6 +267,13 @@ impl<'a> Conductor<'a> {
             p99_us,
             errors: collector.errors(),
         }));
+    }
+
+    /// Tells of the series what nothing changes any more.
+    fn tell_series(&self, collector: &mut Collector) {
+        let told = collector.take_told();
+        told.last.into_iter().for_each(|chunk| self.watch.event(&Event::Final(chunk)));
+        told.late.into_iter().for_each(|chunk| self.watch.event(&Event::Late(chunk)));
     }
 
     /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` each target, whose snapshot
@@ -335,7 +339,7 @@ impl<'a> Conductor<'a> {
     pub(crate) fn finish(
         mut self,
         mut crew: Crew,
-        collector: Collector,
+        mut collector: Collector,
         outcome: Outcome,
     ) -> (RunRecord, Vec<Leftover>) {
         self.watch.event(&Event::Draining);
@@ -384,6 +388,8 @@ impl<'a> Conductor<'a> {
         if outcome == Outcome::Done {
             self.count_left();
         }
+        assemble::end_series(&self.measured, &recorders, &mut collector);
+        self.tell_series(&mut collector);
         let record = assemble::record(self.job, &self.measured, &recorders, collector, outcome);
         (record, leftover::of_run(self.job, &recorders))
     }

@@ -117,7 +117,7 @@ impl Crew {
             ));
             crew.sessions = started;
         }
-        (crew, Collector::new(job.targets.len(), filled, empties))
+        (crew, Collector::new(job.targets.len(), job.series(), filled, empties))
     }
 
     /// Takes in what sessions report, for up to `patience` or until one has reported.

@@ -22,6 +22,12 @@ use crate::panics::caught;
 /// Transactions of observer and sampler, beside the native counters.
 pub const OWN_COMMITS: &str = "dyno.own_commits";
 
+/// Different waits, and different others, that samples tell apart at most: programs may have the number of their process in
+/// their name, and a run may last for weeks.
+const NAMES_MAX: usize = 1_000;
+/// What all beyond that are called.
+const THE_REST: &str = "(the rest)";
+
 /// Counters of database and host, read at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Taken {
@@ -255,13 +261,29 @@ fn sample_loop(
         samples.count += 1;
         samples.active += seen.len() as u64;
         for wait in seen.drain(..) {
-            *samples.events.entry(wait).or_default() += 1;
+            count(&mut samples.events, wait, |_| WaitSample {
+                class: "Other".into(),
+                event: THE_REST.into(),
+            });
         }
         for other in others.drain(..) {
-            *samples.others.entry(other).or_default() += 1;
+            count(&mut samples.others, other, |other| OtherSession {
+                database: THE_REST.into(),
+                program: THE_REST.into(),
+                ..other
+            });
         }
     }
     samples
+}
+
+/// Counts one of a name; as one of the rest where there are too many names already.
+fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, name: K, rest: impl FnOnce(K) -> K) {
+    let name = match counts.len() < NAMES_MAX || counts.contains_key(&name) {
+        true => name,
+        false => rest(name),
+    };
+    *counts.entry(name).or_default() += 1;
 }
 
 impl Samples {

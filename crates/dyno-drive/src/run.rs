@@ -36,6 +36,9 @@ pub struct Job<'a> {
     pub cancel: Cancel,
     /// The program's version.
     pub dyno_version: String,
+    /// Points that a series of the record has at most: [`OVERVIEW_POINTS_MAX`](dyno_record::OVERVIEW_POINTS_MAX), and fewer
+    /// in tests of what lies beyond.
+    pub series_points_max: usize,
 }
 
 /// One database of a run.
@@ -59,6 +62,11 @@ impl Job<'_> {
     /// Whether there are several databases.
     pub(crate) fn is_several(&self) -> bool {
         self.targets.len() > 1
+    }
+
+    /// Spacing of the series in seconds, and the most points of it.
+    pub(crate) fn series(&self) -> (f64, usize) {
+        (self.plan.observe.interval.0.as_secs_f64(), self.series_points_max)
     }
 
     /// The database at `at` in words that stand before what went wrong with it; nothing where there is only one.
@@ -111,7 +119,7 @@ pub fn draft(job: &Job<'_>) -> RunRecord {
     let interval_s = job.plan.observe.interval.0.as_secs_f64();
     let targets = job.targets.iter().map(|_| MeasuredTarget::default()).collect();
     let measured = Measured { sessions: job.plan.sessions(), targets, ..Measured::default() };
-    let nothing = Collector::new(job.targets.len(), channel().1, Vec::new());
+    let nothing = Collector::new(job.targets.len(), job.series(), channel().1, Vec::new());
     let mut draft = assemble::record(job, &measured, &[], nothing, Outcome::Interrupted);
     draft.series.interval_s = interval_s;
     draft

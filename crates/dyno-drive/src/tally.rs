@@ -6,6 +6,21 @@
 
 use dyno_record::latency::LATENCY_NS_MAX;
 
+/// What two significant digits need.
+const COARSE_BITS: u32 = 7;
+
+/// The lowest value that a coarse tally counts in its bucket of this number.
+pub(crate) fn coarse_value(bucket: u64) -> u64 {
+    value(COARSE_BITS, bucket)
+}
+
+fn value(bits: u32, index: u64) -> u64 {
+    match index >> bits {
+        0 | 1 => index,
+        group => ((index & ((1 << bits) - 1)) | (1 << bits)) << (group - 1),
+    }
+}
+
 /// A distribution of latencies in nanoseconds with bounded relative error.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
@@ -24,7 +39,7 @@ impl Tally {
 
     /// Two significant digits, for the points of a series.
     pub(crate) fn coarse() -> Self {
-        Self::with_bits(7)
+        Self::with_bits(COARSE_BITS)
     }
 
     fn with_bits(precision_bits: u32) -> Self {
@@ -43,12 +58,12 @@ impl Tally {
 
     /// The lowest value counted at `index`.
     fn value(&self, index: usize) -> u64 {
-        let bits = self.precision_bits;
-        let index = index as u64;
-        match index >> bits {
-            0 | 1 => index,
-            group => ((index & ((1 << bits) - 1)) | (1 << bits)) << (group - 1),
-        }
+        value(self.precision_bits, index as u64)
+    }
+
+    /// Every bucket in use: its number and its count.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.used.clone().filter(|&i| self.counts[i] > 0).map(|i| (i as u64, u64::from(self.counts[i])))
     }
 
     /// Counts one latency; above 24 h counts as 24 h.

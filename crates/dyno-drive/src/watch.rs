@@ -1,6 +1,6 @@
 //! Telling whoever watches how a run goes.
 
-use dyno_record::SeriesPoint;
+use dyno_record::Chunk;
 
 /// What happens during a run, told on the coordinator's thread.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +32,10 @@ pub enum Event {
     },
     /// An interval of the window is over.
     Interval(Live),
-    /// Intervals of the window that nothing changes any more.
-    Final(Vec<SeriesPoint>),
+    /// Intervals of the window that are over: those of all targets together, or of one.
+    Final(Chunk),
+    /// What a session, which was in a long operation, reports of intervals that were told before: to be added to these.
+    Late(Chunk),
     /// The window is over; sessions end.
     Draining,
 }

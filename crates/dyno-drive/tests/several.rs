@@ -59,6 +59,7 @@ fn drive(plan: &Plan, targets: Vec<Aim>) -> RunRecord {
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: "test".into(),
+        series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
     };
     run(&job, &Unwatched).unwrap().0
 }

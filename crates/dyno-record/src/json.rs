@@ -18,9 +18,7 @@ pub const RECORD_BYTES_MAX: u64 = 256 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// It is larger than any record can be.
-    #[error(
-        "the record has {bytes} bytes; at most {RECORD_BYTES_MAX} are read: lengthen observe.interval to shorten its series"
-    )]
+    #[error("the record has {bytes} bytes; at most {RECORD_BYTES_MAX} are read")]
     TooLarge {
         /// Its size.
         bytes: u64,

@@ -40,11 +40,13 @@ pub use record::{
 };
 pub use reported::{Reported, ReportedEvent, ReportedLoad};
 pub use repository::{
-    Batch, Filter, Mark, Repository, RepositoryError, RunState, RunSummary, StartedRun, StartedSweep,
-    SweepState, SweepSummary,
+    Batch, Chunks, Filter, Mark, Repository, RepositoryError, RunState, RunSummary, SeriesWriter, StartedRun,
+    StartedSweep, SweepState, SweepSummary,
 };
 pub use schema::schema;
-pub use series::{Series, SeriesPoint};
+pub use series::{
+    Chunk, FullSeries, Merge, OVERVIEW_POINTS_MAX, Overview, Part, Series, SeriesPoint, Slowest,
+};
 pub use targets::{OwnPart, place_of_target};
 pub use waits::{Company, OtherSessions, WaitTime, Waits};
 pub use whose::{Scope, Whose};

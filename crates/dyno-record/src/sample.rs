@@ -133,6 +133,7 @@ pub(crate) fn full() -> RunRecord {
         p99_us: Some(990.0),
         max_us: None,
         metrics: BTreeMap::from([("logical_reads_per_s".to_owned(), 64_000.0)]),
+        slowest: None,
     };
     let check = AuditCheck {
         check: "commits".into(),
@@ -186,7 +187,7 @@ pub(crate) fn full() -> RunRecord {
                 }],
             },
         },
-        series: Series { interval_s: 1.0, points: vec![point] },
+        series: Series { interval_s: 1.0, points: vec![point], full: None },
         errors: vec![error],
         audit: vec![check],
         ..minimal()

@@ -1,9 +1,23 @@
-//! The window second by second.
+//! The window interval by interval, and what becomes of it when it is long.
+//!
+//! | file | job |
+//! | --- | --- |
+//! | `merge` | two stretches of time as one, with nothing made up |
+//! | `overview` | a series of any length in a bounded number of points |
+//! | `chunk` | a stretch of the full series, as it is stored apart from the record |
+
+mod chunk;
+mod merge;
+mod overview;
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use chunk::{Chunk, Part};
+pub use merge::Merge;
+pub use overview::{OVERVIEW_POINTS_MAX, Overview};
 
 /// The series of a window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +26,40 @@ pub struct Series {
     pub interval_s: f64,
     /// One point per interval, in order, none left out: an interval in which nothing ended is a point with 0 ops.
     pub points: Vec<SeriesPoint>,
+    /// Where `points` are an overview, each of several measured intervals: the series as it was measured, which is stored in
+    /// chunks beside the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full: Option<FullSeries>,
+}
+
+impl Series {
+    /// A series of `points`, each of which stands for `each` of `intervals` measured ones of `interval_s`.
+    pub fn thinned(points: Vec<SeriesPoint>, interval_s: f64, each: u64, intervals: u64) -> Self {
+        let full = (each > 1).then_some(FullSeries { interval_s, points: intervals, lacks: None });
+        Self { interval_s: interval_s * each as f64, points, full }
+    }
+
+    /// Spacing of what was measured, s: finer than that of the points where these are an overview.
+    pub fn measured_interval_s(&self) -> f64 {
+        self.full.as_ref().map_or(self.interval_s, |full| full.interval_s)
+    }
+
+    /// Intervals that were measured.
+    pub fn intervals(&self) -> u64 {
+        self.full.as_ref().map_or(self.points.len() as u64, |full| full.points)
+    }
+}
+
+/// The series as it was measured, of which a record holds an overview.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FullSeries {
+    /// Spacing in seconds.
+    pub interval_s: f64,
+    /// Its points.
+    pub points: u64,
+    /// Why some of them could not be stored; absent where all are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
 }
 
 /// One interval of a series.
@@ -33,4 +81,39 @@ pub struct SeriesPoint {
     pub max_us: Option<f64>,
     /// Rates of database and host counters in this interval, by metric name.
     pub metrics: BTreeMap<String, f64>,
+    /// Of a point of an overview, the measured interval in it with the least throughput.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<Slowest>,
+}
+
+impl SeriesPoint {
+    /// Operations per second; 0 of no time.
+    pub fn rate_per_s(&self) -> f64 {
+        if self.seconds > 0.0 { self.ops as f64 / self.seconds } else { 0.0 }
+    }
+
+    /// What is reported after the interval was taken for final: operations of it that a session reports late.
+    pub fn add_late(&mut self, late: &Self) {
+        self.ops += late.ops;
+        self.errors += late.errors;
+        self.max_us = [self.max_us, late.max_us].into_iter().flatten().reduce(f64::max);
+    }
+}
+
+/// The measured interval with the least throughput in a point of an overview.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slowest {
+    /// Its begin, seconds after the window began.
+    pub at_s: f64,
+    /// Its length in seconds.
+    pub seconds: f64,
+    /// Operations that ended in it.
+    pub ops: u64,
+}
+
+impl Slowest {
+    /// Operations per second; 0 of no time.
+    pub fn rate_per_s(&self) -> f64 {
+        if self.seconds > 0.0 { self.ops as f64 / self.seconds } else { 0.0 }
+    }
 }

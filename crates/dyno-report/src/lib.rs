@@ -42,7 +42,7 @@ pub use compare_table::{compare_text, differences, signed_percent};
 pub use conclusion::conclusion_text;
 pub use data::{DropRow, LoadRow, drop_table, load_table};
 pub use dyno_analyze::number;
-pub use export::{ExportError, Exporter, Request, exporters};
+pub use export::{ExportError, Exporter, Request, SeriesCsv, exporters};
 pub use figures::text_curves;
 pub use import_table::import_table;
 pub use list::{ListRow, list_table};

@@ -13,7 +13,7 @@ use dyno_plan::{Engine, READY};
 
 pub(crate) use measuring::{Ab, Over, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
-pub(crate) use results::{Compare, Import, ImportSlob, List, Report, Show, Trend};
+pub(crate) use results::{Compare, Export, Import, ImportSlob, List, Report, Show, Trend};
 pub(crate) use shared::{CompareRules, Marks};
 
 use crate::commands::Awr;
@@ -183,6 +183,12 @@ pub(crate) enum Command {
             dyno report last --format md >> notes.md\n  dyno report last~9 last -o petal.svg --chart petal\n  dyno report last -o run.png"
     )]
     Report(Report),
+    /// Every interval of a run as CSV, one line each: of a run of weeks, too, whose record holds an overview only.
+    #[command(
+        after_long_help = "Several targets follow their total, and the column `target` tells them apart. Times are in µs, rates per second.\n\n\
+            Examples:\n  dyno export > last.csv\n  dyno export 20260321-142501 -o soak.csv\n  dyno export last --overview"
+    )]
+    Export(Export),
     /// Remove exactly what Dyno created in the target, after showing it.
     #[command(after_long_help = "Examples:\n  dyno drop\n  dyno drop --yes --target sqlite:bench.db")]
     Drop(Drop),

@@ -11,31 +11,45 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// It is a link to a file, or the disk or its rights do not let it be written.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, |out| out.write_all(bytes))
+}
+
+/// The same with what `write` writes piece by piece.
+///
+/// # Errors
+/// As [`replace`], and those of `write`.
+pub(crate) fn replace_with<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
+) -> Result<(), E> {
     let there = std::fs::symlink_metadata(path).ok();
     let is_link = there.as_ref().is_some_and(|facts| facts.file_type().is_symlink());
     let behind = std::fs::metadata(path).ok();
     match &behind {
         Some(facts) if !facts.is_file() => {
-            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+            return write(&mut OpenOptions::new().write(true).open(path)?);
         }
         _ if is_link => {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
                 "it is a link to another file: name that file, or remove the link",
-            ));
+            )
+            .into());
         }
         _ => {}
     }
     let draft = beside(path);
-    let written = OpenOptions::new().write(true).create_new(true).open(&draft).and_then(|mut file| {
+    let fill = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
         if let Some(facts) = &behind {
             file.set_permissions(facts.permissions())?;
         }
-        file.write_all(bytes)?;
+        write(&mut file)?;
         // A full disk may say so only now.
         file.sync_all()?;
-        std::fs::rename(&draft, path)
-    });
+        Ok(std::fs::rename(&draft, path)?)
+    };
+    let written: Result<(), E> = fill();
     if written.is_err() {
         let _ = std::fs::remove_file(&draft);
     }

@@ -155,7 +155,7 @@ impl Watch for RunProgress<'_> {
             Event::Window { .. } => "window".to_owned(),
             Event::Interval(live) => self.live_line(live),
             Event::Draining => "draining".to_owned(),
-            Event::Closing { .. } | Event::Final(_) => return,
+            Event::Closing { .. } | Event::Final(_) | Event::Late(_) => return,
         };
         if self.talk.live {
             self.bar.set_message(line);

@@ -191,7 +191,7 @@ pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
     let words = format!(
         "{} operations in {} intervals, {} in the window",
         count(sum),
-        count(series.points.len() as u64),
+        count(series.intervals()),
         count(total)
     );
     let gap = sum.abs_diff(total);
@@ -199,7 +199,9 @@ pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
     let slip = u64::from(facts.sessions()).saturating_add((total as f64 * SERIES_SLIP) as u64);
     let length_gap_s = (seconds - window.seconds).abs();
     let status = match gap {
-        0 if length_gap_s <= series.interval_s.max(0.0) + 0.01 * window.seconds => CheckStatus::Pass,
+        0 if length_gap_s <= series.measured_interval_s().max(0.0) + 0.01 * window.seconds => {
+            CheckStatus::Pass
+        }
         gap if gap <= slip => CheckStatus::Warn,
         _ => CheckStatus::Fail,
     };

@@ -10,6 +10,9 @@ use crate::{stall, steady};
 /// Parts that a run shorter than this many minutes is shown in.
 const PARTS_MIN: f64 = 10.0;
 
+/// Parts of a run at most: of a day and less each is a minute.
+const PARTS_MAX: f64 = 1_440.0;
+
 /// The most marks that are told one by one.
 const MARKS_MAX: usize = 10;
 
@@ -37,7 +40,7 @@ impl Soak {
     pub fn of(record: &RunRecord) -> Self {
         let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
         let part_seconds = match seconds >= PARTS_MIN * 60.0 {
-            true => 60.0,
+            true => 60.0 * (seconds / PARTS_MAX / 60.0).ceil().max((record.series.interval_s / 60.0).ceil()),
             false => (seconds / PARTS_MIN).max(record.series.interval_s).max(0.1),
         };
         let rounds = steady::rounds(&record.series, part_seconds);

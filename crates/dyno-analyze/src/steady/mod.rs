@@ -164,7 +164,7 @@ mod tests {
         let point = |ops, seconds| SeriesPoint { ops, seconds, ..SeriesPoint::default() };
         let points =
             vec![point(100, 1.0), point(200, 1.01), point(300, 0.99), point(400, 1.0), point(7, 0.3)];
-        let rounds = rounds(&Series { interval_s: 1.0, points }, 2.0);
+        let rounds = rounds(&Series { interval_s: 1.0, points, full: None }, 2.0);
         assert_eq!(rounds.len(), 2);
         assert!((rounds[0] - 300.0 / 2.01).abs() < 1e-9 && (rounds[1] - 700.0 / 1.99).abs() < 1e-9);
     }

@@ -210,6 +210,7 @@ impl Scene {
             clock,
             cancel: Cancel::default(),
             dyno_version: env!("CARGO_PKG_VERSION").into(),
+            series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
         };
         let moments = Moments::default();
         let (record, _) = run(&job, &moments)?;

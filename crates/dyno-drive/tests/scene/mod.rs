@@ -124,6 +124,7 @@ impl Scene {
             clock: Arc::clone(&self.clock),
             cancel: self.cancel.clone(),
             dyno_version: "test".into(),
+            series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
         };
         run(&job, watch).unwrap().0
     }

@@ -45,6 +45,3 @@ pub struct Options {
     /// Leave out lines that are not understood, and parameters that the kit does not have, instead of refusing the file.
     pub lenient: bool,
 }
-
-/// Points of a series that a plan allows for; a longer run needs a longer interval.
-pub(super) const INTERVALS_MAX: u64 = 100_000;

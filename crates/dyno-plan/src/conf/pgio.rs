@@ -1,7 +1,7 @@
 //! pgio's parameters, and what a plan says for each.
 
 use super::drive::drive;
-use super::options::{INTERVALS_MAX, Options};
+use super::options::Options;
 use super::psql;
 use super::settings::Settings;
 use super::sheet::{Fate, Note, Sheet};
@@ -107,7 +107,4 @@ fn run(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
     let words = "The window begins when all sessions are at work. pgio starts its sessions one after the other, reads its \
                  counters before that, and starts its clock after it.";
     sheet.put("run.time", format!("{seconds}s"), Note::of(&time, Fate::Differs, words));
-    if seconds > INTERVALS_MAX {
-        sheet.put_bare("observe.interval", format!("{}s", seconds.div_ceil(INTERVALS_MAX)));
-    }
 }

@@ -3,7 +3,7 @@
 //! Ranges and defaults are those that SLOB 2.5 checks and sets itself; parameters that only older versions have keep theirs.
 
 use super::drive::drive;
-use super::options::{INTERVALS_MAX, Options};
+use super::options::Options;
 use super::service;
 use super::settings::{Setting, Settings};
 use super::sheet::{Fate, Note, Sheet};
@@ -285,9 +285,6 @@ fn length(read: &mut Settings<'_>, sheet: &mut Sheet) {
          after they began, and its snapshots are taken 30 s after that begin and after the last session has ended."
     );
     sheet.put("run.time", format!("{seconds}s"), Note::of(&time, Fate::Differs, words));
-    if seconds > INTERVALS_MAX {
-        sheet.put_bare("observe.interval", format!("{}s", seconds.div_ceil(INTERVALS_MAX)));
-    }
 }
 
 fn sessions(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {

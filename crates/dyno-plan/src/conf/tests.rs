@@ -365,9 +365,9 @@ fn a_file_without_parameters_is_none() {
 }
 
 #[test]
-fn long_runs_get_an_interval_that_a_record_can_hold() {
+fn the_longest_run_keeps_its_seconds() {
     let plan = plan("RUN_TIME=2592000\n");
-    assert_eq!((plan.run.length(), plan.observe.interval.to_string()), (seconds(2_592_000), "26s".into()));
+    assert_eq!((plan.run.length(), plan.observe.interval.to_string()), (seconds(2_592_000), "1s".into()));
 }
 
 const PGIO: &str = "\

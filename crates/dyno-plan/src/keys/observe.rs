@@ -19,7 +19,7 @@ pub(super) const SECTION: Section = Section {
             unit: "",
             default: Fallback::Value("1s"),
             doc: "Spacing of the series of operations, latencies and counters.",
-            more: "Not longer than `run.time`, which has at most 100,000 intervals.",
+            more: "Not longer than `run.time`, which has at most 2,592,000 intervals, the seconds of 30 days.",
             example: "100ms",
             shown: Shown::Commented,
             get: |plan| Some(plan.observe.interval.to_string()),

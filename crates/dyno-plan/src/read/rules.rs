@@ -10,8 +10,8 @@ use crate::units::Bytes;
 /// The most sessions over all schemas.
 const SESSIONS_MAX: u32 = 100_000;
 
-/// The most intervals of a window: a record holds a point of the series for each.
-const INTERVALS_MAX: u128 = 100_000;
+/// The most intervals of a window: as many as the longest has seconds. Each is stored.
+const INTERVALS_MAX: u128 = 30 * 86_400;
 
 /// A check of several keys.
 pub(super) struct Rule {

@@ -332,8 +332,8 @@ fn values_that_do_not_go_together_are_told_at_the_one_that_overrides() {
         ),
         (
             "",
-            &["run.time=30h"],
-            "--set run.time=30h: run.time has 108,000 intervals",
+            &["run.time=720h", "observe.interval=500ms"],
+            "--set observe.interval=500ms: run.time has 5,184,000 intervals",
             "lengthen observe.interval",
         ),
     ] {

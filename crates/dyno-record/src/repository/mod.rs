@@ -13,10 +13,13 @@
 //! | `sweep` | runs that belong together |
 //! | `conclusion` | what a sweep, search, soak or A/B comparison came to |
 //! | `marks` | naming several runs: tags, variants |
+//! | `progress` | what a killed run leaves |
+//! | `chunks` | full series, apart from their records |
 //! | `pack` | compression of records |
 //! | `process` | whether the process of an unfinished run still lives |
 //! | `error` | what can go wrong |
 
+mod chunks;
 mod conclusion;
 mod error;
 mod list;
@@ -29,6 +32,8 @@ mod select;
 mod sweep;
 mod write;
 
+#[cfg(test)]
+mod chunks_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
@@ -46,6 +51,7 @@ use serde::Serialize;
 use crate::part::PartOf;
 use crate::record::{RunId, Status};
 
+pub use chunks::{Chunks, SeriesWriter};
 pub use error::RepositoryError;
 pub use list::{Filter, RunSummary};
 pub use marks::Mark;

@@ -15,7 +15,7 @@ use super::{Repository, RepositoryError};
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
 
 /// The version of the tables that this program makes and knows.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// How long another process may keep the file locked before we give up.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -88,7 +88,7 @@ CREATE TABLE mark (
 CREATE INDEX mark_by_run ON mark (id);
 ";
 
-/// What version 4 has beside those: what a long run that is under way has measured so far.
+/// What version 4 has beside those: what is known of a long run that is under way.
 const TABLES_4: &str = "
 CREATE TABLE draft (
     -- the record without results, packed as in record
@@ -96,12 +96,6 @@ CREATE TABLE draft (
     json_bytes INTEGER NOT NULL,
     packed BLOB NOT NULL
 );
-CREATE TABLE progress (
-    id TEXT NOT NULL REFERENCES draft (id) ON DELETE CASCADE,
-    at_s REAL NOT NULL,                  -- begin of the interval, seconds after the window began
-    point TEXT NOT NULL,                 -- JSON: one point of the series
-    PRIMARY KEY (id, at_s)
-) WITHOUT ROWID;
 ";
 
 /// What version 5 has beside those: more of each run's summary, and what runs that belong together came to.
@@ -118,9 +112,23 @@ CREATE TABLE conclusion (
 );
 ";
 
+/// What version 6 has beside those: the intervals of long runs, while these last and, where a record holds an overview of them,
+/// from then on.
+const TABLES_6: &str = "
+CREATE TABLE chunk (
+    id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    part INTEGER NOT NULL,               -- 0: all targets together; else the number of the target, from 1
+    first INTEGER NOT NULL,              -- number of its first interval, from 0
+    points INTEGER NOT NULL,             -- how many intervals it holds, one behind the other
+    json_bytes INTEGER NOT NULL,
+    packed BLOB NOT NULL,                -- the JSON, column by column, packed as in record
+    PRIMARY KEY (id, part, first)
+) WITHOUT ROWID;
+";
+
 /// What is to be made in a file of `version`, which is one that we know.
 fn since(version: i64) -> String {
-    [TABLES_2, TABLES_3, TABLES_4, TABLES_5]
+    [TABLES_2, TABLES_3, TABLES_4, TABLES_5, TABLES_6]
         .into_iter()
         .skip(usize::try_from(version - 1).unwrap_or(0))
         .collect()

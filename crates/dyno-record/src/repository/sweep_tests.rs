@@ -111,7 +111,7 @@ fn of_version_1(path: &Path) {
     repository
         .connection
         .execute_batch(
-            "DROP TABLE conclusion; DROP TABLE detail; DROP TABLE progress; DROP TABLE draft; DROP TABLE mark;
+            "DROP TABLE conclusion; DROP TABLE detail; DROP TABLE chunk; DROP TABLE draft; DROP TABLE mark;
              DROP TABLE member; DROP TABLE sweep;
              PRAGMA user_version = 1",
         )

@@ -277,7 +277,7 @@ fn a_repository_without_marks_is_read_and_brought_up_to_date() {
     repository.finish(&old).unwrap();
     repository
         .connection
-        .execute_batch("DROP TABLE progress; DROP TABLE draft; DROP TABLE mark; DROP TABLE conclusion; DROP TABLE detail; PRAGMA user_version = 2")
+        .execute_batch("DROP TABLE chunk; DROP TABLE draft; DROP TABLE mark; DROP TABLE conclusion; DROP TABLE detail; PRAGMA user_version = 2")
         .unwrap();
     drop(repository);
 

@@ -201,8 +201,11 @@ fn put(
              database = excluded.database, undated = excluded.undated, marked = excluded.marked",
         params![record.id, record.databases(), !record.is_dated(), record.marked().join(" ")],
     )?;
-    // What was kept in case that there would be no record.
+    // What was kept in case that there would be no record; a series of which the record has an overview only stays.
     execute("DELETE FROM draft WHERE id = ?1", params![record.id])?;
+    if record.series.full.is_none() {
+        execute("DELETE FROM chunk WHERE id = ?1", params![record.id])?;
+    }
     marks(transaction, record)
 }
 

@@ -90,7 +90,7 @@ fn place_value(report: &Report<'_>, record: &RunRecord, place: usize) -> String 
 
 /// Text as a field: quoted where it has to be. A spreadsheet would run a text that begins like a formula, so such a
 /// text gets an apostrophe in front.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula { format!("'{text}") } else { text.to_owned() };
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

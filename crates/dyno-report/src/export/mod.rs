@@ -6,11 +6,14 @@ mod json;
 mod markdown;
 #[cfg(feature = "png")]
 mod png;
+mod series;
 mod svg;
 
 use dyno_record::RecordError;
 
 use crate::report::Report;
+
+pub use series::SeriesCsv;
 
 /// Records in, bytes out.
 pub trait Exporter: std::fmt::Debug {

@@ -30,7 +30,23 @@ pub(super) fn throughput(record: &RunRecord) -> Option<Chart> {
         let hover = format!("{} s: {} operations/s", fixed(at(p), 1), figure(rate));
         Point { hover, ..Point::at(at(p), rate) }
     };
-    let points: Vec<Point> = record.series.points.iter().map(point).collect();
+    // Of each stretch of an overview its slowest interval, too: a stall of seconds is not to vanish in a mean of minutes.
+    let slowest = |p: &SeriesPoint| {
+        let slowest = p.slowest.filter(|_| p.seconds > 0.0)?;
+        let alone = SeriesPoint {
+            at_s: slowest.at_s,
+            seconds: slowest.seconds,
+            ops: slowest.ops,
+            ..SeriesPoint::default()
+        };
+        Some(point(&alone))
+    };
+    let both = |p: &SeriesPoint| {
+        let mut both: Vec<Point> = slowest(p).into_iter().chain([point(p)]).collect();
+        both.sort_by(|a, b| a.x.total_cmp(&b.x));
+        both
+    };
+    let points: Vec<Point> = record.series.points.iter().flat_map(both).collect();
     let series = Series {
         name: "operations".into(),
         kind: Kind::Line,
@@ -40,7 +56,12 @@ pub(super) fn throughput(record: &RunRecord) -> Option<Chart> {
     chart(
         "throughput-over-time",
         "Throughput over time",
-        "Operations per second in each interval of the window.",
+        match record.series.full {
+            None => "Operations per second in each interval of the window.",
+            Some(_) => {
+                "Operations per second in each stretch of an overview of the window, and in the slowest measured interval of it."
+            }
+        },
         Axis::linear("operations", Quantity::Plain("/s")),
         vec![series],
     )

@@ -4,7 +4,7 @@ use dyno_record::{RunRecord, SeriesPoint};
 
 use super::lists::more;
 use crate::bars::sparkline;
-use crate::number::{ABSENT, compact, count, time_coarse_us, within};
+use crate::number::{ABSENT, compact, count, span_s, time_coarse_us, within};
 use crate::style::Style;
 use crate::table::{Cell, Column, Table};
 
@@ -22,19 +22,22 @@ fn rate(point: &SeriesPoint) -> f64 {
 /// Throughput and tail latency as sparklines, then the first intervals as a table.
 pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     let points = &record.series.points;
+    let least = |point: &SeriesPoint| point.slowest.map_or(rate(point), |slowest| slowest.rate_per_s());
     if points.is_empty() {
         return String::new();
     }
     let rates: Vec<f64> = points.iter().map(rate).collect();
     let p99: Vec<f64> = points.iter().map(|point| point.p99_us.unwrap_or(0.0)).collect();
-    let range = |values: &[f64], show: fn(f64) -> String| {
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let least_rates: Vec<f64> = points.iter().map(least).collect();
+    let range = |values: &[f64], show: fn(f64) -> String, least: &[f64]| {
+        let least = least.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(0.0, f64::max);
         format!("{} … {}", show(least), show(most))
     };
     let columns = SPARK_COLUMNS.min(style.columns().saturating_sub(40));
-    let mut out = format!("ops/s  {}  {}\n", sparkline(&rates, columns), range(&rates, compact));
-    out.push_str(&format!("p99    {}  {}\n", sparkline(&p99, columns), range(&p99, time_coarse_us)));
+    let mut out =
+        format!("ops/s  {}  {}\n", sparkline(&rates, columns), range(&rates, compact, &least_rates));
+    out.push_str(&format!("p99    {}  {}\n", sparkline(&p99, columns), range(&p99, time_coarse_us, &p99)));
     let mut table = Table::new(vec![
         Column::figures("at", "s"),
         Column::figures("ops", "/s"),
@@ -56,5 +59,21 @@ pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     }
     out.push_str(&table.render(style));
     out.push_str(&more(points.len(), POINTS_MAX, style));
+    if let Some(words) = overview_words(record) {
+        out.push_str(&format!("{words}; `dyno export {}` writes all of it\n", record.id));
+    }
     out
+}
+
+/// What the points of a series are, where they are an overview.
+pub(crate) fn overview_words(record: &RunRecord) -> Option<String> {
+    let full = record.series.full.as_ref()?;
+    let lacks =
+        full.lacks.as_ref().map_or_else(String::new, |why| format!(", not all of which are stored ({why})"));
+    Some(format!(
+        "an overview, each point of {}: {} intervals of {} were measured{lacks}",
+        span_s(record.series.interval_s),
+        count(full.points),
+        span_s(full.interval_s)
+    ))
 }

@@ -102,6 +102,19 @@ pub(crate) struct ImportSlob {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// Which run.
+    #[arg(default_value = "last", value_name = "RUN")]
+    pub(crate) run: String,
+    /// The file to write [default: stdout].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The overview that the record of a long run holds, instead of every interval.
+    #[arg(long)]
+    pub(crate) overview: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Which runs and sweeps.
     #[arg(default_value = "last", value_name = "RUN")]

@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod completions;
 mod drop;
+mod export;
 mod import;
 mod import_slob;
 mod init;
@@ -56,6 +57,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Import(args) => import::run(common, args, talk),
         Command::ImportSlob(args) => import_slob::run(common, args, talk),
         Command::Report(args) => report::run(common, args, talk),
+        Command::Export(args) => export::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
         Command::Prove(args) => prove::run(common, args, talk),
         Command::Awr(args) => awr::run(common, args, talk),
@@ -76,7 +78,7 @@ fn needs_plan(command: &Command) -> bool {
         Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
             false
         }
-        Command::ImportSlob(_) | Command::Report(_) | Command::Awr(_) => false,
+        Command::ImportSlob(_) | Command::Report(_) | Command::Export(_) | Command::Awr(_) => false,
         Command::Completions(_) | Command::Man(_) => false,
     }
 }

@@ -173,6 +173,7 @@ impl Ready {
             clock: Arc::new(MonotonicClock::default()),
             cancel: self.cancel.clone(),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+            series_points_max: series_points_max(),
         };
         let marked = |mut record: RunRecord| {
             for (facts, reached) in record.targets.iter_mut().zip(&self.targets.all) {
@@ -186,14 +187,23 @@ impl Ready {
             }
         };
         let keeper = keeper::is_long(&self.plan).then(|| {
-            Keeper::start(marked(dyno_drive::draft(&job)), self.repository.path().to_path_buf(), watch)
+            Keeper::start(marked(dyno_drive::draft(&job)), self.repository.path().to_path_buf(), watch, talk)
         });
-        let driven = match &keeper {
+        let mut driven = match &keeper {
             Some(keeper) => dyno_drive::run(&job, keeper),
             None => dyno_drive::run(&job, watch),
         };
-        if let Some(why) = keeper.and_then(Keeper::finish) {
-            talk.detail(&format!("what was measured could not be kept while the run lasted: {why}"));
+        let is_overview = driven.as_ref().is_ok_and(|(record, _)| record.series.full.is_some());
+        let why = match keeper {
+            Some(keeper) => keeper.finish(is_overview),
+            None => Some("the run was taken for a short one".to_owned()),
+        };
+        match &mut driven {
+            Ok((record, _)) if is_overview => keeper::note(record, why.as_ref()),
+            _ => {}
+        }
+        if let Some(why) = why.filter(|_| is_overview) {
+            talk.say(&format!("warning: of the full series not all could be stored: {why}"));
         }
         match driven {
             Ok((record, left)) => Ok((marked(record), left)),
@@ -229,6 +239,12 @@ fn begin(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Points of a record's series at most. Tests of what lies beyond have not hours, and lower it.
+fn series_points_max() -> usize {
+    let lowered = std::env::var("DYNO_SERIES_POINTS_MAX").ok().and_then(|points| points.parse().ok());
+    lowered.unwrap_or(dyno_record::OVERVIEW_POINTS_MAX).min(dyno_record::OVERVIEW_POINTS_MAX)
 }
 
 /// A number of this run alone.

@@ -1,0 +1,130 @@
+//! The latencies of an interval that is over, in a few bytes for each bucket in use.
+//!
+//! Percentiles of two intervals do not follow from theirs, so a series that is thinned merges the distributions. A tally takes
+//! pages of memory; the points of hours take this.
+
+use crate::tally::{Tally, coarse_value};
+
+/// A distribution of latencies, two significant digits: for each bucket in use its distance from the one before and its count,
+/// each in base 128 with the least digit first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Packed(Box<[u8]>);
+
+impl Packed {
+    /// What a coarse tally has counted.
+    pub(crate) fn of(tally: &Tally) -> Self {
+        Self::pack(tally.buckets())
+    }
+
+    fn pack(buckets: impl Iterator<Item = (u64, u64)>) -> Self {
+        let mut bytes = Vec::new();
+        let mut last = 0;
+        for (bucket, count) in buckets {
+            put(&mut bytes, bucket - last);
+            put(&mut bytes, count);
+            last = bucket;
+        }
+        Self(bytes.into_boxed_slice())
+    }
+
+    /// Bucket by bucket: its number and its count.
+    fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let (mut rest, mut last) = (&*self.0, 0);
+        std::iter::from_fn(move || {
+            last += take(&mut rest)?;
+            Some((last, take(&mut rest)?))
+        })
+    }
+
+    /// Adds all counts of `other`.
+    pub(crate) fn add(&mut self, other: &Self) {
+        if !other.0.is_empty() {
+            *self = if self.0.is_empty() { other.clone() } else { self.with(other) };
+        }
+    }
+
+    fn with(&self, other: &Self) -> Self {
+        let (mut own, mut others) = (self.buckets().peekable(), other.buckets().peekable());
+        let both = std::iter::from_fn(|| match (own.peek().copied(), others.peek().copied()) {
+            (Some((bucket, count)), Some((same, more))) if bucket == same => {
+                (own.next(), others.next());
+                Some((bucket, count.saturating_add(more)))
+            }
+            (Some(first), Some(second)) if first.0 < second.0 => own.next(),
+            (Some(_), None) => own.next(),
+            _ => others.next(),
+        });
+        Self::pack(both)
+    }
+
+    /// The smallest latencies in µs that at least these shares of all counts do not exceed; nothing where nothing was counted.
+    pub(crate) fn quantiles_us<const N: usize>(&self, quantiles: [f64; N]) -> [Option<f64>; N] {
+        let all: u64 = self.buckets().map(|(_, count)| count).sum();
+        quantiles.map(|quantile| {
+            let rank = ((all as f64 * quantile).ceil() as u64).max(1);
+            let mut seen = 0u64;
+            let found = self.buckets().find(|(_, count)| {
+                seen = seen.saturating_add(*count);
+                seen >= rank
+            });
+            found.map(|(bucket, _)| coarse_value(bucket) as f64 / 1_000.0)
+        })
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push((number & 0x7F) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+        shift += 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tally(values: &[u64]) -> Tally {
+        let mut tally = Tally::coarse();
+        values.iter().for_each(|&value| tally.record(value));
+        tally
+    }
+
+    proptest! {
+        #[test]
+        fn two_packed_say_what_the_tally_of_both_says(
+            a in prop::collection::vec(1u64..1_000_000, 0..80),
+            b in prop::collection::vec(1u64..1_000_000_000_000, 0..80),
+        ) {
+            let (first, second) = (tally(&a), tally(&b));
+            let mut both = first.clone();
+            both.add(&second);
+            let mut packed = Packed::of(&first);
+            packed.add(&Packed::of(&second));
+            prop_assert_eq!(&packed, &Packed::of(&both));
+            let us = |quantile| both.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
+            prop_assert_eq!(packed.quantiles_us([0.5, 0.99, 1.0]), [us(0.5), us(0.99), us(1.0)]);
+        }
+    }
+
+    #[test]
+    fn a_bucket_takes_about_two_bytes() {
+        let packed = Packed::of(&tally(&(1..2_000).map(|value| value * 1_000).collect::<Vec<_>>()));
+        assert!(packed.0.len() < 3 * packed.buckets().count(), "{} bytes", packed.0.len());
+    }
+}

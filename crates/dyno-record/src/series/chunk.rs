@@ -1,0 +1,140 @@
+//! A stretch of a full series, as it is stored apart from the record: column by column, so that names stand once and like
+//! values beside each other, which packs to a tenth.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::SeriesPoint;
+use crate::json::RecordError;
+
+/// Whose series: 0 is that of all targets together, else the number of the target, from 1.
+pub type Part = u32;
+
+/// Significant digits that the rates of a stored interval keep: more than a second of counting tells.
+const DIGITS: usize = 7;
+
+/// Intervals one behind the other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Chunk {
+    /// Whose.
+    pub part: Part,
+    /// Number of the first interval, from 0.
+    pub first: u64,
+    /// The intervals.
+    pub points: Vec<SeriesPoint>,
+}
+
+/// The same as it is written. All columns are as long as the first.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Columns {
+    at_s: Vec<f64>,
+    seconds: Vec<f64>,
+    ops: Vec<u64>,
+    errors: Vec<u64>,
+    p50_us: Vec<Option<f64>>,
+    p99_us: Vec<Option<f64>>,
+    max_us: Vec<Option<f64>>,
+    metrics: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+impl Chunk {
+    /// The number behind that of its last interval.
+    pub fn end(&self) -> u64 {
+        self.first + self.points.len() as u64
+    }
+
+    /// Its points as JSON. A figure that is no finite number is absent.
+    ///
+    /// # Errors
+    /// None is known; whatever the writer of JSON says.
+    pub fn to_json(&self) -> Result<String, RecordError> {
+        let names: BTreeSet<&String> = self.points.iter().flat_map(|point| point.metrics.keys()).collect();
+        let column =
+            |name: &String| self.points.iter().map(|p| p.metrics.get(name).copied().map(rounded)).collect();
+        let of = |time: fn(&SeriesPoint) -> Option<f64>| self.points.iter().map(time).collect();
+        let columns = Columns {
+            at_s: self.points.iter().map(|point| point.at_s).collect(),
+            seconds: self.points.iter().map(|point| point.seconds).collect(),
+            ops: self.points.iter().map(|point| point.ops).collect(),
+            errors: self.points.iter().map(|point| point.errors).collect(),
+            p50_us: of(|point| point.p50_us),
+            p99_us: of(|point| point.p99_us),
+            max_us: of(|point| point.max_us),
+            metrics: names.into_iter().map(|name| (name.clone(), column(name))).collect(),
+        };
+        serde_json::to_string(&columns).map_err(malformed)
+    }
+
+    /// Points that [`Chunk::to_json`] has written, beginning with the interval of number `first`.
+    ///
+    /// # Errors
+    /// The text is something else.
+    pub fn from_json(part: Part, first: u64, json: &str) -> Result<Self, RecordError> {
+        let columns: Columns = serde_json::from_str(json).map_err(malformed)?;
+        let len = columns.at_s.len();
+        let times = [&columns.p50_us, &columns.p99_us, &columns.max_us];
+        let fits = columns.seconds.len() == len
+            && columns.ops.len() == len
+            && columns.errors.len() == len
+            && times.into_iter().chain(columns.metrics.values()).all(|column| column.len() == len);
+        if !fits {
+            return Err(RecordError::Malformed { detail: "columns of a series differ in length".into() });
+        }
+        let point = |at: usize| SeriesPoint {
+            at_s: columns.at_s[at],
+            seconds: columns.seconds[at],
+            ops: columns.ops[at],
+            errors: columns.errors[at],
+            p50_us: columns.p50_us[at],
+            p99_us: columns.p99_us[at],
+            max_us: columns.max_us[at],
+            metrics: columns.metrics.iter().filter_map(|(name, of)| Some((name.clone(), of[at]?))).collect(),
+            slowest: None,
+        };
+        Ok(Self { part, first, points: (0..len).map(point).collect() })
+    }
+}
+
+fn malformed(error: serde_json::Error) -> RecordError {
+    RecordError::Malformed { detail: error.to_string() }
+}
+
+fn rounded(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::merge::tests::points;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_chunk_comes_back_with_seven_digits_of_its_rates(all in points(0..50), first in 0u64..1 << 40) {
+            let chunk = Chunk { part: 2, first, points: all };
+            let back = Chunk::from_json(2, first, &chunk.to_json().unwrap()).unwrap();
+            prop_assert_eq!(back.end(), chunk.end());
+            for (was, is) in chunk.points.iter().zip(&back.points) {
+                prop_assert_eq!((was.at_s, was.seconds, was.ops, was.errors), (is.at_s, is.seconds, is.ops, is.errors));
+                prop_assert_eq!((was.p50_us, was.p99_us, was.max_us), (is.p50_us, is.p99_us, is.max_us));
+                for (name, value) in &was.metrics {
+                    prop_assert!((value - is.metrics[name]).abs() <= 1e-6 * value.abs());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_interval_does_not_tell_stays_absent_and_what_is_no_number_becomes_so() {
+        let of = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
+        let with = |metrics| SeriesPoint { metrics, ..SeriesPoint::default() };
+        let chunk = Chunk { part: 0, first: 7, points: vec![with(of("a", 1.0)), with(of("b", f64::NAN))] };
+        let back = Chunk::from_json(0, 7, &chunk.to_json().unwrap()).unwrap();
+        assert_eq!((&back.points[0].metrics, back.points[1].metrics.len()), (&of("a", 1.0), 0));
+        let cut = chunk.to_json().unwrap().replace("\"ops\":[0,0]", "\"ops\":[0]");
+        assert!(Chunk::from_json(0, 7, &cut).unwrap_err().to_string().contains("differ in length"));
+    }
+}

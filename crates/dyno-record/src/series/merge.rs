@@ -1,0 +1,158 @@
+//! Two stretches of time as one.
+//!
+//! Counts and seconds add up, the largest stays the largest, and a rate is the mean over the time, so that rate × seconds is
+//! what was counted. A ratio is weighted with what it is a ratio of. A percentile of two stretches does not follow from theirs:
+//! whoever has histograms merges these, and otherwise there is none.
+
+use std::collections::BTreeMap;
+
+use super::{SeriesPoint, Slowest};
+
+/// Something of a stretch of time that can take in what came behind it.
+pub trait Merge {
+    /// Takes in the stretch that follows.
+    fn merge(&mut self, later: Self);
+}
+
+/// Ratios, and the rate of what each of them is the mean of.
+const RATIOS: [(&str, &str); 6] = [
+    ("physical_read_latency_us", "physical_read_requests_per_s"),
+    ("physical_write_latency_us", "physical_write_requests_per_s"),
+    ("redo_sync_latency_us", "redo_syncs_per_s"),
+    ("buffer_hit_pct", "logical_reads_per_s"),
+    ("device_read_latency_us", "device_reads_per_s"),
+    ("device_write_latency_us", "device_writes_per_s"),
+];
+
+/// An interval shorter than this share of its neighbour is the window's last, of which a rate is chance.
+const SLIVER: f64 = 0.5;
+
+impl Merge for SeriesPoint {
+    fn merge(&mut self, later: Self) {
+        self.slowest = slower(slowest(self), slowest(&later));
+        self.metrics = metrics(self, &later);
+        if self.ops == 0 {
+            (self.p50_us, self.p99_us) = (later.p50_us, later.p99_us);
+        } else if later.ops > 0 {
+            (self.p50_us, self.p99_us) = (None, None);
+        }
+        self.max_us = [self.max_us, later.max_us].into_iter().flatten().reduce(f64::max);
+        self.seconds += later.seconds;
+        self.ops = self.ops.saturating_add(later.ops);
+        self.errors = self.errors.saturating_add(later.errors);
+    }
+}
+
+fn slowest(point: &SeriesPoint) -> Slowest {
+    point.slowest.unwrap_or(Slowest { at_s: point.at_s, seconds: point.seconds, ops: point.ops })
+}
+
+fn slower(first: Slowest, second: Slowest) -> Option<Slowest> {
+    let slower = match (first, second) {
+        (first, second) if second.seconds < SLIVER * first.seconds => first,
+        (first, second) if first.seconds < SLIVER * second.seconds => second,
+        (first, second) if second.rate_per_s() < first.rate_per_s() => second,
+        (first, _) => first,
+    };
+    Some(slower)
+}
+
+fn metrics(first: &SeriesPoint, second: &SeriesPoint) -> BTreeMap<String, f64> {
+    let mut merged = first.metrics.clone();
+    for (name, own) in &mut merged {
+        let Some(other) = second.metrics.get(name) else { continue };
+        let mut weights = (weight(first, name), weight(second, name));
+        if weights.0 + weights.1 <= 0.0 {
+            weights = (first.seconds, second.seconds);
+        }
+        let all = weights.0 + weights.1;
+        if all > 0.0 {
+            *own = *own * (weights.0 / all) + other * (weights.1 / all);
+        }
+    }
+    for (name, other) in &second.metrics {
+        if !merged.contains_key(name) {
+            merged.insert(name.clone(), *other);
+        }
+    }
+    merged
+}
+
+/// How much a figure of a point stands for: its time, or how often there was what it is the mean of.
+fn weight(point: &SeriesPoint, name: &str) -> f64 {
+    let rate = RATIOS.iter().find(|(ratio, _)| *ratio == name).and_then(|(_, of)| point.metrics.get(*of));
+    point.seconds * rate.copied().unwrap_or(1.0)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Points one behind the other, with a rate and a ratio each.
+    pub(crate) fn points(lengths: std::ops::Range<usize>) -> impl Strategy<Value = Vec<SeriesPoint>> {
+        let one = (0u64..1_000_000, 0u64..100, 1u32..1_000_000, 0.0f64..10_000.0, 0.0f64..1_000.0);
+        prop::collection::vec(one, lengths).prop_map(|all| {
+            let point =
+                |(at, (ops, errors, max_us, reads, us)): (usize, (u64, u64, u32, f64, f64))| SeriesPoint {
+                    at_s: at as f64,
+                    seconds: 1.0,
+                    ops,
+                    errors,
+                    p50_us: (ops > 0).then_some(1.0),
+                    p99_us: (ops > 0).then_some(2.0),
+                    max_us: (ops > 0).then_some(f64::from(max_us)),
+                    metrics: BTreeMap::from([
+                        ("physical_read_requests_per_s".to_owned(), reads),
+                        ("physical_read_latency_us".to_owned(), us),
+                    ]),
+                    slowest: None,
+                };
+            all.into_iter().enumerate().map(point).collect()
+        })
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_nothing_made_up(all in points(1..60)) {
+            let mut merged = all[0].clone();
+            all[1..].iter().for_each(|later| merged.merge(later.clone()));
+            let sum = |of: fn(&SeriesPoint) -> u64| all.iter().map(of).sum::<u64>();
+            prop_assert_eq!((merged.ops, merged.errors), (sum(|p| p.ops), sum(|p| p.errors)));
+            prop_assert!(close(merged.seconds, all.len() as f64));
+            prop_assert_eq!(merged.max_us, all.iter().filter_map(|p| p.max_us).reduce(f64::max));
+            let requests = |p: &SeriesPoint| p.metrics["physical_read_requests_per_s"] * p.seconds;
+            let waited = |p: &SeriesPoint| p.metrics["physical_read_latency_us"] * requests(p);
+            prop_assert!(close(requests(&merged), all.iter().map(requests).sum()));
+            if requests(&merged) > 0.0 {
+                prop_assert!(close(waited(&merged), all.iter().map(waited).sum()));
+            }
+            let least = all.iter().map(|p| p.rate_per_s()).fold(f64::INFINITY, f64::min);
+            let told = merged.slowest.map_or(merged.rate_per_s(), |slowest| slowest.rate_per_s());
+            prop_assert!(close(told, least));
+            // A percentile of several is none of theirs.
+            let busy = all.iter().filter(|p| p.ops > 0).count();
+            prop_assert_eq!(merged.p99_us.is_some(), busy == 1);
+        }
+    }
+
+    #[test]
+    fn what_one_half_does_not_tell_is_that_of_the_other() {
+        let of = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
+        let mut first = SeriesPoint { seconds: 1.0, metrics: of("a", 3.0), ..SeriesPoint::default() };
+        first.merge(SeriesPoint { seconds: 1.0, metrics: of("b", 4.0), ..SeriesPoint::default() });
+        assert_eq!(first.metrics, BTreeMap::from([("a".to_owned(), 3.0), ("b".to_owned(), 4.0)]));
+    }
+
+    #[test]
+    fn the_slowest_is_no_sliver_at_the_end() {
+        let mut point = SeriesPoint { seconds: 1.0, ops: 100, ..SeriesPoint::default() };
+        point.merge(SeriesPoint { at_s: 1.0, seconds: 0.1, ..SeriesPoint::default() });
+        assert_eq!(point.slowest, Some(Slowest { at_s: 0.0, seconds: 1.0, ops: 100 }));
+    }
+}

@@ -1,0 +1,77 @@
+//! The intervals of a run as CSV (RFC 4180), line by line, so that a series of any length passes through.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use dyno_record::{RunRecord, Series, SeriesPoint};
+
+use super::csv::field;
+
+/// What every interval has; figures of database and host follow.
+const HEAD: [&str; 9] = ["run", "target", "at_s", "seconds", "ops", "errors", "p50_us", "p99_us", "max_us"];
+
+/// The columns of a run's series.
+#[derive(Debug)]
+pub struct SeriesCsv {
+    metrics: Vec<String>,
+}
+
+impl SeriesCsv {
+    /// Every figure that any point of the record's series has: an overview has all that are in its intervals.
+    pub fn of(record: &RunRecord) -> Self {
+        let own = record.targets.iter().filter_map(|target| Some(&target.own.as_deref()?.series));
+        let points = own.chain([&record.series]).flat_map(|series: &Series| &series.points);
+        let metrics: BTreeSet<&String> = points.flat_map(|point| point.metrics.keys()).collect();
+        Self { metrics: metrics.into_iter().cloned().collect() }
+    }
+
+    /// The names of the columns.
+    pub fn head(&self) -> String {
+        let names = HEAD.into_iter().map(field).chain(self.metrics.iter().map(|name| field(name)));
+        format!("{}\r\n", names.collect::<Vec<_>>().join(","))
+    }
+
+    /// An interval of `run` on `target`; what it does not tell is empty.
+    pub fn line(&self, run: &str, target: &str, point: &SeriesPoint) -> String {
+        let mut line = format!(
+            "{},{},{},{},{},{}",
+            field(run),
+            field(target),
+            point.at_s,
+            point.seconds,
+            point.ops,
+            point.errors
+        );
+        let figures = self.metrics.iter().map(|name| point.metrics.get(name).copied());
+        for figure in [point.p50_us, point.p99_us, point.max_us].into_iter().chain(figures) {
+            line.push(',');
+            if let Some(figure) = figure {
+                let _ = write!(line, "{figure}");
+            }
+        }
+        line.push_str("\r\n");
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_analyze::fixture;
+
+    use super::*;
+
+    #[test]
+    fn every_line_has_every_column_and_what_is_absent_is_empty() {
+        let record = fixture::postgres();
+        let csv = SeriesCsv::of(&record);
+        let head = csv.head();
+        assert!(head.starts_with("run,target,at_s,seconds,ops,errors,p50_us,p99_us,max_us,"), "{head}");
+        let bare = SeriesPoint { ops: 7, ..SeriesPoint::default() };
+        let columns = |line: &str| line.trim_end().split(',').count();
+        for point in record.series.points.iter().chain([&bare]) {
+            let line = csv.line("r", "t", point);
+            assert_eq!(columns(&line), columns(&head), "{line}");
+        }
+        assert!(csv.line("r", "t", &bare).starts_with("r,t,0,0,7,0,,,,"));
+    }
+}

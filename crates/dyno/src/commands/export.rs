@@ -1,0 +1,112 @@
+//! `dyno export`: every interval of a run, one line each, however long it was.
+
+use std::io::{self, Write};
+
+use dyno_record::{Repository, RunRecord, Series, SeriesPoint};
+use dyno_report::SeriesCsv;
+use serde::Serialize;
+
+use crate::cli::{Common, Export};
+use crate::exit::{Exit, usage};
+use crate::output::Output;
+use crate::talk::Talk;
+use crate::{context, files, select};
+
+/// An interval as JSON.
+#[derive(Serialize)]
+struct Line {
+    target: String,
+    #[serde(flatten)]
+    point: SeriesPoint,
+}
+
+pub(super) fn run(common: &Common, args: &Export, talk: &Talk) -> anyhow::Result<Exit> {
+    let repository = context::repository_to_read(common)?;
+    let records = select::records(&repository, &args.run)?;
+    let [record] = records.as_slice() else {
+        return Err(usage(format!("{} names {} runs", args.run, records.len()), "name one of them"));
+    };
+    let source = Source { repository: &repository, record, overview: args.overview };
+    source.check(talk)?;
+    if common.json {
+        talk.json_each(|each| {
+            source.each(&mut |target, point| each(&Line { target: target.to_owned(), point: point.clone() }))
+        })?;
+        return Ok(Exit::Done);
+    }
+    match args.output.as_deref().filter(|path| *path != std::path::Path::new("-")) {
+        Some(path) => {
+            files::replace_with(path, |out| csv(&source, out))
+                .map_err(|error| error.context(format!("{} cannot be written", path.display())))?;
+            talk.say(&format!("written: {}", path.display()));
+        }
+        None => csv(&source, &mut Output::text())?,
+    }
+    Ok(Exit::Done)
+}
+
+fn csv(source: &Source<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
+    let csv = SeriesCsv::of(source.record);
+    let mut out = io::BufWriter::new(out);
+    out.write_all(csv.head().as_bytes())?;
+    source.each(&mut |target, point| {
+        out.write_all(csv.line(&source.record.id, target, point).as_bytes())?;
+        Ok(())
+    })?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Where the intervals of a run are.
+struct Source<'a> {
+    repository: &'a Repository,
+    record: &'a RunRecord,
+    /// Whether the overview in the record is wanted.
+    overview: bool,
+}
+
+impl Source<'_> {
+    /// The series of all targets together and, where there are several, of each; with the URLs that they are of.
+    fn parts(&self) -> impl Iterator<Item = (u32, String, &Series)> {
+        let all = self.record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
+        let own = (1..).zip(&self.record.targets);
+        let own =
+            own.filter_map(|(part, target)| Some((part, target.url.clone(), &target.own.as_ref()?.series)));
+        std::iter::once((0, all, &self.record.series)).chain(own)
+    }
+
+    /// Says what is not whole, and refuses what is not there.
+    fn check(&self, talk: &Talk) -> anyhow::Result<()> {
+        let Some(full) = self.record.series.full.as_ref().filter(|_| !self.overview) else { return Ok(()) };
+        let stored = self.repository.chunked_points(&self.record.id, 0)?;
+        if stored == 0 {
+            let why = full
+                .lacks
+                .as_deref()
+                .unwrap_or("its record came from elsewhere, and holds an overview of it");
+            return Err(usage(
+                format!("the full series of run {} is not in this repository: {why}", self.record.id),
+                "--overview writes what the record holds",
+            ));
+        }
+        if stored < full.points {
+            let why = full.lacks.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            talk.say(&format!("warning: {stored} of {} intervals are stored{why}", full.points));
+        }
+        Ok(())
+    }
+
+    /// Hands out every interval with its target, one after the other.
+    fn each(&self, take: &mut dyn FnMut(&str, &SeriesPoint) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        for (part, target, series) in self.parts() {
+            if series.full.is_none() || self.overview {
+                series.points.iter().try_for_each(|point| take(&target, point))?;
+                continue;
+            }
+            for chunk in self.repository.chunks(&self.record.id, part) {
+                chunk?.points.iter().try_for_each(|point| take(&target, point))?;
+            }
+        }
+        Ok(())
+    }
+}
