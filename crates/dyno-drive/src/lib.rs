@@ -10,6 +10,7 @@ mod conductor;
 mod cover;
 mod crew;
 mod deal;
+mod descriptors;
 pub mod draw;
 mod leftover;
 mod line;
@@ -44,6 +45,7 @@ mod watch;
 mod watcher;
 mod worker;
 
+pub use descriptors::{raise_limit, too_few};
 pub use leftover::Leftover;
 pub use observe::OWN_COMMITS;
 pub use run::{Aim, Job, draft, run};

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use dyno_engine::{Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target};
+use dyno_engine::{
+    Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target, TargetError,
+    TargetErrorKind,
+};
 use dyno_plan::Drive;
 use dyno_record::OpClass;
 
+use crate::descriptors;
 use crate::draw::{Draw, Task};
 use crate::looks::{Look, Looks};
 use crate::marks::{Mark, REFRESH_NS};
@@ -169,8 +173,7 @@ impl Worker {
                 None
             }
             Some(Ok(Err(error))) => {
-                let hint =
-                    if error.hint.is_empty() { String::new() } else { format!(" (hint: {})", error.hint) };
+                let hint = way_out(&error);
                 self.shared
                     .fail(format!("{}session {} cannot start: {error}{hint}", self.label, self.setup.number));
                 self.shared.end_connect(false);
@@ -550,4 +553,12 @@ impl Worker {
         }
         self.recorder.life.overhead_commits = session.overhead_commits();
     }
+}
+
+/// What a session that cannot start says behind its error.
+fn way_out(error: &TargetError) -> String {
+    // A file that cannot be opened, and an address that cannot be reached, do not always say that it is for lack of descriptors.
+    let used_up = || if error.kind == TargetErrorKind::Unreachable { descriptors::used_up() } else { None };
+    let hint = descriptors::too_few(error).or_else(used_up).unwrap_or_else(|| error.hint.clone());
+    if hint.is_empty() { hint } else { format!(" (hint: {hint})") }
 }

@@ -40,8 +40,8 @@ pub use record::{
 };
 pub use reported::{Reported, ReportedEvent, ReportedLoad};
 pub use repository::{
-    Batch, Chunks, Filter, Mark, Repository, RepositoryError, RunState, RunSummary, SeriesWriter, StartedRun,
-    StartedSweep, SweepState, SweepSummary,
+    Batch, Chunks, Filter, Mark, PackedRecord, Packer, Repository, RepositoryError, RunState, RunSummary,
+    SeriesWriter, StartedRun, StartedSweep, SweepState, SweepSummary,
 };
 pub use schema::schema;
 pub use series::{

@@ -69,7 +69,7 @@ fn class_of(code: i32) -> ErrorClass {
 fn kind_of(code: i32) -> (TargetErrorKind, &'static str) {
     match code & 0xff {
         ffi::SQLITE_FULL => {
-            (TargetErrorKind::Full, "make room on the file system, or load less: lower data.scale")
+            (TargetErrorKind::Full, "make room on the file system of the database, or load less: lower data.scale")
         }
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_NOTADB => {
             (TargetErrorKind::Unreachable, "name another file in target.url, or correct its permissions")

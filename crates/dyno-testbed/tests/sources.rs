@@ -46,3 +46,45 @@ fn every_unsafe_function_and_implementation_has_its_reason() {
     assert!(count > 10, "the sites were found");
     assert!(without.is_empty(), "no reason is given for\n{}", without.join("\n"));
 }
+
+/// The names of the dependencies in a `Cargo.toml`.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.contains("dependencies]");
+        } else if let Some((key, _)) = line.split_once('=').filter(|_| inside && !line.starts_with('#')) {
+            names.push(key.trim().trim_end_matches(".workspace"));
+        }
+    }
+    names
+}
+
+#[test]
+fn every_dependency_is_used_in_the_source() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut unused = Vec::new();
+    let mut used = std::collections::BTreeSet::new();
+    for entry in std::fs::read_dir(&crates).unwrap() {
+        let folder = entry.unwrap().path();
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let mut files = Vec::new();
+        sources(&folder, &mut files);
+        let text: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        for name in dependencies(&manifest) {
+            used.insert(name.to_owned());
+            let path = format!("{}::", name.replace('-', "_"));
+            if !text.contains(&path) {
+                unused.push(format!("{name} in {}", folder.display()));
+            }
+        }
+    }
+    let workspace = std::fs::read_to_string(crates.join("../Cargo.toml")).unwrap();
+    let own = dependencies(&workspace);
+    assert!(own.len() > 20 && used.len() > 20, "the dependencies were found");
+    unused.extend(
+        own.into_iter().filter(|name| !used.contains(*name)).map(|name| format!("{name} in the workspace")),
+    );
+    assert!(unused.is_empty(), "dependencies without a use:\n{}", unused.join("\n"));
+}

@@ -74,11 +74,17 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
     let mut line = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
-        // Many errors repeat their cause in their own words.
-        if !line.contains(&cause) {
+        // Many errors repeat their cause in their own words; that a disk is full is said by whoever knows whose it is.
+        let is_told =
+            cause.contains("No space left on device") && line.to_ascii_lowercase().contains("no space");
+        if !line.contains(&cause) && !is_told {
             let _ = write!(line, ": {cause}");
         }
     }
+    if is_full(error) {
+        line = format!("what was to be printed cannot be written: {line}");
+    }
+    let hint = dyno_drive::too_few(error.as_ref()).unwrap_or(hint);
     talk.error(&line, &hint);
     exit
 }
@@ -107,6 +113,12 @@ fn classify(error: &anyhow::Error) -> (Exit, String) {
     (Exit::Failed, String::new())
 }
 
+/// Whether stdout goes to a file for which there is no room.
+fn is_full(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::StorageFull)
+        && error.chain().count() == 1
+}
+
 /// Whether stdout was closed (`dyno show | head`). Only the program's own writes come as bare I/O errors; a server's
 /// connection that broke is a cause inside another error, and no reason to say that all is well.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -119,6 +131,13 @@ mod tests {
 
     fn broken_pipe() -> std::io::Error {
         std::io::ErrorKind::BrokenPipe.into()
+    }
+
+    #[test]
+    fn whose_disk_is_full_is_said_where_the_error_does_not() {
+        let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert!(is_full(&full().into()));
+        assert!(!is_full(&anyhow::Error::from(full()).context("report.html cannot be written")));
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod tidy;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    dyno_drive::raise_limit();
     let cli = cli::Cli::read();
     let talk = talk::Talk::new(&cli.common);
     match commands::run(&cli, &talk) {

@@ -4,16 +4,18 @@
 //! sweep, search, soak or A/B comparison (its name, `sweep:last`, and `/a` or `/b` behind it for one side), `tag:NAME`,
 //! `variant:NAME`. A bare word that names no run is tried as tag, then as variant.
 
+use std::collections::BTreeSet;
+
 use dyno_record::{Mark, Repository, RepositoryError, RunId, RunRecord, RunState};
 
 use crate::exit::usage;
 
 /// The records of `selection`, each once, in the order named and in order of time within a name.
 pub(crate) fn records(repository: &Repository, selection: &str) -> anyhow::Result<Vec<RunRecord>> {
-    let mut seen: Vec<RunId> = Vec::new();
+    let (mut seen, mut named) = (Vec::<RunId>::new(), BTreeSet::new());
     for name in selection.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         for id in ids(repository, name)? {
-            if !seen.contains(&id) {
+            if named.insert(id.clone()) {
                 seen.push(id);
             }
         }

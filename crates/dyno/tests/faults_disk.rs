@@ -183,3 +183,30 @@ fn a_read_only_directory_is_named_before_anything_is_done() {
     }
     assert!(desk.dyno(&["list"]).err.contains("no runs"));
 }
+
+#[test]
+fn no_space_is_said_once_and_with_whose_disk_it_is() {
+    let Some(disk) = Tmpfs::mount("a full disk under everything that is written", 2) else { return };
+    let desk = Desk::new();
+    let run = desk.dyno(&short(&run("sqlite::memory:", &[])));
+    assert_eq!(run.code, 0, "{run:#?}");
+    disk.fill();
+    let (page, url) = (disk.file("page.html"), format!("sqlite:{}", disk.file("a.db").display()));
+    let (page, repository) = (page.to_str().unwrap(), disk.file("r.db").display().to_string());
+    for (args, whose) in [
+        (vec!["report", "last", "-o", page], page),
+        ([&["load", "--target", &url][..], &SMALL].concat(), "a.db"),
+        (vec!["import", "t.csv", "--map", "ops=ops_per_s", "--repository", &repository], "the repository"),
+    ] {
+        desk.write("t.csv", "ops\n100\n");
+        let said = desk.dyno(&args);
+        assert_eq!(said.code, 3, "{said:#?}");
+        assert_eq!(said.err.to_lowercase().matches("no space").count(), 1, "{said:#?}");
+        assert!(said.err.contains(whose), "{said:#?}");
+    }
+    let mut printing = desk.command(&["list"]);
+    printing.stdout(std::fs::File::create(disk.file("list.txt")).unwrap());
+    let output = printing.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("what was to be printed cannot be written: No space left"), "{said}");
+}

@@ -15,6 +15,7 @@
 //! | `marks` | naming several runs: tags, variants |
 //! | `progress` | what a killed run leaves |
 //! | `chunks` | full series, apart from their records |
+//! | `packed` | records in the form in which they are kept |
 //! | `pack` | compression of records |
 //! | `process` | whether the process of an unfinished run still lives |
 //! | `error` | what can go wrong |
@@ -26,6 +27,7 @@ mod list;
 mod marks;
 mod open;
 mod pack;
+mod packed;
 mod process;
 mod progress;
 mod select;
@@ -55,6 +57,7 @@ pub use chunks::{Chunks, SeriesWriter};
 pub use error::RepositoryError;
 pub use list::{Filter, RunSummary};
 pub use marks::Mark;
+pub use packed::{PackedRecord, Packer};
 pub use process::{Liveness, ProcessMark};
 pub use sweep::{StartedSweep, SweepState, SweepSummary};
 pub use write::Batch;

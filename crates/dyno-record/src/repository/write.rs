@@ -1,11 +1,10 @@
 //! Beginning, finishing and deleting runs: one short transaction each.
 
-use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params};
 
+use super::packed::{Form, PackedRecord, Packer, malformed, microseconds};
 use super::sweep::put_member;
 use super::{Mark, Repository, RepositoryError, StartedRun, pack};
-use crate::json::RecordError;
 use crate::metric::{Metric, Unit};
 use crate::record::{RunId, RunRecord, Window};
 
@@ -79,24 +78,26 @@ impl Repository {
     pub fn batch(&self) -> Result<Batch<'_>, RepositoryError> {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|e| self.sorted(e))?;
-        Ok(Batch { repository: self, transaction, stored: 0 })
+        Ok(Batch { repository: self, transaction, packer: Packer::new(), stored: 0 })
     }
 
     /// Stores a record in an open transaction; false if it is there already.
-    fn store(&self, transaction: &Transaction<'_>, record: &RunRecord) -> Result<bool, RepositoryError> {
-        let json =
-            record.to_json().map_err(|source| RepositoryError::Record { id: record.id.clone(), source })?;
-        let started_us = microseconds(&record.id, &record.started_at)?;
-        let packed = pack::pack(&json);
+    fn store(
+        &self,
+        transaction: &Transaction<'_>,
+        record: &RunRecord,
+        form: &Form,
+    ) -> Result<bool, RepositoryError> {
         let there: Option<Vec<u8>> = transaction
             .prepare_cached("SELECT packed FROM record WHERE id = ?1")
             .and_then(|mut known| known.query_row([&record.id], |row| row.get(0)).optional())
             .map_err(|e| self.sorted(e))?;
         if let Some(there) = there {
-            let same = there == packed || pack::unpack(&there).is_ok_and(|there| there == json);
+            // Another version of this program may have compressed it otherwise.
+            let same = there == form.packed || pack::unpack(&there).ok() == pack::unpack(&form.packed).ok();
             return if same { Ok(false) } else { Err(RepositoryError::Exists { id: record.id.clone() }) };
         }
-        put(transaction, record, started_us, &packed, json.len()).map_err(|e| self.sorted(e))?;
+        put(transaction, record, form).map_err(|e| self.sorted(e))?;
         Ok(true)
     }
 
@@ -123,6 +124,7 @@ impl Repository {
 pub struct Batch<'r> {
     repository: &'r Repository,
     transaction: Transaction<'r>,
+    packer: Packer,
     stored: usize,
 }
 
@@ -132,7 +134,20 @@ impl Batch<'_> {
     /// # Errors
     /// As [`Repository::finish`]. After another record of that name the batch can go on; after anything else it is to be dropped.
     pub fn add(&mut self, record: &RunRecord) -> Result<bool, RepositoryError> {
-        let is_new = self.repository.store(&self.transaction, record)?;
+        let form = self.packer.form(record)?;
+        self.store(record, &form)
+    }
+
+    /// Adds a record that is packed; false if the same is there already.
+    ///
+    /// # Errors
+    /// As [`Batch::add`].
+    pub fn add_packed(&mut self, packed: &PackedRecord) -> Result<bool, RepositoryError> {
+        self.store(&packed.record, &packed.form)
+    }
+
+    fn store(&mut self, record: &RunRecord, form: &Form) -> Result<bool, RepositoryError> {
+        let is_new = self.repository.store(&self.transaction, record, form)?;
         self.stored += usize::from(is_new);
         Ok(is_new)
     }
@@ -148,13 +163,7 @@ impl Batch<'_> {
 }
 
 /// Writes the summary columns and the packed record.
-fn put(
-    transaction: &Transaction<'_>,
-    record: &RunRecord,
-    started_us: i64,
-    packed: &[u8],
-    json_bytes: usize,
-) -> rusqlite::Result<()> {
+fn put(transaction: &Transaction<'_>, record: &RunRecord, form: &Form) -> rusqlite::Result<()> {
     let all = record.ops.get("all");
     let join =
         |part: fn(&crate::TargetFacts) -> &str| record.targets.iter().map(part).collect::<Vec<_>>().join(" ");
@@ -175,7 +184,7 @@ fn put(
         params![
             record.id,
             record.started_at,
-            started_us,
+            form.started_us,
             record.status.name(),
             join(|target| &target.engine),
             join(|target| &target.url),
@@ -193,7 +202,7 @@ fn put(
     put_member(transaction, &record.id, record.part_of.as_ref())?;
     execute(
         "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
-        params![record.id, i64::try_from(json_bytes).unwrap_or(i64::MAX), packed],
+        params![record.id, i64::try_from(form.json_bytes).unwrap_or(i64::MAX), form.packed],
     )?;
     execute(
         "INSERT INTO detail (id, database, undated, marked) VALUES (?1, ?2, ?3, ?4)
@@ -231,15 +240,4 @@ fn redo_mb_per_s(record: &RunRecord) -> Option<f64> {
         Metric::Value { value, unit: Unit::MegabytesPerSecond } => Some(*value),
         _ => None,
     }
-}
-
-fn microseconds(id: &str, started_at: &str) -> Result<i64, RepositoryError> {
-    let parsed: Result<Timestamp, _> = started_at.parse();
-    parsed.map(Timestamp::as_microsecond).map_err(|_| {
-        malformed(id, format!("started_at {started_at:?} is not a moment: write 2026-03-21T14:25:01Z"))
-    })
-}
-
-fn malformed(id: &str, detail: String) -> RepositoryError {
-    RepositoryError::Record { id: id.to_owned(), source: RecordError::Malformed { detail } }
 }

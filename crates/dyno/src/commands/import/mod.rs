@@ -1,6 +1,7 @@
 //! `dyno import`: results of other tools and documents as run records, and records out of reports.
 
 mod csv;
+mod lanes;
 mod map;
 mod page;
 mod record;
@@ -137,19 +138,22 @@ fn with_checks<'l>(line: &'l mut [RunRecord], checks: &[AuditCheck]) -> &'l [Run
     line
 }
 
-/// Stores all records or, where one cannot be stored, none.
+/// Stores all records or, where one cannot be stored, none. They are read, packed and stored on threads of their own.
 fn store(repository: &Repository, table: &mut Lines<'_>, checks: &[AuditCheck]) -> anyhow::Result<()> {
     let mut batch = repository.batch()?;
-    table.each(|line| {
-        for record in with_checks(line, checks) {
-            batch.add(record).map_err(|error| match error {
-                RepositoryError::Exists { .. } => {
-                    usage(error.to_string(), "start the import again: it draws other names")
-                }
-                other => other.into(),
-            })?;
-        }
-        Ok(())
+    let read = |put: &mut dyn FnMut(RunRecord) -> anyhow::Result<()>| {
+        table.each(|line| {
+            with_checks(line, checks);
+            line.drain(..).try_for_each(&mut *put)
+        })
+    };
+    lanes::each_packed(read, |record| {
+        batch.add_packed(record).map(|_| ()).map_err(|error| match error {
+            RepositoryError::Exists { .. } => {
+                usage(error.to_string(), "start the import again: it draws other names")
+            }
+            other => other.into(),
+        })
     })?;
     batch.commit()?;
     Ok(())

@@ -66,7 +66,7 @@ impl Lines<'_> {
     /// each time.
     pub(super) fn each(
         &mut self,
-        mut take: impl FnMut(&mut [RunRecord]) -> anyhow::Result<()>,
+        mut take: impl FnMut(&mut Vec<RunRecord>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let common = self.common;
         let wrong = |error: CsvError| {

@@ -21,9 +21,9 @@ pub(super) enum Kind {
 }
 
 /// Something that can be read again from its beginning.
-trait Again: Read + Seek {}
+trait Again: Read + Seek + Send {}
 
-impl<T: Read + Seek> Again for T {}
+impl<T: Read + Seek + Send> Again for T {}
 
 /// An open file.
 pub(super) struct Source {

@@ -1,0 +1,73 @@
+//! Files and connections that the system lets this process have open at once.
+//!
+//! Errors about them come as words in other errors: "no server can be reached" sends people to their firewall.
+
+use std::error::Error;
+use std::fs::File;
+use std::io;
+
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Each session has a connection, and a second handle by which it can be broken off.
+const PER_SESSION: u32 = 2;
+/// The repository, the observer, the sampler of waits, the files of the machine's counters, and room for connecting.
+const BESIDE: u32 = 40;
+/// What is asked for at most. Programs started by hooks may walk through all numbers up to the limit.
+const RAISED_MAX: u64 = 65_536;
+/// Opening a database's file takes as many: with fewer left it fails, and does not say why.
+const OPENING: usize = 4;
+
+/// Raises the limit to what the system allows this user; nothing happens where it refuses.
+pub fn raise_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum.unwrap_or(RAISED_MAX).min(RAISED_MAX);
+    if limit.current.is_some_and(|current| current < allowed) {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), maximum: limit.maximum });
+    }
+}
+
+/// The way out, if `error` says that this process has too many files and connections open.
+pub fn too_few(error: &(dyn Error + 'static)) -> Option<String> {
+    let words = io::Error::from(Errno::MFILE).to_string();
+    let mut chain = std::iter::successors(Some(error), |&error| error.source());
+    chain.any(|error| error.to_string().contains(&words)).then(way_out)
+}
+
+/// The way out, if there is no room to open a file at this moment.
+pub(crate) fn used_up() -> Option<String> {
+    let open: io::Result<Vec<File>> = (0..OPENING).map(|_| File::open("/dev/null")).collect();
+    let is_out = open.is_err_and(|error| error.raw_os_error() == Some(Errno::MFILE.raw_os_error()));
+    is_out.then(way_out)
+}
+
+fn way_out() -> String {
+    let limit = getrlimit(Resource::Nofile).current;
+    let limit = limit.map_or_else(|| "any number of".to_owned(), |files| files.to_string());
+    format!(
+        "this process may have {limit} files and connections open at once, and Dyno needs {PER_SESSION} for each session and \
+         {BESIDE} beside: raise the limit (`ulimit -n 65536`, or LimitNOFILE= of a unit), or plan fewer sessions"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_engine::{TargetError, TargetErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn few_descriptors_are_named_as_such() {
+        let few = io::Error::from(Errno::MFILE);
+        let told =
+            TargetError::new(TargetErrorKind::Unreachable, format!("no server can be reached ({few})"));
+        let caused =
+            TargetError::new(TargetErrorKind::Unreachable, "the server cannot be reached").cause(few);
+        for error in [&told, &caused] {
+            let hint = too_few(error).expect("it is told");
+            assert!(hint.contains("ulimit -n") && hint.contains("2 for each session"), "{hint}");
+        }
+        let other = io::Error::from(io::ErrorKind::ConnectionRefused);
+        assert!(too_few(&other).is_none() && used_up().is_none());
+    }
+}

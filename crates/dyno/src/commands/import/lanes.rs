@@ -1,0 +1,159 @@
+//! Records on their way into a repository, on all processors: one thread reads them, several pack them, and the caller's stores
+//! them in the order in which they were read. Packing takes longer than the other two together.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Builder, Scope};
+
+use dyno_record::{PackedRecord, Packer, RepositoryError, RunRecord};
+
+/// Records that are handed on together: waking a thread for each would cost more than it brings.
+const CHUNK: usize = 32;
+
+/// Chunks that wait between two threads. With them, what is held does not grow with what is read.
+const WAITING_MAX: usize = 2;
+
+/// Threads that pack. One that stores is as busy as about three of them.
+const LANES_MAX: usize = 4;
+
+type Packed = Result<Vec<PackedRecord>, RepositoryError>;
+
+/// Hands each record that `read` puts to `store`, packed and in its place.
+///
+/// # Errors
+/// The first of: what `store` says or why a record cannot be packed; what `read` says; no thread can be started.
+pub(super) fn each_packed(
+    read: impl FnOnce(&mut dyn FnMut(RunRecord) -> anyhow::Result<()>) -> anyhow::Result<()> + Send,
+    mut store: impl FnMut(&PackedRecord) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    thread::scope(|scope| {
+        let lanes = thread::available_parallelism().map_or(1, |processors| processors.get().min(LANES_MAX));
+        let mut lane_ends = Vec::new();
+        let mut begins = Vec::new();
+        for _ in 0..lanes {
+            let (begin, end) = lane(scope)?;
+            begins.push(begin);
+            lane_ends.push(end);
+        }
+        let reader = Builder::new().name("read".into()).spawn_scoped(scope, || deal(read, begins))?;
+        let stored = collect(&lane_ends, &mut store);
+        // After an error this ends the others: nobody takes what they hand on.
+        drop(lane_ends);
+        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        stored.and(read)
+    })
+}
+
+/// Starts a thread that packs.
+fn lane<'s>(scope: &'s Scope<'s, '_>) -> io::Result<(SyncSender<Vec<RunRecord>>, Receiver<Packed>)> {
+    let (begin, records) = sync_channel::<Vec<RunRecord>>(WAITING_MAX);
+    let (packed, end) = sync_channel(WAITING_MAX);
+    Builder::new().name("pack".into()).spawn_scoped(scope, move || {
+        let mut packer = Packer::new();
+        for chunk in records {
+            let chunk: Packed = chunk.into_iter().map(|record| packer.pack(record)).collect();
+            if packed.send(chunk).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok((begin, end))
+}
+
+/// Deals records to the lanes, a chunk to each in turn.
+fn deal(
+    read: impl FnOnce(&mut dyn FnMut(RunRecord) -> anyhow::Result<()>) -> anyhow::Result<()>,
+    lanes: Vec<SyncSender<Vec<RunRecord>>>,
+) -> anyhow::Result<()> {
+    let mut turn = lanes.iter().cycle();
+    let mut chunk = Vec::with_capacity(CHUNK);
+    let mut hand_on = |chunk: Vec<RunRecord>| {
+        let lane = turn.next().expect("there is a lane");
+        lane.send(chunk).map_err(|_| anyhow::anyhow!("the records could not be stored"))
+    };
+    read(&mut |record| {
+        chunk.push(record);
+        if chunk.len() < CHUNK {
+            return Ok(());
+        }
+        hand_on(std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK)))
+    })?;
+    hand_on(chunk)
+}
+
+/// Takes from the lanes, a chunk from each in turn, until there are no more.
+fn collect(
+    lanes: &[Receiver<Packed>],
+    store: &mut impl FnMut(&PackedRecord) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for lane in lanes.iter().cycle() {
+        // The lane whose turn it is was given nothing more, so neither were the others.
+        let Ok(chunk) = lane.recv() else { break };
+        chunk?.iter().try_for_each(&mut *store)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use super::super::record::{Common, Lines, Plans};
+    use super::super::source::Source;
+    use super::*;
+
+    /// Records of a table's only line, again and again, under names of their own.
+    fn records() -> impl Iterator<Item = RunRecord> {
+        let table = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(table.path(), "ops\n100\n").unwrap();
+        let mut source = Source::open(table.path()).unwrap();
+        let common = Common {
+            file: "t.csv".into(),
+            path: "t.csv".into(),
+            sets: &[],
+            variant: None,
+            tags: &[],
+            product: None,
+            now: jiff::Timestamp::UNIX_EPOCH,
+            salt: 0,
+        };
+        let maps = ["ops=ops_per_s".parse().unwrap()];
+        let mut lines = Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
+        let mut all = Vec::new();
+        lines.each(|line| Ok(all.append(line))).unwrap();
+        let one = all.remove(0);
+        (0..).map(move |index| RunRecord { id: format!("run-{index}"), ..one.clone() })
+    }
+
+    #[test]
+    fn records_come_in_the_order_in_which_they_were_read() {
+        for count in [0, 1, CHUNK, 3 * CHUNK + 1, 40 * CHUNK] {
+            let mut ids = Vec::new();
+            let store = |packed: &PackedRecord| {
+                ids.push(packed.record.id.clone());
+                Ok(())
+            };
+            each_packed(|put| records().take(count).try_for_each(put), store).unwrap();
+            assert_eq!(ids, (0..count).map(|index| format!("run-{index}")).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn whoever_fails_is_the_one_that_is_told_and_nobody_waits_for_ever() {
+        let endless = |put: &mut dyn FnMut(RunRecord) -> anyhow::Result<()>| records().try_for_each(put);
+        let full = each_packed(endless, |_| Err(anyhow::anyhow!("the disk is full"))).unwrap_err();
+        assert_eq!(full.to_string(), "the disk is full");
+        let broken = each_packed(
+            |put| {
+                records().take(100).try_for_each(&mut *put)?;
+                Err(anyhow::anyhow!("line 101 is broken"))
+            },
+            |_| Ok(()),
+        );
+        assert_eq!(broken.unwrap_err().to_string(), "line 101 is broken");
+        let undated = |put: &mut dyn FnMut(RunRecord) -> anyhow::Result<()>| {
+            records().map(|record| RunRecord { started_at: "x".into(), ..record }).try_for_each(put)
+        };
+        let unpacked = each_packed(undated, |_| Ok(())).unwrap_err();
+        assert!(unpacked.to_string().contains("not a moment"), "{unpacked}");
+    }
+}
