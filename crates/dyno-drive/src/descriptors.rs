@@ -44,9 +44,10 @@ pub(crate) fn used_up() -> Option<String> {
 fn way_out() -> String {
     let limit = getrlimit(Resource::Nofile).current;
     let limit = limit.map_or_else(|| "any number of".to_owned(), |files| files.to_string());
+    // The way out first: lists cut long reasons.
     format!(
-        "this process may have {limit} files and connections open at once, and Dyno needs {PER_SESSION} for each session and \
-         {BESIDE} beside: raise the limit (`ulimit -n 65536`, or LimitNOFILE= of a unit), or plan fewer sessions"
+        "raise the limit (`ulimit -n 65536`) or plan fewer sessions: this process may have {limit} files and connections open, and \
+         needs {PER_SESSION} for each session and {BESIDE} beside"
     )
 }
 
