@@ -46,8 +46,8 @@ fn way_out() -> String {
     let limit = limit.map_or_else(|| "any number of".to_owned(), |files| files.to_string());
     // The way out first: lists cut long reasons.
     format!(
-        "raise the limit (`ulimit -n 65536`) or plan fewer sessions: this process may have {limit} files and connections open, and \
-         needs {PER_SESSION} for each session and {BESIDE} beside"
+        "`ulimit -n 65536`, or fewer sessions: {limit} files and connections are allowed, {PER_SESSION} for each session and {BESIDE} beside \
+         are needed"
     )
 }
 

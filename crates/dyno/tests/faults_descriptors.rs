@@ -34,7 +34,7 @@ fn assert_named(desk: &Desk, url: &str, too_few_for_anything: Option<u32>) {
     for limit in [Some(60), too_few_for_anything].into_iter().flatten() {
         let (code, said) = limited(desk, &format!("-n {limit}"), &run);
         assert_eq!(code, 3, "{limit}: {said}");
-        let named = format!("this process may have {limit} files and connections open");
+        let named = format!("{limit} files and connections are allowed");
         assert!(said.contains(&named) && said.contains("2 for each session"), "{limit}: {said}");
         assert!(said.contains("ulimit -n") && !said.contains("firewall"), "{limit}: {said}");
     }
