@@ -165,10 +165,10 @@ impl SeriesWriter {
         let part = stretch.part;
         for (number, point) in (stretch.first..).zip(stretch.points) {
             let open = self.open.get_mut(&part);
-            let in_memory =
+            let mut in_memory =
                 open.into_iter().chain(self.waiting.iter_mut().filter(|chunk| chunk.part == part));
             let holds = |chunk: &&mut Chunk| (chunk.first..chunk.end()).contains(&number);
-            match in_memory.filter(holds).next() {
+            match in_memory.find(holds) {
                 Some(chunk) => {
                     chunk.points[(number - chunk.first) as usize].add_late(&point);
                     if !self.grown.contains(&part) {

@@ -63,7 +63,7 @@ impl Chunk {
             max_us: of(|point| point.max_us),
             metrics: names.into_iter().map(|name| (name.clone(), column(name))).collect(),
         };
-        serde_json::to_string(&columns).map_err(malformed)
+        serde_json::to_string(&columns).map_err(|error| malformed(&error))
     }
 
     /// Points that [`Chunk::to_json`] has written, beginning with the interval of number `first`.
@@ -71,7 +71,7 @@ impl Chunk {
     /// # Errors
     /// The text is something else.
     pub fn from_json(part: Part, first: u64, json: &str) -> Result<Self, RecordError> {
-        let columns: Columns = serde_json::from_str(json).map_err(malformed)?;
+        let columns: Columns = serde_json::from_str(json).map_err(|error| malformed(&error))?;
         let len = columns.at_s.len();
         let times = [&columns.p50_us, &columns.p99_us, &columns.max_us];
         let fits = columns.seconds.len() == len
@@ -96,7 +96,7 @@ impl Chunk {
     }
 }
 
-fn malformed(error: serde_json::Error) -> RecordError {
+fn malformed(error: &serde_json::Error) -> RecordError {
     RecordError::Malformed { detail: error.to_string() }
 }
 
