@@ -47,7 +47,8 @@ impl Packed {
         let (mut own, mut others) = (self.buckets().peekable(), other.buckets().peekable());
         let both = std::iter::from_fn(|| match (own.peek().copied(), others.peek().copied()) {
             (Some((bucket, count)), Some((same, more))) if bucket == same => {
-                (own.next(), others.next());
+                own.next();
+                others.next();
                 Some((bucket, count.saturating_add(more)))
             }
             (Some(first), Some(second)) if first.0 < second.0 => own.next(),

@@ -68,9 +68,10 @@ fn class_of(code: i32) -> ErrorClass {
 /// Which kind of target error a result code is, and the way out.
 fn kind_of(code: i32) -> (TargetErrorKind, &'static str) {
     match code & 0xff {
-        ffi::SQLITE_FULL => {
-            (TargetErrorKind::Full, "make room on the file system of the database, or load less: lower data.scale")
-        }
+        ffi::SQLITE_FULL => (
+            TargetErrorKind::Full,
+            "make room on the file system of the database, or load less: lower data.scale",
+        ),
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_NOTADB => {
             (TargetErrorKind::Unreachable, "name another file in target.url, or correct its permissions")
         }

@@ -21,7 +21,7 @@ fn point(number: u64) -> SeriesPoint {
         at_s: number as f64,
         seconds: 1.0,
         ops: 1_000 + number % 7,
-        errors: u64::from(number % 1_000 == 0),
+        errors: u64::from(number.is_multiple_of(1_000)),
         p50_us: Some(100.0),
         p99_us: Some(200.0),
         max_us: Some(300.0 + (number % 11) as f64),

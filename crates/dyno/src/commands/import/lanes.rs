@@ -78,7 +78,10 @@ fn deal(
         }
         hand_on(std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK)))
     })?;
-    hand_on(chunk)
+    let dealt = hand_on(chunk);
+    // The lanes end when nobody can send any more.
+    drop(lanes);
+    dealt
 }
 
 /// Takes from the lanes, a chunk from each in turn, until there are no more.
@@ -119,7 +122,12 @@ mod tests {
         let maps = ["ops=ops_per_s".parse().unwrap()];
         let mut lines = Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
         let mut all = Vec::new();
-        lines.each(|line| Ok(all.append(line))).unwrap();
+        lines
+            .each(|line| {
+                all.append(line);
+                Ok(())
+            })
+            .unwrap();
         let one = all.remove(0);
         (0..).map(move |index| RunRecord { id: format!("run-{index}"), ..one.clone() })
     }
