@@ -16,7 +16,7 @@ pub const MARGIN_PCT: f64 = 2.0;
 pub struct Rules {
     /// Differences up to this many percent are no matter.
     pub margin_pct: f64,
-    /// The measures to compare; none is [`MEASURES_SHOWN`] and whatever imported records hold.
+    /// The measures to compare; none is [`MEASURES_SHOWN`](super::MEASURES_SHOWN) and whatever imported records hold.
     pub measures: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ pub struct Overall {
     pub interval_pct: Option<(f64, f64)>,
     /// Chance of ranks at least as far apart over all points when both sides are the same.
     pub p: Option<f64>,
-    /// The point that is worst for the second side: its place in [`Comparison::points`] and its difference in percent.
+    /// The point that is worst for the second side: its place in [`Comparison::points`](super::Comparison::points) and its difference in percent.
     pub worst: Option<(usize, f64)>,
     /// The verdict.
     pub verdict: Verdict,

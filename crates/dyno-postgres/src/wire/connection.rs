@@ -31,7 +31,7 @@ impl Connection {
     /// Connects, authenticates, and waits until the server is ready. `application_name` is what the server's views show.
     ///
     /// # Errors
-    /// [`TargetErrorKind::Unreachable`], [`TargetErrorKind::Denied`], or [`TargetErrorKind::PasswordNeeded`] when the
+    /// `Unreachable`, `Denied`, or `PasswordNeeded` when the
     /// server wants a password and there is none; each with its way out.
     pub fn open(config: &ConnectConfig, application_name: &str) -> Result<Self, TargetError> {
         Self::open_guarded(config, application_name, &Breaker::default())
