@@ -10,7 +10,7 @@ use dyno_plan::{
     Arrivals, Awr, Blocks, Commit, Data, DataSpec, Drive, Observe, PLAN_VERSION, Plan, Rate, Redo, Run, Size,
     Span, Target, Workload,
 };
-use dyno_record::record::Whole;
+use dyno_record::window::Whole;
 use dyno_record::{
     Company, Counter, CounterDelta, Counters, Gate, Histogram, HostFacts, Identity, Metric, OpStats,
     RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Status, TargetFacts, Unit, WaitTime, Waits, Window,

@@ -5,64 +5,20 @@
 
 use std::collections::BTreeSet;
 
-use dyno_engine::target::Stuck;
 use dyno_plan::Plan;
-use dyno_record::record::Counted;
+use dyno_record::window::Counted;
 use dyno_record::{
-    HostFacts, OwnPart, Placed, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Waits, Window,
-    place_of_target,
+    HostFacts, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window, place_of_target,
 };
 
 use crate::collector::Collector;
+use crate::job::{Aim, Job, Outcome};
+use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
-use crate::observe::Taken;
 use crate::part;
-use crate::processors::Processors;
 use crate::recorder::Recorder;
-use crate::run::{Job, Outcome};
 use crate::summed::op_stats;
 use crate::totals;
-use crate::vigil::Vigil;
-
-/// What the coordinator has measured.
-#[derive(Default)]
-pub(crate) struct Measured {
-    pub(crate) sessions: u32,
-    /// Threads that led them.
-    pub(crate) threads: u32,
-    /// Where they and the server's processes were.
-    pub(crate) placement: Option<Placed>,
-    /// What the server says of sessions that had to be broken off.
-    pub(crate) stuck: Vec<Stuck>,
-    pub(crate) gate_opened_ns: Option<u64>,
-    pub(crate) connect_s: f64,
-    pub(crate) origin_ns: Option<u64>,
-    pub(crate) begin_at: String,
-    pub(crate) end_at: String,
-    pub(crate) stall_ns_max: u64,
-    pub(crate) broken_off: Vec<u32>,
-    /// Who had the processors in the window.
-    pub(crate) processors: Processors,
-    /// What was read of each target, in their order.
-    pub(crate) targets: Vec<MeasuredTarget>,
-}
-
-/// What was read of one target.
-#[derive(Default)]
-pub(crate) struct MeasuredTarget {
-    pub(crate) begin: Option<Taken>,
-    /// When the database's counters in it were read, where that was later than the machine's.
-    pub(crate) begin_counts_ns: Option<u64>,
-    pub(crate) end: Option<Taken>,
-    pub(crate) no_end: Option<String>,
-    pub(crate) whole_begin: Option<Taken>,
-    pub(crate) whole_end: Option<Taken>,
-    /// What changed from one snapshot to the next.
-    pub(crate) vigil: Vigil,
-    pub(crate) waits: Option<Waits>,
-    /// Rows beyond the loaded ones, as the database counted them afterwards.
-    pub(crate) rows_left: Option<u64>,
-}
 
 /// The record of a run, without an audit.
 pub(crate) fn record(
@@ -129,7 +85,7 @@ pub(crate) fn record(
     }
 }
 
-fn target_facts(aim: &crate::run::Aim) -> TargetFacts {
+fn target_facts(aim: &Aim) -> TargetFacts {
     TargetFacts {
         url: aim.target.url(),
         engine: aim.target.engine().to_owned(),

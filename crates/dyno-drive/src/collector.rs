@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
-use dyno_record::{Chunk, Series};
+use dyno_record::Series;
 
-use crate::line::Line;
+use crate::line::{Line, Told};
 use crate::recorder::Interval;
 
 /// Adds up sessions' intervals.
@@ -34,15 +34,6 @@ pub(crate) const OPEN_INTERVALS: u64 = 64;
 
 /// A last interval shorter than this share of one belongs to the point before it: rates over a sliver are noise.
 pub(crate) const SLIVER: f64 = 0.1;
-
-/// What is told of a series once nothing changes it any more.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// Intervals that have become final.
-    pub(crate) last: Vec<Chunk>,
-    /// What was reported of intervals that were final.
-    pub(crate) late: Vec<Chunk>,
-}
 
 impl Collector {
     /// For sessions on so many targets; a series has `points_max` points at most.

@@ -3,6 +3,7 @@
 //! The conductor works on the caller's thread. It waits only for bounded times, so a hanging server, a lost observer or
 //! Ctrl-C always leads to a record of what was measured.
 
+mod beat;
 mod ends;
 
 use std::sync::Arc;
@@ -11,21 +12,21 @@ use std::time::{Duration, Instant};
 use dyno_plan::Length;
 use dyno_record::{Counters, RunRecord};
 
-use crate::assemble::{self, Measured, MeasuredTarget};
+use crate::assemble;
 use crate::collector::Collector;
 use crate::crew::Crew;
+use crate::intervals;
+use crate::job::{Job, Outcome};
 use crate::leftover::{self, Leftover};
 use crate::looks::Looks;
+use crate::measured::{Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::Taken;
-use crate::run::{Job, Outcome};
 use crate::stuck;
 use crate::watch::{Event, Live, Watch};
 use crate::watcher::Watcher;
-use ends::{ANNOUNCED_NS, with_overhead};
+use beat::{ANNOUNCED_NS, BEAT};
 
-/// How often the coordinator looks up while it waits.
-const BEAT: Duration = Duration::from_millis(20);
 /// Share of an interval for which its counters wait for sessions to make visible what they did in it.
 const INTERVAL_LAG_SHARE: u64 = 4;
 /// How often it looks whether sessions have made their work visible.
@@ -237,11 +238,11 @@ impl<'a> Conductor<'a> {
         taken: Vec<Taken>,
         until_ns: u64,
     ) {
-        let taken = with_overhead(taken, crew);
+        let taken = crew.with_overhead(taken);
         let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
         let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
         let blind = std::mem::replace(&mut self.blind, self.opening);
-        let metrics = metrics::of_intervals(self.job, &previous, &self.previous.0, seconds, blind);
+        let metrics = intervals::of_intervals(self.job, &previous, &self.previous.0, seconds, blind);
         collector.note_metrics(index, metrics);
     }
 

@@ -80,7 +80,7 @@ impl Cover {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_record::record::Counted;
+    use dyno_record::window::Counted;
 
     fn select(count: u64, before: f64) -> BTreeMap<String, OpStats> {
         let stats =

@@ -13,18 +13,18 @@ use dyno_record::{OpClass, Placed};
 use crate::collector::Collector;
 use crate::deal::{Place, Table};
 use crate::draw::Draw;
+use crate::job::{Aim, Job};
 use crate::looks::Looks;
+use crate::observe::Taken;
 use crate::pace::Pace;
 use crate::recorder::Recorder;
 use crate::rest::Rest;
-use crate::run::{Aim, Job, NO_THREAD};
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::team;
 use crate::think::Think;
+use crate::threads::{NO_THREAD, STACK_BYTES};
 use crate::worker::{Report, Worker};
 
-/// Stack of a session's thread. The loop needs little; drivers and TLS some more.
-pub(crate) const STACK_BYTES: usize = 512 * 1024;
 /// How long a session that was broken off may take to notice.
 const BROKEN_OFF_S_MAX: f64 = 5.0;
 
@@ -42,6 +42,14 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
+    /// `taken` with the transactions of sessions, so far, that were no operations.
+    pub(crate) fn with_overhead(&self, mut taken: Vec<Taken>) -> Vec<Taken> {
+        for (at, taken) in taken.iter_mut().enumerate() {
+            taken.overhead = self.shared.overhead(at);
+        }
+        taken
+    }
+
     /// Starts every session's thread; they connect, prepare and wait at the gate. `looks` at the targets, in their order. Where
     /// the machine gives too few threads the run has failed, with those sessions that are there.
     pub(crate) fn hire(job: &Job<'_>, looks: &[Arc<Looks>]) -> (Self, Collector) {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use dyno_engine::{Cancel, Target, TargetError, patience};
 use dyno_plan::DataSpec;
 
+use crate::job::{Aim, Job};
 use crate::recorder::Recorder;
-use crate::run::{Aim, Job};
 
 /// How long the rows that sessions have left are counted; the count is one check of many.
 const COUNT_MAX: Duration = Duration::from_secs(10);

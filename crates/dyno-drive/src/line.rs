@@ -4,13 +4,21 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dyno_record::{Chunk, Merge, Overview, Part, Series, SeriesPoint};
 
-use crate::collector::Told;
 use crate::packed::Packed;
 use crate::recorder::Interval;
 use crate::tally::Tally;
 
 /// Intervals that may be open at once where nobody reports for a long time: a server that hangs, a machine that slept.
 const OPEN_MAX: usize = 4_096;
+
+/// What is told of a series once nothing changes it any more.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Intervals that have become final.
+    pub(crate) last: Vec<Chunk>,
+    /// What was reported of intervals that were final.
+    pub(crate) late: Vec<Chunk>,
+}
 
 /// The intervals of one series.
 pub(crate) struct Line {

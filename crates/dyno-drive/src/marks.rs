@@ -5,7 +5,7 @@
 //! done whenever that becomes visible, and the last such note is what the snapshot holds of it. Where a session may have
 //! become visible while the snapshot was read, there are two notes, and the truth lies between them.
 
-use crate::recorder::Life;
+use crate::life::Life;
 
 /// How often a session makes its work visible again while others are still on their way to an edge.
 pub(crate) const REFRESH_NS: u64 = 150_000_000;

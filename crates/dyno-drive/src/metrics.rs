@@ -11,8 +11,6 @@ use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits, Window};
 
 use crate::cover::Cover;
 use crate::observe::Taken;
-use crate::run::Job;
-use crate::totals;
 use crate::vigil::leave_out_fallen;
 
 /// Bytes in a megabyte of a rate (10⁶, as storage is sold and as networks count).
@@ -269,7 +267,7 @@ pub(crate) fn stands_still(moved: &Counters) -> bool {
 }
 
 /// What counters moved by between two looks; transactions of sessions that were no operations are among Dyno's own.
-fn between(begin: &Taken, end: &Taken) -> Counters {
+pub(crate) fn between(begin: &Taken, end: &Taken) -> Counters {
     let mut counters = Counters::between(&begin.database, &end.database);
     leave_out_fallen(&mut counters, &end.database);
     let overhead = end.overhead.saturating_sub(begin.overhead);
@@ -277,55 +275,10 @@ fn between(begin: &Taken, end: &Taken) -> Counters {
     counters
 }
 
-/// Rates of one interval of the series by metric name: of all targets, then of each where there are several. Sessions that
-/// make their work visible at the end of each interval have counted over its `length_s`; everything else is counted between
-/// the two moments at which it was read. While such sessions are still on their way to the window's begin the run is `blind`
-/// to what they do, and an interval has no figures of theirs.
-pub(crate) fn of_intervals(
-    job: &Job<'_>,
-    begin: &[Taken],
-    end: &[Taken],
-    length_s: f64,
-    blind: bool,
-) -> Vec<BTreeMap<String, f64>> {
-    let seconds = |begin: &Taken, end: &Taken| end.at_ns().saturating_sub(begin.at_ns()) as f64 / 1e9;
-    let pairs = || begin.iter().zip(end);
-    let counters: Vec<Counters> = pairs().map(|(begin, end)| between(begin, end)).collect();
-    let mut each: Vec<Metrics> = pairs()
-        .zip(&counters)
-        .zip(&job.targets)
-        .map(|(((begin, end), counters), aim)| match aim.identity.counts_at_edges {
-            true if blind => Metrics::new(),
-            true => of_database(counters, &Cover::all(length_s)),
-            false => of_database(counters, &Cover::all(seconds(begin, end))),
-        })
-        .collect();
-    let mut total = match each.as_slice() {
-        [_] => each.remove(0),
-        several => {
-            let parts: Vec<&Metrics> = several.iter().collect();
-            let counters: Vec<&Counters> = counters.iter().collect();
-            totals::metrics(&totals::counters(job, &counters), &parts)
-        }
-    };
-    if let (Some(begin), Some(end)) = (begin.first(), end.first()) {
-        let seconds = seconds(begin, end);
-        of_host(&mut total, &HostDelta::between(&begin.host, &end.host, seconds), 0.0, true);
-    }
-    for (own, (begin, end)) in each.iter_mut().zip(pairs()) {
-        let seconds = seconds(begin, end);
-        of_device(own, &HostDelta::between(&begin.host, &end.host, seconds), true);
-    }
-    let known = |metrics: Metrics| {
-        metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()
-    };
-    std::iter::once(total).chain(each).map(known).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use dyno_record::Snapshot;
-    use dyno_record::record::Counted;
+    use dyno_record::window::Counted;
 
     use super::*;
 

@@ -5,16 +5,17 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
-use dyno_record::record::{Counted, HotOps, ThinkTime, Whole};
+use dyno_record::window::{Counted, HotOps, ThinkTime, Whole};
 use dyno_record::{Counters, ErrorTally, Gate, OpClass, OwnPart, Series, Waits, Window};
 
-use crate::assemble::{Measured, MeasuredTarget};
 use crate::cover::Cover;
+use crate::job::Job;
+use crate::life::Life;
 use crate::marks::{Mark, Marks};
+use crate::measured::{Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::{OWN_COMMITS, Taken};
-use crate::recorder::{Life, Recorder};
-use crate::run::Job;
+use crate::recorder::Recorder;
 use crate::summed::op_stats;
 
 /// Why figures of the whole machine are in no target's own part.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use dyno_host::{ProcessTimes, ProcessorShares};
 use dyno_record::{Metric, ServerProcesses, Unit};
 
+use crate::job::Job;
 use crate::metrics::{self, Metrics};
-use crate::run::Job;
 
 /// The metric.
 const OTHERS_PCT: &str = "others_cpu_pct";

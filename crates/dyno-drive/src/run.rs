@@ -1,93 +1,23 @@
 //! One run, from job to record: starts observers and sessions, and lets the conductor lead them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
 
-use dyno_engine::{Cancel, Clock, Instance, Target, TargetError, TargetErrorKind};
-use dyno_plan::{DataSpec, Plan};
-use dyno_record::{Identity, RunRecord, Waits};
+use dyno_engine::{TargetError, TargetErrorKind};
+use dyno_record::{RunRecord, Waits};
 
-use crate::assemble::{self, Measured, MeasuredTarget};
+use crate::assemble;
 use crate::collector::Collector;
 use crate::conductor::Conductor;
 use crate::crew::Crew;
+use crate::job::{Aim, Job, Outcome};
 use crate::leftover::Leftover;
+use crate::measured::{Measured, MeasuredTarget};
 use crate::observe::{ObserverThread, SamplerThread};
+use crate::threads::NO_THREAD;
 use crate::watch::Watch;
 use crate::watcher::Watcher;
-
-/// Everything a run needs.
-pub struct Job<'a> {
-    /// The run's name.
-    pub run_id: String,
-    /// When it started, RFC 3339 in UTC.
-    pub started_at: String,
-    /// A number unique to this run on this target, part of every update value.
-    pub run_stamp: u64,
-    /// The plan.
-    pub plan: &'a Plan,
-    /// The databases, in the order of the plan; at least one.
-    pub targets: Vec<Aim>,
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
-    /// The user's wish to stop.
-    pub cancel: Cancel,
-    /// The program's version.
-    pub dyno_version: String,
-    /// Points that a series of the record has at most: [`OVERVIEW_POINTS_MAX`](dyno_record::OVERVIEW_POINTS_MAX), and fewer
-    /// in tests of what lies beyond.
-    pub series_points_max: usize,
-}
-
-/// One database of a run.
-#[derive(Clone)]
-pub struct Aim {
-    /// The database.
-    pub target: Arc<dyn Target>,
-    /// What it is.
-    pub identity: Identity,
-    /// The data that it holds.
-    pub spec: DataSpec,
-    /// Named places on this host whose devices matter: `data`, `redo`.
-    pub host_paths: Vec<(String, PathBuf)>,
-    /// Why its sessions only read, if they do.
-    pub reads_only: Option<String>,
-    /// What its counters count; unknown where it is the only one, or the engine cannot tell.
-    pub instance: Option<Instance>,
-}
-
-impl Job<'_> {
-    /// Whether there are several databases.
-    pub(crate) fn is_several(&self) -> bool {
-        self.targets.len() > 1
-    }
-
-    /// Spacing of the series in seconds, and the most points of it.
-    pub(crate) fn series(&self) -> (f64, usize) {
-        (self.plan.observe.interval.0.as_secs_f64(), self.series_points_max)
-    }
-
-    /// The database at `at` in words that stand before what went wrong with it; nothing where there is only one.
-    pub(crate) fn label(&self, at: usize) -> String {
-        match self.is_several() {
-            true => format!("target {} ({}): ", at + 1, self.targets[at].target.url()),
-            false => String::new(),
-        }
-    }
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Done,
-    Interrupted,
-    Failed(String),
-}
-
-/// The way out where the machine gives no thread.
-pub(crate) const NO_THREAD: &str = "fewer sessions, or a higher limit of processes (`ulimit -u`)";
 
 /// Runs `job` to its end and returns its record, without an audit, and what its sessions have left in the tables: to be
 /// removed when the record is safe.

@@ -22,7 +22,6 @@ use dyno_record::{Advice, Counter, Identity, OpClass, ServerProcesses, Snapshot}
 
 pub use ledger::{Account, ClassAccount, Ledger, Span};
 
-use crate::worker::class_of;
 use ledger::{Entry, Part};
 
 /// A clock that moves only when a script moves it, or when somebody sleeps on it.
@@ -367,7 +366,7 @@ impl ScriptedSession {
             Op::Scan => self.spec.scan_rows,
         };
         self.own.logical_reads += rows;
-        parts.push(Part { class: class_of(op), rows, ns });
+        parts.push(Part { class: op.class(), rows, ns });
         if op.writes() {
             parts.push(Part { class: OpClass::Commit, rows: 0, ns: ns - ns / 2 });
             self.own.commits += 1;
@@ -388,7 +387,7 @@ impl ScriptedSession {
     fn failed(&mut self, op: Op, error: OpError) -> Box<OpError> {
         let code = error.code.clone();
         let ended_ns = self.clock.now_ns();
-        self.log.push(Entry::Failed { class: class_of(op), error: error.class, code, ended_ns });
+        self.log.push(Entry::Failed { class: op.class(), error: error.class, code, ended_ns });
         Box::new(error)
     }
 

@@ -11,7 +11,7 @@ use crate::pace::Pace;
 use crate::poll;
 use crate::recorder::Timing;
 use crate::shared::Phase;
-use crate::worker::{Worker, class_of, edge_between};
+use crate::worker::{Worker, edge_between};
 
 /// How long a wait before the gate lasts before the clock is looked at.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -254,7 +254,7 @@ impl Seat {
     /// The class that a failure of the request under way counts for.
     pub(crate) fn class(&self) -> OpClass {
         match self.doing {
-            Doing::Operation { task, .. } => class_of(task.op),
+            Doing::Operation { task, .. } => task.op.class(),
             _ => OpClass::Select,
         }
     }

@@ -8,9 +8,9 @@ use dyno_engine::{Clock, Op, OpError, Place, Session, SliceDone};
 use dyno_record::OpClass;
 
 use crate::draw::Draw;
-use crate::recorder::{CLASSES, Recorder, Timing};
+use crate::life::CLASSES;
+use crate::recorder::{Recorder, Timing};
 use crate::think::Think;
-use crate::worker::class_of;
 
 /// The time that a slice aims at.
 const SLICE_NS: u64 = 40_000_000;
@@ -90,7 +90,7 @@ fn call(
     let ended_ns = clock.now_ns();
     let mut counts = [0u64; CLASSES];
     for &op in ops {
-        counts[class_of(op) as usize] += 1;
+        counts[op.class() as usize] += 1;
     }
     let [selects, lookups, scans, by_secondary] = rows_read;
     let parts = [

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use dyno_engine::target::Stuck;
 
-use crate::run::Job;
+use crate::job::Job;
 
 /// The longest wait for all answers: a server that lets sessions hang may let this question hang, too.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use dyno_plan::Drive;
 use dyno_record::{Histogram, OpClass, OpStats};
 
+use crate::job::Job;
 use crate::recorder::Recorder;
-use crate::run::Job;
 
 /// Why operations have no time of their own on the server drive.
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";

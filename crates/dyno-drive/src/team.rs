@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use dyno_engine::{Clock, ErrorClass, OpError};
 
-use crate::crew::STACK_BYTES;
 use crate::deal::{Hand, Place};
 use crate::pace::Pace;
 use crate::panics::caught;
 use crate::poll::{Bell, Poll};
 use crate::seat::{Next, Seat};
 use crate::shared::{Phase, Shared, Sleeper};
+use crate::threads::STACK_BYTES;
 use crate::worker::{Ended, Worker};
 
 /// Threads of one team that connect its sessions, and that end them.

@@ -6,15 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_record::record::Whole;
+use dyno_record::window::Whole;
 use dyno_record::{
     Change, Company, Counter, CounterDelta, Counters, Fall, Histogram, Metric, OtherSessions, Unit, WaitTime,
     Waits,
 };
 
 use crate::cover::Cover;
+use crate::job::Job;
 use crate::metrics::{self, Metrics};
-use crate::run::Job;
 
 /// The sum of the targets' counters, which stand in their order.
 pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {

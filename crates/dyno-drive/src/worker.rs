@@ -12,11 +12,12 @@ use dyno_record::OpClass;
 
 use crate::descriptors;
 use crate::draw::{Draw, Task};
+use crate::life::Life;
 use crate::looks::{Look, Looks};
 use crate::marks::{Mark, REFRESH_NS};
 use crate::pace::Pace;
 use crate::panics::{as_error, caught};
-use crate::recorder::{Life, Recorder, Timing};
+use crate::recorder::{Recorder, Timing};
 use crate::rest::Rest;
 use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
@@ -74,19 +75,6 @@ pub(crate) enum Ended {
     Stop,
     /// The session cannot go on.
     Failed(String),
-}
-
-/// The class of an operation.
-pub(crate) fn class_of(op: Op) -> OpClass {
-    match op {
-        Op::Select { .. } => OpClass::Select,
-        Op::Lookup { .. } => OpClass::Lookup,
-        Op::Scan => OpClass::Scan,
-        Op::Update { .. } => OpClass::Update,
-        Op::Secondary { .. } => OpClass::Secondary,
-        Op::Insert { .. } => OpClass::Insert,
-        Op::Delete { .. } => OpClass::Delete,
-    }
 }
 
 /// Which end of the window lies between two phases: its begin (0), its end (1), or none. A session that was in one operation
@@ -263,7 +251,7 @@ impl Worker {
     #[inline]
     fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
         let task = self.draw.next_task();
-        self.doing = class_of(task.op);
+        self.doing = task.op.class();
         self.turn(session, task.place);
         let began_ns = self.clock.now_ns();
         let outcome = session.execute(task.op);
@@ -275,7 +263,7 @@ impl Worker {
             }
             Err(error) => {
                 self.take_back(task.op, &error);
-                self.recover(session, class_of(task.op), &error)
+                self.recover(session, task.op.class(), &error)
             }
         }
     }
@@ -328,7 +316,7 @@ impl Worker {
     #[inline]
     pub(crate) fn count(&mut self, task: Task, timing: Timing, done: Done) {
         self.rest.ended_well();
-        self.recorder.done(class_of(task.op), timing, done.rows);
+        self.recorder.done(task.op.class(), timing, done.rows);
         self.recorder.drawn(task);
         if task.op.writes() {
             self.recorder.commit(done.commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at)));

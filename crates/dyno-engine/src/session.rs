@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_record::OpClass;
 
 use crate::clock::Clock;
 use crate::error::{OpError, TargetError};
@@ -98,6 +99,19 @@ pub enum Op {
 }
 
 impl Op {
+    /// Its class.
+    pub fn class(self) -> OpClass {
+        match self {
+            Self::Select { .. } => OpClass::Select,
+            Self::Lookup { .. } => OpClass::Lookup,
+            Self::Scan => OpClass::Scan,
+            Self::Update { .. } => OpClass::Update,
+            Self::Secondary { .. } => OpClass::Secondary,
+            Self::Insert { .. } => OpClass::Insert,
+            Self::Delete { .. } => OpClass::Delete,
+        }
+    }
+
     /// Whether it changes rows, and commits.
     pub fn writes(self) -> bool {
         matches!(self, Self::Update { .. } | Self::Insert { .. } | Self::Delete { .. })

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::record::RunId;
+/// A run's name: its start in UTC and four random digits, `20260321-142501-7f3a`. Sorts by time.
+pub type RunId = String;
 
 /// A run's name from the moment it started and sixteen random bits: `20260321-142501-7f3a`.
 ///

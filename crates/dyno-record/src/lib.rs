@@ -11,7 +11,9 @@ pub mod imported;
 pub mod json;
 pub mod latency;
 pub mod metric;
-pub mod part;
+pub mod ops;
+mod own;
+mod part;
 pub mod platform;
 pub mod record;
 pub mod reported;
@@ -21,6 +23,7 @@ pub mod series;
 pub mod targets;
 pub mod waits;
 pub mod whose;
+pub mod window;
 
 #[cfg(test)]
 mod sample;
@@ -28,16 +31,16 @@ mod sample;
 pub use audit::{AuditCheck, CheckStatus};
 pub use change::{Change, Fall, MarkKind};
 pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Snapshot};
-pub use id::{new_run_id, now_rfc3339, rfc3339};
+pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};
 pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};
 pub use latency::{Histogram, Latency};
 pub use metric::{Metric, Unit};
+pub use ops::{ErrorTally, OpClass, OpStats};
+pub use own::OwnPart;
 pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
 pub use platform::{Advice, HostFacts, Identity, ServerProcesses, Severity, TargetFacts};
-pub use record::{
-    ErrorTally, Gate, OpClass, OpStats, Placed, RunId, RunRecord, SCHEMA_VERSION, Status, Window,
-};
+pub use record::{RunRecord, SCHEMA_VERSION, Status};
 pub use reported::{Reported, ReportedEvent, ReportedLoad};
 pub use repository::{
     Batch, Chunks, Filter, Mark, PackedRecord, Packer, Repository, RepositoryError, RunState, RunSummary,
@@ -47,6 +50,7 @@ pub use schema::schema;
 pub use series::{
     Chunk, FullSeries, Merge, OVERVIEW_POINTS_MAX, Overview, Part, Series, SeriesPoint, Slowest,
 };
-pub use targets::{OwnPart, place_of_target};
+pub use targets::place_of_target;
 pub use waits::{Company, OtherSessions, WaitTime, Waits};
 pub use whose::{Scope, Whose};
+pub use window::{Gate, Placed, Window};

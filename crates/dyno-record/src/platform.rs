@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counter::Counter;
-use crate::targets::OwnPart;
+use crate::own::OwnPart;
 
 /// What a target says it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

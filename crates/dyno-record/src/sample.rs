@@ -165,7 +165,7 @@ pub(crate) fn full() -> RunRecord {
         ops: BTreeMap::from([("all".to_owned(), all.clone()), ("select".to_owned(), all)]),
         metrics,
         counters: counters(),
-        whole: Some(record::Whole { commits: 6_400, counters: counters(), ..record::Whole::default() }),
+        whole: Some(window::Whole { commits: 6_400, counters: counters(), ..window::Whole::default() }),
         host_counters: BTreeMap::from([("cpu.busy_pct".to_owned(), 87.125)]),
         waits: Waits::Sampled {
             samples: 100,

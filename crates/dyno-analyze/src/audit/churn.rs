@@ -1,7 +1,7 @@
 //! Inserts and deletes: rows counted on both sides, and the tables' own count afterwards.
 
 use dyno_record::CheckStatus;
-use dyno_record::record::Counted;
+use dyno_record::window::Counted;
 
 use super::compare::Tolerance;
 use super::facts::{Engine, Facts, Interval};

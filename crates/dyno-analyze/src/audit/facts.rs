@@ -1,7 +1,7 @@
 //! What the checks need to know of a record, worked out once.
 
 use dyno_plan::{Drive, Holding};
-use dyno_record::record::Counted;
+use dyno_record::window::Counted;
 use dyno_record::{
     Counter, Counters, MarkKind, OpClass, OpStats, RunRecord, TargetFacts, Window, place_of_target,
 };

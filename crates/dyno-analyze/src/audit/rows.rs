@@ -1,6 +1,6 @@
 //! Rows that the database counted as changed, apart by kind, as far as its own counters tell.
 
-use dyno_record::record::Counted;
+use dyno_record::window::Counted;
 
 use super::compare::{Tolerance, share_of};
 use super::facts::{Engine, Facts, Interval};

@@ -1,7 +1,7 @@
 //! Updates: rows counted on both sides, values really changed, redo really written.
 
 use dyno_plan::Redo;
-use dyno_record::record::Counted;
+use dyno_record::window::Counted;
 use dyno_record::{CheckStatus, Counter};
 
 use super::facts::{Facts, Interval};

@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use dyno_record::now_rfc3339;
 
-use super::{BEAT, Conductor};
+use super::Conductor;
+use super::beat::{ANNOUNCED_NS, BEAT};
 use crate::collector::{self, Collector};
 use crate::crew::Crew;
+use crate::job::Outcome;
 use crate::looks::Look;
 use crate::observe::Taken;
-use crate::run::Outcome;
 use crate::shared::Phase;
 use crate::watch::Event;
 use crate::watcher::Watcher;
 
-/// How long before the window's begin it is announced to the sessions, so that each notices it at once.
-pub(super) const ANNOUNCED_NS: u64 = 1_000_000;
 /// How long sessions usually take at most to reach an edge of the window, s: then one snapshot serves for all.
 const EDGE_SHARP_S: f64 = 0.03;
 /// The same where counters show at once what is done: what a session tells of its own share is asked for there too, and a
@@ -52,7 +51,7 @@ impl Conductor<'_> {
         let (job, opening) = (self.job, self.opening);
         let now = |at: usize| (!opening || !job.targets[at].identity.counts_at_edges).then_some(0);
         let taken = self.all_snapshots(crew, &now)?;
-        self.previous = (with_overhead(taken.clone(), crew), self.counted_until(crew, 0, origin_ns));
+        self.previous = (crew.with_overhead(taken.clone()), self.counted_until(crew, 0, origin_ns));
         self.measured.begin_at = taken.first().map_or_else(now_rfc3339, |taken| taken.at.clone());
         for (target, taken) in self.measured.targets.iter_mut().zip(taken) {
             target.vigil.begin(&taken);
@@ -157,12 +156,4 @@ impl Conductor<'_> {
         self.measured.processors.end(self.job);
         self.last_beat_ns = None;
     }
-}
-
-/// With the transactions of sessions, so far, that were no operations.
-pub(super) fn with_overhead(mut taken: Vec<Taken>, crew: &Crew) -> Vec<Taken> {
-    for (at, taken) in taken.iter_mut().enumerate() {
-        taken.overhead = crew.shared.overhead(at);
-    }
-    taken
 }

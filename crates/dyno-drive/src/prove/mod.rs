@@ -5,6 +5,7 @@
 //! - [`witness`] stands between a run and its target and notes, row by row, what the database acknowledged;
 //! - [`rows`] holds that account against the version counters that the rows themselves carry.
 
+mod counted;
 mod distribution;
 mod figure;
 pub mod rows;

@@ -8,7 +8,8 @@ use dyno_engine::{Cancel, Clock, MonotonicClock, Op, Target, TargetError};
 use dyno_plan::{DataSpec, Plan, PlanSource};
 use dyno_record::RunRecord;
 
-use crate::run::{Aim, Job, run};
+use crate::job::{Aim, Job};
+use crate::run::run;
 use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget, Span};
 use crate::watch::{Event, Watch};
 

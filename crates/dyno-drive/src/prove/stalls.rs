@@ -11,9 +11,9 @@ use std::time::Instant;
 use dyno_engine::TargetError;
 use dyno_record::Window;
 
+use super::counted::counts;
 use super::figure::{Figure, Figures};
 use super::scene::{Ran, Scene};
-use super::window::counts;
 use crate::scripted::Act;
 
 /// Length of warm-up and window, ms.

@@ -5,14 +5,14 @@
 //! window's ends were neither lost nor counted twice, and percentiles are those of the operations that were done.
 
 use dyno_engine::{ErrorClass, Op, OpError, TargetError};
-use dyno_record::record::Counted;
-use dyno_record::{Counter, OpClass, OpStats, RunRecord, Status};
+use dyno_record::OpClass;
 
+use super::counted::{counts, stats};
 use super::distribution::Distribution;
 use super::figure::{Figure, Figures};
-use super::scene::{Ran, Scene};
+use super::scene::Scene;
 use super::stalls;
-use crate::scripted::{Account, Act, REDO_BYTES_PER_ROW};
+use crate::scripted::Act;
 
 /// Nanoseconds between two arrivals of the open loop.
 const GAP_NS: u64 = 1_000_000;
@@ -187,96 +187,9 @@ fn server_drive() -> Result<Vec<Figure>, TargetError> {
     Ok(figures.all)
 }
 
-fn stats<'a>(record: &'a RunRecord, class: &str) -> Option<&'a OpStats> {
-    record.ops.get(class)
-}
-
-/// Counts, rows, errors, counters and sums that hold in every scene.
-pub(super) fn counts(figures: &mut Figures, ran: &Ran) {
-    let Ran { record, ledger, span, .. } = ran;
-    let (window, life) = (ledger.window(*span), ledger.life());
-    figures.count("run valid", 1, Some(u64::from(record.status == Status::Valid)));
-    for (class, scripted) in &window.classes {
-        let recorded = stats(record, class.name());
-        let name = class.name();
-        if *class != OpClass::Slice {
-            figures.count(format!("{name} operations"), scripted.count, recorded.map(|stats| stats.count));
-        }
-        if !matches!(class, OpClass::Commit | OpClass::Slice) {
-            figures.count(format!("{name} rows"), scripted.rows, recorded.map(|stats| stats.rows));
-            figures.count(format!("{name} errors"), scripted.errors, recorded.map(|stats| stats.errors));
-        }
-    }
-    let all = stats(record, "all");
-    figures.count("all operations", window.all().count, all.map(|stats| stats.count));
-    let seconds = record.window.as_ref().map(|window| window.work_seconds());
-    let by_rate = all.zip(seconds).map(|(stats, seconds)| stats.rate_per_s * seconds + stats.before);
-    figures.number("rate × window", "operations", Some(window.all().count as f64), by_rate);
-    let points = &record.series.points;
-    figures.count("series, operations", window.all().count, Some(points.iter().map(|p| p.ops).sum()));
-    figures.count("series, errors", window.all().errors, Some(points.iter().map(|p| p.errors).sum()));
-    between(figures, record);
-    let whole = record.whole.clone().unwrap_or_default();
-    figures.count("whole run, operations", operations(&life), Some(whole.ops.values().sum()));
-    let updated = life.class(OpClass::Update);
-    figures.count("whole run, rows updated", updated.rows, Some(whole.rows_updated));
-    figures.count("whole run, rows read", life.all().rows - updated.rows, Some(whole.rows_read));
-    figures.count("whole run, commits", life.class(OpClass::Commit).count, Some(whole.commits));
-    figures.count("whole run, errors", life.all().errors, Some(whole.errors));
-    let scripted = [
-        (Counter::LogicalReads, life.all().rows),
-        (Counter::Commits, life.class(OpClass::Commit).count),
-        (Counter::RowsWritten, updated.rows),
-        (Counter::RedoBytes, updated.rows * REDO_BYTES_PER_ROW),
-    ];
-    for (counter, scripted) in scripted {
-        figures.count(
-            format!("whole run, counter {}", counter.name()),
-            scripted,
-            moved(&whole.counters, counter),
-        );
-    }
-}
-
-/// The database's own counters between the two snapshots, against what the client says that these hold.
-fn between(figures: &mut Figures, record: &RunRecord) {
-    let window = record.window.clone().unwrap_or_default();
-    let counted = window.counted.unwrap_or_default();
-    let (fewer, more) = window.unsure.unwrap_or_default();
-    let held = |of: &Counted| {
-        [
-            (Counter::LogicalReads, of.rows()),
-            (Counter::Commits, of.commits),
-            (Counter::RowsWritten, of.rows_updated),
-            (Counter::RedoBytes, of.rows_updated * REDO_BYTES_PER_ROW),
-        ]
-    };
-    for (((counter, counted), (_, fewer)), (_, more)) in
-        held(&counted).into_iter().zip(held(&fewer)).zip(held(&more))
-    {
-        let moved = moved(&record.counters, counter);
-        // Where the client says that it cannot tell, the database's own figure must lie within what it says.
-        let bound = moved.map(|moved| moved.clamp(counted.saturating_sub(fewer), counted + more));
-        figures.number(
-            format!("counter {}", counter.name()),
-            "",
-            moved.map(|moved| moved as f64),
-            bound.map(|b| b as f64),
-        );
-    }
-}
-
-fn moved(counters: &dyno_record::Counters, counter: Counter) -> Option<u64> {
-    counters.get(counter).ok().and_then(|delta| u64::try_from(delta).ok())
-}
-
-/// Operations and slices of an account; commits are parts of updates.
-fn operations(account: &Account) -> u64 {
-    account.all().count + account.class(OpClass::Slice).count
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::scene::Ran;
     use super::*;
 
     #[test]

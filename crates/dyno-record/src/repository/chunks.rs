@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rusqlite::{OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
 use super::{Repository, RepositoryError, pack};
-use crate::record::RunId;
+use crate::id::RunId;
 use crate::series::{Chunk, Part, SeriesPoint};
 
 /// Intervals in a chunk.

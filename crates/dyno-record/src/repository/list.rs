@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::Serialize;
 
+use super::member::part_of;
 use super::process::{ProcessMark, start_ticks_of};
-use super::sweep::part_of;
 use super::{Mark, Repository, RepositoryError, RunState};
+use crate::id::RunId;
 use crate::part::PartOf;
-use crate::record::RunId;
 
 /// One run in a list. A figure that is not known is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::{Repository, RepositoryError};
-use crate::record::RunId;
+use crate::id::RunId;
 
 /// A kind of mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,6 +25,7 @@ mod conclusion;
 mod error;
 mod list;
 mod marks;
+mod member;
 mod open;
 mod pack;
 mod packed;
@@ -50,8 +51,9 @@ use std::path::{Path, PathBuf};
 use dyno_plan::Plan;
 use serde::Serialize;
 
+use crate::id::RunId;
 use crate::part::PartOf;
-use crate::record::{RunId, Status};
+use crate::record::Status;
 
 pub use chunks::{Chunks, SeriesWriter};
 pub use error::RepositoryError;

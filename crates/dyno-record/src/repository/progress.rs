@@ -7,7 +7,8 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{Repository, RepositoryError, RunState, pack};
-use crate::record::{RunId, RunRecord, Status};
+use crate::id::RunId;
+use crate::record::{RunRecord, Status};
 use crate::series::{OVERVIEW_POINTS_MAX, Overview, Part, Series};
 
 impl Repository {

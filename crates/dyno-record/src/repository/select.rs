@@ -3,9 +3,10 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::list::process_mark;
-use super::sweep::part_of;
+use super::member::part_of;
 use super::{Repository, RepositoryError, StartedRun, pack};
-use crate::record::{RunId, RunRecord};
+use crate::id::RunId;
+use crate::record::RunRecord;
 
 /// How many names an error lists.
 const NAMES_MAX: usize = 10;

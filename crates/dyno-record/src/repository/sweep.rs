@@ -260,17 +260,3 @@ pub(super) fn put_member(
     )?;
     Ok(())
 }
-
-/// A run's place, from the columns of `member`; absent for a run of its own.
-pub(super) fn part_of(row: &Row<'_>) -> rusqlite::Result<Option<PartOf>> {
-    let Some(id) = row.get::<_, Option<String>>("sweep")? else { return Ok(None) };
-    let settings: String = row.get("settings")?;
-    Ok(Some(PartOf {
-        id,
-        kind: SweepKind::from_name(&row.get::<_, String>("kind")?).unwrap_or(SweepKind::Sweep),
-        point: row.get("point")?,
-        repeat: row.get("repeat")?,
-        side: row.get("side")?,
-        settings: serde_json::from_str(&settings).unwrap_or_default(),
-    }))
-}

@@ -5,8 +5,10 @@ use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, 
 use super::packed::{Form, PackedRecord, Packer, malformed, microseconds};
 use super::sweep::put_member;
 use super::{Mark, Repository, RepositoryError, StartedRun, pack};
+use crate::id::RunId;
 use crate::metric::{Metric, Unit};
-use crate::record::{RunId, RunRecord, Window};
+use crate::record::RunRecord;
+use crate::window::Window;
 
 impl Repository {
     /// Notes that a run has started. Until [`Repository::finish`] it is listed as running while its process lives, and

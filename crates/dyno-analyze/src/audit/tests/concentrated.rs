@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dyno_plan::Span;
-use dyno_record::record::{HotOps, ThinkTime};
+use dyno_record::window::{HotOps, ThinkTime};
 
 use super::*;
 

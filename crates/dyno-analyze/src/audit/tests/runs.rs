@@ -194,7 +194,7 @@ fn processors_that_others_had_are_said() {
 fn read_late(record: &mut RunRecord) {
     hold(record, 1.0);
     let counted = window(record).counted.clone().unwrap();
-    window(record).unsure = Some((dyno_record::record::Counted::default(), counted));
+    window(record).unsure = Some((dyno_record::window::Counted::default(), counted));
 }
 
 #[test]
@@ -202,8 +202,8 @@ fn rows_that_were_updated_while_the_counters_were_read_may_be_missing_and_no_mor
     let missing = |rows: f64| {
         postgres(|r| {
             hold(r, 1.0);
-            let unsure = dyno_record::record::Counted { rows_updated: 8_000, ..Default::default() };
-            window(r).unsure = Some((unsure, dyno_record::record::Counted::default()));
+            let unsure = dyno_record::window::Counted { rows_updated: 8_000, ..Default::default() };
+            window(r).unsure = Some((unsure, dyno_record::window::Counted::default()));
             *r.counters.native.get_mut("dyno.rows.n_tup_upd").unwrap() -= rows;
         })
     };
@@ -436,7 +436,7 @@ fn hold(record: &mut RunRecord, share: f64) {
     let ops = record.ops.iter().filter(|(class, _)| *class != "all");
     let ops = ops.map(|(class, stats)| (class.clone(), part(stats.count))).collect();
     let rows = |class: &str| record.ops.get(class).map_or(0, |stats| part(stats.rows));
-    let counted = dyno_record::record::Counted {
+    let counted = dyno_record::window::Counted {
         ops,
         rows_read: rows("select"),
         rows_updated: rows("update"),

@@ -1,0 +1,48 @@
+//! What the coordinator has measured, before it is a record.
+
+use dyno_engine::target::Stuck;
+use dyno_record::{Placed, Waits};
+
+use crate::observe::Taken;
+use crate::processors::Processors;
+use crate::vigil::Vigil;
+
+/// What the coordinator has measured.
+#[derive(Default)]
+pub(crate) struct Measured {
+    pub(crate) sessions: u32,
+    /// Threads that led them.
+    pub(crate) threads: u32,
+    /// Where they and the server's processes were.
+    pub(crate) placement: Option<Placed>,
+    /// What the server says of sessions that had to be broken off.
+    pub(crate) stuck: Vec<Stuck>,
+    pub(crate) gate_opened_ns: Option<u64>,
+    pub(crate) connect_s: f64,
+    pub(crate) origin_ns: Option<u64>,
+    pub(crate) begin_at: String,
+    pub(crate) end_at: String,
+    pub(crate) stall_ns_max: u64,
+    pub(crate) broken_off: Vec<u32>,
+    /// Who had the processors in the window.
+    pub(crate) processors: Processors,
+    /// What was read of each target, in their order.
+    pub(crate) targets: Vec<MeasuredTarget>,
+}
+
+/// What was read of one target.
+#[derive(Default)]
+pub(crate) struct MeasuredTarget {
+    pub(crate) begin: Option<Taken>,
+    /// When the database's counters in it were read, where that was later than the machine's.
+    pub(crate) begin_counts_ns: Option<u64>,
+    pub(crate) end: Option<Taken>,
+    pub(crate) no_end: Option<String>,
+    pub(crate) whole_begin: Option<Taken>,
+    pub(crate) whole_end: Option<Taken>,
+    /// What changed from one snapshot to the next.
+    pub(crate) vigil: Vigil,
+    pub(crate) waits: Option<Waits>,
+    /// Rows beyond the loaded ones, as the database counted them afterwards.
+    pub(crate) rows_left: Option<u64>,
+}
