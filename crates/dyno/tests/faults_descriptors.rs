@@ -10,7 +10,8 @@ use common::{Desk, short};
 use dyno_testbed::Postgres;
 
 const SIZE: [&str; 2] = ["--set", "data.scale=500 blocks"];
-const SESSIONS: [&str; 2] = ["--set", "run.sessions_per_schema=48"];
+/// Many sessions that leave the processors idle: the files are what there is too few of.
+const SESSIONS: [&str; 4] = ["--set", "run.sessions_per_schema=48", "--set", "workload.rate=200/s"];
 
 /// Runs the program with a limit of open files, as `ulimit` sets it.
 fn limited(desk: &Desk, limit: &str, args: &[&str]) -> (i32, String) {
