@@ -191,6 +191,7 @@ impl Team {
             }
             seat.start();
             let next = seat.go_on(self.phase);
+            self.crossing += usize::from(seat.at_edge());
             self.follow(index, next);
         }
         let mut ready = Vec::with_capacity(self.seats.len());
@@ -228,17 +229,15 @@ impl Team {
         let crowded = self.is_crowded(phase);
         let Some(seat) = &mut self.seats[index] else { return };
         self.turn = index;
-        let next = if !seat.owes_edge(phase) {
-            seat.go_on(phase)
-        } else if crowded {
+        let next = if crowded && seat.owes_edge(phase) {
             seat.notice(phase);
             self.to_cross.push_back(index);
             seat.next_op()
         } else {
-            let next = seat.go_on(phase);
-            self.crossing += usize::from(seat.at_edge());
-            next
+            seat.go_on(phase)
         };
+        // Asked of what it does, and not of what it owed: time has passed since, and it may owe more now.
+        self.crossing += usize::from(seat.at_edge());
         self.follow(index, next);
     }
 

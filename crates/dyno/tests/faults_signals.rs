@@ -35,7 +35,9 @@ impl Bench {
 
     /// A run of two sessions that stands in `phase` until it is told otherwise.
     fn in_phase(&self, phase: &str) -> Running {
-        let two = ["run", "--set", "run.sessions_per_schema=2", "--set", "run.drain=10m"];
+        // The end of the window waits for a session that hangs as long as the drain does.
+        let drain = if phase == "drain" { "run.drain=20s" } else { "run.drain=10m" };
+        let two = ["run", "--set", "run.sessions_per_schema=2", "--set", drain];
         let start = |more: &[&str]| self.desk.start(&args(&two, &self.proxy.url(), more));
         let short = ["--set", "run.warmup=0s", "--set", "run.time=1s", "--set", "observe.interval=1s"];
         let hung = "dyno session 1";
