@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diff::Change;
+use crate::change::Change;
 use crate::number::Reading;
 use crate::report::Report;
 use crate::timeline::{Object, Rates, Thing, What};

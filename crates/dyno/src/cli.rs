@@ -1,5 +1,6 @@
 //! The command line: options that all commands share, and one variant per command.
 
+mod awr;
 mod levels;
 mod measuring;
 mod proofs;
@@ -11,12 +12,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dyno_plan::{Engine, READY};
 
+pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
 pub(crate) use measuring::{Ab, Over, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, Report, Show, Trend};
 pub(crate) use shared::{CompareRules, Marks};
-
-use crate::commands::Awr;
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]

@@ -28,8 +28,6 @@ mod sweep;
 mod trend;
 mod words;
 
-pub(crate) use awr::Awr;
-
 use crate::cli::{Cli, Command, Prove};
 use crate::context;
 use crate::exit::Exit;

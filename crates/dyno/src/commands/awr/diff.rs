@@ -8,9 +8,9 @@ use dyno_report::table::{Cell, Column, Table};
 use dyno_report::text::clean;
 use serde_json::{Value, json};
 
-use super::args::Diff;
 use super::change::{change, side};
 use super::{diff_tops, files};
+use crate::cli::Diff;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 

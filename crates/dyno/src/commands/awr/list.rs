@@ -9,9 +9,9 @@ use dyno_record::RepositoryError;
 use dyno_report::number::{ABSENT, figure, fixed};
 use dyno_report::table::{Cell, Column, Table};
 
-use super::args::{Compat, Format, Read};
 use super::{files, import};
 use crate::cli::Common;
+use crate::cli::{Compat, Format, Read};
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::Output;

@@ -1,6 +1,5 @@
 //! `dyno awr`: Oracle's own reports, read.
 
-mod args;
 mod change;
 mod diff;
 mod diff_tops;
@@ -10,11 +9,9 @@ mod list;
 mod reported;
 mod timeline;
 
-pub(crate) use args::Awr;
-
 use std::path::Path;
 
-use args::AwrCommand;
+use crate::cli::{Awr, AwrCommand};
 
 use crate::cli::{Common, Marks};
 use crate::exit::Exit;

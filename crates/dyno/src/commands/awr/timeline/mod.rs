@@ -16,8 +16,8 @@ use dyno_report::chart::sheet::sheet;
 use dyno_report::chart::svg::Look;
 use serde_json::Value;
 
-use super::args::TimelineArgs;
 use super::files;
+use crate::cli::TimelineArgs;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 

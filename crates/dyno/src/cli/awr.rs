@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::Marks;
+use super::shared::Marks;
 
 /// `dyno awr`: files to read, or one of its own commands.
 #[derive(Debug, Args)]
