@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::histogram::Histograms;
-use super::parameters::Key;
+use super::distributions::Histograms;
+use super::key::Key;
 use crate::issue::{Issue, Level};
 use crate::number::{self, Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
 use crate::report::{Figure, Report, Source, Word};

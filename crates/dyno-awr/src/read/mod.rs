@@ -3,11 +3,13 @@
 mod activity;
 mod context;
 mod cpu;
+mod distributions;
 mod events;
 mod global;
 mod histogram;
 mod identity;
 mod io;
+mod key;
 mod known;
 mod load;
 mod parameters;
@@ -18,7 +20,7 @@ mod statements;
 use std::collections::BTreeSet;
 
 use context::Context;
-use histogram::Histograms;
+use distributions::Histograms;
 
 use crate::issue::Level;
 use crate::number::{Decimal, DecimalEvidence};

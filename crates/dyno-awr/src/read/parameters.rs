@@ -1,25 +1,12 @@
 //! Initialisation parameters.
 
 use super::context::Context;
+use super::key::Key;
 use crate::report::Parameter;
 use crate::table::{Form, Row, Table, squash};
 
 /// Characters of a value that AWR's text reports print.
 pub(crate) const VALUE_WIDTH: usize = 33;
-
-/// What one value belongs to: a container may set a parameter for itself, and instances of a cluster may differ.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
-    name: String,
-    pdb: Option<String>,
-    instance: Option<u32>,
-}
-
-impl Key {
-    fn is(&self, parameter: &Parameter) -> bool {
-        parameter.name == self.name && parameter.pdb == self.pdb && parameter.instance == self.instance
-    }
-}
 
 /// The columns that say what a value belongs to.
 #[derive(Debug, Clone, Copy)]
