@@ -62,16 +62,16 @@ mod tests {
 
     #[test]
     fn every_line_has_every_column_and_what_is_absent_is_empty() {
-        let record = fixture::postgres();
+        let mut record = fixture::postgres();
+        record.series.points[1].metrics.insert("redo, and more".into(), 2.5);
         let csv = SeriesCsv::of(&record);
-        let head = csv.head();
-        assert!(head.starts_with("run,target,at_s,seconds,ops,errors,p50_us,p99_us,max_us,"), "{head}");
+        assert_eq!(csv.head(), "run,target,at_s,seconds,ops,errors,p50_us,p99_us,max_us,\"redo, and more\"\r\n");
         let bare = SeriesPoint { ops: 7, ..SeriesPoint::default() };
-        let columns = |line: &str| line.trim_end().split(',').count();
         for point in record.series.points.iter().chain([&bare]) {
             let line = csv.line("r", "t", point);
-            assert_eq!(columns(&line), columns(&head), "{line}");
+            assert_eq!(line.trim_end().split(',').count(), HEAD.len() + 1, "{line}");
         }
-        assert!(csv.line("r", "t", &bare).starts_with("r,t,0,0,7,0,,,,"));
+        assert!(csv.line("r", "t", &record.series.points[1]).ends_with(",2.5\r\n"));
+        assert_eq!(csv.line("r", "t", &bare), "r,t,0,0,7,0,,,,\r\n");
     }
 }
