@@ -1,4 +1,6 @@
 //! Files made to break a reader: no panic, and no more memory than the file is worth.
+//!
+//! A process of its own: the memory it measures must be nobody else's.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

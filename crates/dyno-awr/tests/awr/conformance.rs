@@ -1,9 +1,5 @@
 //! Real reports, where they are at hand: every key of `NAME.expected.json` must be in what is read from `NAME`, and equal.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod real;
-
 use std::path::Path;
 
 use serde_json::Value;
@@ -32,7 +28,7 @@ fn differences(place: &str, expected: &Value, read: &Value, found: &mut Vec<Stri
 
 #[test]
 fn every_expected_key_is_read() {
-    let Some(folder) = real::folder("what is expected of real reports") else { return };
+    let Some(folder) = crate::real::folder("what is expected of real reports") else { return };
     let mut found = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
@@ -76,7 +72,7 @@ fn reports(folder: &Path) -> Vec<dyno_awr::Report> {
 /// Nothing that is only unusual is told as a fault: what remains are figures that the reports themselves lost.
 #[test]
 fn real_reports_are_read_without_false_warnings() {
-    let Some(folder) = real::folder("warnings of real reports") else { return };
+    let Some(folder) = crate::real::folder("warnings of real reports") else { return };
     let is_lost = |issue: &dyno_awr::Issue| {
         issue.message.contains("its column was too narrow") || issue.message.contains("names a unit")
     };
@@ -91,7 +87,7 @@ fn real_reports_are_read_without_false_warnings() {
 /// A text report and an HTML report of one interval of one instance say the same, as far as their digits go.
 #[test]
 fn text_and_html_of_one_interval_agree() {
-    let Some(folder) = real::folder("text and HTML of one interval") else { return };
+    let Some(folder) = crate::real::folder("text and HTML of one interval") else { return };
     let reports = reports(&folder);
     let key = |report: &dyno_awr::Report| {
         let value = |name| report.value(name).map(|value| value as u64);

@@ -1,7 +1,5 @@
 //! Everything that was read of a report, as names and values without places, so that two readings can be compared.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use std::collections::BTreeMap;
 
 use dyno_awr::{Event, IoRow, Reading, Report};

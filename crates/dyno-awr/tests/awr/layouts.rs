@@ -1,16 +1,14 @@
 //! One small report in each layout, made for these tests, and what is done to reports on their way.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::io::Write as _;
 use std::path::Path;
 
 use dyno_awr::{AwrError, Kind, Report, Show, read_file, read_report, to_json};
 
-const TEXT: &str = include_str!("reports/awr_12.2_rac.txt");
-const HTML: &str = include_str!("reports/awr_12.2_rac.html");
-const GLOBAL: &str = include_str!("reports/awr_19_global.html");
-const STATSPACK: &str = include_str!("reports/statspack_11.2.txt");
+const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
+const HTML: &str = include_str!("../reports/awr_12.2_rac.html");
+const GLOBAL: &str = include_str!("../reports/awr_19_global.html");
+const STATSPACK: &str = include_str!("../reports/statspack_11.2.txt");
 
 fn read(text: &str) -> Report {
     read_report(text, "report", 1).unwrap()

@@ -1,17 +1,12 @@
 //! Real reports, where they are at hand, with all that happens to reports on their way: they must read as before.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod facts;
-mod real;
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::facts::{differences, facts, inventions};
 use dyno_awr::{Form, Report, read_file, read_report};
-use facts::{differences, facts, inventions};
 
 /// One real report: its name, its text and what is read of it.
 struct Real {
@@ -28,7 +23,7 @@ fn text_of(bytes: Vec<u8>) -> String {
 
 /// Looks at every real report, two at a time, and gathers what is wrong.
 fn each(look: impl Fn(&Real, &mut Vec<String>) + Sync) {
-    let Some(folder) = real::folder("real reports, and all that happens to them") else { return };
+    let Some(folder) = crate::real::folder("real reports, and all that happens to them") else { return };
     let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let is_report = |path: &PathBuf| path.extension().is_some_and(|e| e == "txt" || e == "html");
     let mut paths: Vec<PathBuf> = entries.filter(is_report).collect();

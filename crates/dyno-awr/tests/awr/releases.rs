@@ -1,9 +1,5 @@
 //! The layouts of the releases from 9i on, each in a small report made by the rules of Oracle's own scripts.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod facts;
-
 use dyno_awr::{Event, Kind, Report, read_report};
 
 fn clean(text: &str) -> Report {
@@ -50,7 +46,7 @@ fn events(events: &[Event]) -> Vec<Shown<'_>> {
 
 #[test]
 fn statspack_of_9i() {
-    let report = clean(include_str!("reports/statspack_9.2.txt"));
+    let report = clean(include_str!("../reports/statspack_9.2.txt"));
     assert_eq!(report.kind, Kind::Statspack);
     words(
         &report,
@@ -115,7 +111,7 @@ fn statspack_of_9i() {
 
 #[test]
 fn statspack_of_10g() {
-    let report = clean(include_str!("reports/statspack_10.2.txt"));
+    let report = clean(include_str!("../reports/statspack_10.2.txt"));
     words(
         &report,
         &[
@@ -159,8 +155,8 @@ fn statspack_of_10g() {
 
 #[test]
 fn awr_of_10g() {
-    let text = clean(include_str!("reports/awr_10.2.txt"));
-    let html = clean(include_str!("reports/awr_10.2.html"));
+    let text = clean(include_str!("../reports/awr_10.2.txt"));
+    let html = clean(include_str!("../reports/awr_10.2.html"));
     for report in [&text, &html] {
         assert_eq!(report.kind, Kind::Awr);
         words(
@@ -213,13 +209,13 @@ fn awr_of_10g() {
 
 #[test]
 fn statspack_of_12c_wraps_the_host_and_lets_idle_events_in() {
-    let report = clean(include_str!("reports/statspack_12.1.txt"));
+    let report = clean(include_str!("../reports/statspack_12.1.txt"));
     words(&report, &[("host", Some("till-host")), ("platform", Some("Linux x86 64-bit")), ("db_name", None)]);
     values(&report, &[("cpus", 4.0), ("cores", 2.0), ("sockets", 1.0), ("db_time_min", 15.0)]);
     assert_eq!(report.top_events[0].name, "LGWR worker group idle");
     assert_eq!(shown(&report.top_events[4]), ("CPU time", None, 360.0, None, Some(4.9), None));
     // Where only the last caption was too long, its end stands on a line of its own.
-    let text = include_str!("reports/statspack_11.2.txt");
+    let text = include_str!("../reports/statspack_11.2.txt");
     for end in
         ["\n)\n~~~~ ---", "\n                                                                 )\n~~~~ ---"]
     {
@@ -231,7 +227,7 @@ fn statspack_of_12c_wraps_the_host_and_lets_idle_events_in() {
 
 #[test]
 fn cluster_in_text() {
-    let report = clean(include_str!("reports/awr_19_global.txt"));
+    let report = clean(include_str!("../reports/awr_19_global.txt"));
     assert_eq!(report.kind, Kind::AwrRacGlobal);
     words(
         &report,
@@ -285,7 +281,7 @@ fn cluster_in_text() {
 
 #[test]
 fn pluggable_database_in_text() {
-    let text = include_str!("reports/awr_19_pdb.txt");
+    let text = include_str!("../reports/awr_19_pdb.txt");
     for title in ["(PDB snapshots)", "(root snapshots)"] {
         let report = clean(&text.replace("(PDB snapshots)", title));
         assert_eq!(report.kind, Kind::AwrPdb);
@@ -301,7 +297,7 @@ fn pluggable_database_in_text() {
 
 #[test]
 fn awr_of_23ai() {
-    let report = clean(include_str!("reports/awr_23_cdb.html"));
+    let report = clean(include_str!("../reports/awr_23_cdb.html"));
     words(
         &report,
         &[
@@ -341,12 +337,12 @@ fn awr_of_23ai() {
 #[test]
 fn spooled_with_headings() {
     for text in [
-        include_str!("reports/awr_10.2.txt"),
-        include_str!("reports/awr_19_pdb.txt"),
-        include_str!("reports/awr_19_global.txt"),
-        include_str!("reports/statspack_10.2.txt"),
+        include_str!("../reports/awr_10.2.txt"),
+        include_str!("../reports/awr_19_pdb.txt"),
+        include_str!("../reports/awr_19_global.txt"),
+        include_str!("../reports/statspack_10.2.txt"),
     ] {
-        let plain = facts::facts(&clean(text));
+        let plain = crate::facts::facts(&clean(text));
         for (first, dashes) in (0..14).flat_map(|first| [(first, 0), (first, 80)]) {
             let mut spooled = String::new();
             for (i, line) in text.replace('\u{c}', "").lines().enumerate() {
@@ -359,7 +355,8 @@ fn spooled_with_headings() {
                 spooled.push('\n');
             }
             let report = read_report(&spooled, "report", 1).unwrap();
-            let found = facts::differences(&format!("from {first}"), &plain, &facts::facts(&report));
+            let found =
+                crate::facts::differences(&format!("from {first}"), &plain, &crate::facts::facts(&report));
             assert!(found.is_empty() && report.issues.is_empty(), "{found:#?} {:#?}", report.issues);
         }
     }

@@ -1,16 +1,12 @@
 //! Sections as real reports have them and made ones seldom do: on several pages, with notes that wrap, with columns that are too
 //! narrow, with rows of containers and instances.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod real;
-
 use dyno_awr::compat::Layout;
 use dyno_awr::{AwrError, Report, Value, read_report};
 
-const GLOBAL: &str = include_str!("reports/awr_19_global.txt");
-const TEXT: &str = include_str!("reports/awr_12.2_rac.txt");
-const HTML: &str = include_str!("reports/awr_12.2_rac.html");
+const GLOBAL: &str = include_str!("../reports/awr_19_global.txt");
+const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
+const HTML: &str = include_str!("../reports/awr_12.2_rac.html");
 
 fn read(text: &str) -> Report {
     read_report(text, "report", 1).unwrap()
@@ -222,7 +218,7 @@ fn sections_about_exadata_are_known_by_their_looks() {
 /// STATSPACK's host where the lines of SQL*Plus are shorter than the table.
 #[test]
 fn a_host_that_takes_several_lines() {
-    let whole = include_str!("reports/statspack_12.1.txt");
+    let whole = include_str!("../reports/statspack_12.1.txt");
     let start = whole.find("Host Name").unwrap();
     let end = start + whole[start..].find("\n\n").unwrap();
     let shapes = [
@@ -276,7 +272,7 @@ fn reports_of_other_kinds_are_refused_by_name() {
         let refused = matches!(read_report(&before, "x", 1), Err(AwrError::OtherReport { .. }));
         assert_eq!(refused, title.ends_with("Else"), "a report after another one: {title}");
     }
-    let Some(folder) = real::folder("real reports of other kinds") else { return };
+    let Some(folder) = crate::real::folder("real reports of other kinds") else { return };
     let Ok(entries) = std::fs::read_dir(folder.join("other")) else { return };
     for path in entries.map(|entry| entry.unwrap().path()) {
         let read = dyno_awr::read_file(&path).unwrap();
@@ -346,6 +342,6 @@ fn histograms_of_awr_parser_come_from_finer_bands_too() {
         .sum();
     assert!((all - 100.0).abs() < 0.5, "{all}");
     // The last band of the finest table may hide what the table of details shows: then it is not known where its waits lie.
-    let coarse = read(include_str!("reports/statspack_11.2.txt"));
+    let coarse = read(include_str!("../reports/statspack_11.2.txt"));
     assert_eq!(column(&coarse, "Histogram <1ms log file parallel write"), Value::Absent);
 }

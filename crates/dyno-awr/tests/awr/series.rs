@@ -1,14 +1,10 @@
 //! A real series of half-hourly reports, where it is at hand: half of it idle with four odd reports, half of it loaded.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod real;
-
 use dyno_awr::timeline::{Flag, Moved, Point, What, timelines};
 
 #[test]
 fn odd_reports_are_found_and_load_is_no_anomaly() {
-    let Some(folder) = real::folder("a series of reports") else { return };
+    let Some(folder) = crate::real::folder("a series of reports") else { return };
     let folder = folder.join("series");
     if !folder.is_dir() {
         return dyno_testbed::cannot("a series of reports", "the folder of real reports has no series");

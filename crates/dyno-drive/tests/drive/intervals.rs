@@ -1,20 +1,16 @@
 //! What is told of each interval, while a run goes on and after it, on a scripted database: every interval holds the operations
 //! and the counters of its own time, and the live line shows one that is complete.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod scene;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::scene::Scene;
 use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{Event, Live, Watch};
 use dyno_engine::Clock as _;
 use dyno_plan::Span;
 use dyno_record::{RunRecord, Status};
-use scene::Scene;
 
 const INTERVAL_NS: u64 = 50_000_000;
 const INTERVALS: u64 = 11;

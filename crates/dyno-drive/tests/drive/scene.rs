@@ -1,8 +1,5 @@
 //! A short run on a scripted database, described the way one would say it.
 
-#![allow(dead_code, unreachable_pub, reason = "each test program uses its part of it")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::sync::Arc;
 
 use dyno_drive::scripted::{Act, Script, ScriptedClock, ScriptedTarget};

@@ -1,19 +1,15 @@
 //! Gate, pacing, window, series and failure, on a scripted database whose every operation is known.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod scene;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::scene::Scene;
 use dyno_drive::scripted::{Act, ScriptedClock};
 use dyno_drive::{Event, OWN_COMMITS, Watch};
 use dyno_engine::{Cancel, Clock, ErrorClass, MonotonicClock, OpError};
 use dyno_plan::{Drive, Rate, Span};
 use dyno_record::{Counter, RunRecord, Status};
-use scene::Scene;
 
 fn error(class: ErrorClass) -> Act {
     Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() })

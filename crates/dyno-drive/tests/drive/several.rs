@@ -1,7 +1,5 @@
 //! Several targets in one run, on scripted databases that keep their own account of what was done on each.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

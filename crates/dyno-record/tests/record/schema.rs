@@ -19,10 +19,10 @@ fn validator() -> jsonschema::Validator {
 /// Records as programs write them: complete, ended before anything was measured, with figures absent, and imported.
 fn samples() -> Vec<(&'static str, Value)> {
     [
-        ("full", include_str!("records/full.json")),
-        ("minimal", include_str!("records/minimal.json")),
-        ("absent", include_str!("records/absent.json")),
-        ("imported", include_str!("records/imported.json")),
+        ("full", include_str!("../records/full.json")),
+        ("minimal", include_str!("../records/minimal.json")),
+        ("absent", include_str!("../records/absent.json")),
+        ("imported", include_str!("../records/imported.json")),
     ]
     .map(|(name, text)| (name, serde_json::from_str(text).expect("the sample is JSON")))
     .to_vec()

@@ -65,7 +65,10 @@ mod tests {
         let mut record = fixture::postgres();
         record.series.points[1].metrics.insert("redo, and more".into(), 2.5);
         let csv = SeriesCsv::of(&record);
-        assert_eq!(csv.head(), "run,target,at_s,seconds,ops,errors,p50_us,p99_us,max_us,\"redo, and more\"\r\n");
+        assert_eq!(
+            csv.head(),
+            "run,target,at_s,seconds,ops,errors,p50_us,p99_us,max_us,\"redo, and more\"\r\n"
+        );
         let bare = SeriesPoint { ops: 7, ..SeriesPoint::default() };
         for point in record.series.points.iter().chain([&bare]) {
             let line = csv.line("r", "t", point);

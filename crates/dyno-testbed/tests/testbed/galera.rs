@@ -1,7 +1,5 @@
 //! That a cluster replicates.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use dyno_testbed::Galera;
 
 #[test]

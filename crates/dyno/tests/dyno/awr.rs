@@ -1,14 +1,10 @@
 //! `dyno awr` as a user runs it: formats, exit codes, two reports against each other, an order in time, records.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+use crate::common::{Desk, assert_fits_schema};
 
-mod common;
-
-use common::{Desk, assert_fits_schema};
-
-const TEXT: &str = include_str!("../../dyno-awr/tests/reports/awr_12.2_rac.txt");
-const HTML: &str = include_str!("../../dyno-awr/tests/reports/awr_12.2_rac.html");
-const STATSPACK: &str = include_str!("../../dyno-awr/tests/reports/statspack_11.2.txt");
+const TEXT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
+const HTML: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.html");
+const STATSPACK: &str = include_str!("../../../dyno-awr/tests/reports/statspack_11.2.txt");
 
 /// A report of the interval that begins with snapshot `snap`, with other logical reads.
 fn report(snap: u32, reads: &str) -> String {

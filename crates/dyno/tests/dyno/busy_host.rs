@@ -1,11 +1,7 @@
 //! A machine whose processors others keep busy: the run's counts hold, and it says whose the processors were.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::burners::Burners;
-use common::{Desk, SHORT, assert_fits_schema, check};
+use crate::common::burners::Burners;
+use crate::common::{Desk, SHORT, assert_fits_schema, check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 

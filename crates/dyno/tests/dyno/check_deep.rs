@@ -1,10 +1,6 @@
 //! `dyno check --deep` on every engine that is here, and what it refuses.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::Desk;
+use crate::common::Desk;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 

@@ -1,10 +1,6 @@
 //! Somebody changes the platform while a run goes on: a setting, statistics, an index. The run says so and is no result.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, check};
+use crate::common::{Desk, check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 

@@ -1,12 +1,8 @@
 //! MySQL and MariaDB that are not the run's alone: the audit names others, and leaves a sound run alone.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Desk, check};
+use crate::common::{Desk, check};
 use dyno_testbed::MySql;
 use serde_json::Value;
 

@@ -1,12 +1,8 @@
 //! Others on a PostgreSQL server: whose the figures are, what is invalid, and that nobody is seen where nobody is.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Desk, check};
+use crate::common::{Desk, check};
 use dyno_testbed::Postgres;
 use serde_json::Value;
 

@@ -1,13 +1,8 @@
 //! Importing tables, comparing sets of runs, and following a history, as a user does it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
-
-mod common;
-
 use std::path::PathBuf;
 
-use common::{Desk, Said};
+use crate::common::{Desk, Said};
 use serde_json::Value;
 
 /// Two variants, one run each; a column that is a total of 180 s.
@@ -69,7 +64,7 @@ fn an_imported_table_is_compared_and_its_units_are_doubted() {
     assert!(!shown.contains("updates (lite)"), "what the source does not tell is not shown: {shown}");
     assert!(desk.dyno(&["show", "variant:new"]).out.contains("–"), "updates are not known");
     let (_, record) = desk.json(&["show", "last"]);
-    common::assert_fits_schema(&record);
+    crate::common::assert_fits_schema(&record);
     assert_eq!(record["imported"]["line"], 6);
     assert_eq!((&record["status"], &record["imported"]["undated"]), (&"imported".into(), &true.into()));
     assert!(!shown.contains("valid") && shown.contains("imported, not audited"), "{shown}");

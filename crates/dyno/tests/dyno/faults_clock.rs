@@ -1,12 +1,8 @@
 //! Steps of the wall clock: nothing is measured by it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{Desk, check};
+use crate::common::{Desk, check};
 use serde_json::Value;
 
 /// The library that shows a process another time of day than the machine has; the machine's own clock is everybody's.

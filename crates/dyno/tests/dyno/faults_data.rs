@@ -1,10 +1,6 @@
 //! Wrong data under the plan is found before the run, not after it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, Said, check, short};
+use crate::common::{Desk, Said, check, short};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=400 blocks", "--set", "data.scan_scale=100 blocks"];

@@ -1,12 +1,8 @@
 //! Fewer files and connections than a run needs.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::process::Command;
 
-use common::{Desk, short};
+use crate::common::{Desk, short};
 use dyno_testbed::Postgres;
 
 const SIZE: [&str; 2] = ["--set", "data.scale=500 blocks"];

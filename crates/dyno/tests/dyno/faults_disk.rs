@@ -1,11 +1,7 @@
 //! No room, no lock and no right to write, for the database and for the repository.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::tmpfs::Tmpfs;
-use common::{Desk, short};
+use crate::common::tmpfs::Tmpfs;
+use crate::common::{Desk, short};
 use dyno_testbed::{MySql, Postgres};
 
 const SMALL: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
@@ -106,7 +102,7 @@ fn a_full_disk_of_the_binlog_is_named_by_the_servers_own_words() {
 }
 
 /// The record that a run wrote into a file because its repository would not take it.
-fn assert_kept_in_a_file(desk: &Desk, said: &common::Said) -> String {
+fn assert_kept_in_a_file(desk: &Desk, said: &crate::common::Said) -> String {
     assert_eq!(said.code, 3, "{said:#?}");
     let path = said.err.split("it was written to ").nth(1).and_then(|rest| rest.split(" instead").next());
     let path = path.unwrap_or_else(|| panic!("no path in {said:#?}"));

@@ -1,11 +1,7 @@
 //! Dyno killed while a load vacuums or builds an index: what the server still does for it, and what the next command makes
 //! of it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, Running, short};
+use crate::common::{Desk, Running, short};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=40M", "--set", "data.scan_scale=10 blocks"];

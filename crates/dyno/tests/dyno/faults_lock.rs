@@ -1,10 +1,6 @@
 //! Two Dynos on one target: the second is refused, and learns who the first is.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, Running, short};
+use crate::common::{Desk, Running, short};
 use dyno_testbed::{BouncerVersion, MySql, PgBouncer, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
@@ -99,7 +95,7 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
     let server = Postgres::start(&version, &[]);
     let pooler = PgBouncer::start(&bouncer, &server, "");
     let (desk, url) = (Desk::new(), pooler.url());
-    let assert_warned = |said: &common::Said, command: &str| {
+    let assert_warned = |said: &crate::common::Said, command: &str| {
         let warnings: Vec<&str> = said.err.lines().filter(|line| line.starts_with("warning: ")).collect();
         for part in
             ["a connection pooler is in between", "no lock can be kept", "other dynos are not kept off", &url]
@@ -209,7 +205,7 @@ fn two_that_come_to_one_server_at_one_moment_are_never_both_let_in_nor_both_refu
     });
     let desk = Desk::new();
     let mut running: Vec<Running> = urls.iter().map(|url| desk.start(&args(&["load"], url))).collect();
-    let ended: Vec<common::Said> = running.drain(..).map(Running::end).collect();
+    let ended: Vec<crate::common::Said> = running.drain(..).map(Running::end).collect();
     assert!(ended.iter().any(|said| said.code == 0), "one gets in: {ended:#?}");
     for said in ended.iter().filter(|said| said.code != 0) {
         assert!(said.code == 3 && said.err.contains("in use by dyno load"), "{said:#?}");

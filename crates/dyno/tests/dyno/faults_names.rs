@@ -1,10 +1,6 @@
 //! Names and passwords that break what is not quoted, on real servers.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, short};
+use crate::common::{Desk, short};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=100 blocks", "--set", "data.scan_scale=10 blocks"];

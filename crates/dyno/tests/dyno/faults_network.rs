@@ -1,13 +1,9 @@
 //! Networks that delay: connecting, answering, and the observer's reading.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::time::Duration;
 
-use common::proxy::Proxy;
-use common::{Desk, check};
+use crate::common::proxy::Proxy;
+use crate::common::{Desk, check};
 use dyno_testbed::Postgres;
 use serde_json::Value;
 

@@ -1,11 +1,7 @@
 //! PostgreSQL servers that die, forget, cut connections and do not answer, in every phase of load and run.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::proxy::Proxy;
-use common::{Desk, check};
+use crate::common::proxy::Proxy;
+use crate::common::{Desk, check};
 use dyno_testbed::{Postgres, Version};
 use serde_json::Value;
 

@@ -1,11 +1,7 @@
 //! Ctrl-C, SIGTERM, kill -9 and SIGSTOP in every phase of run and load.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::proxy::Proxy;
-use common::{Desk, Running, check, short};
+use crate::common::proxy::Proxy;
+use crate::common::{Desk, Running, check, short};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];

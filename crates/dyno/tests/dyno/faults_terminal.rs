@@ -1,13 +1,9 @@
 //! What others wrote never drives the terminal: reports, tables, plans, URLs, file names and arguments full of escape
 //! sequences, through every way to stdout and stderr.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+use crate::common::{Desk, Said};
 
-mod common;
-
-use common::{Desk, Said};
-
-const AWR: &str = include_str!("../../dyno-awr/tests/reports/awr_12.2_rac.txt");
+const AWR: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
 
 /// Clears the screen, retitles the window, conceals, reorders, the one-character form of an escape, forges a line.
 const HOSTILE: &str =

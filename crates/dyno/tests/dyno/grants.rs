@@ -1,10 +1,6 @@
 //! `check --grants`: what it prints is enough to load, run and drop, and no check misses a right then.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, short};
+use crate::common::{Desk, short};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=100 blocks"];

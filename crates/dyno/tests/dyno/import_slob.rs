@@ -1,10 +1,6 @@
 //! `dyno import-slob`: from another tool's configuration to a run.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::Desk;
+use crate::common::Desk;
 use serde_json::Value;
 
 const SLOB: &str = "#### SLOB 2.5.4.0 slob.conf\nUPDATE_PCT=20\nRUN_TIME=30\nSCALE=10000 # blocks\nSCAN_TABLE_SZ=1M\nWORK_UNIT=8\n\

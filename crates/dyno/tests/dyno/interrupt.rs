@@ -1,10 +1,6 @@
 //! Ctrl-C, SIGTERM and kill: what was measured is kept, and the next command knows what it finds.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::Desk;
+use crate::common::Desk;
 
 fn loaded() -> Desk {
     let desk = Desk::new();
@@ -58,7 +54,7 @@ fn a_killed_run_is_listed_as_interrupted() {
     run.end();
     let list = desk.dyno(&["list"]);
     assert!(list.out.contains("interrupted"), "{list:#?}");
-    let next = desk.dyno(&common::short(&["run", "--set", "data.scale=1000 blocks"]));
+    let next = desk.dyno(&crate::common::short(&["run", "--set", "data.scale=1000 blocks"]));
     assert_eq!(next.code, 0, "{next:#?}");
 }
 

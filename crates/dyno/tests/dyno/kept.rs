@@ -1,14 +1,10 @@
 //! Runs that somebody else stands in the way of: the record is stored first, whatever comes after it, and nothing waits without
 //! end.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::Desk;
+use crate::common::Desk;
 use dyno_testbed::{MySql, Postgres, cannot};
 
 const PLAN: &str = "

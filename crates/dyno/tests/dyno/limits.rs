@@ -1,13 +1,9 @@
 //! Platforms whose limit is known, because the kernel sets it: Dyno must find the limit, the knee and the waits by itself.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use common::throttle::Throttle;
-use common::{Desk, check};
+use crate::common::throttle::Throttle;
+use crate::common::{Desk, check};
 use dyno_testbed::Postgres;
 use serde_json::Value;
 

@@ -1,10 +1,6 @@
 //! Runs whose series is longer than a record should be: an overview in the record, every interval beside it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, assert_fits_schema, check};
+use crate::common::{Desk, assert_fits_schema, check};
 use serde_json::Value;
 
 /// So many points a series of the record has at most here, instead of hours of seconds.

@@ -1,10 +1,6 @@
 //! Hot spots, hot schemas, think time, key distributions, inserts and deletes, on every engine that is here.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, assert_fits_schema, check};
+use crate::common::{Desk, assert_fits_schema, check};
 use dyno_testbed::{MySql, Postgres, Version};
 use serde_json::Value;
 

@@ -1,10 +1,6 @@
 //! The commands on real MySQL and MariaDB servers, whole and while servers die, forget and cut connections.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, assert_fits_schema, check, short};
+use crate::common::{Desk, assert_fits_schema, check, short};
 use dyno_testbed::MySql;
 use serde_json::Value;
 

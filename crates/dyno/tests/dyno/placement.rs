@@ -1,11 +1,7 @@
 //! Threads beside the server's processes: the same on every engine that can tell them, switched off by the plan, recorded, and
 //! said in the result.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, short};
+use crate::common::{Desk, short};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 

@@ -1,11 +1,7 @@
 //! Through PgBouncer in transaction mode, as production has it: one that carries prepared statements and one that does not,
 //! with everything but the sessions on the server itself.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, SHORT, Said, assert_fits_schema, check};
+use crate::common::{Desk, SHORT, Said, assert_fits_schema, check};
 use dyno_testbed::{BouncerVersion, PgBouncer, Postgres};
 use serde_json::Value;
 

@@ -1,10 +1,6 @@
 //! The same commands on real PostgreSQL servers, every version that is here.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, SHORT, assert_fits_schema, check, short};
+use crate::common::{Desk, SHORT, assert_fits_schema, check, short};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=100 blocks"];

@@ -1,13 +1,9 @@
 //! The proofs, as a user runs them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::process::Command;
 
-use common::proxy::Proxy;
-use common::{Desk, short};
+use crate::common::proxy::Proxy;
+use crate::common::{Desk, short};
 use dyno_testbed::Postgres;
 use serde_json::Value;
 
@@ -133,7 +129,7 @@ fn updates_are_proved_while_connections_are_cut() {
 }
 
 /// Nothing is lost, nothing is there twice, and what nobody was told of is bounded by `cuts` times `per_cut` and said.
-fn assert_proved_but_for_unknown(said: &common::Said, proof: &Value, cuts: u64, per_cut: u64) {
+fn assert_proved_but_for_unknown(said: &crate::common::Said, proof: &Value, cuts: u64, per_cut: u64) {
     assert_eq!((said.code, &proof["proved"]), (0, &true.into()), "{proof:#}");
     let account = &proof["account"];
     let number = |name: &str| account[name].as_u64().unwrap();

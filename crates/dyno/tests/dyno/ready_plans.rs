@@ -1,10 +1,6 @@
 //! Ready plans as a user runs them, small: on SQLite and on PostgreSQL.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::Desk;
+use crate::common::Desk;
 use dyno_plan::READY;
 use dyno_testbed::Postgres;
 

@@ -1,12 +1,9 @@
 //! `dyno report` on real runs, and its page in a real browser.
-#![allow(clippy::unwrap_used, reason = "a test that cannot unwrap has failed")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::Desk;
+use crate::common::Desk;
 use dyno_record::{Repository, RunRecord};
 
 /// A desk with runs of one and two sessions.

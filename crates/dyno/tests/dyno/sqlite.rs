@@ -1,10 +1,6 @@
 //! The main job on the embedded engine, command by command.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, assert_fits_schema, check, short};
+use crate::common::{Desk, assert_fits_schema, check, short};
 
 const DATA: [&str; 2] = ["--set", "data.scale=2000 blocks"];
 
@@ -239,7 +235,7 @@ fn another_process_that_writes_into_the_same_file_is_found() {
         });
         let record = desk.json(&["show", "last"]).1;
         assert_eq!(record["status"], "invalid", "{journal}");
-        let commits = common::check(&record, "commits");
+        let commits = crate::common::check(&record, "commits");
         assert!(commits["detail"].as_str().unwrap().contains("of another process"), "{journal}: {commits}");
     }
 }

@@ -1,12 +1,8 @@
 //! Sweeps, searches, soaks and A/B comparisons as a user runs them, on the embedded engine.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Desk, assert_fits_schema};
+use crate::common::{Desk, assert_fits_schema};
 use serde_json::Value;
 
 /// Windows that end by operations, so that a run takes a moment.

@@ -1,10 +1,6 @@
 //! Several targets in one plan, on real servers: two versions, a primary and its standby, two products, a cluster.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::{Desk, assert_fits_schema, check, short};
+use crate::common::{Desk, assert_fits_schema, check, short};
 use dyno_testbed::{Galera, MyProduct, MySql, MyVersion, Postgres};
 use serde_json::Value;
 

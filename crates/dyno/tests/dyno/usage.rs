@@ -1,10 +1,6 @@
 //! Wrong plans and wrong usage: exit code 2, and an error that names place, value and way out.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod common;
-
-use common::Desk;
+use crate::common::Desk;
 
 #[test]
 fn every_error_of_a_plan_is_told_with_its_place() {

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::bench::{Bench, Client, DATA};
+use super::bench::{Bench, Client, DATA};
+use super::file::Act;
 use crate::common::Desk;
 use crate::common::burners::Burners;
-use crate::file::Act;
 
 /// What is under way of an attack.
 #[derive(Default)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use dyno_testbed::{MySql, Postgres};
 
+use super::file::Attack;
 use crate::common::Desk;
-use crate::file::Attack;
 
 /// The data of every attack: small, and with a table for scans.
 pub(crate) const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];

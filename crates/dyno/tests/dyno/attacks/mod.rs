@@ -2,12 +2,6 @@
 //!
 //! `make attacks` makes all of them and writes a table; a few short ones are made with every test.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stderr, reason = "a pass of minutes says how far it is")]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod act;
 mod bench;
 mod file;
@@ -17,9 +11,9 @@ mod table;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use crate::common::{Desk, Running};
 use act::Doings;
 use bench::{Bench, DATA};
-use common::{Desk, Running};
 use file::{Act, Attack};
 use outcome::Outcome;
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::file::{Attack, Due, Figure};
 use crate::common::Said;
-use crate::file::{Attack, Due, Figure};
 
 /// Characters of what the line says that go into the table.
 const WORDS_MAX: usize = 220;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::outcome::Outcome;
+use super::outcome::Outcome;
 
 /// Writes the table to `target/attacks.md` and returns its path.
 pub(crate) fn write(outcomes: &[Outcome], seconds: f64) -> PathBuf {

@@ -1,7 +1,5 @@
 //! The program as a user runs it: in a folder of its own, with a repository of its own.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file is a crate of its own and uses its part")]
-
 pub mod burners;
 pub mod proxy;
 pub mod throttle;
@@ -194,7 +192,7 @@ pub fn check<'a>(record: &'a Value, name: &str) -> &'a Value {
 
 /// That a record fits the published schema.
 pub fn assert_fits_schema(record: &Value) {
-    let text = include_str!("../../../../schema/run-record.schema.json");
+    let text = include_str!("../../../../../schema/run-record.schema.json");
     let schema = serde_json::from_str(text).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<_> =

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use dyno_testbed::{MyProduct, MySql, Postgres};
 
-use crate::bounded::{self, BOUND};
-use crate::command::{ROWS, Task};
+use super::bounded::{self, BOUND};
+use super::command::{ROWS, Task};
+use super::engine::Engine;
+use super::figures::{Counted, Reading};
 use crate::common::Desk;
-use crate::engine::Engine;
-use crate::figures::{Counted, Reading};
 
 /// A database, loaded.
 pub(crate) struct Bench {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::command::Task;
+use super::command::Task;
 
 /// Who is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::command::{ROWS, WORK_UNIT};
+use super::command::{ROWS, WORK_UNIT};
 
 /// The database at one moment.
 #[derive(Debug, Clone, Copy)]

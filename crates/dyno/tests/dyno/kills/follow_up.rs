@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::bench::Bench;
-use crate::bounded::succeeds;
-use crate::command::{self, IMPORTED, SWEPT, Task};
+use super::bench::Bench;
+use super::bounded::succeeds;
+use super::command::{self, IMPORTED, SWEPT, Task};
+use super::judge::{self, Run};
+use super::{figures, kill::Kill};
 use crate::common::Desk;
-use crate::judge::{self, Run};
-use crate::{figures, kill::Kill};
 
 /// Does it and judges it, figures included. `before` are the runs that were there; `is_cut_off` is whether there is a
 /// sweep to go on with.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bounded::succeeds;
+use super::bounded::succeeds;
 use crate::common::Desk;
 
 /// A run of the repository.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::command::Task;
-use crate::engine::{Engine, Victim};
+use super::command::Task;
+use super::engine::{Engine, Victim};
 
 /// A kill and what came of it.
 pub(crate) struct Kill {

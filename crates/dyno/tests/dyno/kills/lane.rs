@@ -3,17 +3,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use crate::bench::Bench;
-use crate::bounded::{Program, brief, succeeds};
-use crate::command::{self, Task};
+use super::bench::Bench;
+use super::bounded::{Program, brief, succeeds};
+use super::command::{self, Task};
+use super::draw::Draw;
+use super::engine::Victim;
+use super::figures::{self, Reading};
+use super::follow_up;
+use super::judge::{self, Run};
+use super::kill::Kill;
+use super::table;
 use crate::common::{Desk, Said};
-use crate::draw::Draw;
-use crate::engine::Victim;
-use crate::figures::{self, Reading};
-use crate::follow_up;
-use crate::judge::{self, Run};
-use crate::kill::Kill;
-use crate::table;
 
 /// Moments are drawn from a little more than the command takes, so that some come when it has just ended.
 const BEYOND: f64 = 1.1;

@@ -3,12 +3,6 @@
 //!
 //! `make faults` kills 200 of each and writes a table; a few are killed with every test.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stderr, reason = "a pass of minutes says how far it is")]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod bench;
 mod bounded;
 mod command;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::engine::Victim;
-use crate::kill::Kill;
+use super::engine::Victim;
+use super::kill::Kill;
 
 /// Another place for the table than `target/faults.md`.
 const FILE: &str = "DYNO_FAULTS_FILE";

@@ -1,0 +1,11 @@
+//! Reports of every release and layout, made and real, as they come.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod conformance;
+mod facts;
+mod layouts;
+mod mutations;
+mod real;
+mod releases;
+mod sections;
+mod series;

@@ -1,0 +1,47 @@
+//! The program as a user runs it, on real servers: one binary, because each would be linked with everything.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(unreachable_pub, reason = "what tests share is public to them")]
+#![allow(
+    clippy::print_stderr,
+    reason = "a pass of minutes says how far it is, and a test that is skipped says why"
+)]
+
+mod attacks;
+mod awr;
+mod busy_host;
+mod check_deep;
+mod common;
+mod company_changes;
+mod company_mysql;
+mod company_postgres;
+mod compare;
+mod faults_clock;
+mod faults_data;
+mod faults_descriptors;
+mod faults_disk;
+mod faults_load;
+mod faults_lock;
+mod faults_names;
+mod faults_network;
+mod faults_postgres;
+mod faults_signals;
+mod faults_terminal;
+mod grants;
+mod import_slob;
+mod interrupt;
+mod kept;
+mod kills;
+mod limits;
+mod long_series;
+mod method;
+mod mysql;
+mod placement;
+mod pooler;
+mod postgres;
+mod prove;
+mod ready_plans;
+mod report;
+mod sqlite;
+mod sweep;
+mod targets;
+mod usage;
