@@ -12,8 +12,9 @@ use dyno_plan::{
 };
 use dyno_record::window::Whole;
 use dyno_record::{
-    Company, Counter, CounterDelta, Counters, Gate, Histogram, HostFacts, Identity, Metric, OpStats,
-    RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Status, TargetFacts, Unit, WaitTime, Waits, Window,
+    Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, HostFacts, Identity, Metric,
+    OpStats, Requests, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Status,
+    TableCounters, TargetFacts, Transactions, Unit, WaitTime, Waits, Window,
 };
 
 /// Seconds of the window.
@@ -358,6 +359,37 @@ fn record(
     }
 }
 
+/// How a platform counts whose sessions show their work when they are asked.
+fn at_edges() -> CountingRules {
+    CountingRules { at_edges: true, unseen_s: 0.0, unseen_after_end_s: 0.0, ..CountingRules::default() }
+}
+
+/// How a server counts that knows its tables apart.
+fn counting_by_table() -> CountingRules {
+    let of_rows = |names: [&str; 2]| names.map(|name| format!("dyno.rows.{name}")).to_vec();
+    CountingRules {
+        held_back_s: Some(1.0),
+        for_server: vec![Counter::PhysicalWrites, Counter::PhysicalWriteBytes, Counter::RedoBytes],
+        for_test_tables: vec![Counter::RowsRead, Counter::RowsWritten],
+        transactions: Transactions::Calls,
+        commit_settings: vec!["fsync".into(), "synchronous_commit".into()],
+        rows: RowRules {
+            by_kind: Some(RowCounters::named(
+                "dyno.rows.n_tup_upd",
+                "dyno.rows.n_tup_ins",
+                "dyno.rows.n_tup_del",
+            )),
+            ..RowRules::default()
+        },
+        tables: Some(TableCounters {
+            blocks: of_rows(["heap_blks_hit", "heap_blks_read"]),
+            fetched: of_rows(["idx_tup_fetch", "bitmap_tup_fetch"]),
+        }),
+        requests: Requests::bring(16.0, "up to io_combine_limit are read with one request"),
+        ..at_edges()
+    }
+}
+
 /// A valid run on PostgreSQL 15 on the driving host, 20 % updates.
 pub fn postgres() -> RunRecord {
     let identity = Identity {
@@ -373,8 +405,7 @@ pub fn postgres() -> RunRecord {
         data_path: Some("/data/pg".into()),
         redo_path: None,
         same_host: true,
-        counts_at_edges: true,
-        counted_for_server: vec![Counter::PhysicalWrites, Counter::PhysicalWriteBytes, Counter::RedoBytes],
+        counting: counting_by_table(),
         ..Identity::default()
     };
     let counters = [postgres_counters(1), postgres_counters(WHOLE_FACTOR)];
@@ -392,7 +423,15 @@ pub fn sqlite() -> RunRecord {
         ]),
         data_path: Some("/data/dyno.db".into()),
         same_host: true,
-        counts_at_edges: true,
+        counting: CountingRules {
+            held_back_s: Some(0.25),
+            transactions: Transactions::Commits,
+            workers_commit: false,
+            commit_settings: vec!["synchronous".into(), "journal_mode".into()],
+            requests: Requests::bring(1.0, "each page is read with a request of its own"),
+            in_process: true,
+            ..at_edges()
+        },
         ..Identity::default()
     };
     let counters = [sqlite_counters(1), sqlite_counters(WHOLE_FACTOR)];

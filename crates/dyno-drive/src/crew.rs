@@ -56,7 +56,7 @@ impl Crew {
         let plan = job.plan;
         let sessions = plan.sessions();
         let dealt = job.plan.target.deal(sessions);
-        let publishes = dealt.iter().map(|&at| job.targets[at].identity.counts_at_edges);
+        let publishes = dealt.iter().map(|&at| job.targets[at].identity.counting.at_edges);
         let shared = Arc::new(Shared::new(job.targets.len(), &publishes.collect::<Vec<_>>()));
         let (report, reports) = channel();
         let (full, filled) = channel();
@@ -95,9 +95,9 @@ impl Crew {
                 think: Think::new(&plan.workload, number),
                 place: dyno_engine::Place::Own,
                 doing: OpClass::Select,
-                publishes: aim.identity.counts_at_edges,
-                held_back_ns: u64::try_from(aim.target.capabilities().held_back.as_nanos())
-                    .unwrap_or(u64::MAX),
+                publishes: aim.identity.counting.at_edges,
+                // As a whole number it cannot overflow: what never ends is the largest.
+                held_back_ns: aim.identity.counting.held_back_s.map_or(u64::MAX, |s| (s * 1e9) as u64),
                 overhead_told: 0,
                 ops_wanted: match plan.run.length() {
                     Length::Ops(ops) => Some(ops),

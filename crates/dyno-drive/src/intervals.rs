@@ -28,7 +28,7 @@ pub(crate) fn of_intervals(
     let mut each: Vec<Metrics> = pairs()
         .zip(&counters)
         .zip(&job.targets)
-        .map(|(((begin, end), counters), aim)| match aim.identity.counts_at_edges {
+        .map(|(((begin, end), counters), aim)| match aim.identity.counting.at_edges {
             true if blind => Metrics::new(),
             true => of_database(counters, &Cover::all(length_s)),
             false => of_database(counters, &Cover::all(seconds(begin, end))),

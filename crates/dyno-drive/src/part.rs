@@ -40,7 +40,7 @@ pub(crate) fn part(
         target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
     let mut figures = BTreeMap::new();
     if let Some(all) = ops.get("all").filter(|_| target.end.is_some()) {
-        let published = window.as_ref().filter(|_| aim.identity.counts_at_edges);
+        let published = window.as_ref().filter(|_| aim.identity.counting.at_edges);
         let cover = published.map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops));
         figures = metrics::of_database(&counters, &cover);
         if let Some(window) = &window {

@@ -10,7 +10,6 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use dyno_engine::{
     Cancel, Capabilities, Clock, Counting, DataState, Done, DropItem, Duplex, Extra, Interrupter,
@@ -18,7 +17,7 @@ use dyno_engine::{
     SliceDone, Target, TargetError, TargetErrorKind,
 };
 use dyno_plan::{Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Counter, Identity, OpClass, ServerProcesses, Snapshot};
+use dyno_record::{Advice, Counter, CountingRules, Identity, OpClass, ServerProcesses, Snapshot};
 
 pub use ledger::{Account, ClassAccount, Ledger, Span};
 
@@ -155,20 +154,14 @@ impl Target for ScriptedTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            server_drive: true,
-            duplex: self.duplex,
-            ephemeral: true,
-            load_parallel_max: 1,
-            held_back: if self.live { Duration::ZERO } else { Duration::MAX },
-        }
+        Capabilities { server_drive: true, duplex: self.duplex, ephemeral: true, load_parallel_max: 1 }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
         Ok(Identity {
             product: "scripted".into(),
             same_host: true,
-            counts_at_edges: !self.live,
+            counting: CountingRules { at_edges: !self.live, ..CountingRules::default() },
             block_size: 8192,
             processes: ServerProcesses::This,
             ..Identity::default()

@@ -1,7 +1,5 @@
 //! One database endpoint.
 
-use std::time::Duration;
-
 use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, Snapshot};
 
@@ -23,9 +21,6 @@ pub struct Capabilities {
     pub ephemeral: bool,
     /// Largest number of loading connections that is of use; 1 where there is one writer.
     pub load_parallel_max: u32,
-    /// How long after a session has made its work visible ([`Session::edge`]) the database shows nothing more of it by
-    /// itself; zero where it shows everything at once.
-    pub held_back: Duration,
 }
 
 /// What a target's counters are the counters of.

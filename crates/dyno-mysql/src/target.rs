@@ -1,7 +1,5 @@
 //! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
 
-use std::time::Duration;
-
 use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
@@ -65,7 +63,6 @@ impl Target for MyTarget {
             duplex: true,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
-            held_back: Duration::ZERO,
         }
     }
 

@@ -1,7 +1,5 @@
 //! Oracle as a [`Target`]: each method is handed to its room.
 
-use std::time::Duration;
-
 use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
@@ -58,7 +56,6 @@ impl Target for OraTarget {
             duplex: false,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
-            held_back: Duration::ZERO,
         }
     }
 

@@ -17,6 +17,7 @@ use dyno_record::Identity;
 
 use super::connect::ConnectConfig;
 use super::counters::{FLUSH, OBSERVER_SETTINGS, SHARED_STATISTICS};
+use super::identity::through_pooler;
 use super::wire::{Connection, message};
 use dyno_engine::error::{TargetError, TargetErrorKind};
 
@@ -133,8 +134,7 @@ impl Pool {
     pub(super) fn describe(&self, identity: &mut Identity) -> Result<(), TargetError> {
         if let Way::Pooled(statements) = self.way()? {
             identity.settings.insert(SETTING.to_owned(), statements.words().to_owned());
-            // Nobody can be asked to book at an edge.
-            identity.counts_at_edges = false;
+            through_pooler(&mut identity.counting);
         }
         Ok(())
     }

@@ -1,10 +1,8 @@
 //! PostgreSQL as a [`Target`]: each method is handed to its room.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
+use std::sync::Arc;
 
 use super::connect::ConnectConfig;
 use super::ops::PgSession;
@@ -77,8 +75,6 @@ impl Target for PgTarget {
             duplex: true,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
-            // A server process reports once a second (PGSTAT_MIN_INTERVAL).
-            held_back: Duration::from_millis(950),
         }
     }
 

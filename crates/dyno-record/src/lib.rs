@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod change;
 pub mod counter;
+pub mod counting;
 pub mod id;
 pub mod imported;
 pub mod json;
@@ -31,6 +32,9 @@ mod sample;
 pub use audit::{AuditCheck, CheckStatus};
 pub use change::{Change, Fall, MarkKind};
 pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Snapshot};
+pub use counting::{
+    CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
+};
 pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};
 pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::counter::Counter;
+use crate::counting::CountingRules;
 use crate::own::OwnPart;
 
 /// What a target says it is.
@@ -29,13 +29,9 @@ pub struct Identity {
     pub redo_path: Option<String>,
     /// Whether the database runs on the machine that drives it; host figures speak of the database only then.
     pub same_host: bool,
-    /// Whether sessions make their work visible to the counters at the two ends of the window, and nothing soon after: then
-    /// counters and operations cover the very same time, whenever a snapshot is read.
+    /// How it counts.
     #[serde(default)]
-    pub counts_at_edges: bool,
-    /// Portable counters that the platform counts for the whole server only, so that they hold the work of all its databases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub counted_for_server: Vec<Counter>,
+    pub counting: CountingRules,
     /// Which processes of the driving host it is. Numbers of processes mean nothing later, so no record keeps them.
     #[serde(skip)]
     pub processes: ServerProcesses,

@@ -86,8 +86,11 @@ fn target() -> TargetFacts {
             data_path: Some("/srv/pg".into()),
             redo_path: None,
             same_host: true,
-            counts_at_edges: true,
-            counted_for_server: vec![Counter::RedoBytes],
+            counting: CountingRules {
+                at_edges: true,
+                for_server: vec![Counter::RedoBytes],
+                ..CountingRules::default()
+            },
             ..Identity::default()
         },
         data: Some(dyno_plan::DataSpec {

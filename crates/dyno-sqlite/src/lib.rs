@@ -17,7 +17,6 @@ mod shared;
 mod vfs;
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use dyno_engine::Engine;
 use dyno_engine::grants::one_line;
@@ -78,7 +77,6 @@ impl Target for SqliteTarget {
             duplex: false,
             ephemeral: self.shared.params.in_memory(),
             load_parallel_max: 1,
-            held_back: Duration::from_nanos(ops::QUIET_NS),
         }
     }
 

@@ -4,7 +4,7 @@ use dyno_record::CheckStatus;
 use dyno_record::window::Counted;
 
 use super::compare::Tolerance;
-use super::facts::{Engine, Facts, Interval};
+use super::facts::{Facts, Interval};
 use super::finding::{Verdict, found, skip};
 use super::rows;
 use crate::number::count;
@@ -24,17 +24,13 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         return skip("nothing was inserted or deleted");
     }
     let Some(changed) = rows::changed(facts, interval) else {
-        return skip(match facts.engine {
-            Engine::Oracle => {
-                "Oracle counts no rows written, by any name; rows_left compares what the tables hold afterwards"
-            }
-            _ => {
-                "the engine does not count them apart for these tables; rows_updated compares all rows written"
-            }
-        });
+        let generic =
+            "the engine does not count them apart for these tables; rows_updated compares all rows written";
+        return skip(facts.counting.rows.not_by_kind.as_deref().unwrap_or(generic));
     };
     let (inserted, deleted) = (changed.inserted, changed.deleted);
-    let (records, logs) = (rows::records(facts), rows::logs_into_tables(facts));
+    let counting = &facts.counting.rows;
+    let (records, logs) = (counting.records, &counting.more_inserted);
     let mut status = CheckStatus::Pass;
     let mut words = Vec::new();
     let of_inserted: fn(&Counted) -> u64 = |part| part.rows_inserted;
@@ -55,7 +51,7 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         status = status.max(difference.status);
         words.push(format!("{} {what}, database counted {}", count(client), count(database)));
     }
-    words.extend(logs.map(str::to_owned));
+    words.extend(logs.clone());
     if records > 1 {
         words.push(format!("each row is {records} records with its spacers"));
     }

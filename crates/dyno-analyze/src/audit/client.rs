@@ -3,7 +3,7 @@
 use dyno_plan::Arrivals;
 use dyno_record::CheckStatus;
 
-use super::facts::{Engine, Facts};
+use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
 use crate::number::{count, figure, fixed, percent, time_us};
 
@@ -105,7 +105,7 @@ pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
 /// Whether the client was itself the limit.
 pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
-    if facts.engine == Engine::Sqlite {
+    if facts.counting.in_process {
         return skip("the database runs inside this process, so its processor time is the database's too");
     }
     let Some(cpu_s) = facts.record.host_counters.get("process.cpu_s").copied().filter(|s| s.is_finite())

@@ -1,10 +1,10 @@
 //! Commits acknowledged to the client against commits that the database counted, and whether they waited for storage.
 
 use dyno_plan::Commit;
-use dyno_record::{CheckStatus, Counter};
+use dyno_record::{CheckStatus, Counter, Transactions};
 
 use super::compare::{FOREIGN_SHARE, Tolerance, share_of};
-use super::facts::{Engine, Facts, Interval};
+use super::facts::{Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
 use crate::number::count;
 
@@ -12,14 +12,14 @@ use crate::number::count;
 /// the sessions that connect, prepare, flush statistics and read back.
 const OWN_COMMITS: &str = "dyno.own_commits";
 
-/// Transactions of background workers (autovacuum on PostgreSQL), at most: one round vacuums and analyses each of our tables in a
-/// handful of transactions.
+/// Transactions of the server's own workers, where these commit as sessions do, at most: one round of autovacuum vacuums and
+/// analyses each of our tables in a handful of transactions.
 const BACKGROUND_PER_S: f64 = 2.0;
 const BACKGROUND_AT_LEAST: u64 = 20;
 
 /// Transactions of the observer and the sampler that the database may not have counted yet at a snapshot, where their
-/// statistics cannot be flushed: a second's samples. Where they can be (PostgreSQL 15 and later), each is counted when it
-/// has ended and noted before the database is asked, so nothing is allowed there.
+/// statistics are seen late: a second's samples. Where they are not, each is counted when it has ended and noted before the
+/// database is asked, so nothing is allowed there.
 const OWN_UNBOOKED: u64 = 10;
 
 /// Share of the syncs that arithmetic demands below which commits cannot have waited for them. A sync serves at most one
@@ -42,15 +42,15 @@ pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
 /// How many transactions the database must have counted, and how that number comes about.
 fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, String), Skip> {
     let commits = interval.commits;
-    match facts.engine {
-        Engine::Sqlite | Engine::Oracle => Ok((commits, format!("{} acknowledged", count(commits)))),
-        Engine::Postgres if facts.server_drive() => {
+    match facts.counting.transactions {
+        Transactions::Commits => Ok((commits, format!("{} acknowledged", count(commits)))),
+        Transactions::Calls if facts.server_drive() => {
             let sum = interval.slices.saturating_add(commits);
             let parts =
                 format!("{} slices and {} commits inside them", count(interval.slices), count(commits));
             Ok((sum, format!("{} acknowledged ({parts})", count(sum))))
         }
-        Engine::Postgres | Engine::Mysql => {
+        Transactions::Calls | Transactions::Statements => {
             let sum = interval.reads.saturating_add(commits);
             let parts = if interval.reads == 0 {
                 String::new()
@@ -61,35 +61,18 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
             };
             Ok((sum, format!("{} acknowledged{parts}", count(sum))))
         }
-        Engine::Other => Err(Skip("how this engine counts commits is not known".into())),
+        Transactions::Unknown => Err(Skip("how this engine counts commits is not known".into())),
     }
 }
 
 /// What neither sessions nor others did may add to the database's count.
 fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
-    background(facts, interval).saturating_add(of_pooler(facts))
-}
-
-/// Transactions in which a pooler sets up the connections that it opens for sessions, at most one for each session: the
-/// start of the server's process, the settings of the client that it gets, and a look whether it lives (PgBouncer's
-/// `server_check_query`).
-const OF_POOLER: u64 = 3;
-
-fn of_pooler(facts: &Facts<'_>) -> u64 {
-    if facts.pooled { u64::from(facts.sessions()).saturating_mul(OF_POOLER) } else { 0 }
-}
-
-/// Transactions of workers of the server itself.
-fn background(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
-    match facts.engine {
-        // Autovacuum on PostgreSQL; MMON, the job queue and recursive work on Oracle, whose sessions commit as users' do.
-        Engine::Postgres | Engine::Oracle | Engine::Other => {
-            ((interval.seconds.max(0.0) * BACKGROUND_PER_S) as u64).saturating_add(BACKGROUND_AT_LEAST)
-        }
-        // InnoDB's purge and statistics threads commit inside the engine, which counts no handler's commit.
-        Engine::Mysql => 0,
-        // Only Dyno's own commits of changes are counted, inside this process.
-        Engine::Sqlite => 0,
+    let of_sessions = u64::from(facts.sessions()).saturating_mul(facts.counting.commits_per_session_max);
+    match facts.counting.workers_commit {
+        true => ((interval.seconds.max(0.0) * BACKGROUND_PER_S) as u64)
+            .saturating_add(BACKGROUND_AT_LEAST)
+            .saturating_add(of_sessions),
+        false => of_sessions,
     }
 }
 
@@ -121,7 +104,7 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     };
     let mut tolerance = Tolerance::of(interval, expected, per_error);
     tolerance.more = tolerance.more.saturating_add(allowance(facts, interval));
-    if interval.name == "window" && !facts.flushes {
+    if interval.name == "window" && facts.counting.unseen_s > 0.0 {
         tolerance.fewer = tolerance.fewer.saturating_add(own.min(OWN_UNBOOKED));
     }
     let difference = tolerance.compare(expected, database);
@@ -155,12 +138,9 @@ fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     found(status, count(expected), count(database), detail)
 }
 
-/// Other processes that wrote into the same SQLite file: transactions of the file beyond those of this process. `counted` are
-/// these.
+/// Other processes that wrote into the same file, where the database is one: transactions of the file beyond those of this
+/// process. `counted` are these.
 fn writers_beside(facts: &Facts<'_>, interval: &Interval<'_>, counted: u64) -> Option<(String, CheckStatus)> {
-    if facts.engine != Engine::Sqlite {
-        return None;
-    }
     let in_file = interval.native("file.transactions")?;
     // Read at one moment with the file's, where a session may be in the middle of one.
     let own = interval.native("file.own_transactions")?;
@@ -192,21 +172,9 @@ pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
     }
     let syncs = interval.counter(Counter::RedoSyncs)?;
     let least = interval.commits.div_ceil(u64::from(facts.sessions().max(1)));
-    let settings: Vec<String> = [
-        "fsync",
-        "synchronous_commit",
-        "synchronous",
-        "journal_mode",
-        "wal_sync_method",
-        "innodb_flush_log_at_trx_commit",
-        "sync_binlog",
-        "commit_wait",
-        "commit_logging",
-    ]
-    .iter()
-    .filter_map(|&name| Some(format!("{name}={}", facts.target()?.identity.settings.get(name)?)))
-    .chain(not_waiting(facts))
-    .collect();
+    let set = |name: &String| Some(format!("{name}={}", facts.target()?.identity.settings.get(name)?));
+    let settings: Vec<String> =
+        facts.counting.commit_settings.iter().filter_map(set).chain(not_waiting(facts)).collect();
     let why = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
     let words = format!("{} commits, {} syncs of redo", count(interval.commits), count(syncs));
     let (expected, observed) = (format!("≥ {}", count(least)), count(syncs));

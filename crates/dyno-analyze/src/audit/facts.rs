@@ -1,44 +1,27 @@
 //! What the checks need to know of a record, worked out once.
 
+use std::sync::LazyLock;
+
 use dyno_plan::{Drive, Holding};
 use dyno_record::window::Counted;
 use dyno_record::{
-    Counter, Counters, MarkKind, OpClass, OpStats, RunRecord, TargetFacts, Window, place_of_target,
+    Counter, Counters, CountingRules, MarkKind, OpClass, OpStats, RunRecord, TargetFacts, Window,
+    place_of_target,
 };
 
 use super::finding::Skip;
 
-/// Longest time that statistics of a PostgreSQL session stay unseen where it cannot be asked to flush them, s: 500 ms
-/// until they are sent (`PGSTAT_STAT_INTERVAL`), as long again until the collector has written them.
-pub(super) const STATISTICS_LAG_S: f64 = 1.0;
-
-/// The name under which an identity holds what a connection pooler does to sessions.
-const POOLER: &str = "pooler";
-
-/// The first version of PostgreSQL whose server processes book what they did when they are asked.
-const BOOKS_WHEN_ASKED: u32 = 15;
+/// Time within which a session that was late at an edge shows its work, s.
+const UNSEEN_S: f64 = 1.0;
 
 /// Share of the work done while the counters were read above which comparing them with the operations says nothing.
 const SHARE_UNSURE_MAX: f64 = 0.5;
 
-/// Time after an edge in which a session of SQLite publishes nothing, s.
-const SQLITE_HELD_BACK_S: f64 = 0.25;
+/// Why counters hold other work than operations, unless the platform has a reason of its own.
+const APART: &str = "because counters were read a second or more apart from what sessions did at its ends";
 
-/// The engine, as far as its way of counting matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Engine {
-    /// Every statement outside a transaction block is a transaction, reads included.
-    Postgres,
-    /// Every statement in autocommit is a transaction of the storage engine, reads included; an update and its commit are one
-    /// statement.
-    Mysql,
-    /// Only commits of changes count; the database runs inside the driving process.
-    Sqlite,
-    /// Only commits count, whether they change anything or not; reads are none.
-    Oracle,
-    /// Nothing is known.
-    Other,
-}
+/// How a platform counts that says nothing of it.
+static UNKNOWN: LazyLock<CountingRules> = LazyLock::new(CountingRules::default);
 
 /// Classes that only read.
 const READS: [OpClass; 4] = [OpClass::Select, OpClass::Lookup, OpClass::Secondary, OpClass::Scan];
@@ -46,11 +29,8 @@ const READS: [OpClass; 4] = [OpClass::Select, OpClass::Lookup, OpClass::Secondar
 /// A record seen by the checks.
 pub(super) struct Facts<'a> {
     pub(super) record: &'a RunRecord,
-    pub(super) engine: Engine,
-    /// Whether sessions can make their work visible to the counters when asked.
-    pub(super) flushes: bool,
-    /// Whether sessions go through a connection pooler, whose connections book what they did up to a second late.
-    pub(super) pooled: bool,
+    /// How the platform counts.
+    pub(super) counting: &'a CountingRules,
     /// Sessions that the plan gives this record.
     pub(super) planned: u32,
     /// Whether what other targets write arrives in this one, whose counters may hold it.
@@ -94,7 +74,7 @@ pub(super) struct Interval<'a> {
     /// What was done while the counters were read at its begin, and at its end, where that is known to the unit.
     pub(super) unsure: Option<(Counted, Counted)>,
     /// Where that comes from.
-    pub(super) blur_from: &'static str,
+    pub(super) blur_from: &'a str,
     /// Length in seconds, as far as it matters for what others do meanwhile.
     pub(super) seconds: f64,
     /// The database's counters.
@@ -103,30 +83,13 @@ pub(super) struct Interval<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn of(record: &'a RunRecord) -> Self {
-        let target = record.targets.first();
-        let engine = match target.map(|t| t.engine.as_str()) {
-            Some("postgres") => Engine::Postgres,
-            Some("mysql") => Engine::Mysql,
-            Some("sqlite") => Engine::Sqlite,
-            Some("oracle") => Engine::Oracle,
-            _ => Engine::Other,
-        };
-        let flushes = match engine {
-            Engine::Postgres => target.is_some_and(|target| target.identity.counts_at_edges),
-            // MySQL adds up the counters of all sessions when it is asked.
-            Engine::Sqlite | Engine::Mysql => true,
-            // A call's counts are there when it has ended; that all views show them at once is not documented.
-            Engine::Oracle | Engine::Other => false,
-        };
+        let counting = record.targets.first().map_or(&*UNKNOWN, |target| &target.identity.counting);
         // Nothing of a hand-made plan may overflow here.
         let planned = record.plan.data.schemas.saturating_mul(record.plan.run.sessions_per_schema);
         let device = device(record);
-        let pooled = target.is_some_and(|target| target.identity.settings.contains_key(POOLER));
         Self {
             record,
-            engine,
-            flushes,
-            pooled,
+            counting,
             planned,
             replicated: false,
             device,
@@ -277,7 +240,6 @@ impl<'a> Facts<'a> {
     /// What the sessions did between the moments up to which the window's two snapshots hold their work.
     fn counted_interval(&self, window: &Window, counted: &Counted) -> Interval<'a> {
         let unsure = window.unsure_share();
-        let lag_s = if self.flushes { 0.0 } else { STATISTICS_LAG_S };
         let (begin, end) = window.edge_late;
         let late_share = f64::from(begin.max(end)) / f64::from(self.sessions().max(1));
         Interval {
@@ -295,7 +257,7 @@ impl<'a> Facts<'a> {
             rows_deleted: counted.rows_deleted,
             errors: counted.errors,
             unsure: window.unsure.clone(),
-            blur: (unsure + late_share + lag_s / window.seconds).min(1.0),
+            blur: (unsure + late_share + self.counting.unseen_s / window.seconds).min(1.0),
             blur_from: match unsure > 0.0 {
                 true => "because sessions worked on while the counters were read",
                 false => self.blur_from(),
@@ -311,21 +273,18 @@ impl<'a> Facts<'a> {
         let sessions = f64::from(self.sessions().max(1));
         let (begin, end) = window.edge_late;
         let late_share = f64::from(begin.max(end)) / sessions;
-        let lag = if self.flushes { late_share } else { 1.0 };
-        // A late session flushes at most a statistics lag later, or when the long operation it is in ends.
-        let late_sessions_s = lag * STATISTICS_LAG_S;
+        // A late session shows its work at most so much later, or when the long operation it is in ends.
+        let late_sessions_s = match self.counting.unseen_s {
+            0.0 => late_share * UNSEEN_S,
+            unseen_s => unseen_s,
+        };
         ((late_sessions_s + self.late_snapshot_s(window)) / window.seconds).min(1.0)
     }
 
-    /// Seconds of work after an edge of the window that its snapshot may hold. PostgreSQL books what sessions do on their
-    /// own account from a statistics lag on, so a snapshot that came sooner holds none; MySQL books at once.
+    /// Seconds of work after an edge of the window that its snapshot may hold: none where it came before the counters show
+    /// more of it.
     fn late_snapshot_s(&self, window: &Window) -> f64 {
-        let held_back_s = match self.engine {
-            Engine::Postgres => STATISTICS_LAG_S,
-            Engine::Mysql | Engine::Oracle => 0.0,
-            Engine::Sqlite => SQLITE_HELD_BACK_S,
-            Engine::Other => return 0.0,
-        };
+        let Some(held_back_s) = self.counting.held_back_s else { return 0.0 };
         let latest_s = |edge_us: f64, reading_us: f64| (edge_us.max(0.0) + reading_us.max(0.0) / 2.0) / 1e6;
         let begin_s = latest_s(window.edge_us_max.0, window.snapshot_us.0);
         let end_s = latest_s(window.edge_us_max.1, window.snapshot_us.1);
@@ -333,25 +292,13 @@ impl<'a> Facts<'a> {
     }
 
     /// Why work may lie on the wrong side of an interval's ends.
-    fn blur_from(&self) -> &'static str {
-        match self.engine {
-            _ if self.pooled => "because a pooler's connections book what they did up to a second late",
-            Engine::Mysql => "because sessions work on between their own edges and the snapshots",
-            _ => "because counters were read a second or more apart from what sessions did at its ends",
-        }
+    fn blur_from(&self) -> &'a str {
+        self.counting.apart_because.as_deref().unwrap_or(APART)
     }
 
-    /// Share of the whole run's work that may not have been booked when its counters were read. A pooler's connections are
-    /// asked for theirs when the last session has gone, where they can be.
+    /// Share of the whole run's work that may not have been booked when its counters were read.
     fn whole_blur(&self, seconds: f64) -> f64 {
-        let booked = self.flushes || (self.pooled && self.major() >= BOOKS_WHEN_ASKED);
-        if booked || seconds <= 0.0 { 0.0 } else { (STATISTICS_LAG_S / seconds).min(1.0) }
-    }
-
-    /// The product's major version, 0 where it is not told.
-    fn major(&self) -> u32 {
-        let version = self.target().map_or("", |target| target.identity.version.as_str());
-        version.split(|c: char| !c.is_ascii_digit()).next().and_then(|major| major.parse().ok()).unwrap_or(0)
+        if seconds <= 0.0 { 0.0 } else { (self.counting.unseen_after_end_s / seconds).min(1.0) }
     }
 
     /// The sessions' whole life as an interval.

@@ -7,7 +7,7 @@
 use dyno_record::{CheckStatus, Company as Sampled, Counter, OtherSessions, Waits};
 
 use super::compare::share_of;
-use super::facts::{Engine, Facts, Interval};
+use super::facts::{Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
 use super::{commits, system};
 use crate::number::{count, figure, megabytes, percent};
@@ -133,7 +133,7 @@ pub(super) fn here(facts: &Facts<'_>) -> Verdict {
 }
 
 /// Rows of the test tables that others read: what the database counted beyond those that the sessions asked for.
-fn of_test_tables(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Share, Skip> {
+fn rows_of_test_tables(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Share, Skip> {
     let counted = interval.counter(Counter::RowsRead)?;
     let asked = interval.rows();
     // A failed operation may have read its rows; where counts may lie on the wrong side of an edge, so may these.
@@ -149,10 +149,10 @@ fn of_test_tables(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Share, S
 /// Whether others read the test tables.
 pub(super) fn test_tables(facts: &Facts<'_>) -> Verdict {
     let interval = facts.compared()?;
-    if facts.engine != Engine::Postgres {
+    if !facts.counting.for_test_tables.contains(&Counter::RowsRead) {
         return skip("the engine counts no rows by table");
     }
-    let share = of_test_tables(facts, &interval)?;
+    let share = rows_of_test_tables(facts, &interval)?;
     let (expected, observed) = (count(interval.rows()), count(share.all));
     let words = format!("{expected} rows touched, database counted {observed} in the test tables");
     let little = (share.others as f64) < FLOOR_PER_S * interval.seconds.max(0.0);
@@ -204,8 +204,9 @@ impl Company {
         let mut shares = shares(facts, &interval);
         let commits = commits::others(facts, &interval);
         shares.extend(commits.map(|(others, all)| Share { counter: Counter::Commits, all, others }));
-        let rows_are_ours = facts.engine == Engine::Postgres;
-        shares.extend(rows_are_ours.then(|| of_test_tables(facts, &interval).ok()).flatten());
+        let of_test_tables = &facts.counting.for_test_tables;
+        let rows_are_ours = of_test_tables.contains(&Counter::RowsRead);
+        shares.extend(rows_are_ours.then(|| rows_of_test_tables(facts, &interval).ok()).flatten());
         let beside = if of_this_run { Beside::default() } else { beside(facts, &interval) };
         Self {
             shares,
@@ -213,10 +214,7 @@ impl Company {
             server_from: beside.redo_from,
             active: active(facts).ok().map(|(active, _)| active).filter(|_| !of_this_run),
             of_this_run,
-            of_test_tables: match rows_are_ours {
-                true => vec![Counter::RowsRead, Counter::RowsWritten],
-                false => Vec::new(),
-            },
+            of_test_tables: of_test_tables.clone(),
             mark_pct: SHARE_WARN_PCT,
             host_mark_pct: SHARE_FAIL_PCT,
         }

@@ -3,9 +3,9 @@
 //! A database that reads through the operating system's cache counts as physical what never touched a device. Published
 //! results have taken such figures for the storage's; this check says what share of them it was.
 
-use dyno_record::{CheckStatus, Counter, RunRecord};
+use dyno_record::{CheckStatus, Counter, Requests, RunRecord};
 
-use super::facts::{Engine, Facts, Interval};
+use super::facts::{Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
 use crate::number::{count, megabytes, percent};
 
@@ -101,52 +101,16 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
 const REQUESTS_SHARE: f64 = 0.05;
 const REQUESTS_FLOOR: f64 = 1_000.0;
 
-/// Largest read that PostgreSQL 18 makes of neighbouring blocks if its setting cannot be read, bytes: the most that
-/// `io_combine_limit` takes.
-const COMBINED_BYTES: u64 = 1 << 20;
-
-/// The most blocks that one read request of the database brings, and why; the reason why nobody can say for an engine that
-/// reads neighbours together without a limit that is known.
-fn blocks_per_request(facts: &Facts<'_>) -> Result<(f64, &'static str), Skip> {
-    let identity = &facts.target().ok_or_else(|| Skip("the record has no target".into()))?.identity;
-    let setting = |name: &str| identity.settings.get(name).map(String::as_str);
-    let is_mariadb = identity.product.contains("MariaDB");
-    match facts.engine {
-        // Without the kernel's asynchronous I/O, MySQL's own threads read neighbours together (os_aio_simulated_handler).
-        Engine::Mysql if !is_mariadb && setting("innodb_use_native_aio") != Some("ON") => Err(Skip(
-            "with innodb_use_native_aio off the server reads neighbouring pages with one request".into(),
-        )),
-        Engine::Mysql => Ok((1.0, "InnoDB reads each page with a request of its own")),
-        Engine::Sqlite => Ok((1.0, "SQLite reads each page with a request of its own")),
-        Engine::Postgres => {
-            let combined = setting("io_combine_limit").and_then(bytes_of).unwrap_or(COMBINED_BYTES);
-            let blocks = combined as f64 / identity.block_size.max(1) as f64;
-            Ok((blocks.max(1.0), "PostgreSQL reads up to io_combine_limit with one request"))
-        }
-        Engine::Oracle => Err(Skip("Oracle reads neighbouring blocks with one request".into())),
-        Engine::Other => Err(Skip("how many blocks a request of this engine reads is not known".into())),
-    }
-}
-
-/// Bytes of a size as PostgreSQL prints it: `128kB`, `1MB`.
-fn bytes_of(shown: &str) -> Option<u64> {
-    let digits = shown.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let times = match shown[digits.len()..].trim() {
-        "kB" => 1 << 10,
-        "MB" => 1 << 20,
-        "B" => 1,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(times)
-}
-
 /// Read requests against the blocks that they brought: fewer requests than could have read them were lost, by a counter that
 /// started anew. Requests of others only add to them.
 pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
     let interval = facts.window_interval()?;
     let blocks = interval.counter(Counter::PhysicalReads)?;
     let requests = interval.counter(Counter::PhysicalReadRequests)?;
-    let (per_request, why) = blocks_per_request(facts)?;
+    let (per_request, why) = match &facts.counting.requests {
+        Requests::Bring { blocks_max, because } => (blocks_max.max(1.0), because),
+        Requests::Absent { absent } => return skip(absent.as_str()),
+    };
     let least = (blocks as f64 * (1.0 - REQUESTS_SHARE) - REQUESTS_FLOOR) / per_request;
     let (expected, observed) = (count(least.max(0.0).ceil() as u64), count(requests));
     let words = format!("{} blocks read, {} read requests counted", count(blocks), count(requests));

@@ -3,10 +3,10 @@
 //! One row is one block, so a database that counts fewer blocks than rows were touched has not done the work, or has not
 //! counted it; the index, the catalog and the root of every tree come on top.
 
-use dyno_record::{CheckStatus, Counter};
+use dyno_record::{CheckStatus, Counter, TableCounters};
 
 use super::compare::share_of;
-use super::facts::{Engine, Facts, Interval};
+use super::facts::{Facts, Interval};
 use super::finding::{Verdict, found, skip};
 use crate::number::{count, fixed};
 
@@ -69,14 +69,14 @@ pub(super) fn heap_whole(facts: &Facts<'_>) -> Verdict {
 
 /// On engines that count each table's blocks the comparison needs no room for index and catalog.
 fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
-    if facts.engine != Engine::Postgres {
+    let Some(tables) = &facts.counting.tables else {
         return skip("the engine does not count blocks per table; logical_reads compares the total");
-    }
-    let parts = ["dyno.rows.heap_blks_hit", "dyno.rows.heap_blks_read"].map(|name| interval.native(name));
-    let [Some(hit), Some(read)] = parts else {
+    };
+    let parts: Option<Vec<u64>> = tables.blocks.iter().map(|name| interval.native(name)).collect();
+    let Some(parts) = parts else {
         return skip("the database does not tell blocks per table; logical_reads compares the total");
     };
-    let heap = hit.saturating_add(read);
+    let heap = parts.into_iter().fold(0, u64::saturating_add);
     let scanned = scanned_rows(facts, interval);
     let rows = interval.rows().saturating_sub(scanned);
     if rows == 0 {
@@ -91,7 +91,7 @@ fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     );
     let (expected, observed) = (count(rows), count(heap));
     if heap < lowest(interval, rows) {
-        if fetched(interval).is_some_and(|fetched| fetched >= lowest(interval, rows)) {
+        if fetched(tables, interval).is_some_and(|fetched| fetched >= lowest(interval, rows)) {
             let detail = format!(
                 "{words}, yet all rows fetched: several rows lie in one block since updates of few rows have moved them there; \
                  load anew for exact work units"
@@ -113,9 +113,8 @@ fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
 
 /// Rows that scans of the indexes have found, of those tables. A range whose next row is in the block at hand reads no block,
 /// and still fetches the row.
-fn fetched(interval: &Interval<'_>) -> Option<u64> {
-    let parts = ["dyno.rows.idx_tup_fetch", "dyno.rows.bitmap_tup_fetch"].map(|name| interval.native(name));
-    parts.into_iter().flatten().reduce(u64::saturating_add)
+fn fetched(tables: &TableCounters, interval: &Interval<'_>) -> Option<u64> {
+    tables.fetched.iter().filter_map(|name| interval.native(name)).reduce(u64::saturating_add)
 }
 
 /// Rows that full scans read, which are in another table.

@@ -1,40 +1,30 @@
 //! Which way full scans took: through the buffer cache, or past it.
 //!
-//! Oracle decides for each scan, by the size of the table and what of it is cached, whether it reads into the cache of all
-//! sessions or past it into the session's own memory ("direct path read"). The one measures the cache, the other storage, and the
-//! same plan may do either on two databases, so a result that holds scans has to say which it was.
+//! A database may decide for each scan whether it reads into the cache of all sessions or past it into the session's own memory.
+//! The one measures the cache, the other storage, and the same plan may do either on two databases, so a result that holds scans
+//! has to say which it was.
 
 use dyno_record::CheckStatus;
 
-use super::facts::{Engine, Facts};
+use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
 use crate::number::{count, percent};
-
-/// Scans of large tables, and those of them that went past the cache.
-const LONG: &str = "sysstat.table scans (long tables)";
-const DIRECT: &str = "sysstat.table scans (direct read)";
-
-/// Blocks read at all, and past the cache.
-const READS: &str = "sysstat.physical reads";
-const READS_DIRECT: &str = "sysstat.physical reads direct";
 
 /// Share of scans, %, that is all or none of them.
 const ALL_PCT: f64 = 98.0;
 
 /// Which way it was.
 pub(super) fn path(facts: &Facts<'_>) -> Verdict {
-    if facts.engine != Engine::Oracle {
-        return skip("only Oracle reads past its cache as it sees fit");
-    }
+    let Some(names) = &facts.counting.scans else {
+        return skip("the engine does not read past its cache as it sees fit");
+    };
     let interval = facts.window_interval()?;
     if interval.scans == 0 {
         return skip("no full scans in the window");
     }
-    let Some([long, direct, reads, reads_direct]) = [LONG, DIRECT, READS, READS_DIRECT]
-        .map(|name| interval.native(name))
-        .into_iter()
-        .collect::<Option<Vec<_>>>()
-        .and_then(|all| <[u64; 4]>::try_from(all).ok())
+    let counters = [&names.long, &names.direct, &names.reads, &names.reads_direct];
+    let [Some(long), Some(direct), Some(reads), Some(reads_direct)] =
+        counters.map(|name| interval.native(name))
     else {
         return skip("the database does not report its table scans");
     };

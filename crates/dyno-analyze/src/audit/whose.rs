@@ -62,7 +62,7 @@ fn figure_of(record: &RunRecord, company: &Company, name: &str) -> Whose {
 /// What a counter is counted over.
 fn scope(record: &RunRecord, company: &Company, counter: Counter) -> Scope {
     let for_server =
-        |target: &dyno_record::TargetFacts| target.identity.counted_for_server.contains(&counter);
+        |target: &dyno_record::TargetFacts| target.identity.counting.for_server.contains(&counter);
     if company.of_test_tables.contains(&counter) {
         Scope::Run
     } else if record.targets.iter().any(for_server) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dyno_plan::Commit;
 use dyno_record::{CheckStatus, OpClass, OpStats};
 
-use super::facts::{Engine, Facts};
+use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
 use crate::number::{count, fixed, percent};
 
@@ -222,8 +222,8 @@ pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
     let missing = |ops: &OpStats| ops.count.saturating_sub(ops.service_us.count);
     let classes = facts.record.ops.iter().filter(|(name, ops)| name.as_str() != "all" && missing(ops) > 0);
     let (mut words, mut most, mut reasons) = (Vec::new(), 0.0f64, BTreeSet::new());
-    // An update in autocommit, or in a block of PL/SQL with its commit, is one call with one answer, so its commit has a time of its own in no run.
-    let one_answer = facts.engine == Engine::Mysql || facts.record.plan.workload.commit == Commit::Plsql;
+    // A change and its commit in one call have one answer, so the commit has a time of its own in no run.
+    let one_answer = facts.counting.commit_in_change || facts.record.plan.workload.commit == Commit::Plsql;
     let by_design = |name: &str| one_answer && name == OpClass::Commit.name();
     for (name, ops) in classes.filter(|(name, _)| !by_design(name)) {
         words.push(format!("{} of {} {name}s", count(missing(ops)), count(ops.count)));

@@ -42,14 +42,14 @@ impl Conductor<'_> {
             self.look(crew)?;
             std::thread::park_timeout(LOOK);
         }
-        let all_publish = self.job.targets.iter().all(|aim| aim.identity.counts_at_edges);
+        let all_publish = self.job.targets.iter().all(|aim| aim.identity.counting.at_edges);
         self.wait_edge(crew, 0, if all_publish { EDGE_SHARP_S } else { EDGE_TOLD_S });
         self.last_beat_ns = Some(self.now_ns());
         self.opening = !self.is_at_edge(crew, 0);
         self.blind = self.opening;
         // Counters that show at once what is done are read now, whoever is still in an operation.
         let (job, opening) = (self.job, self.opening);
-        let now = |at: usize| (!opening || !job.targets[at].identity.counts_at_edges).then_some(0);
+        let now = |at: usize| (!opening || !job.targets[at].identity.counting.at_edges).then_some(0);
         let taken = self.all_snapshots(crew, &now)?;
         self.previous = (crew.with_overhead(taken.clone()), self.counted_until(crew, 0, origin_ns));
         self.measured.begin_at = taken.first().map_or_else(now_rfc3339, |taken| taken.at.clone());
@@ -99,7 +99,7 @@ impl Conductor<'_> {
     /// Until when the counters of an edge, which is due at `edge_ns`, hold what sessions did, on average: these work on until
     /// the counters are there.
     fn counted_until(&self, crew: &Crew, edge: usize, edge_ns: u64) -> u64 {
-        let all_publish = self.job.targets.iter().all(|aim| aim.identity.counts_at_edges);
+        let all_publish = self.job.targets.iter().all(|aim| aim.identity.counting.at_edges);
         let answered_ns = self.looks().iter().map(|looks| looks.answered_ns(edge)).max().unwrap_or(0);
         let until_ns = if all_publish { answered_ns.min(crew.shared.shown_ns_mean()) } else { answered_ns };
         until_ns.max(edge_ns)

@@ -158,7 +158,7 @@ fn figures(name: String, stalls: Stalls, ran: &Ran) -> Vec<Figure> {
         Some(u64::from((rate - own).abs() <= own * RATE_SLIP))
     };
     // A rate that the record leaves out, because it cannot be known, needs not agree with anything.
-    if !withheld && record.targets.iter().all(|target| target.identity.counts_at_edges) {
+    if !withheld && record.targets.iter().all(|target| target.identity.counting.at_edges) {
         let rows = |all: &dyno_record::OpStats| all.rows as f64 - all.rows_before;
         figures.count("logical reads/s agree with it", 1, near("logical_reads_per_s", rows));
     }

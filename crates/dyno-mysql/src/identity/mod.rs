@@ -1,6 +1,7 @@
 //! What the server is, and what of it would falsify a run.
 
 mod checks;
+mod counting;
 mod durability;
 mod facts;
 mod host;
@@ -28,20 +29,19 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
     let data_path = settings.value("datadir").map(|path| path.trim_end_matches('/').to_owned());
     let processes = host::processes(connection)?;
     let redo = settings.value("innodb_log_group_home_dir").filter(|path| path.starts_with('/'));
+    let page_bytes = page_size(connection)?;
     let mut shaping = settings.shaping();
     shaping.insert(RESULT_METADATA.to_owned(), result_metadata(connection).to_owned());
     Ok(Identity {
         product: product(connection).to_owned(),
         version: connection.server_version().to_owned(),
-        block_size: page_size(connection)?,
+        block_size: page_bytes,
         settings: shaping,
         non_default: settings.non_default(),
         redo_path: redo.map(str::to_owned).or_else(|| data_path.clone()),
         data_path,
         same_host: processes != ServerProcesses::Elsewhere,
-        // The counters of all sessions are added up when the snapshot asks.
-        counts_at_edges: false,
-        counted_for_server: dyno_record::Counter::ALL.to_vec(),
+        counting: counting::counting(&settings, connection.is_mariadb(), page_bytes),
         processes,
     })
 }

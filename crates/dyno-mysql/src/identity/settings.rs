@@ -117,6 +117,12 @@ impl Settings {
     pub(super) fn non_default(&self) -> Vec<String> {
         self.set.iter().filter(|name| self.values.contains_key(*name)).cloned().collect()
     }
+
+    #[cfg(test)]
+    pub(super) fn of(values: &[(&str, &str)]) -> Self {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Self { values: values.collect(), set: BTreeSet::new() }
+    }
 }
 
 /// The command that changes a setting of the running server.

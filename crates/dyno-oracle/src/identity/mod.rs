@@ -1,6 +1,7 @@
 //! What the database is, and what of it would falsify a run.
 
 mod checks;
+mod counting;
 mod durability;
 mod facts;
 mod host;
@@ -40,9 +41,7 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         data_path: None,
         redo_path: None,
         same_host,
-        // A call's statistics are part of the views when it has ended, and nobody can be asked for more.
-        counts_at_edges: false,
-        counted_for_server: instance::OF_THE_INSTANCE.to_vec(),
+        counting: counting::counting(),
         processes: host::processes(same_host, &who.instance),
     })
 }

@@ -1,6 +1,7 @@
 //! What the server is, and what of it would falsify a run.
 
 mod checks;
+mod counting;
 mod durability;
 mod facts;
 mod host;
@@ -13,10 +14,10 @@ mod settings;
 use dyno_plan::Bytes;
 use dyno_record::Identity;
 
-use super::counters::SHARED_STATISTICS;
 use super::wire::Connection;
 use dyno_engine::error::{TargetError, TargetErrorKind};
 
+pub(super) use counting::through_pooler;
 pub(super) use instance::{instance, reads_only};
 pub(super) use life::life;
 pub(super) use preflight::preflight;
@@ -36,18 +37,18 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
     let same_host = host::is_this_one(connection)?;
     let redo_path = data_path.as_deref().map(|data| host::redo_path(data, same_host));
     let mut shaping = settings.shaping();
+    let block_bytes = block_size(connection)?.0;
     shaping.insert("version()".to_owned(), printed.to_owned());
     Ok(Identity {
         product: "PostgreSQL".to_owned(),
         version: short_version(printed).to_owned(),
-        block_size: block_size(connection)?.0,
+        block_size: block_bytes,
         settings: shaping,
         non_default: settings.non_default(),
         data_path,
         redo_path,
         same_host,
-        counts_at_edges: connection.server_version_num() >= SHARED_STATISTICS,
-        counted_for_server: instance::server_wide(connection.server_version_num()),
+        counting: counting::counting(connection.server_version_num(), &settings, block_bytes),
         processes: host::processes(connection, same_host)?,
     })
 }

@@ -1,5 +1,6 @@
 //! What is under test: product, version, settings; and what about them would falsify a run.
 
+mod counting;
 mod fs;
 mod preflight;
 
@@ -108,8 +109,7 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         // The journal and the WAL are always beside the file.
         redo_path: None,
         same_host: true,
-        counts_at_edges: true,
-        counted_for_server: Vec::new(),
+        counting: counting::counting(),
         processes: ServerProcesses::This,
     })
 }

@@ -2,6 +2,7 @@
 
 mod company;
 mod concentrated;
+mod counting;
 mod counts;
 mod property;
 mod runs;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dyno_plan::Drive;
 use proptest::prelude::*;
 
+use super::counting::{commits, statements};
 use super::*;
 
 fn any_number() -> impl Strategy<Value = u64> {
@@ -22,12 +23,18 @@ proptest! {
     fn judging_never_panics_and_is_idempotent(
         numbers in prop::collection::vec(any_number(), 24),
         reals in prop::collection::vec(any_real(), 12),
-        engine in prop_oneof![Just("postgres"), Just("sqlite"), Just("oracle")],
+        counting in prop_oneof![
+            Just(fixture::postgres().targets.remove(0).identity.counting),
+            Just(fixture::sqlite().targets.remove(0).identity.counting),
+            Just(commits()),
+            Just(statements()),
+            Just(Default::default()),
+        ],
         server: bool,
         backwards: bool,
     ) {
         let mut record = fixture::postgres();
-        record.targets[0].engine = engine.into();
+        record.targets[0].identity.counting = counting;
         record.plan.workload.drive = if server { Drive::Server } else { Drive::Client };
         for (i, name) in ["all", "select", "update", "commit", "slice", "scan"].into_iter().enumerate() {
             let stats = record.ops.entry(name.to_owned()).or_default();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dyno_plan::{Arrivals, Rate, Span};
-use dyno_record::Waits;
+use dyno_record::{Requests, Waits};
 
 use super::*;
 
@@ -388,14 +388,10 @@ fn spoiled_windows_are_found() {
     ]);
 }
 
-/// The fixture with so many blocks read and read requests, on the engine `engine` with `settings`.
-fn reading(engine: &str, product: &str, settings: &[(&str, &str)], blocks: i64, requests: u64) -> RunRecord {
+/// The fixture with so many blocks read and read requests, which bring `each`.
+fn reading(each: Requests, blocks: i64, requests: u64) -> RunRecord {
     postgres(|r| {
-        let target = &mut r.targets[0];
-        target.engine = engine.into();
-        target.identity.product = product.into();
-        let set = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        target.identity.settings.extend(set);
+        r.targets[0].identity.counting.requests = each;
         let now = r.counters.get(Counter::PhysicalReads).unwrap();
         shift(r, Counter::PhysicalReads, blocks - now);
         r.counters
@@ -406,27 +402,16 @@ fn reading(engine: &str, product: &str, settings: &[(&str, &str)], blocks: i64, 
 
 #[test]
 fn fewer_requests_than_could_have_read_the_blocks_are_a_counter_that_was_reset() {
-    let native = [("innodb_use_native_aio", "ON")];
-    let simulated = [("innodb_use_native_aio", "OFF")];
-    let combined = [("io_combine_limit", "128kB")];
+    let one = || Requests::bring(1.0, "each page has a request of its own");
+    let many = || Requests::bring(16.0, "io_combine_limit is 16 blocks");
+    let unknown = Requests::absent("neighbouring blocks come with one request");
+    let few = "29,697 blocks read, 10,756 read requests counted";
     check_cases(vec![
-        (
-            "read_requests",
-            Fail,
-            "29,697 blocks read, 10,756 read requests counted",
-            reading("mysql", "MySQL", &native, 29_697, 10_756),
-        ),
-        ("read_requests", Pass, "29,697", reading("mysql", "MySQL", &native, 29_697, 29_500)),
-        ("read_requests", Skipped, "neighbouring", reading("mysql", "MySQL", &simulated, 29_697, 10_756)),
-        ("read_requests", Fail, "10,756", reading("mysql", "MariaDB", &simulated, 29_697, 10_756)),
-        ("read_requests", Pass, "2,000", reading("postgres", "PostgreSQL", &combined, 29_697, 2_000)),
-        (
-            "read_requests",
-            Fail,
-            "io_combine_limit",
-            reading("postgres", "PostgreSQL", &combined, 29_697, 1_200),
-        ),
-        ("read_requests", Skipped, "Oracle", reading("oracle", "Oracle", &[], 29_697, 2_000)),
+        ("read_requests", Fail, few, reading(one(), 29_697, 10_756)),
+        ("read_requests", Pass, "29,697", reading(one(), 29_697, 29_500)),
+        ("read_requests", Pass, "2,000", reading(many(), 29_697, 2_000)),
+        ("read_requests", Fail, "io_combine_limit", reading(many(), 29_697, 1_200)),
+        ("read_requests", Skipped, "neighbouring", reading(unknown, 29_697, 2_000)),
     ]);
 }
 

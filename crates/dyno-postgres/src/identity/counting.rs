@@ -1,0 +1,93 @@
+//! How PostgreSQL counts.
+
+use dyno_record::{Counter, CountingRules, Requests, RowCounters, RowRules, TableCounters, Transactions};
+
+use super::super::counters::SHARED_STATISTICS;
+use super::instance::server_wide;
+use super::settings::Settings;
+
+/// Longest time that statistics of a session stay unseen where it cannot be asked to flush them, s: 500 ms until they are
+/// sent (`PGSTAT_STAT_INTERVAL`), as long again until the collector has written them.
+const UNSEEN_S: f64 = 1.0;
+
+/// A server process reports once a second (`PGSTAT_MIN_INTERVAL`).
+const HELD_BACK_S: f64 = 0.95;
+
+/// Largest read of neighbouring blocks if its setting cannot be read, bytes: the most that `io_combine_limit` takes.
+const COMBINED_BYTES: u64 = 1 << 20;
+
+/// Transactions in which a pooler sets up the connections that it opens for sessions, at most one for each session: the
+/// start of the server's process, the settings of the client that it gets, and a look whether it lives (PgBouncer's
+/// `server_check_query`).
+const OF_POOLER: u64 = 3;
+
+/// Sessions at the server itself, of this version.
+pub(super) fn counting(version_num: u32, settings: &Settings, block_bytes: u64) -> CountingRules {
+    let flushes = version_num >= SHARED_STATISTICS;
+    let unseen_s = if flushes { 0.0 } else { UNSEEN_S };
+    let combined = settings.bytes("io_combine_limit").unwrap_or(COMBINED_BYTES);
+    let blocks_max = (combined as f64 / block_bytes.max(1) as f64).max(1.0);
+    let of_rows = |names: [&str; 2]| names.map(|name| format!("dyno.rows.{name}")).to_vec();
+    CountingRules {
+        at_edges: flushes,
+        unseen_s,
+        unseen_after_end_s: unseen_s,
+        held_back_s: Some(HELD_BACK_S),
+        for_server: server_wide(version_num),
+        for_test_tables: vec![Counter::RowsRead, Counter::RowsWritten],
+        transactions: Transactions::Calls,
+        // Autovacuum's.
+        workers_commit: true,
+        commit_settings: ["fsync", "synchronous_commit", "wal_sync_method"].map(str::to_owned).to_vec(),
+        rows: RowRules {
+            by_kind: Some(RowCounters::named(
+                "dyno.rows.n_tup_upd",
+                "dyno.rows.n_tup_ins",
+                "dyno.rows.n_tup_del",
+            )),
+            ..RowRules::default()
+        },
+        tables: Some(TableCounters {
+            blocks: of_rows(["heap_blks_hit", "heap_blks_read"]),
+            fetched: of_rows(["idx_tup_fetch", "bitmap_tup_fetch"]),
+        }),
+        requests: Requests::bring(blocks_max, "PostgreSQL reads up to io_combine_limit with one request"),
+        ..CountingRules::default()
+    }
+}
+
+/// What a pooler changes: nobody can be asked to book at an edge. Its connections are asked when the last session has gone,
+/// where they can be.
+pub(crate) fn through_pooler(counting: &mut CountingRules) {
+    counting.at_edges = false;
+    counting.unseen_s = UNSEEN_S;
+    counting.apart_because =
+        Some("because a pooler's connections book what they did up to a second late".to_owned());
+    counting.commits_per_session_max = OF_POOLER;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_cannot_be_asked_are_seen_late() {
+        let settings = Settings::default();
+        let old = counting(140_000, &settings, 8_192);
+        assert_eq!((old.at_edges, old.unseen_s, old.unseen_after_end_s), (false, 1.0, 1.0));
+        let mut new = counting(160_000, &settings, 8_192);
+        assert_eq!((new.at_edges, new.unseen_s, new.unseen_after_end_s), (true, 0.0, 0.0));
+        through_pooler(&mut new);
+        assert_eq!((new.at_edges, new.unseen_s, new.unseen_after_end_s), (false, 1.0, 0.0));
+    }
+
+    #[test]
+    fn a_request_brings_as_many_blocks_as_the_server_combines() {
+        let blocks = |settings: &Settings| match counting(180_000, settings, 8_192).requests {
+            Requests::Bring { blocks_max, .. } => blocks_max,
+            Requests::Absent { absent } => panic!("{absent}"),
+        };
+        assert_eq!(blocks(&Settings::of(&[("io_combine_limit", "16", "8kB")])), 16.0);
+        assert_eq!(blocks(&Settings::default()), 128.0);
+    }
+}
