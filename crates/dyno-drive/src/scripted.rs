@@ -78,6 +78,8 @@ pub struct ScriptedTarget {
     pass: Arc<Pass>,
     /// What goes on while a snapshot is read.
     reading: Arc<dyn Fn() + Send + Sync>,
+    /// What goes on when a session has made visible what it did, before it goes on.
+    shown: Arc<dyn Fn() + Send + Sync>,
     /// Whether sessions come in two halves.
     duplex: bool,
     /// Whether what a session did shows at once, and not only when it makes it visible.
@@ -98,6 +100,7 @@ impl ScriptedTarget {
             script,
             pass,
             reading: Arc::new(|| ()),
+            shown: Arc::new(|| ()),
             duplex: false,
             live: false,
             panics: [None; 2],
@@ -131,6 +134,13 @@ impl ScriptedTarget {
     #[must_use]
     pub fn reading(mut self, reading: Arc<dyn Fn() + Send + Sync>) -> Self {
         self.reading = reading;
+        self
+    }
+
+    /// The same, calling `shown` whenever a session has made visible what it did.
+    #[must_use]
+    pub fn shown(mut self, shown: Arc<dyn Fn() + Send + Sync>) -> Self {
+        self.shown = shown;
         self
     }
 
@@ -215,6 +225,7 @@ impl Target for ScriptedTarget {
             ops: 0,
             script: Arc::clone(&self.script),
             pass: Arc::clone(&self.pass),
+            shown: Arc::clone(&self.shown),
             clock: Arc::clone(&setup.clock),
             own: Books::default(),
             books: Arc::clone(&self.books),
@@ -312,6 +323,7 @@ struct ScriptedSession {
     ops: u64,
     script: Arc<Script>,
     pass: Arc<Pass>,
+    shown: Arc<dyn Fn() + Send + Sync>,
     clock: Arc<dyn Clock>,
     own: Books,
     books: Arc<Mutex<Books>>,
@@ -438,6 +450,7 @@ impl Session for ScriptedSession {
     fn edge(&mut self) -> Result<(), Box<OpError>> {
         self.log.push(Entry::Edge { at_ns: self.clock.now_ns() });
         self.publish();
+        (self.shown)();
         Ok(())
     }
 

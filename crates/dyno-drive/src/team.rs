@@ -386,3 +386,6 @@ impl Team {
         let _ = self.leavers.send(*seat);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,7 @@ pub struct Scene {
     pub pass: Arc<dyn Fn(u64) + Send + Sync>,
     pub cancel: Cancel,
     pub reading: Arc<dyn Fn() + Send + Sync>,
+    pub shown: Arc<dyn Fn() + Send + Sync>,
     pub duplex: bool,
     /// The session that panics when it is opened, and the one that does when it is closed.
     pub panics: (Option<u32>, Option<u32>),
@@ -43,6 +44,7 @@ impl Scene {
             pass: Arc::new(|_| std::thread::yield_now()),
             cancel: Cancel::default(),
             reading: Arc::new(|| ()),
+            shown: Arc::new(|| ()),
             duplex: false,
             panics: (None, None),
         }
@@ -95,6 +97,7 @@ impl Scene {
     pub fn run_watched(&self, watch: &dyn Watch) -> RunRecord {
         let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass))
             .reading(Arc::clone(&self.reading))
+            .shown(Arc::clone(&self.shown))
             .panicking(self.panics.0, self.panics.1);
         let target = if self.duplex { target.duplex() } else { target };
         let job = Job {

@@ -1,0 +1,126 @@
+//! A team whose clock moves on between any two readings.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dyno_engine::{Extra, Place, SessionSetup, Target as _};
+
+use super::*;
+use crate::draw::Draw;
+use crate::marks::REFRESH_NS;
+use crate::recorder::Recorder;
+use crate::scripted::{Act, ScriptedTarget};
+use crate::testing;
+use crate::think::Think;
+
+/// A clock that moves on by a nanosecond with each reading.
+#[derive(Default)]
+struct Moving(AtomicU64);
+
+impl Clock for Moving {
+    fn now_ns(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::AcqRel)
+    }
+
+    fn park_until(&self, deadline_ns: u64) {
+        self.0.fetch_max(deadline_ns, Ordering::AcqRel);
+    }
+}
+
+/// A session whose operations take no time.
+fn seat(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<Seat> {
+    let (plan, spec) = (testing::plan(), testing::spec(1_000));
+    let target = Arc::new(ScriptedTarget::new(Arc::new(|_, _, _| Act::Take(0)), Arc::new(|_| ())).duplex());
+    let setup = SessionSetup {
+        number: 0,
+        schema: 1,
+        spec: spec.clone(),
+        work_unit: plan.workload.work_unit,
+        redo: plan.workload.redo,
+        extra: Extra::default(),
+        drive: plan.workload.drive,
+        commit: plan.workload.commit,
+        seed: 1,
+        run_stamp: 7,
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+    };
+    let session = target.session(&setup).unwrap();
+    let worker = Worker {
+        target,
+        label: String::new(),
+        setup,
+        sessions: 1,
+        draw: Draw::new(&plan.workload, &spec, 0, 0),
+        pace: Pace::new(&plan.workload, 0, 1),
+        think: Think::new(&plan.workload, 0),
+        place: Place::Own,
+        doing: dyno_record::OpClass::Select,
+        publishes: true,
+        held_back_ns: u64::MAX,
+        overhead_told: 0,
+        ops_wanted: None,
+        rest: Default::default(),
+        recorder: Box::new(Recorder::new(0, false, 1_000_000_000, channel().0, channel().1)),
+        shared: Arc::clone(shared),
+        looks: Arc::default(),
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        reports: channel().0,
+    };
+    Box::new(Seat::new(worker, session))
+}
+
+/// A team of one session; `paced` as with a rate.
+fn team(clock: &Arc<Moving>, paced: bool) -> Team {
+    let shared = Arc::new(Shared::new(1, &[true]));
+    let bell = Arc::new(Bell::new().unwrap());
+    Team {
+        seats: vec![Some(seat(clock, &shared))],
+        left: 1,
+        turn: 0,
+        due: BinaryHeap::new(),
+        to_cross: VecDeque::new(),
+        crossing: 0,
+        phase: Phase::Warmup,
+        returns: channel(),
+        shared,
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        poll: Poll::new(&bell).unwrap(),
+        bell,
+        paced,
+        leavers: channel().0,
+    }
+}
+
+/// Whether the session asks for Dyno's own sake, which has to be what is counted.
+fn asks(team: &Team, others: usize) -> bool {
+    let asks = team.seats[0].as_ref().unwrap().at_edge();
+    assert_eq!(team.crossing, others + usize::from(asks));
+    asks
+}
+
+#[test]
+fn an_edge_that_began_to_be_owed_between_two_looks_at_the_clock_is_counted() {
+    for (paced, others) in [(false, 0), (true, 0), (true, CROSSING.0)] {
+        let asked = [0, 1, 2, 3, 4, 5, 6, 7].map(|early_ns| {
+            let clock = Arc::new(Moving::default());
+            let mut team = team(&clock, paced);
+            team.shared.enter(Phase::Opening);
+            team.go_on(0);
+            assert!(asks(&team, 0), "it crosses the window's begin");
+            team.heard(0);
+            assert!(!asks(&team, 0), "and does an operation behind it");
+            // As if other sessions crossed meanwhile.
+            team.crossing += others;
+            let shown_ns =
+                team.seats[0].as_ref().unwrap().worker.recorder.marks[0].low.as_ref().unwrap().at_ns;
+            // In which of the looks at the clock that follow it is time to show again depends on when the first one is.
+            clock.0.store(shown_ns + REFRESH_NS - early_ns, Ordering::Release);
+            team.heard(0);
+            let asked = asks(&team, others);
+            team.heard(0);
+            asks(&team, others);
+            asked
+        });
+        let times = asked.iter().filter(|&&asked| asked).count();
+        assert!(times < asked.len() && (times > 0 || others > 0), "{asked:?}");
+    }
+}
