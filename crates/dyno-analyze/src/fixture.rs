@@ -12,9 +12,9 @@ use dyno_plan::{
 };
 use dyno_record::window::Whole;
 use dyno_record::{
-    Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, HostFacts, Identity, Metric,
-    OpStats, Requests, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Status,
-    TableCounters, TargetFacts, Transactions, Unit, WaitTime, Waits, Window,
+    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, HostFacts, Identity,
+    Metric, OpStats, Requests, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Share,
+    Status, TableCounters, TargetFacts, Touch, Transactions, Unit, WaitTime, Waits, Window,
 };
 
 /// Seconds of the window.
@@ -23,6 +23,10 @@ pub const SECONDS: u64 = 10;
 pub const SESSIONS: u32 = 4;
 /// Rows per `select` and `update`.
 pub const WORK_UNIT: u64 = 64;
+/// Rows of the table that is scanned.
+const SCAN_ROWS: u64 = 500;
+/// Percent of updates.
+const UPDATE_PCT: u32 = 20;
 /// Selects in the window.
 pub const SELECTS: u64 = 8_000;
 /// Updates in the window.
@@ -62,7 +66,7 @@ pub fn plan(url: &str) -> Plan {
             load_parallel: 2,
         },
         workload: Workload {
-            update_pct: 20,
+            update_pct: UPDATE_PCT,
             scan_pct: 0,
             lookup_pct: 0,
             work_unit: 64,
@@ -249,6 +253,27 @@ fn whole(counters: Counters) -> Whole {
     }
 }
 
+/// What the operations of the classic method are: each is one of these.
+fn classes() -> Vec<Class> {
+    let of = |name: &str, plural: &str, rows, rows_per_op, percent, of_reads: bool| Class {
+        name: name.into(),
+        plural: plural.into(),
+        rows,
+        rows_per_op: Some((rows_per_op, rows_per_op)),
+        scans: name == "scan",
+        commits: u64::from(!of_reads),
+        share: Share { percent, of_reads, turned: if rows_per_op == 1 && !of_reads { 1_000 } else { 0 } },
+    };
+    vec![
+        of("select", "selects", Touch::Read, WORK_UNIT, None, true),
+        of("lookup", "lookups", Touch::Read, 1, Some(0), true),
+        of("scan", "scans", Touch::Read, SCAN_ROWS, Some(0), true),
+        of("update", "updates", Touch::Updated, WORK_UNIT, Some(UPDATE_PCT), false),
+        of("insert", "inserts", Touch::Inserted, 1, Some(0), false),
+        of("delete", "deletes", Touch::Deleted, 1, Some(0), false),
+    ]
+}
+
 fn record(
     url: &str,
     engine: &str,
@@ -260,7 +285,7 @@ fn record(
     let data = DataSpec {
         schemas: 1,
         rows: 10_000,
-        scan_rows: 500,
+        scan_rows: SCAN_ROWS,
         block_size,
         compressible: 0,
         seed: 1,
@@ -320,6 +345,7 @@ fn record(
             think: None,
             hot: None,
         }),
+        classes: classes(),
         ops: ops.into_iter().map(|(name, stats)| (name.to_owned(), stats)).collect(),
         metrics: metrics(),
         counters: in_window,

@@ -7,8 +7,8 @@
 
 use std::time::Instant;
 
-use dyno_drive::draw::Draw;
 use dyno_plan::{DataSpec, Workload};
+use dyno_workload::Draw;
 use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;

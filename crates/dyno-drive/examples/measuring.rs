@@ -9,11 +9,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_drive::draw::Draw;
 use dyno_drive::scripted::{Act, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, run};
 use dyno_engine::{Cancel, Extra, MonotonicClock, SessionSetup, Target};
 use dyno_plan::{DataSpec, Plan, Span};
+use dyno_workload::Draw;
 
 type Failure = Box<dyn std::error::Error>;
 

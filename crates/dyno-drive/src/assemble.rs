@@ -3,22 +3,21 @@
 //! Every target has its own part; several are added up, one is the record itself. Judges nothing: the audit works on the
 //! finished record alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_plan::Plan;
-use dyno_record::window::Counted;
 use dyno_record::{
-    HostFacts, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window, place_of_target,
+    Class, HostFacts, OpStats, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window,
+    place_of_target, window::Counted,
 };
 
 use crate::collector::Collector;
 use crate::job::{Aim, Job, Outcome};
 use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
-use crate::part;
 use crate::recorder::Recorder;
 use crate::summed::op_stats;
-use crate::totals;
+use crate::{part, totals};
 
 /// The record of a run, without an audit.
 pub(crate) fn record(
@@ -72,6 +71,7 @@ pub(crate) fn record(
         host,
         gate: whole.gate,
         window: whole.window,
+        classes: classes(job, &whole.ops),
         ops: whole.ops,
         metrics: whole.metrics,
         counters: whole.counters,
@@ -83,6 +83,13 @@ pub(crate) fn record(
         whose: Default::default(),
         audit: Vec::new(),
     }
+}
+
+/// The classes that the plan asks for, and others of which there were operations all the same.
+fn classes(job: &Job<'_>, ops: &BTreeMap<String, OpStats>) -> Vec<Class> {
+    let classes = job.classes();
+    let met = |class: &&Class| class.share.percent != Some(0) || ops.contains_key(&class.name);
+    classes.of_operations().iter().filter(met).cloned().collect()
 }
 
 fn target_facts(aim: &Aim) -> TargetFacts {

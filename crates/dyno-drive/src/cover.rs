@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Counter, OpClass, OpStats, Window};
+use dyno_record::{Class, Counter, OpStats, Touch, Window};
 
 /// Seconds to divide movements by.
 #[derive(Debug, Clone, Copy)]
@@ -25,19 +25,19 @@ impl Cover {
     }
 
     /// Of counters that hold what `window` says they hold, where the window's operations are `ops`.
-    pub(crate) fn of(window: &Window, ops: &BTreeMap<String, OpStats>) -> Self {
+    pub(crate) fn of(window: &Window, ops: &BTreeMap<String, OpStats>, classes: &[Class]) -> Self {
         let work_s = window.work_seconds();
         let Some(counted) = &window.counted else { return Self::all(work_s) };
         let covered = |counted: u64, in_window: f64| match counted > 0 && in_window > 0.0 {
             true => work_s * counted as f64 / in_window,
             false => work_s,
         };
-        let sum = |of: fn(&OpStats) -> f64, is_one: fn(OpClass) -> bool| {
-            let classes = OpClass::ALL.into_iter().filter(|&class| is_one(class));
-            classes.filter_map(|class| ops.get(class.name())).map(of).sum::<f64>()
+        let sum = |of: fn(&OpStats) -> f64, is_one: fn(&Class) -> bool| {
+            let classes = classes.iter().filter(|class| is_one(class));
+            classes.filter_map(|class| ops.get(&class.name)).map(of).sum::<f64>()
         };
-        let is_op = |class| !matches!(class, OpClass::Commit | OpClass::Slice);
-        let is_write = |class| matches!(class, OpClass::Update | OpClass::Insert | OpClass::Delete);
+        let is_op = |_: &Class| true;
+        let is_write = |class: &Class| class.rows != Touch::Read;
         let counts = |stats: &OpStats| stats.count as f64 - stats.before;
         let rows = |stats: &OpStats| stats.rows as f64 - stats.rows_before;
         let ops_s = covered(counted.operations(), sum(counts, is_op));
@@ -80,12 +80,20 @@ impl Cover {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
+    use dyno_plan::Workload;
     use dyno_record::window::Counted;
+    use dyno_workload::blocks;
 
     fn select(count: u64, before: f64) -> BTreeMap<String, OpStats> {
         let stats =
             OpStats { count, before, rows: count * 10, rows_before: before * 10.0, ..OpStats::default() };
         BTreeMap::from([("select".to_owned(), stats)])
+    }
+
+    fn of(window: &Window, ops: &BTreeMap<String, OpStats>) -> Cover {
+        let classes = blocks::classes(&Workload::default(), &testing::spec(1_000));
+        Cover::of(window, ops, classes.of_operations())
     }
 
     fn window(ops: u64) -> Window {
@@ -100,7 +108,7 @@ mod tests {
     #[test]
     fn counters_of_a_window_that_began_in_a_stall_speak_of_the_whole_window() {
         // Two sessions stood for 1.3 s of 4 s: the snapshot could only be read when they came back.
-        let cover = Cover::of(&window(2_518), &select(2_520, 0.7));
+        let cover = of(&window(2_518), &select(2_520, 0.7));
         let per_s = 2_518.0 / cover.seconds(Counter::Commits);
         assert!((per_s - 2_519.3 / 4.0).abs() < 1e-9, "{per_s}");
     }
@@ -109,12 +117,12 @@ mod tests {
     fn long_operations_do_not_bend_the_rates_of_counters() {
         // Each takes a second; the window begins in the middle of one, and its end waits for another.
         let window = Window { work_s: Some(4.5), ..window(4) };
-        let cover = Cover::of(&window, &select(5, 0.5));
+        let cover = of(&window, &select(5, 0.5));
         assert!((40.0 / cover.seconds(Counter::LogicalReads) - 10.0).abs() < 1e-9);
     }
 
     #[test]
     fn where_nothing_of_the_kind_was_done_the_window_is_the_time() {
-        assert_eq!(Cover::of(&window(0), &select(1, 0.0)).seconds(Counter::Commits), 4.0);
+        assert_eq!(of(&window(0), &select(1, 0.0)).seconds(Counter::Commits), 4.0);
     }
 }

@@ -8,22 +8,20 @@ use std::time::Duration;
 
 use dyno_engine::{Extra, Interrupter, SessionSetup, Target};
 use dyno_plan::{Drive, Length, Plan};
-use dyno_record::{OpClass, Placed};
+use dyno_record::Placed;
+use dyno_workload::{Draw, Pace, Think};
 
 use crate::collector::Collector;
 use crate::deal::{Place, Table};
-use crate::draw::Draw;
 use crate::job::{Aim, Job};
 use crate::looks::Looks;
 use crate::observe::Taken;
-use crate::pace::Pace;
 use crate::recorder::Recorder;
 use crate::rest::Rest;
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::team;
-use crate::think::Think;
 use crate::threads::{NO_THREAD, STACK_BYTES};
-use crate::worker::{Report, Worker};
+use crate::worker::{NO_OPERATION, Report, Worker};
 
 /// How long a session that was broken off may take to notice.
 const BROKEN_OFF_S_MAX: f64 = 5.0;
@@ -73,14 +71,21 @@ impl Crew {
             interrupters: BTreeMap::new(),
             ended: BTreeMap::new(),
         };
+        let classes = Arc::new(job.classes());
         let mut empties = Vec::with_capacity(sessions as usize);
         let workers = (0..sessions).map(|number| {
             let (empty, emptied) = channel();
             empties.push(empty);
             let at = dealt[number as usize];
             let aim = &job.targets[at];
-            let recorder =
-                Recorder::new(at, plan.workload.rate.is_some(), interval_ns, full.clone(), emptied);
+            let recorder = Recorder::new(
+                at,
+                Arc::clone(&classes),
+                plan.workload.rate.is_some(),
+                interval_ns,
+                full.clone(),
+                emptied,
+            );
             let workload = match aim.reads_only {
                 Some(_) => &plan.workload.reads_only(),
                 None => &plan.workload,
@@ -94,7 +99,7 @@ impl Crew {
                 pace: Pace::new(&plan.workload, number, sessions),
                 think: Think::new(&plan.workload, number),
                 place: dyno_engine::Place::Own,
-                doing: OpClass::Select,
+                doing: NO_OPERATION,
                 publishes: aim.identity.counting.at_edges,
                 // As a whole number it cannot overflow: what never ends is the largest.
                 held_back_ns: aim.identity.counting.held_back_s.map_or(u64::MAX, |s| (s * 1e9) as u64),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dyno_engine::{Cancel, Clock, Instance, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::Identity;
+use dyno_workload::{Classes, blocks};
 
 /// Everything a run needs.
 pub struct Job<'a> {
@@ -48,6 +49,11 @@ pub struct Aim {
 }
 
 impl Job<'_> {
+    /// The classes of its operations.
+    pub(crate) fn classes(&self) -> Classes {
+        blocks::classes(&self.plan.workload, &self.targets[0].spec)
+    }
+
     /// Whether there are several databases.
     pub(crate) fn is_several(&self) -> bool {
         self.targets.len() > 1

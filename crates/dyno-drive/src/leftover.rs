@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dyno_engine::{Cancel, Target, TargetError, patience};
 use dyno_plan::DataSpec;
+use dyno_record::Touch;
 
 use crate::job::{Aim, Job};
 use crate::recorder::Recorder;
@@ -45,7 +46,7 @@ pub(crate) fn of_run(job: &Job<'_>, recorders: &[Recorder]) -> Vec<Leftover> {
         Leftover {
             target: Arc::clone(&aim.target),
             spec: aim.spec.clone(),
-            deleted: own.map(|recorder| recorder.life.rows_deleted).sum(),
+            deleted: own.map(|recorder| recorder.life.rows[Touch::Deleted as usize]).sum(),
         }
     });
     left.collect()

@@ -1,7 +1,7 @@
 //! The hot path: sessions that start together, work at their pace, and are measured inside one window.
 //!
 //! [`run`] takes a plan and a target and returns a run record. The parts are: the gate and the phases that sessions and
-//! coordinator share, one thread per session ([`draw`] says what to do next, [`pace`] when), recorders that count without
+//! coordinator share, one thread per session ([`dyno_workload`] says what to do next, and when), recorders that count without
 //! a lock, observers that cannot hang the run, and the assembly of the record.
 
 mod assemble;
@@ -11,7 +11,6 @@ mod cover;
 mod crew;
 mod deal;
 mod descriptors;
-pub mod draw;
 mod intervals;
 mod job;
 mod leftover;
@@ -22,7 +21,6 @@ mod marks;
 mod measured;
 mod metrics;
 mod observe;
-pub mod pace;
 mod packed;
 mod panics;
 mod part;
@@ -42,7 +40,6 @@ mod tally;
 mod team;
 #[cfg(test)]
 mod testing;
-mod think;
 mod threads;
 mod totals;
 mod vigil;

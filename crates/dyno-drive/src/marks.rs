@@ -64,9 +64,7 @@ mod tests {
     const HELD_BACK_NS: u64 = 250_000_000;
 
     fn mark(at_ns: u64, commits: u64) -> Mark {
-        let mut life = Life { commits, ..Life::default() };
-        life.ops[0] = commits;
-        Mark { at_ns, life }
+        Mark { at_ns, life: Life { ops: vec![commits], commits, ..Life::default() } }
     }
 
     fn commits(marks: &Marks) -> (Option<u64>, Option<u64>) {

@@ -5,8 +5,11 @@
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
-use dyno_record::window::{Counted, HotOps, ThinkTime, Whole};
-use dyno_record::{Counters, ErrorTally, Gate, OpClass, OwnPart, Series, Waits, Window};
+use dyno_record::{
+    ALL, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
+    window::{Counted, HotOps, ThinkTime, Whole},
+};
+use dyno_workload::Classes;
 
 use crate::cover::Cover;
 use crate::job::Job;
@@ -34,20 +37,23 @@ pub(crate) fn part(
     let seconds = window.as_ref().map_or(0.0, |window| window.seconds);
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
     let ops = if window.is_some() { op_stats(job, recorders, work_s) } else { BTreeMap::new() };
+    let classes = job.classes();
     let counters = window_counters(target, recorders);
     let host = host_delta(target, seconds);
     let waits =
         target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
     let mut figures = BTreeMap::new();
-    if let Some(all) = ops.get("all").filter(|_| target.end.is_some()) {
+    if let Some(all) = ops.get(ALL).filter(|_| target.end.is_some()) {
         let published = window.as_ref().filter(|_| aim.identity.counting.at_edges);
-        let cover = published.map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops));
+        let cover = published
+            .map_or_else(|| Cover::all(seconds), |window| Cover::of(window, &ops, classes.of_operations()));
         figures = metrics::of_database(&counters, &cover);
         if let Some(window) = &window {
             metrics::withhold_unsure(&mut figures, window);
         }
         metrics::of_work(&mut figures, all, work_s);
-        if let Some(scans) = ops.get(OpClass::Scan.name()) {
+        let scanning = classes.of_operations().iter().filter(|class| class.scans);
+        if let Some(scans) = scanning.filter_map(|class| ops.get(&class.name)).next() {
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
         }
         if let Some(think) = window.as_ref().and_then(|window| window.think) {
@@ -77,7 +83,7 @@ pub(crate) fn part(
         ops,
         metrics: figures,
         counters,
-        whole: whole(target, recorders),
+        whole: whole(target, recorders, &classes),
         host_counters,
         waits,
         series,
@@ -105,21 +111,25 @@ fn distance_us(recorders: &[&Recorder], edge: usize, at_ns: u64) -> f64 {
 }
 
 /// What `from` lacks of what sessions had done by `to`.
-fn done_between(from: &Mark, to: &Mark) -> Counted {
+fn done_between(from: &Mark, to: &Mark, classes: &Classes) -> Counted {
     let (from, to) = (&from.life, &to.life);
-    let ops = OpClass::ALL.iter().map(|&class| {
-        let ops = to.ops[class as usize].saturating_sub(from.ops[class as usize]);
-        (class.name().to_owned(), ops)
-    });
+    let ops = to.ops.iter().zip(&from.ops).map(|(to, from)| to.saturating_sub(*from)).collect::<Vec<_>>();
+    let rows = |touch: Touch| to.rows[touch as usize].saturating_sub(from.rows[touch as usize]);
     Counted {
-        ops: ops.filter(|(_, ops)| *ops > 0).collect(),
-        rows_read: to.rows_read.saturating_sub(from.rows_read),
-        rows_updated: to.rows_updated.saturating_sub(from.rows_updated),
-        rows_inserted: to.rows_inserted.saturating_sub(from.rows_inserted),
-        rows_deleted: to.rows_deleted.saturating_sub(from.rows_deleted),
+        ops: by_name(classes, &ops),
+        rows_read: rows(Touch::Read),
+        rows_updated: rows(Touch::Updated),
+        rows_inserted: rows(Touch::Inserted),
+        rows_deleted: rows(Touch::Deleted),
         commits: to.commits.saturating_sub(from.commits),
         errors: to.errors.saturating_sub(from.errors),
     }
+}
+
+/// What there is of each class, of those of which there is some.
+fn by_name(classes: &Classes, ops: &[u64]) -> BTreeMap<String, u64> {
+    let named = classes.all().map(|class| (classes.name(class).to_owned(), ops[class.index()]));
+    named.filter(|(_, ops)| *ops > 0).collect()
 }
 
 /// What the two snapshots have between them of the sessions' work, and how much of it may lie beyond the begin or the end.
@@ -128,10 +138,10 @@ fn counted(recorders: &[&Recorder]) -> (Counted, Option<(Counted, Counted)>) {
     for recorder in recorders {
         let [begin, end] = &recorder.marks;
         let (Some(first), Some(last)) = (&begin.low, &end.low) else { continue };
-        all.add(&done_between(first, last));
+        all.add(&done_between(first, last, recorder.classes()));
         for (sum, marks) in [(&mut unsure.0, begin), (&mut unsure.1, end)] {
             if let (Some(low), Some(high)) = (&marks.low, &marks.high) {
-                sum.add(&done_between(low, high));
+                sum.add(&done_between(low, high, recorder.classes()));
             }
         }
     }
@@ -240,18 +250,17 @@ fn window_counters(target: &MeasuredTarget, recorders: &[&Recorder]) -> Counters
     counters
 }
 
-fn whole(target: &MeasuredTarget, recorders: &[&Recorder]) -> Option<Whole> {
+fn whole(target: &MeasuredTarget, recorders: &[&Recorder], classes: &Classes) -> Option<Whole> {
     let (begin, end) = (target.whole_begin.as_ref()?, target.whole_end.as_ref()?);
-    let mut life = Life::default();
+    let mut life = Life::new(classes.count());
     for recorder in recorders {
         let one = &recorder.life;
-        for (sum, ops) in life.ops.iter_mut().zip(one.ops) {
+        for (sum, ops) in life.ops.iter_mut().zip(&one.ops) {
             *sum += ops;
         }
-        life.rows_read += one.rows_read;
-        life.rows_updated += one.rows_updated;
-        life.rows_inserted += one.rows_inserted;
-        life.rows_deleted += one.rows_deleted;
+        for (sum, rows) in life.rows.iter_mut().zip(&one.rows) {
+            *sum += rows;
+        }
         life.commits += one.commits;
         life.errors += one.errors;
         life.verified = (life.verified.0 + one.verified.0, life.verified.1 + one.verified.1);
@@ -260,13 +269,12 @@ fn whole(target: &MeasuredTarget, recorders: &[&Recorder]) -> Option<Whole> {
     let mut counters = Counters::between(&begin.database, &end.database);
     target.vigil.tell_whole(&mut counters);
     *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += life.overhead_commits as f64;
-    let named = OpClass::ALL.iter().map(|class| (class.name().to_owned(), life.ops[*class as usize]));
     Some(Whole {
-        ops: named.filter(|(_, ops)| *ops > 0).collect(),
-        rows_read: life.rows_read,
-        rows_updated: life.rows_updated,
-        rows_inserted: life.rows_inserted,
-        rows_deleted: life.rows_deleted,
+        ops: by_name(classes, &life.ops),
+        rows_read: life.rows[Touch::Read as usize],
+        rows_updated: life.rows[Touch::Updated as usize],
+        rows_inserted: life.rows[Touch::Inserted as usize],
+        rows_deleted: life.rows[Touch::Deleted as usize],
         rows_left: target.rows_left,
         commits: life.commits,
         errors: life.errors,

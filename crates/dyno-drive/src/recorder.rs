@@ -2,13 +2,13 @@
 //!
 //! Everything is made before the start; recording allocates nothing but a class's tally at its first operation.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use dyno_engine::{ErrorClass, Op, OpError, Place};
-use dyno_record::OpClass;
+use dyno_engine::{ClassId, ErrorClass, Op, OpError, Place};
+use dyno_workload::{Classes, Task};
 
-use crate::draw::Task;
-use crate::life::{CLASSES, Life};
+use crate::life::Life;
 use crate::marks::{Mark, Marks};
 use crate::tally::Tally;
 
@@ -25,12 +25,15 @@ pub(crate) struct ClassTotals {
     pub(crate) before: (f64, f64),
 }
 
+/// What a slice did of one class: operations, and rows that they touched.
+pub(crate) type PartOfSlice = (ClassId, u64, u64);
+
 /// What a session did last before it noticed that the window has begun.
 #[derive(Debug)]
 enum Last {
-    Op { class: OpClass, timing: Timing, rows: u64, commit: Option<Option<u64>>, task: Option<Task> },
-    Slice { timing: Timing, parts: [(OpClass, u64, u64); 7], commits: u64 },
-    Failed { class: OpClass, ended_ns: u64 },
+    Op { class: ClassId, timing: Timing, rows: u64, commit: Option<Option<u64>>, task: Option<Task> },
+    Slice { timing: Timing, parts: Vec<PartOfSlice>, commits: u64 },
+    Failed { class: ClassId, ended_ns: u64 },
 }
 
 /// One session's part of one interval of the series.
@@ -103,7 +106,9 @@ pub(crate) struct HotCounts {
 pub(crate) struct Recorder {
     /// The place of the session's target.
     pub(crate) target: usize,
-    pub(crate) totals: [ClassTotals; CLASSES],
+    classes: Arc<Classes>,
+    /// By number of the class.
+    pub(crate) totals: Vec<ClassTotals>,
     pub(crate) life: Life,
     pub(crate) errors: Vec<Tallied>,
     pub(crate) moments: Moments,
@@ -138,6 +143,7 @@ pub(crate) struct Timing {
 impl Recorder {
     pub(crate) fn new(
         target: usize,
+        classes: Arc<Classes>,
         open_loop: bool,
         interval_ns: u64,
         full: Sender<Box<Interval>>,
@@ -145,8 +151,9 @@ impl Recorder {
     ) -> Self {
         Self {
             target,
-            totals: Default::default(),
-            life: Life::default(),
+            totals: (0..classes.count()).map(|_| ClassTotals::default()).collect(),
+            life: Life::new(classes.count()),
+            classes,
             errors: Vec::new(),
             moments: Moments::default(),
             marks: Default::default(),
@@ -185,13 +192,15 @@ impl Recorder {
         let mut life = self.life.clone();
         match &self.last {
             Some(Last::Op { class, timing, rows, commit, .. }) if timing.ended_ns > origin_ns => {
-                life.take_off(*class, 1, *rows);
+                life.take_off(*class, self.classes.touch(*class), 1, *rows);
                 life.commits -= u64::from(commit.is_some());
             }
             Some(Last::Slice { timing, parts, commits }) if timing.ended_ns > origin_ns => {
-                life.ops[OpClass::Slice as usize] -= 1;
+                life.ops[ClassId::SLICE.index()] -= 1;
                 life.commits -= commits;
-                parts.iter().for_each(|&(class, ops, rows)| life.take_off(class, ops, rows));
+                for &(class, ops, rows) in parts {
+                    life.take_off(class, self.classes.touch(class), ops, rows);
+                }
             }
             Some(Last::Failed { ended_ns, .. }) if *ended_ns > origin_ns => life.errors -= 1,
             _ => {}
@@ -205,10 +214,10 @@ impl Recorder {
             Some(Last::Op { class, timing, rows, commit, task }) if timing.ended_ns > self.origin_ns => {
                 let share = self.share_before(timing);
                 self.count(class, timing, rows);
-                self.totals[class as usize].before = (share, share * rows as f64);
+                self.totals[class.index()].before = (share, share * rows as f64);
                 if let Some(latency_ns) = commit {
                     self.count_commit(latency_ns);
-                    self.totals[OpClass::Commit as usize].before.0 = share;
+                    self.totals[ClassId::COMMIT.index()].before.0 = share;
                 }
                 if let Some(task) = task {
                     self.count_drawn(task);
@@ -218,10 +227,10 @@ impl Recorder {
                 let share = self.share_before(timing);
                 self.count_slice(timing, &parts, commits);
                 for (class, ops, rows) in parts {
-                    self.totals[class as usize].before = (share * ops as f64, share * rows as f64);
+                    self.totals[class.index()].before = (share * ops as f64, share * rows as f64);
                 }
-                self.totals[OpClass::Slice as usize].before.0 = share;
-                self.totals[OpClass::Commit as usize].before.0 = share * commits as f64;
+                self.totals[ClassId::SLICE.index()].before.0 = share;
+                self.totals[ClassId::COMMIT.index()].before.0 = share * commits as f64;
             }
             Some(Last::Failed { class, ended_ns }) if ended_ns > self.origin_ns => {
                 self.count_failed(class, ended_ns);
@@ -235,6 +244,11 @@ impl Recorder {
         let before_ns = self.origin_ns.saturating_sub(timing.began_ns);
         self.moments.before_ns += before_ns;
         before_ns as f64 / (timing.ended_ns - timing.began_ns).max(1) as f64
+    }
+
+    /// The classes of operations, and with them commits and slices.
+    pub(crate) fn classes(&self) -> &Arc<Classes> {
+        &self.classes
     }
 
     /// Whether operations count.
@@ -344,9 +358,8 @@ impl Recorder {
 
     /// Counts an operation that ended well.
     #[inline]
-    pub(crate) fn done(&mut self, class: OpClass, timing: Timing, rows: u64) {
-        self.life.ops[class as usize] += 1;
-        self.life.add_rows(class, rows);
+    pub(crate) fn done(&mut self, class: ClassId, timing: Timing, rows: u64) {
+        self.life.count(class, self.classes.touch(class), 1, rows);
         if self.counting {
             self.count(class, timing, rows);
         } else {
@@ -355,13 +368,13 @@ impl Recorder {
     }
 
     #[inline]
-    fn count(&mut self, class: OpClass, timing: Timing, rows: u64) {
+    fn count(&mut self, class: ClassId, timing: Timing, rows: u64) {
         let service_ns = timing.ended_ns - timing.began_ns;
         let response_ns = timing.ended_ns - timing.due_ns;
         self.moments.busy_ns += timing.ended_ns - timing.began_ns.max(self.origin_ns);
         self.moments.last_ns = timing.ended_ns;
         self.window_ops += 1;
-        let totals = &mut self.totals[class as usize];
+        let totals = &mut self.totals[class.index()];
         totals.count += 1;
         totals.rows += rows;
         totals.service.get_or_insert_with(Tally::precise).record(service_ns);
@@ -390,7 +403,7 @@ impl Recorder {
 
     #[inline]
     fn count_commit(&mut self, latency_ns: Option<u64>) {
-        let totals = &mut self.totals[OpClass::Commit as usize];
+        let totals = &mut self.totals[ClassId::COMMIT.index()];
         totals.count += 1;
         if let Some(latency_ns) = latency_ns {
             totals.service.get_or_insert_with(Tally::precise).record(latency_ns);
@@ -398,28 +411,27 @@ impl Recorder {
     }
 
     /// Counts a slice and the operations in it: `(class, operations, rows)`.
-    pub(crate) fn slice(&mut self, timing: Timing, parts: &[(OpClass, u64, u64); 7], commits: u64) {
+    pub(crate) fn slice(&mut self, timing: Timing, parts: &[PartOfSlice], commits: u64) {
         self.life.commits += commits;
-        self.life.ops[OpClass::Slice as usize] += 1;
+        self.life.ops[ClassId::SLICE.index()] += 1;
         for &(class, ops, rows) in parts {
-            self.life.ops[class as usize] += ops;
-            self.life.add_rows(class, rows);
+            self.life.count(class, self.classes.touch(class), ops, rows);
         }
         if self.counting {
             self.count_slice(timing, parts, commits);
         } else {
-            self.last = Some(Last::Slice { timing, parts: *parts, commits });
+            self.last = Some(Last::Slice { timing, parts: parts.to_vec(), commits });
         }
     }
 
-    fn count_slice(&mut self, timing: Timing, parts: &[(OpClass, u64, u64); 7], commits: u64) {
+    fn count_slice(&mut self, timing: Timing, parts: &[PartOfSlice], commits: u64) {
         let service_ns = timing.ended_ns - timing.began_ns;
         self.moments.busy_ns += timing.ended_ns - timing.began_ns.max(self.origin_ns);
         self.moments.last_ns = timing.ended_ns;
-        let slice = &mut self.totals[OpClass::Slice as usize];
+        let slice = &mut self.totals[ClassId::SLICE.index()];
         slice.count += 1;
         slice.service.get_or_insert_with(Tally::precise).record(service_ns);
-        self.totals[OpClass::Commit as usize].count += commits;
+        self.totals[ClassId::COMMIT.index()].count += commits;
         if timing.ended_ns >= self.interval_end_ns {
             self.flush();
             self.aim_interval(timing.ended_ns);
@@ -427,13 +439,13 @@ impl Recorder {
         for &(class, ops, rows) in parts {
             self.window_ops += ops;
             self.interval.ops += ops;
-            self.totals[class as usize].count += ops;
-            self.totals[class as usize].rows += rows;
+            self.totals[class.index()].count += ops;
+            self.totals[class.index()].rows += rows;
         }
     }
 
     /// Counts an operation that failed.
-    pub(crate) fn failed(&mut self, class: OpClass, error: &OpError, now_ns: u64) {
+    pub(crate) fn failed(&mut self, class: ClassId, error: &OpError, now_ns: u64) {
         self.life.errors += 1;
         match self.errors.iter_mut().find(|t| t.error.code == error.code && t.error.class == error.class) {
             Some(tallied) => tallied.count += 1,
@@ -446,8 +458,8 @@ impl Recorder {
         }
     }
 
-    fn count_failed(&mut self, class: OpClass, now_ns: u64) {
-        self.totals[class as usize].errors += 1;
+    fn count_failed(&mut self, class: ClassId, now_ns: u64) {
+        self.totals[class.index()].errors += 1;
         if now_ns >= self.interval_end_ns {
             self.flush();
             self.aim_interval(now_ns);

@@ -12,16 +12,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::{
-    Cancel, Capabilities, Clock, Counting, DataState, Done, DropItem, Duplex, Extra, Interrupter,
+    Cancel, Capabilities, ClassId, Clock, Counting, DataState, Done, DropItem, Duplex, Extra, Interrupter,
     LoadOptions, LoadReport, Observer, Op, OpError, Place, Progress, Request, Sampler, Session, SessionSetup,
     SliceDone, Target, TargetError, TargetErrorKind,
 };
 use dyno_plan::{Bytes, DataSpec, Plan};
-use dyno_record::{Advice, Counter, CountingRules, Identity, OpClass, ServerProcesses, Snapshot};
-
-pub use ledger::{Account, ClassAccount, Ledger, Span};
+use dyno_record::{Advice, Counter, CountingRules, Identity, ServerProcesses, Snapshot};
 
 use ledger::{Entry, Part};
+
+pub use ledger::{Account, ClassAccount, Ledger, Span};
 
 /// A clock that moves only when a script moves it, or when somebody sleeps on it.
 #[derive(Debug, Default)]
@@ -373,7 +373,7 @@ impl ScriptedSession {
         self.own.logical_reads += rows;
         parts.push(Part { class: op.class(), rows, ns });
         if op.writes() {
-            parts.push(Part { class: OpClass::Commit, rows: 0, ns: ns - ns / 2 });
+            parts.push(Part { class: ClassId::COMMIT, rows: 0, ns: ns - ns / 2 });
             self.own.commits += 1;
             self.own.rows_written += rows;
             self.own.redo_bytes += rows * REDO_BYTES_PER_ROW;
@@ -442,7 +442,7 @@ impl Session for ScriptedSession {
             }
             slice.commits += u64::from(op.writes());
         }
-        parts.push(Part { class: OpClass::Slice, rows: 0, ns: self.clock.now_ns() - began_ns });
+        parts.push(Part { class: ClassId::SLICE, rows: 0, ns: self.clock.now_ns() - began_ns });
         self.called(began_ns, parts);
         Ok(slice)
     }

@@ -3,15 +3,13 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use dyno_engine::{Done, Duplex, OpError, Request, Session};
-use dyno_record::OpClass;
+use dyno_engine::{ClassId, Done, Duplex, OpError, Request, Session};
+use dyno_workload::{Pace, Task};
 
-use crate::draw::Task;
-use crate::pace::Pace;
 use crate::poll;
 use crate::recorder::Timing;
 use crate::shared::Phase;
-use crate::worker::{Worker, edge_between};
+use crate::worker::{NO_OPERATION, Worker, edge_between};
 
 /// How long a wait before the gate lasts before the clock is looked at.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -252,10 +250,10 @@ impl Seat {
     }
 
     /// The class that a failure of the request under way counts for.
-    pub(crate) fn class(&self) -> OpClass {
+    pub(crate) fn class(&self) -> ClassId {
         match self.doing {
             Doing::Operation { task, .. } => task.op.class(),
-            _ => OpClass::Select,
+            _ => NO_OPERATION,
         }
     }
 

@@ -4,13 +4,10 @@
 //! slice's length aims at a fixed time: long enough to make the call's cost vanish, short enough that the window's edges
 //! and the database's counters, which move between slices, stay sharp.
 
-use dyno_engine::{Clock, Op, OpError, Place, Session, SliceDone};
-use dyno_record::OpClass;
+use dyno_engine::{ClassId, Clock, Op, OpError, Place, Session, SliceDone};
+use dyno_workload::{Draw, Think};
 
-use crate::draw::Draw;
-use crate::life::CLASSES;
-use crate::recorder::{Recorder, Timing};
-use crate::think::Think;
+use crate::recorder::{PartOfSlice, Recorder, Timing};
 
 /// The time that a slice aims at.
 const SLICE_NS: u64 = 40_000_000;
@@ -88,21 +85,22 @@ fn call(
     let began_ns = clock.now_ns();
     let SliceDone { rows_read, rows_updated, churned, commits } = session.slice(ops)?;
     let ended_ns = clock.now_ns();
-    let mut counts = [0u64; CLASSES];
-    for &op in ops {
-        counts[op.class() as usize] += 1;
-    }
     let [selects, lookups, scans, by_secondary] = rows_read;
     let parts = [
-        (OpClass::Select, selects),
-        (OpClass::Lookup, lookups),
-        (OpClass::Scan, scans),
-        (OpClass::Secondary, by_secondary),
-        (OpClass::Update, rows_updated),
-        (OpClass::Insert, churned.0),
-        (OpClass::Delete, churned.1),
+        (ClassId::SELECT, selects),
+        (ClassId::LOOKUP, lookups),
+        (ClassId::SCAN, scans),
+        (ClassId::SECONDARY, by_secondary),
+        (ClassId::UPDATE, rows_updated),
+        (ClassId::INSERT, churned.0),
+        (ClassId::DELETE, churned.1),
     ];
-    let parts = parts.map(|(class, rows)| (class, counts[class as usize], rows));
+    let mut counts = vec![0; recorder.classes().count()];
+    for op in ops {
+        counts[op.class().index()] += 1;
+    }
+    let parts: Vec<PartOfSlice> =
+        parts.into_iter().map(|(class, rows)| (class, counts[class.index()], rows)).collect();
     recorder.slice(Timing { due_ns: began_ns, began_ns, ended_ns }, &parts, commits);
     Ok(())
 }

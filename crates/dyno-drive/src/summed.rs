@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use dyno_engine::ClassId;
 use dyno_plan::Drive;
-use dyno_record::{Histogram, OpClass, OpStats};
+use dyno_record::{ALL, Histogram, OpStats};
 
 use crate::job::Job;
 use crate::recorder::Recorder;
@@ -21,21 +22,22 @@ pub(crate) fn op_stats(job: &Job<'_>, recorders: &[&Recorder], seconds: f64) -> 
     let open_loop = job.plan.workload.rate.is_some();
     let server = job.plan.workload.drive == Drive::Server;
     let mut by_name = BTreeMap::new();
+    let classes = job.classes();
     let mut all = Summed::default();
-    for class in OpClass::ALL {
+    for class in classes.all() {
         let summed = Summed::of(recorders, class);
-        let is_op = !matches!(class, OpClass::Commit | OpClass::Slice);
+        let is_op = class.place().is_some();
         if is_op {
             all.add(&summed);
         }
         if summed.count + summed.errors > 0 {
             let mut stats = summed.stats(seconds, open_loop && is_op);
-            if server && class != OpClass::Slice {
+            if server && class != ClassId::SLICE {
                 stats.untimed = Some(UNTIMED.to_owned());
             } else if stats.service_us.count < stats.count {
                 stats.untimed = Some(UNSEEN.to_owned());
             }
-            by_name.insert(class.name().to_owned(), stats);
+            by_name.insert(classes.name(class).to_owned(), stats);
         }
     }
     let mut stats = all.stats(seconds, open_loop);
@@ -45,7 +47,7 @@ pub(crate) fn op_stats(job: &Job<'_>, recorders: &[&Recorder], seconds: f64) -> 
         let mean = (stats.count > 0).then(|| busy_us / stats.count as f64);
         (stats.service_us.mean, stats.response_us.mean) = (mean, mean);
     }
-    by_name.insert("all".to_owned(), stats);
+    by_name.insert(ALL.to_owned(), stats);
     by_name
 }
 
@@ -61,10 +63,10 @@ struct Summed {
 }
 
 impl Summed {
-    fn of(recorders: &[&Recorder], class: OpClass) -> Self {
+    fn of(recorders: &[&Recorder], class: ClassId) -> Self {
         let mut sum = Self::default();
         for recorder in recorders {
-            let totals = &recorder.totals[class as usize];
+            let totals = &recorder.totals[class.index()];
             sum.count += totals.count;
             sum.errors += totals.errors;
             sum.rows += totals.rows;

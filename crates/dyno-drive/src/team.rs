@@ -16,7 +16,6 @@ use std::time::Duration;
 use dyno_engine::{Clock, ErrorClass, OpError};
 
 use crate::deal::{Hand, Place};
-use crate::pace::Pace;
 use crate::panics::caught;
 use crate::poll::{Bell, Poll};
 use crate::seat::{Next, Seat};
@@ -77,7 +76,7 @@ pub(crate) fn prepare(
 fn run(workers: Vec<Worker>, place: &Place, bell: Arc<Bell>, poll: Poll) {
     let Some(first) = workers.first() else { return };
     let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
-    let paced = matches!(first.pace, Pace::Open(_));
+    let paced = first.pace.is_open();
     first.wake_sharply();
     let seats = connect(workers);
     let (leavers, leaving) = channel();

@@ -4,24 +4,22 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use dyno_engine::{
-    Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target, TargetError,
-    TargetErrorKind,
+    ClassId, Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target,
+    TargetError, TargetErrorKind,
 };
 use dyno_plan::Drive;
-use dyno_record::OpClass;
+use dyno_record::Touch;
+use dyno_workload::{Draw, Pace, Task, Think};
 
 use crate::descriptors;
-use crate::draw::{Draw, Task};
 use crate::life::Life;
 use crate::looks::{Look, Looks};
 use crate::marks::{Mark, REFRESH_NS};
-use crate::pace::Pace;
 use crate::panics::{as_error, caught};
 use crate::recorder::{Recorder, Timing};
 use crate::rest::Rest;
 use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
-use crate::think::Think;
 
 /// How long a session whose connection was lost tries to get a new one.
 const RECONNECT_NS_MAX: u64 = 30_000_000_000;
@@ -30,6 +28,9 @@ const BACKOFF_NS: (u64, u64) = (50_000_000, 2_000_000_000);
 /// How long a session lets others go first after its own first operation, so that all start together even where there
 /// are more sessions than processors.
 const START_YIELD_NS_MAX: u64 = 5_000_000;
+
+/// What is booked where something fails that is no operation.
+pub(crate) const NO_OPERATION: ClassId = ClassId::operation(0);
 
 /// What a session's thread tells its coordinator.
 pub(crate) enum Report {
@@ -52,7 +53,7 @@ pub(crate) struct Worker {
     /// Where the session sends operations now.
     pub(crate) place: Place,
     /// The class of what it does, or did last.
-    pub(crate) doing: OpClass,
+    pub(crate) doing: ClassId,
     /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
     pub(crate) publishes: bool,
     /// How long it then shows nothing by itself.
@@ -115,7 +116,7 @@ impl Worker {
 
     /// The session has panicked, and does no more.
     #[cold]
-    pub(crate) fn panicked(&mut self, doing: OpClass, reason: &str) {
+    pub(crate) fn panicked(&mut self, doing: ClassId, reason: &str) {
         self.recorder.failed(doing, &as_error(reason), self.clock.now_ns());
         self.note_end(Err(Ended::Failed(reason.to_owned())));
     }
@@ -187,7 +188,7 @@ impl Worker {
         let mut slices = (self.setup.drive == Drive::Server).then(SliceLoop::new);
         let mut phase = Phase::Warmup;
         let mut together = false;
-        if matches!(self.pace, Pace::Open(_)) {
+        if self.pace.is_open() {
             together = true;
             self.start_together(opens_ns);
         }
@@ -223,11 +224,11 @@ impl Worker {
             match &mut slices {
                 None => self.one_op(session, due_ns)?,
                 Some(slices) => {
-                    self.doing = OpClass::Slice;
+                    self.doing = ClassId::SLICE;
                     let Self { draw, think, recorder, clock, .. } = self;
                     match slices.one(session, draw, think, recorder, clock.as_ref()) {
                         Ok(_) => self.rest.ended_well(),
-                        Err(failed) => self.recover(session, OpClass::Slice, &failed)?,
+                        Err(failed) => self.recover(session, ClassId::SLICE, &failed)?,
                     }
                 }
             }
@@ -306,10 +307,9 @@ impl Worker {
 
     /// Lets the calling thread wake at the moment it asks for.
     pub(crate) fn wake_sharply(&self) {
-        if self.think.is_on() {
-            crate::pace::wake_sharply();
+        if self.think.is_on() || self.pace.is_open() {
+            crate::threads::wake_sharply();
         }
-        self.pace.wake_sharply();
     }
 
     /// Counts an operation that ended well.
@@ -348,7 +348,7 @@ impl Worker {
     fn make_visible(&mut self, session: &mut dyn Session) -> Result<(), Ended> {
         match session.edge() {
             Ok(()) => Ok(()),
-            Err(error) => self.recover(session, OpClass::Select, &error),
+            Err(error) => self.recover(session, NO_OPERATION, &error),
         }
     }
 
@@ -479,7 +479,7 @@ impl Worker {
     }
 
     /// Counts a failure and makes the session able to go on, if that can be.
-    fn recover(&mut self, session: &mut dyn Session, class: OpClass, error: &OpError) -> Result<(), Ended> {
+    fn recover(&mut self, session: &mut dyn Session, class: ClassId, error: &OpError) -> Result<(), Ended> {
         let now_ns = self.clock.now_ns();
         self.recorder.failed(class, error, now_ns);
         self.hope(error, now_ns)?;
@@ -521,7 +521,7 @@ impl Worker {
     /// Reads back the last update, ends the connection in order, and reports.
     pub(crate) fn finish(mut self, mut session: Box<dyn Session>) {
         if let Err(reason) = caught(|| self.look_back(session.as_mut())) {
-            self.panicked(OpClass::Lookup, &reason);
+            self.panicked(NO_OPERATION, &reason);
             return self.abandon(session);
         }
         if let Err(reason) = caught(|| session.close()) {
@@ -532,11 +532,11 @@ impl Worker {
 
     /// Reads back the last update, and notes what the session has done beside operations.
     fn look_back(&mut self, session: &mut dyn Session) {
-        if self.recorder.life.rows_updated > 0 && self.shared.failure().is_none() {
+        if self.recorder.life.rows[Touch::Updated as usize] > 0 && self.shared.failure().is_none() {
             match session.verify_last_update() {
                 Ok(Some((rows, new))) => self.recorder.life.verified = (rows, new),
                 Ok(None) => {}
-                Err(error) => self.recorder.failed(OpClass::Lookup, &error, self.clock.now_ns()),
+                Err(error) => self.recorder.failed(NO_OPERATION, &error, self.clock.now_ns()),
             }
         }
         self.recorder.life.overhead_commits = session.overhead_commits();

@@ -41,6 +41,8 @@ pub use options::OpenOptions;
 pub use registry::{Engine, Open, OpenThrough, Registry};
 pub use report::{Report, Reporter};
 pub use secret::Secret;
-pub use session::{Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
+pub use session::{
+    ClassId, Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone,
+};
 pub use target::{Capabilities, Counting, Instance, Observer, OtherSession, Sampler, Target, WaitSample};
 pub use witness::{RowVersion, ServerLife};

@@ -4,7 +4,6 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
-use dyno_record::OpClass;
 
 use crate::clock::Clock;
 use crate::error::{OpError, TargetError};
@@ -57,6 +56,48 @@ pub enum Place {
     First,
 }
 
+/// The number of a class of operations within a workload, after the two that every workload has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(u8);
+
+impl ClassId {
+    /// Commits, each a part of an operation that writes.
+    pub const COMMIT: Self = Self(0);
+    /// Calls that run many operations inside the database.
+    pub const SLICE: Self = Self(1);
+    /// The class of [`Op::Select`].
+    pub const SELECT: Self = Self::operation(0);
+    /// The class of [`Op::Lookup`].
+    pub const LOOKUP: Self = Self::operation(1);
+    /// The class of [`Op::Secondary`].
+    pub const SECONDARY: Self = Self::operation(2);
+    /// The class of [`Op::Scan`].
+    pub const SCAN: Self = Self::operation(3);
+    /// The class of [`Op::Update`].
+    pub const UPDATE: Self = Self::operation(4);
+    /// The class of [`Op::Insert`].
+    pub const INSERT: Self = Self::operation(5);
+    /// The class of [`Op::Delete`].
+    pub const DELETE: Self = Self::operation(6);
+
+    /// The class at `place` among those of the workload.
+    pub const fn operation(place: u8) -> Self {
+        Self(place + 2)
+    }
+
+    /// Its place among those of the workload; none for commits and slices.
+    #[inline]
+    pub fn place(self) -> Option<usize> {
+        usize::from(self.0).checked_sub(2)
+    }
+
+    /// Its number.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -100,15 +141,16 @@ pub enum Op {
 
 impl Op {
     /// Its class.
-    pub fn class(self) -> OpClass {
+    #[inline]
+    pub fn class(self) -> ClassId {
         match self {
-            Self::Select { .. } => OpClass::Select,
-            Self::Lookup { .. } => OpClass::Lookup,
-            Self::Scan => OpClass::Scan,
-            Self::Update { .. } => OpClass::Update,
-            Self::Secondary { .. } => OpClass::Secondary,
-            Self::Insert { .. } => OpClass::Insert,
-            Self::Delete { .. } => OpClass::Delete,
+            Self::Select { .. } => ClassId::SELECT,
+            Self::Lookup { .. } => ClassId::LOOKUP,
+            Self::Scan => ClassId::SCAN,
+            Self::Update { .. } => ClassId::UPDATE,
+            Self::Secondary { .. } => ClassId::SECONDARY,
+            Self::Insert { .. } => ClassId::INSERT,
+            Self::Delete { .. } => ClassId::DELETE,
         }
     }
 

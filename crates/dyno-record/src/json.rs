@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn another_version_is_told_from_a_broken_record() {
         let text = sample::minimal().to_json().unwrap();
-        let newer = text.replace("\"schema_version\":1", "\"schema_version\":7");
+        let newer = text.replace("\"schema_version\":2", "\"schema_version\":7");
         let error = RunRecord::from_json(&newer).unwrap_err();
         assert!(matches!(error, RecordError::Version { found: 7 }), "{error}");
         assert!(error.to_string().contains("schema_version 7"), "{error}");
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn hostile_text_is_an_error_and_nothing_worse() {
-        let deep = format!("{{\"schema_version\":1,\"x\":{}", "[".repeat(1_000_000));
+        let deep = format!("{{\"schema_version\":2,\"x\":{}", "[".repeat(1_000_000));
         assert!(matches!(RunRecord::from_json(&deep).unwrap_err(), RecordError::Malformed { .. }));
         let huge = sample::full().to_json().unwrap().replace("1000.5", "1e999");
         assert!(matches!(RunRecord::from_json(&huge).unwrap_err(), RecordError::Malformed { .. }));

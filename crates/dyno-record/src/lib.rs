@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod change;
+pub mod class;
 pub mod counter;
 pub mod counting;
 pub mod id;
@@ -31,6 +32,7 @@ mod sample;
 
 pub use audit::{AuditCheck, CheckStatus};
 pub use change::{Change, Fall, MarkKind};
+pub use class::{ALL, COMMIT, Class, SLICE, Share, Touch, is_operation};
 pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Snapshot};
 pub use counting::{
     CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
@@ -40,7 +42,7 @@ pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};
 pub use latency::{Histogram, Latency};
 pub use metric::{Metric, Unit};
-pub use ops::{ErrorTally, OpClass, OpStats};
+pub use ops::{ErrorTally, OpStats};
 pub use own::OwnPart;
 pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
 pub use platform::{Advice, HostFacts, Identity, ServerProcesses, Severity, TargetFacts};

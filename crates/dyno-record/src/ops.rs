@@ -5,60 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::latency::Latency;
 
-/// One class of operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum OpClass {
-    /// `COUNT(c2)` over a range of keys.
-    Select,
-    /// One row by key.
-    Lookup,
-    /// `COUNT(c2)` over the rows of one value of the secondary key.
-    Secondary,
-    /// `COUNT(c2)` over the table without an index.
-    Scan,
-    /// Update of a range of keys, its commit included.
-    Update,
-    /// Insert of one row, its commit included.
-    Insert,
-    /// Delete of one row, its commit included.
-    Delete,
-    /// The commit of an update, an insert or a delete.
-    Commit,
-    /// One call that runs many operations inside the database.
-    Slice,
-}
-
-impl OpClass {
-    /// Every class, in the order reports show them.
-    pub const ALL: [Self; 9] = [
-        Self::Select,
-        Self::Lookup,
-        Self::Secondary,
-        Self::Scan,
-        Self::Update,
-        Self::Insert,
-        Self::Delete,
-        Self::Commit,
-        Self::Slice,
-    ];
-
-    /// The word in records: `select`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Select => "select",
-            Self::Lookup => "lookup",
-            Self::Secondary => "secondary",
-            Self::Scan => "scan",
-            Self::Update => "update",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::Commit => "commit",
-            Self::Slice => "slice",
-        }
-    }
-}
-
 /// What one class of operations did inside the window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpStats {

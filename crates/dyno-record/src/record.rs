@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditCheck;
+use crate::class::{ALL, COMMIT, Class, SLICE};
 use crate::counter::Counters;
 use crate::id::RunId;
 use crate::imported::Imported;
@@ -20,7 +21,7 @@ use crate::whose::Whose;
 use crate::window::{Gate, Whole, Window};
 
 /// The version of the record format that this program writes.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// What a run came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,13 @@ impl RunRecord {
     pub fn marked(&self) -> Vec<&str> {
         let marked = self.whose.iter().filter(|(_, whose)| whose.marked);
         marked.map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// What was done by class, in the order of reports: all operations, each class, and what is none.
+    pub fn by_class(&self) -> impl Iterator<Item = (&str, &OpStats)> {
+        let classes = self.classes.iter().map(|class| class.name.as_str());
+        let names = [ALL].into_iter().chain(classes).chain([COMMIT, SLICE]);
+        names.filter_map(|name| self.ops.get_key_value(name)).map(|(name, ops)| (name.as_str(), ops))
     }
 
     /// Sessions that worked, or else the planned ones; 0 where the source of imported figures does not tell.
@@ -145,8 +153,12 @@ pub struct RunRecord {
     pub gate: Gate,
     /// The measured interval; absent when the run ended before one began.
     pub window: Option<Window>,
-    /// Operations inside the window by class: `select`, `lookup`, `secondary`, `scan`, `update`, `insert`, `delete`, `commit`, `slice`; and `all`, every
-    /// operation but `commit` (a part of a write) and `slice` (a bundle of operations).
+    /// What its workload calls its operations, in the order of reports; empty where the source of imported figures does not
+    /// tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
+    /// Operations inside the window by class; with them `commit` (a part of operations that write), `slice` (a bundle of
+    /// operations), and `all` operations together.
     pub ops: BTreeMap<String, OpStats>,
     /// Figures of the window.
     pub metrics: BTreeMap<String, Metric>,

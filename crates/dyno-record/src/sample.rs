@@ -38,6 +38,7 @@ pub(crate) fn minimal() -> RunRecord {
         host: HostFacts::default(),
         gate: Gate::default(),
         window: None,
+        classes: vec![],
         ops: BTreeMap::new(),
         metrics: BTreeMap::new(),
         counters: Counters::default(),

@@ -31,9 +31,13 @@ impl RunRecord {
         let own = facts.own.as_deref()?;
         let mut target = facts.clone();
         target.own = None;
-        let mut plan = self.plan.of_target(at);
+        let (mut plan, mut classes) = (self.plan.of_target(at), self.classes.clone());
         if own.reads_only.is_some() {
             plan.workload = plan.workload.reads_only();
+            classes
+                .iter_mut()
+                .filter(|class| !class.share.of_reads)
+                .for_each(|class| class.share.percent = Some(0));
         }
         let mut host = self.host.clone();
         host.facts = self.facts_of_target(at + 1);
@@ -55,6 +59,7 @@ impl RunRecord {
             host,
             gate: own.gate.clone(),
             window: own.window.clone(),
+            classes,
             ops: own.ops.clone(),
             metrics: own.metrics.clone(),
             counters: own.counters.clone(),

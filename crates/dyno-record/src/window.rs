@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::class::is_operation;
 use crate::counter::Counters;
-use crate::ops::{OpClass, is_zero};
+use crate::ops::is_zero;
 
 /// The start gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -105,14 +106,13 @@ pub struct Counted {
 
 impl Counted {
     /// Operations of `class`.
-    pub fn of(&self, class: OpClass) -> u64 {
-        self.ops.get(class.name()).copied().unwrap_or(0)
+    pub fn of(&self, class: &str) -> u64 {
+        self.ops.get(class).copied().unwrap_or(0)
     }
 
-    /// Operations of all classes but `commit` (a part of a write) and `slice` (a bundle of operations).
+    /// Operations of all classes.
     pub fn operations(&self) -> u64 {
-        let is_one = |class: &&OpClass| !matches!(class, OpClass::Commit | OpClass::Slice);
-        OpClass::ALL.iter().filter(is_one).map(|class| self.of(*class)).sum()
+        self.ops.iter().filter(|(name, _)| is_operation(name)).map(|(_, ops)| ops).sum()
     }
 
     /// Rows of all kinds.

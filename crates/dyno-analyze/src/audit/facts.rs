@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use dyno_plan::{Drive, Holding};
 use dyno_record::window::Counted;
 use dyno_record::{
-    Counter, Counters, CountingRules, MarkKind, OpClass, OpStats, RunRecord, TargetFacts, Window,
-    place_of_target,
+    COMMIT, Counter, Counters, CountingRules, MarkKind, OpStats, RunRecord, SLICE, TargetFacts, Touch,
+    Window, place_of_target,
 };
 
 use super::finding::Skip;
@@ -22,9 +22,6 @@ const APART: &str = "because counters were read a second or more apart from what
 
 /// How a platform counts that says nothing of it.
 static UNKNOWN: LazyLock<CountingRules> = LazyLock::new(CountingRules::default);
-
-/// Classes that only read.
-const READS: [OpClass; 4] = [OpClass::Select, OpClass::Lookup, OpClass::Secondary, OpClass::Scan];
 
 /// A record seen by the checks.
 pub(super) struct Facts<'a> {
@@ -81,6 +78,24 @@ pub(super) struct Interval<'a> {
     pub(super) counters: &'a Counters,
 }
 
+/// Operations by what they do to rows.
+#[derive(Default)]
+struct DoneOps {
+    by_touch: [u64; Touch::KINDS],
+    scans: u64,
+    slices: u64,
+}
+
+impl DoneOps {
+    fn of(&self, touch: Touch) -> u64 {
+        self.by_touch[touch as usize]
+    }
+
+    fn total(&self) -> u64 {
+        self.by_touch.iter().fold(0, |sum, ops| sum.saturating_add(*ops))
+    }
+}
+
 impl<'a> Facts<'a> {
     pub(super) fn of(record: &'a RunRecord) -> Self {
         let counting = record.targets.first().map_or(&*UNKNOWN, |target| &target.identity.counting);
@@ -134,8 +149,27 @@ impl<'a> Facts<'a> {
     }
 
     /// What one class did inside the window.
-    pub(super) fn ops(&self, class: OpClass) -> Option<&'a OpStats> {
-        self.record.ops.get(class.name())
+    pub(super) fn ops(&self, class: &str) -> Option<&'a OpStats> {
+        self.record.ops.get(class)
+    }
+
+    /// Commits of one operation of a class.
+    fn commits_of(&self, class: &str) -> u64 {
+        self.record.classes.iter().find(|one| one.name == class).map_or(0, |class| class.commits)
+    }
+
+    /// What was done of each class, as `of` tells by name.
+    fn done(&self, of: impl Fn(&str) -> u64) -> DoneOps {
+        let mut done = DoneOps { slices: of(SLICE), ..DoneOps::default() };
+        for class in &self.record.classes {
+            let ops = of(&class.name);
+            let sum = &mut done.by_touch[class.rows as usize];
+            *sum = sum.saturating_add(ops);
+            if class.scans {
+                done.scans = done.scans.saturating_add(ops);
+            }
+        }
+        done
     }
 
     /// All operations inside the window.
@@ -204,30 +238,27 @@ impl<'a> Facts<'a> {
     /// What the window counts, beside counters that may hold a little more or less of it.
     pub(super) fn done_in_window(&self) -> Result<Interval<'a>, Skip> {
         let window = self.window()?;
-        let sum = |classes: &[OpClass], part: fn(&OpStats) -> u64| {
-            let parts = classes.iter().filter_map(|&class| self.ops(class)).map(part);
-            parts.fold(0u64, u64::saturating_add)
-        };
-        let reads = READS;
-        let updates = sum(&[OpClass::Update], |ops| ops.count);
+        let count = |name: &str| self.ops(name).map_or(0, |ops| ops.count);
+        let done = self.done(count);
+        let rows = self.done(|name| self.ops(name).map_or(0, |ops| ops.rows));
         // Where the end of an update and its commit cannot be told apart there is no commit class, and each update is one.
-        let commits = match self.ops(OpClass::Commit).map_or(0, |ops| ops.count) {
-            0 => sum(&[OpClass::Update, OpClass::Insert, OpClass::Delete], |ops| ops.count),
+        let commits = match count(COMMIT) {
+            0 => self.done(|name| self.commits_of(name).saturating_mul(count(name))).total(),
             commits => commits,
         };
         Ok(Interval {
             name: "window",
-            reads: sum(&reads, |ops| ops.count),
-            updates,
-            scans: sum(&[OpClass::Scan], |ops| ops.count),
-            slices: sum(&[OpClass::Slice], |ops| ops.count),
+            reads: done.of(Touch::Read),
+            updates: done.of(Touch::Updated),
+            inserts: done.of(Touch::Inserted),
+            deletes: done.of(Touch::Deleted),
+            scans: done.scans,
+            slices: done.slices,
             commits,
-            rows_read: sum(&reads, |ops| ops.rows),
-            rows_updated: sum(&[OpClass::Update], |ops| ops.rows),
-            inserts: sum(&[OpClass::Insert], |ops| ops.count),
-            deletes: sum(&[OpClass::Delete], |ops| ops.count),
-            rows_inserted: sum(&[OpClass::Insert], |ops| ops.rows),
-            rows_deleted: sum(&[OpClass::Delete], |ops| ops.rows),
+            rows_read: rows.of(Touch::Read),
+            rows_updated: rows.of(Touch::Updated),
+            rows_inserted: rows.of(Touch::Inserted),
+            rows_deleted: rows.of(Touch::Deleted),
             errors: self.error_count(),
             blur: self.window_blur(window),
             unsure: None,
@@ -239,17 +270,18 @@ impl<'a> Facts<'a> {
 
     /// What the sessions did between the moments up to which the window's two snapshots hold their work.
     fn counted_interval(&self, window: &Window, counted: &Counted) -> Interval<'a> {
+        let done = self.done(|name| counted.of(name));
         let unsure = window.unsure_share();
         let (begin, end) = window.edge_late;
         let late_share = f64::from(begin.max(end)) / f64::from(self.sessions().max(1));
         Interval {
             name: "window",
-            reads: READS.iter().map(|&class| counted.of(class)).sum(),
-            updates: counted.of(OpClass::Update),
-            inserts: counted.of(OpClass::Insert),
-            deletes: counted.of(OpClass::Delete),
-            scans: counted.of(OpClass::Scan),
-            slices: counted.of(OpClass::Slice),
+            reads: done.of(Touch::Read),
+            updates: done.of(Touch::Updated),
+            inserts: done.of(Touch::Inserted),
+            deletes: done.of(Touch::Deleted),
+            scans: done.scans,
+            slices: done.slices,
             commits: counted.commits,
             rows_read: counted.rows_read,
             rows_updated: counted.rows_updated,
@@ -312,8 +344,7 @@ impl<'a> Facts<'a> {
             let mark = &change.name;
             return Err(Skip(format!("the counters started anew ({mark}) while the sessions were there")));
         }
-        let count = |class: OpClass| whole.ops.get(class.name()).copied().unwrap_or(0);
-        let reads = READS;
+        let done = self.done(|name| whole.ops.get(name).copied().unwrap_or(0));
         let planned = self.record.plan.run.time.map_or(0.0, |time| time.0.as_secs_f64());
         let measured = self.record.window.as_ref().map_or(0.0, |window| window.seconds);
         let seconds = planned.max(if measured.is_finite() { measured } else { 0.0 })
@@ -321,15 +352,15 @@ impl<'a> Facts<'a> {
             + self.record.plan.run.drain.0.as_secs_f64();
         Ok(Interval {
             name: "whole run",
-            reads: reads.iter().fold(0u64, |sum, &class| sum.saturating_add(count(class))),
-            updates: count(OpClass::Update),
-            scans: count(OpClass::Scan),
-            slices: count(OpClass::Slice),
+            reads: done.of(Touch::Read),
+            updates: done.of(Touch::Updated),
+            scans: done.scans,
+            slices: done.slices,
             commits: whole.commits,
             rows_read: whole.rows_read,
             rows_updated: whole.rows_updated,
-            inserts: count(OpClass::Insert),
-            deletes: count(OpClass::Delete),
+            inserts: done.of(Touch::Inserted),
+            deletes: done.of(Touch::Deleted),
             rows_inserted: whole.rows_inserted,
             rows_deleted: whole.rows_deleted,
             errors: whole.errors,

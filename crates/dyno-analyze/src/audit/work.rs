@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dyno_plan::Commit;
-use dyno_record::{CheckStatus, OpClass, OpStats};
+use dyno_record::{ALL, COMMIT, CheckStatus, Class, OpStats, Touch};
 
 use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
@@ -15,10 +15,8 @@ const SIGMAS: f64 = 5.0;
 /// Share of the operations by which a mix may differ besides chance: operations under way at the ends of the window.
 const MIX_SLACK: f64 = 0.005;
 
-/// Operations of a session by which inserts and deletes may differ from their share: its own rows at both ends.
-const TURNED: f64 = 1_000.0;
-
-/// The same as a share of all operations, for runs too short to have had so many.
+/// Share of all operations by which a class may be off for want of rows that must be there first, in runs too short to have
+/// had as many operations as that takes.
 const TURNED_SHARE: f64 = 0.25;
 
 /// Expected operations of a class above which seeing none cannot be chance (e⁻³⁰).
@@ -46,50 +44,28 @@ pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Pass, "> 0", count(done), detail)
 }
 
-/// Rows that one operation of `class` must touch: at least, and at most.
-fn rows_per_op(facts: &Facts<'_>, class: OpClass) -> Option<(u64, u64)> {
-    let same = |rows| Some((rows, rows));
-    let data = || facts.target()?.data.as_ref();
-    match class {
-        OpClass::Select | OpClass::Update => same(u64::from(facts.record.plan.workload.work_unit)),
-        OpClass::Lookup | OpClass::Insert | OpClass::Delete => same(1),
-        OpClass::Scan => same(data()?.scan_rows),
-        // Where the rows are no multiple of a value's rows, the last values have one less.
-        OpClass::Secondary => data().map(|data| (data.group_rows(data.groups()), data.group_rows(1))),
-        OpClass::Commit | OpClass::Slice => None,
-    }
-}
-
-/// Several operations of a class in words.
-fn plural(class: OpClass) -> String {
-    match class {
-        OpClass::Secondary => "lookups by the secondary key".to_owned(),
-        class => format!("{}s", class.name()),
-    }
-}
-
 /// Whether every operation found all its rows: data that is missing would make operations look fast.
 pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
     facts.window()?;
     // What failed before the window counts too: the rows that it left in doubt are deleted in it.
     let failed = facts.record.whole.as_ref().map_or(0, |whole| whole.errors).max(facts.error_count());
     let (mut parts, mut wrong, mut expected_sum, mut observed_sum) = (Vec::new(), Vec::new(), 0u64, 0u64);
-    for class in OpClass::ALL {
-        let Some(ops) = facts.ops(class).filter(|ops| ops.count > 0 || ops.rows > 0) else { continue };
-        let Some((least, most)) = rows_per_op(facts, class) else { continue };
+    for class in &facts.record.classes {
+        let Some(ops) = facts.ops(&class.name).filter(|ops| ops.count > 0 || ops.rows > 0) else { continue };
+        let Some((least, most)) = class.rows_per_op else { continue };
         let (least_sum, most_sum) = (ops.count.saturating_mul(least), ops.count.saturating_mul(most));
         // A delete of a row whose insert failed finds none, nor does one that is done again for its end was unknown.
-        let slack = match class {
+        let slack = match class.rows {
             // A slice that failed may have held any number of them.
-            OpClass::Delete if failed > 0 && facts.server_drive() => u64::MAX,
-            OpClass::Delete => failed,
+            Touch::Deleted if failed > 0 && facts.server_drive() => u64::MAX,
+            Touch::Deleted => failed,
             _ => 0,
         };
         let expected = ops.rows.clamp(least_sum.saturating_sub(slack), most_sum);
         let per_op = if least == most { count(most) } else { format!("{} to {}", count(least), count(most)) };
         expected_sum = expected_sum.saturating_add(expected);
         observed_sum = observed_sum.saturating_add(ops.rows);
-        let name = plural(class);
+        let name = &class.plural;
         let part = format!("{} {name} × {per_op} = {} rows", count(ops.count), count(expected));
         if ops.rows == expected {
             parts.push(part);
@@ -108,9 +84,9 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Fail, expected, observed, detail)
 }
 
-/// One share of the mix: what, of how many, how many there were, percent asked for.
-struct Share {
-    what: &'static str,
+/// One share of the mix: of how many operations, how many there were, percent asked for.
+struct Part<'a> {
+    class: &'a Class,
     of: u64,
     seen: u64,
     asked_pct: u32,
@@ -118,7 +94,7 @@ struct Share {
     slack: f64,
 }
 
-impl Share {
+impl Part<'_> {
     fn status(&self, sessions: f64) -> CheckStatus {
         let (of, seen, share) =
             (self.of as f64, self.seen as f64, f64::from(self.asked_pct.min(100)) / 100.0);
@@ -138,39 +114,34 @@ impl Share {
 }
 
 /// Whether the mix of operations is the one the plan asks for.
-pub(super) fn mix(facts: &Facts<'_>) -> Verdict {
+pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
     let interval = facts.done_in_window()?;
-    let plan = &facts.record.plan.workload;
-    let lookups = facts.ops(OpClass::Lookup).map_or(0, |ops| ops.count);
     let operations = interval.operations();
     if operations == 0 {
         return skip("no operation ended well");
     }
-    let secondary = facts.ops(OpClass::Secondary).map_or(0, |ops| ops.count);
-    let share = |what, of, seen, asked_pct| Share { what, of, seen, asked_pct, slack: 0.0 };
-    // A session that has no row of its own inserts instead of deleting, and the other way round where it has them all.
-    let turned = (f64::from(facts.sessions()) * TURNED).min(operations as f64 * TURNED_SHARE);
-    let churn = |what, seen| Share { slack: turned, ..share(what, operations, seen, plan.churn_pct()) };
-    let shares = [
-        share("updates", operations, interval.updates, plan.update_pct),
-        churn("inserts", interval.inserts),
-        churn("deletes", interval.deletes),
-        share("scans", interval.reads, interval.scans, plan.scan_pct),
-        share("lookups", interval.reads, lookups, plan.lookup_pct),
-        share("secondary lookups", interval.reads, secondary, plan.secondary_pct),
-    ];
     let sessions = f64::from(facts.sessions());
-    let shown: Vec<&Share> = shares
-        .iter()
-        .filter(|s| s.of > 0 && (s.asked_pct > 0 || s.seen > 0 || s.what == "updates"))
-        .collect();
-    let status = shown.iter().map(|share| share.status(sessions)).max().unwrap_or(CheckStatus::Pass);
-    let seen_pct = |share: &Share| percent(share.seen as f64 * 100.0 / share.of.max(1) as f64);
-    let each = |text: fn(&Share, String) -> String| {
-        shown.iter().map(|share| text(share, seen_pct(share))).collect::<Vec<_>>().join(", ")
+    let part = |class: &'a Class| {
+        let Class { name, share, .. } = class;
+        Some(Part {
+            class,
+            of: if share.of_reads { interval.reads } else { operations },
+            seen: facts.ops(name).map_or(0, |ops| ops.count),
+            asked_pct: share.percent?,
+            slack: (sessions * share.turned as f64).min(operations as f64 * TURNED_SHARE),
+        })
     };
-    let asked = each(|share, _| format!("{} % {}", share.asked_pct, share.what));
-    let seen = each(|share, seen| format!("{seen} % {}", share.what));
+    let mut shown: Vec<Part<'a>> = facts.record.classes.iter().filter_map(part).collect();
+    shown.retain(|p| p.of > 0 && (p.asked_pct > 0 || p.seen > 0 || p.class.rows == Touch::Updated));
+    // What writes first: reads have what that leaves.
+    shown.sort_by_key(|part| part.class.share.of_reads);
+    let status = shown.iter().map(|part| part.status(sessions)).max().unwrap_or(CheckStatus::Pass);
+    let seen_pct = |part: &Part<'_>| percent(part.seen as f64 * 100.0 / part.of.max(1) as f64);
+    let each = |text: fn(&Part<'_>, String) -> String| {
+        shown.iter().map(|part| text(part, seen_pct(part))).collect::<Vec<_>>().join(", ")
+    };
+    let asked = each(|part, _| format!("{} % {}", part.asked_pct, part.class.plural));
+    let seen = each(|part, seen| format!("{seen} % {}", part.class.plural));
     let detail = match status {
         CheckStatus::Pass => format!("asked for {asked}; done {seen}"),
         _ => format!("asked for {asked}, but done {seen}: more than chance explains"),
@@ -220,11 +191,11 @@ pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
 pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
     facts.window()?;
     let missing = |ops: &OpStats| ops.count.saturating_sub(ops.service_us.count);
-    let classes = facts.record.ops.iter().filter(|(name, ops)| name.as_str() != "all" && missing(ops) > 0);
+    let classes = facts.record.ops.iter().filter(|(name, ops)| name.as_str() != ALL && missing(ops) > 0);
     let (mut words, mut most, mut reasons) = (Vec::new(), 0.0f64, BTreeSet::new());
     // A change and its commit in one call have one answer, so the commit has a time of its own in no run.
     let one_answer = facts.counting.commit_in_change || facts.record.plan.workload.commit == Commit::Plsql;
-    let by_design = |name: &str| one_answer && name == OpClass::Commit.name();
+    let by_design = |name: &str| one_answer && name == COMMIT;
     for (name, ops) in classes.filter(|(name, _)| !by_design(name)) {
         words.push(format!("{} of {} {name}s", count(missing(ops)), count(ops.count)));
         most = most.max(missing(ops) as f64 / ops.count as f64);

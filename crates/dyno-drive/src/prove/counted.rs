@@ -1,7 +1,8 @@
 //! Counts, rows, errors, counters and sums that hold in every scene.
 
-use dyno_record::window::Counted;
-use dyno_record::{Counter, OpClass, OpStats, RunRecord, Status};
+use dyno_engine::ClassId;
+use dyno_record::{Counter, OpStats, RunRecord, Status, window::Counted};
+use dyno_workload::blocks;
 
 use super::figure::Figures;
 use super::scene::Ran;
@@ -16,13 +17,15 @@ pub(super) fn counts(figures: &mut Figures, ran: &Ran) {
     let Ran { record, ledger, span, .. } = ran;
     let (window, life) = (ledger.window(*span), ledger.life());
     figures.count("run valid", 1, Some(u64::from(record.status == Status::Valid)));
+    let Some(data) = record.targets.first().and_then(|target| target.data.as_ref()) else { return };
+    let classes = blocks::classes(&record.plan.workload, data);
     for (class, scripted) in &window.classes {
-        let recorded = stats(record, class.name());
-        let name = class.name();
-        if *class != OpClass::Slice {
+        let name = classes.name(*class);
+        let recorded = stats(record, name);
+        if *class != ClassId::SLICE {
             figures.count(format!("{name} operations"), scripted.count, recorded.map(|stats| stats.count));
         }
-        if !matches!(class, OpClass::Commit | OpClass::Slice) {
+        if class.place().is_some() {
             figures.count(format!("{name} rows"), scripted.rows, recorded.map(|stats| stats.rows));
             figures.count(format!("{name} errors"), scripted.errors, recorded.map(|stats| stats.errors));
         }
@@ -38,14 +41,14 @@ pub(super) fn counts(figures: &mut Figures, ran: &Ran) {
     between(figures, record);
     let whole = record.whole.clone().unwrap_or_default();
     figures.count("whole run, operations", operations(&life), Some(whole.ops.values().sum()));
-    let updated = life.class(OpClass::Update);
+    let updated = life.class(ClassId::UPDATE);
     figures.count("whole run, rows updated", updated.rows, Some(whole.rows_updated));
     figures.count("whole run, rows read", life.all().rows - updated.rows, Some(whole.rows_read));
-    figures.count("whole run, commits", life.class(OpClass::Commit).count, Some(whole.commits));
+    figures.count("whole run, commits", life.class(ClassId::COMMIT).count, Some(whole.commits));
     figures.count("whole run, errors", life.all().errors, Some(whole.errors));
     let scripted = [
         (Counter::LogicalReads, life.all().rows),
-        (Counter::Commits, life.class(OpClass::Commit).count),
+        (Counter::Commits, life.class(ClassId::COMMIT).count),
         (Counter::RowsWritten, updated.rows),
         (Counter::RedoBytes, updated.rows * REDO_BYTES_PER_ROW),
     ];
@@ -88,7 +91,7 @@ fn between(figures: &mut Figures, record: &RunRecord) {
 
 /// Operations and slices of an account; commits are parts of updates.
 fn operations(account: &Account) -> u64 {
-    account.all().count + account.class(OpClass::Slice).count
+    account.all().count + account.class(ClassId::SLICE).count
 }
 
 fn moved(counters: &dyno_record::Counters, counter: Counter) -> Option<u64> {

@@ -4,8 +4,7 @@
 //! what drives, times, counts or records touches that account, so where the two agree to the unit, operations at the
 //! window's ends were neither lost nor counted twice, and percentiles are those of the operations that were done.
 
-use dyno_engine::{ErrorClass, Op, OpError, TargetError};
-use dyno_record::OpClass;
+use dyno_engine::{ClassId, ErrorClass, Op, OpError, TargetError};
 
 use super::counted::{counts, stats};
 use super::distribution::Distribution;
@@ -59,10 +58,16 @@ fn closed_loop() -> Result<Vec<Figure>, TargetError> {
     let (record, window) = (&ran.record, ran.ledger.window(ran.span));
     let mut figures = Figures::new("closed loop, one session");
     counts(&mut figures, &ran);
-    for class in [OpClass::Select, OpClass::Lookup, OpClass::Scan, OpClass::Update, OpClass::Commit] {
-        let name = format!("{} service time", class.name());
+    for (class, name) in [
+        (ClassId::SELECT, "select"),
+        (ClassId::LOOKUP, "lookup"),
+        (ClassId::SCAN, "scan"),
+        (ClassId::UPDATE, "update"),
+        (ClassId::COMMIT, "commit"),
+    ] {
+        let figure = format!("{name} service time");
         let scripted = Distribution::of(&window.class(class).service_ns);
-        figures.latency(&name, &scripted, stats(record, class.name()).map(|stats| &stats.service_us));
+        figures.latency(&figure, &scripted, stats(record, name).map(|stats| &stats.service_us));
     }
     let all = window.all();
     let scripted = Distribution::of(&all.service_ns);
@@ -124,7 +129,7 @@ fn open_loop() -> Result<Vec<Figure>, TargetError> {
             late_ns_max = late_ns_max.max(began_ns - due_ns);
         }
     }
-    let service = Distribution::of(&window.class(OpClass::Select).service_ns);
+    let service = Distribution::of(&window.class(ClassId::SELECT).service_ns);
     let select = stats(record, "select");
     figures.latency("service time", &service, select.map(|stats| &stats.service_us));
     figures.latency("response time", &response, select.map(|stats| &stats.response_us));
@@ -182,7 +187,7 @@ fn server_drive() -> Result<Vec<Figure>, TargetError> {
     let (record, window) = (&ran.record, ran.ledger.window(ran.span));
     let mut figures = Figures::new("server drive, two sessions");
     counts(&mut figures, &ran);
-    let slices = window.class(OpClass::Slice).count;
+    let slices = window.class(ClassId::SLICE).count;
     figures.count("slices", slices, stats(record, "slice").map(|stats| stats.count));
     Ok(figures.all)
 }

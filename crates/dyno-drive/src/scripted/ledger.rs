@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use dyno_engine::ErrorClass;
-use dyno_record::OpClass;
+use dyno_engine::{ClassId, ErrorClass};
 
 /// One class of operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub struct ClassAccount {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
     /// Operations by class; `commit` is a part of `update`, `slice` a bundle of the others.
-    pub classes: BTreeMap<OpClass, ClassAccount>,
+    pub classes: BTreeMap<ClassId, ClassAccount>,
     /// Failures by class and code.
     pub errors: BTreeMap<(ErrorClass, String), u64>,
     /// Connections that were opened anew.
@@ -35,14 +34,14 @@ pub struct Account {
 
 impl Account {
     /// The account of `class`; empty if it did nothing.
-    pub fn class(&self, class: OpClass) -> ClassAccount {
+    pub fn class(&self, class: ClassId) -> ClassAccount {
         self.classes.get(&class).cloned().unwrap_or_default()
     }
 
     /// All operations: every class but `commit` and `slice`.
     pub fn all(&self) -> ClassAccount {
         let mut all = ClassAccount::default();
-        let ops = self.classes.iter().filter(|(class, _)| !matches!(class, OpClass::Commit | OpClass::Slice));
+        let ops = self.classes.iter().filter(|(class, _)| class.place().is_some());
         for (_, account) in ops {
             all.count += account.count;
             all.errors += account.errors;
@@ -77,7 +76,7 @@ impl Account {
 /// An operation, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
-    pub(super) class: OpClass,
+    pub(super) class: ClassId,
     pub(super) rows: u64,
     /// How long it took by the script.
     pub(super) ns: u64,
@@ -89,7 +88,7 @@ pub(super) enum Entry {
     /// A call that ended well: one operation, or a slice of them.
     Call { began_ns: u64, ended_ns: u64, parts: Vec<Part> },
     /// An operation that failed.
-    Failed { class: OpClass, error: ErrorClass, code: String, ended_ns: u64 },
+    Failed { class: ClassId, error: ErrorClass, code: String, ended_ns: u64 },
     /// What it had done was made visible.
     Edge { at_ns: u64 },
     /// A connection opened anew.
@@ -162,7 +161,7 @@ impl Ledger {
     pub fn before(&self, span: Span) -> f64 {
         let share = |(_, entry): (u32, &Entry)| match entry {
             Entry::Call { began_ns, ended_ns, parts } if *began_ns < span.begin_ns => {
-                let is_one = |part: &&Part| !matches!(part.class, OpClass::Commit | OpClass::Slice);
+                let is_one = |part: &&Part| part.class.place().is_some();
                 let ops = parts.iter().filter(is_one).count() as f64;
                 ops * (span.begin_ns - began_ns) as f64 / (ended_ns - began_ns) as f64
             }

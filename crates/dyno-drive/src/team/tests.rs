@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyno_engine::{Extra, Place, SessionSetup, Target as _};
+use dyno_plan::Workload;
+use dyno_workload::{Draw, Pace, Think, blocks};
 
 use super::*;
-use crate::draw::Draw;
 use crate::marks::REFRESH_NS;
 use crate::recorder::Recorder;
 use crate::scripted::{Act, ScriptedTarget};
 use crate::testing;
-use crate::think::Think;
+use crate::worker::NO_OPERATION;
 
 /// A clock that moves on by a nanosecond with each reading.
 #[derive(Default)]
@@ -28,17 +29,18 @@ impl Clock for Moving {
 
 /// A session whose operations take no time.
 fn seat(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<Seat> {
-    let (plan, spec) = (testing::plan(), testing::spec(1_000));
+    let (workload, spec) = (Workload::default(), testing::spec(1_000));
+    let classes = Arc::new(blocks::classes(&workload, &spec));
     let target = Arc::new(ScriptedTarget::new(Arc::new(|_, _, _| Act::Take(0)), Arc::new(|_| ())).duplex());
     let setup = SessionSetup {
         number: 0,
         schema: 1,
         spec: spec.clone(),
-        work_unit: plan.workload.work_unit,
-        redo: plan.workload.redo,
+        work_unit: workload.work_unit,
+        redo: workload.redo,
         extra: Extra::default(),
-        drive: plan.workload.drive,
-        commit: plan.workload.commit,
+        drive: workload.drive,
+        commit: workload.commit,
         seed: 1,
         run_stamp: 7,
         clock: Arc::clone(clock) as Arc<dyn Clock>,
@@ -49,17 +51,17 @@ fn seat(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<Seat> {
         label: String::new(),
         setup,
         sessions: 1,
-        draw: Draw::new(&plan.workload, &spec, 0, 0),
-        pace: Pace::new(&plan.workload, 0, 1),
-        think: Think::new(&plan.workload, 0),
+        draw: Draw::new(&workload, &spec, 0, 0),
+        pace: Pace::new(&workload, 0, 1),
+        think: Think::new(&workload, 0),
         place: Place::Own,
-        doing: dyno_record::OpClass::Select,
+        doing: NO_OPERATION,
         publishes: true,
         held_back_ns: u64::MAX,
         overhead_told: 0,
         ops_wanted: None,
         rest: Default::default(),
-        recorder: Box::new(Recorder::new(0, false, 1_000_000_000, channel().0, channel().1)),
+        recorder: Box::new(Recorder::new(0, classes, false, 1_000_000_000, channel().0, channel().1)),
         shared: Arc::clone(shared),
         looks: Arc::default(),
         clock: Arc::clone(clock) as Arc<dyn Clock>,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dyno_drive::scripted::{Act, Script, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, run};
-use dyno_engine::{Cancel, ErrorClass, Instance, MonotonicClock, OpError, Target};
+use dyno_engine::{Cancel, ClassId, ErrorClass, Instance, MonotonicClock, OpError, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Counter, Metric, RunRecord, Status};
 
@@ -74,12 +74,12 @@ fn each_target_has_what_it_did_and_the_total_is_their_sum() {
     assert_eq!(parts.iter().map(|part| part.gate.sessions).collect::<Vec<_>>(), [4, 2]);
     for (part, target) in parts.iter().zip(&both) {
         let ledger = target.ledger();
-        for class in ["select", "lookup", "update"] {
+        for (class, id) in
+            [("select", ClassId::SELECT), ("lookup", ClassId::LOOKUP), ("update", ClassId::UPDATE)]
+        {
             let counted = part.ops.get(class).map_or(0, |ops| ops.count);
             let whole = &part.whole.as_ref().unwrap().ops;
-            let life = ledger.life();
-            let account = life.classes.iter().find(|(known, _)| known.name() == class);
-            let of_all = account.map_or(0, |(_, account)| account.count);
+            let of_all = ledger.life().class(id).count;
             assert_eq!(whole.get(class).copied().unwrap_or(0), of_all, "{class} on {}", part.id);
             assert!(counted <= of_all, "{class} on {}", part.id);
         }

@@ -37,6 +37,16 @@ pub enum RepositoryError {
         /// The newest version known here.
         known: i64,
     },
+    /// An older Dyno made the file, whose records have another form; it was not touched.
+    #[error("the repository {} has version {found}, and this program reads {known} only; it was left as it is: read it with the Dyno that wrote it, and name another file with --repository", path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The version known here.
+        known: i64,
+    },
     /// Another process kept the file locked all the time we waited.
     #[error("the repository {} has been locked by another process for {waited_s} s; nothing was written: end that process or try again", path.display())]
     Locked {

@@ -90,20 +90,30 @@ fn other_files_are_refused_and_left_as_they_are() {
 }
 
 #[test]
-fn a_newer_repository_is_refused_and_left_as_it_is() {
+fn a_repository_of_another_version_is_refused_and_left_as_it_is() {
     let directory = directory();
-    let path = directory.path().join("newer.sqlite3");
-    drop(Repository::open(&path).unwrap());
-    let newer = rusqlite::Connection::open(&path).unwrap();
-    newer.pragma_update(None, "user_version", VERSION + 41).unwrap();
-    drop(newer);
-    let before = std::fs::read(&path).unwrap();
-    let error = Repository::open(&path).unwrap_err();
-    let is_newer =
-        matches!(error, RepositoryError::Newer { found, known: VERSION, .. } if found == VERSION + 41);
-    assert!(is_newer, "{error:?}");
-    assert!(matches!(Repository::open_read_only(&path), Err(RepositoryError::Newer { .. })));
-    assert_eq!(std::fs::read(&path).unwrap(), before);
+    for version in [VERSION + 41, VERSION - 1] {
+        let path = directory.path().join(format!("{version}.sqlite3"));
+        drop(Repository::open(&path).unwrap());
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other.pragma_update(None, "user_version", version).unwrap();
+        drop(other);
+        let before = std::fs::read(&path).unwrap();
+        for opened in [Repository::open(&path), Repository::open_read_only(&path)] {
+            let error = opened.unwrap_err();
+            let told = match &error {
+                RepositoryError::Newer { found, known: VERSION, .. } => {
+                    version > VERSION && *found == version
+                }
+                RepositoryError::Older { found, known: VERSION, .. } => {
+                    version < VERSION && *found == version
+                }
+                _ => false,
+            };
+            assert!(told, "{error:?}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
 }
 
 #[test]

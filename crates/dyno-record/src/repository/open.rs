@@ -15,7 +15,7 @@ use super::{Repository, RepositoryError};
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
 
 /// The version of the tables that this program makes and knows.
-pub(super) const VERSION: i64 = 6;
+pub(super) const VERSION: i64 = 7;
 
 /// How long another process may keep the file locked before we give up.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -51,10 +51,6 @@ CREATE TABLE record (
     json_bytes INTEGER NOT NULL,
     packed BLOB NOT NULL
 );
-";
-
-/// What version 2 has beside the tables of version 1.
-const TABLES_2: &str = "
 CREATE TABLE sweep (
     id TEXT NOT NULL PRIMARY KEY,
     kind TEXT NOT NULL,                  -- sweep, search, soak, ab
@@ -75,47 +71,34 @@ CREATE TABLE member (
     settings TEXT NOT NULL               -- JSON
 );
 CREATE INDEX member_by_sweep ON member (sweep);
-";
-
-/// What version 3 has beside those: names under which several runs are found again. `kind` is `tag` or `variant`.
-const TABLES_3: &str = "
 CREATE TABLE mark (
+    -- names under which several runs are found again; kind is tag or variant
     kind TEXT NOT NULL,
     name TEXT NOT NULL,
     id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     PRIMARY KEY (kind, name, id)
 ) WITHOUT ROWID;
 CREATE INDEX mark_by_run ON mark (id);
-";
-
-/// What version 4 has beside those: what is known of a long run that is under way.
-const TABLES_4: &str = "
 CREATE TABLE draft (
-    -- the record without results, packed as in record
+    -- what is known of a long run that is under way: the record without results, packed as in record
     id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
     json_bytes INTEGER NOT NULL,
     packed BLOB NOT NULL
 );
-";
-
-/// What version 5 has beside those: more of each run's summary, and what runs that belong together came to.
-const TABLES_5: &str = "
 CREATE TABLE detail (
+    -- more of each run's summary
     id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
     database TEXT NOT NULL,              -- product and version; empty where nobody tells
     undated INTEGER NOT NULL,            -- 1: imported figures whose source does not tell when they were measured
     marked TEXT NOT NULL                 -- metrics in which others had part, with blanks between them
 );
 CREATE TABLE conclusion (
+    -- what runs that belong together came to
     sweep TEXT NOT NULL PRIMARY KEY REFERENCES sweep (id) ON DELETE CASCADE,
     conclusion TEXT NOT NULL             -- JSON
 );
-";
-
-/// What version 6 has beside those: the intervals of long runs, while these last and, where a record holds an overview of them,
-/// from then on.
-const TABLES_6: &str = "
 CREATE TABLE chunk (
+    -- the intervals of long runs, while these last and, where a record holds an overview of them, from then on
     id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     part INTEGER NOT NULL,               -- 0: all targets together; else the number of the target, from 1
     first INTEGER NOT NULL,              -- number of its first interval, from 0
@@ -126,19 +109,11 @@ CREATE TABLE chunk (
 ) WITHOUT ROWID;
 ";
 
-/// What is to be made in a file of `version`, which is one that we know.
-fn since(version: i64) -> String {
-    [TABLES_2, TABLES_3, TABLES_4, TABLES_5, TABLES_6]
-        .into_iter()
-        .skip(usize::try_from(version - 1).unwrap_or(0))
-        .collect()
-}
-
 /// What a file is, as its header says.
 enum Found {
     /// Nothing, or an empty file.
     Empty,
-    /// A repository of a version that we know.
+    /// A repository of the version that we know.
     Ours,
 }
 
@@ -147,7 +122,7 @@ impl Repository {
     /// That it can be written is tried here, not at the end of a run.
     ///
     /// # Errors
-    /// The file cannot be opened, read or written, is not a repository, is newer, is damaged, or is locked for longer than 10 s.
+    /// The file cannot be opened, read or written, is not a repository, is newer or older, is damaged, or is locked for longer than 10 s.
     pub fn open(path: &Path) -> Result<Self, RepositoryError> {
         Self::open_waiting(path, LOCK_WAIT)
     }
@@ -167,9 +142,8 @@ impl Repository {
             let detail = "the file is write-protected".to_owned();
             return Err(RepositoryError::ReadOnly { path: path.to_path_buf(), detail });
         }
-        match found {
-            Found::Empty => repository.create()?,
-            Found::Ours => repository.upgrade()?,
+        if let Found::Empty = found {
+            repository.create()?;
         }
         repository.write_ahead(wait)?;
         // A record that was acknowledged survives a power failure, too.
@@ -183,7 +157,7 @@ impl Repository {
     /// Opens the repository at `path` for reading; it is never changed, and never created.
     ///
     /// # Errors
-    /// The file is not there, cannot be read, is not a repository, is newer, or is damaged.
+    /// The file is not there, cannot be read, is not a repository, is newer or older, or is damaged.
     pub fn open_read_only(path: &Path) -> Result<Self, RepositoryError> {
         if let Found::Empty = probe(path, LOCK_WAIT)? {
             let path = path.to_path_buf();
@@ -193,7 +167,6 @@ impl Repository {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Self::connect(path, path, flags, LOCK_WAIT)
             .and_then(|repository| repository.check_version().map(|()| repository));
-        let opened = opened.and_then(|repository| repository.supplement().map(|()| repository));
         match opened {
             // Reading beside writers takes files next to this one, which a read-only directory refuses. Without a log
             // everything is in the file itself, so it can be read as one that nobody changes.
@@ -201,7 +174,6 @@ impl Repository {
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
                 let repository = Self::connect(path, &immutable_uri(path), flags, LOCK_WAIT)?;
                 repository.check_version()?;
-                repository.supplement()?;
                 Ok(repository)
             }
             opened => opened,
@@ -234,7 +206,6 @@ impl Repository {
                 self.connection.pragma_update(None, "application_id", APPLICATION_ID)?;
                 self.connection.pragma_update(None, "user_version", VERSION)?;
                 self.connection.execute_batch(TABLES)?;
-                self.connection.execute_batch(&since(1))?;
             }
             self.connection.execute_batch("COMMIT")
         });
@@ -243,39 +214,6 @@ impl Repository {
             let _ = self.connection.execute_batch("ROLLBACK");
             self.sorted(e)
         })
-    }
-
-    /// Brings the tables of an older version to this one, unless another process did so since we looked.
-    fn upgrade(&self) -> Result<(), RepositoryError> {
-        let failed = |e| self.sorted(e);
-        if pragma(&self.connection, "user_version").map_err(failed)? >= VERSION {
-            return Ok(());
-        }
-        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        let made = pragma(&self.connection, "user_version").and_then(|version| {
-            if version < VERSION {
-                self.connection.execute_batch(&since(version))?;
-                self.connection.pragma_update(None, "user_version", VERSION)?;
-            }
-            self.connection.execute_batch("COMMIT")
-        });
-        made.map_err(|e| {
-            let _ = self.connection.execute_batch("ROLLBACK");
-            self.sorted(e)
-        })
-    }
-
-    /// Gives a file of an older version, which is only read, the tables that it lacks, empty and for this connection alone.
-    fn supplement(&self) -> Result<(), RepositoryError> {
-        let failed = |e| self.sorted(e);
-        let version = pragma(&self.connection, "user_version").map_err(failed)?;
-        if version >= VERSION {
-            return Ok(());
-        }
-        let lacking = since(version)
-            .replace("CREATE TABLE ", "CREATE TEMP TABLE ")
-            .replace("CREATE INDEX ", "CREATE INDEX temp.");
-        self.connection.execute_batch(&lacking).map_err(failed)
     }
 
     fn is_blank(&self) -> rusqlite::Result<bool> {
@@ -347,8 +285,9 @@ fn verdict(path: &Path, application_id: i64, version: i64) -> Result<(), Reposit
         return Err(RepositoryError::Foreign { path, detail });
     }
     match version {
-        1..=VERSION => Ok(()),
+        VERSION => Ok(()),
         found if found > VERSION => Err(RepositoryError::Newer { path, found, known: VERSION }),
+        found if found > 0 => Err(RepositoryError::Older { path, found, known: VERSION }),
         found => Err(RepositoryError::Damaged { path, detail: format!("its version is {found}") }),
     }
 }

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use super::open::VERSION;
 use super::*;
 use crate::part::{PartOf, Setting, SweepKind};
 use crate::record::RunRecord;
@@ -102,40 +101,6 @@ fn sweeps_are_named_by_beginning_or_last() {
     let named: Vec<_> = repository.sweeps(None, 10).unwrap().into_iter().map(|sweep| sweep.id).collect();
     assert_eq!(named, ["sweep-2", "sweep-1"]);
     assert!(repository.sweeps(Some(SweepKind::Ab), 10).unwrap().is_empty());
-}
-
-/// As a program that knew no sweeps left it.
-fn of_version_1(path: &Path) {
-    let repository = Repository::open(path).unwrap();
-    repository.finish(&sample::full()).unwrap();
-    repository
-        .connection
-        .execute_batch(
-            "DROP TABLE conclusion; DROP TABLE detail; DROP TABLE chunk; DROP TABLE draft; DROP TABLE mark;
-             DROP TABLE member; DROP TABLE sweep;
-             PRAGMA user_version = 1",
-        )
-        .unwrap();
-}
-
-#[test]
-fn an_older_file_is_read_as_it_is_and_brought_up_by_the_next_writer() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("old.sqlite3");
-    of_version_1(&path);
-    let reader = Repository::open_read_only(&path).unwrap();
-    assert_eq!(reader.list(&Filter::default()).unwrap().len(), 1);
-    assert!(reader.sweeps(None, 9).unwrap().is_empty());
-    assert!(reader.load("last").unwrap().part_of.is_none());
-    drop(reader);
-    let version = |path: &Path| -> i64 {
-        let connection = rusqlite::Connection::open(path).unwrap();
-        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
-    };
-    assert_eq!(version(&path), 1, "reading changes nothing");
-    let writer = Repository::open(&path).unwrap();
-    writer.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00Z")).unwrap();
-    assert_eq!((version(&path), writer.list(&Filter::default()).unwrap().len()), (VERSION, 1));
 }
 
 #[test]

@@ -268,25 +268,3 @@ fn runs_are_found_by_their_marks_in_order_of_time() {
     repository.delete(&first.id).unwrap();
     assert_eq!(found(Mark::Variant, "a"), [third.id], "a deleted run bears no mark");
 }
-
-#[test]
-fn a_repository_without_marks_is_read_and_brought_up_to_date() {
-    let (directory, repository) = repository();
-    let path = repository.path().to_path_buf();
-    let old = RunRecord { variant: None, tags: vec![], ..record(1) };
-    repository.finish(&old).unwrap();
-    repository
-        .connection
-        .execute_batch("DROP TABLE chunk; DROP TABLE draft; DROP TABLE mark; DROP TABLE conclusion; DROP TABLE detail; PRAGMA user_version = 2")
-        .unwrap();
-    drop(repository);
-
-    let read_only = Repository::open_read_only(&path).unwrap();
-    assert!(read_only.marked(Mark::Tag, "nightly").unwrap().is_empty());
-    drop(read_only);
-    let upgraded = Repository::open(&path).unwrap();
-    upgraded.finish(&record(2)).unwrap();
-    assert_eq!(upgraded.marked(Mark::Tag, "nightly").unwrap(), [record(2).id]);
-    assert_eq!(upgraded.load("last~1").unwrap(), old);
-    drop(directory);
-}

@@ -3,7 +3,7 @@
 use dyno_analyze::bands::{bands, sentence};
 use dyno_analyze::number::{self, ABSENT, count, figure, percent, time_us};
 use dyno_analyze::whose::{is_marked, mark, scope_words, whose};
-use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, OpClass, RunRecord, Unit};
+use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, RunRecord, Unit};
 use maud::{Markup, html};
 
 use crate::audit::{ORDER, audit_summary, spoken};
@@ -52,8 +52,7 @@ fn classes(record: &RunRecord) -> Grid {
     ];
     heads.extend(times.map(|name| Head::figures(name, "").explained("of service time")));
     let mut grid = Grid::new(heads);
-    let names = std::iter::once("all").chain(OpClass::ALL.into_iter().map(OpClass::name));
-    for (name, ops) in names.filter_map(|name| Some((name, record.ops.get(name)?))) {
+    for (name, ops) in record.by_class() {
         let l: &Latency = &ops.service_us;
         let time = |time: Option<f64>| Cell::text(&time.map_or_else(|| ABSENT.into(), time_us));
         let mut cells = vec![

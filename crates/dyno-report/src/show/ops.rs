@@ -1,6 +1,6 @@
 //! Operations by class with their percentiles, and the distribution of their times.
 
-use dyno_record::{Histogram, Latency, OpClass, OpStats, RunRecord};
+use dyno_record::{Histogram, Latency, RunRecord};
 
 use crate::bars::bar;
 use crate::number::{ABSENT, count, percent, time_us, within};
@@ -13,12 +13,6 @@ const FIGURE_MAX: usize = 11;
 
 /// Widest bar, in columns.
 const BAR_COLUMNS: usize = 50;
-
-/// Classes in the order of reports, `all` first.
-fn ordered(record: &RunRecord) -> impl Iterator<Item = (&'static str, &OpStats)> {
-    let names = std::iter::once("all").chain(OpClass::ALL.into_iter().map(OpClass::name));
-    names.filter_map(|name| Some((name, record.ops.get(name)?)))
-}
 
 fn time(value: Option<f64>) -> Cell {
     value.map_or_else(|| Cell::from(ABSENT), |us| time_us(us).into())
@@ -44,7 +38,7 @@ pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
         service("max"),
     ]);
     let times = |l: &Latency| [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time);
-    for (name, ops) in ordered(record) {
+    for (name, ops) in record.by_class() {
         let figures =
             [ops.count as f64, ops.errors as f64, ops.rate_per_s].map(|value| within(value, FIGURE_MAX));
         let head = std::iter::once(Cell::from(name)).chain(figures.map(Cell::from));

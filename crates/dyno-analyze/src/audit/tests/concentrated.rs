@@ -32,6 +32,8 @@ fn asleep(sleeps: u64, seconds: f64) -> RunRecord {
 fn churned(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
     postgres(|r| {
         r.plan.workload.insert_pct = Some(3);
+        asked(r, "insert", 3);
+        asked(r, "delete", 3);
         for (class, count) in [("insert", 300), ("delete", 290)] {
             let template = r.ops["update"].clone();
             r.ops.insert(class.into(), OpStats { count, rows: count, ..template });

@@ -42,6 +42,11 @@ fn ops<'a>(record: &'a mut RunRecord, class: &str) -> &'a mut OpStats {
     record.ops.get_mut(class).unwrap()
 }
 
+/// So many percent of the operations should be of `class`.
+fn asked(record: &mut RunRecord, class: &str, percent: u32) {
+    record.classes.iter_mut().find(|one| one.name == class).unwrap().share.percent = Some(percent);
+}
+
 fn tally(class: &str, count: u64, reconnects: u64) -> ErrorTally {
     ErrorTally { class: class.into(), code: "40001".into(), message: "deadlock".into(), count, reconnects }
 }

@@ -21,7 +21,7 @@ fn spoiled_work_is_found() {
             }),
         ),
         ("mix", Warn, "more than chance", postgres(|r| ops(r, "update").count = 2_500)),
-        ("mix", Fail, "asked for 0 % updates", postgres(|r| r.plan.workload.update_pct = 0)),
+        ("mix", Fail, "asked for 0 % updates", postgres(|r| asked(r, "update", 0))),
         (
             "series_sum",
             Fail,

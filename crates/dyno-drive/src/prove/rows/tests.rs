@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use dyno_engine::{ErrorClass, Op, OpError};
-use dyno_record::OpClass;
+use dyno_engine::{ClassId, ErrorClass, Op, OpError};
 use proptest::prelude::*;
 
 use super::*;
@@ -123,7 +122,7 @@ fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
         })
         .unwrap();
     let book = book.unwrap();
-    let updates = ledger.life().class(OpClass::Update);
+    let updates = ledger.life().class(ClassId::UPDATE);
     assert_eq!(book.commits(), updates.count);
     let rows: u64 = (0..1_000).map(|place| book.acknowledged_of(place)).sum();
     assert_eq!((rows, book.short_rows()), (updates.rows, 0));

@@ -112,6 +112,7 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
             end: end.map(rfc3339).unwrap_or_default(),
             ..Window::default()
         }),
+        classes: Vec::new(),
         ops: BTreeMap::new(),
         metrics: metrics(report),
         counters: Counters { native: native(report), ..Counters::default() },

@@ -303,6 +303,7 @@ fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> an
         host: HostFacts { role: "not told: imported".into(), ..HostFacts::default() },
         gate: Gate { sessions: line.sessions.unwrap_or(0), ..Gate::default() },
         window: seconds.map(|seconds| Window { seconds, ..Window::default() }),
+        classes: Vec::new(),
         ops: BTreeMap::new(),
         metrics: BTreeMap::new(),
         counters: Counters::default(),

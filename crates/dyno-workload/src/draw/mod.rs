@@ -150,12 +150,12 @@ impl Draw {
     }
 
     /// `op`, the last one drawn, has not been done, and left nothing behind.
-    pub(crate) fn undo(&mut self, op: Op) {
+    pub fn undo(&mut self, op: Op) {
         self.churn.undo(op);
     }
 
     /// Of `ops`, the last ones drawn, nobody knows which have been done.
-    pub(crate) fn doubt(&mut self, ops: &[Op]) {
+    pub fn doubt(&mut self, ops: &[Op]) {
         self.churn.doubt(ops);
     }
 

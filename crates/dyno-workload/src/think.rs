@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// One session's sleeps.
 #[derive(Debug, Clone)]
-pub(crate) struct Think {
+pub struct Think {
     rng: Xoshiro256PlusPlus,
     /// One operation in so many is followed by a sleep; 0 is none.
     every: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Think {
 
 impl Think {
     /// The sleeps of session `number`.
-    pub(crate) fn new(workload: &Workload, number: u32) -> Self {
+    pub fn new(workload: &Workload, number: u32) -> Self {
         let (min_ns, max_ns) =
             (workload.think_min.0.as_nanos() as u64, workload.think_max.0.as_nanos() as u64);
         Self {
@@ -38,13 +38,13 @@ impl Think {
 
     /// Whether there are any.
     #[inline]
-    pub(crate) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         self.every > 0
     }
 
     /// Draws whether the operation that is about to begin is followed by a sleep, and how long it is, ns.
     #[inline]
-    pub(crate) fn draw(&mut self) -> Option<u64> {
+    pub fn draw(&mut self) -> Option<u64> {
         if self.every == 0 || self.below(self.every) != 0 {
             return None;
         }
@@ -53,7 +53,7 @@ impl Think {
 
     /// When a sleep of `length_ns` after an operation ends.
     #[inline]
-    pub(crate) fn until_ns(&self, length_ns: u64, began_ns: u64, ended_ns: u64) -> u64 {
+    pub fn until_ns(&self, length_ns: u64, began_ns: u64, ended_ns: u64) -> u64 {
         length_ns + if self.compensated { began_ns } else { ended_ns }
     }
 

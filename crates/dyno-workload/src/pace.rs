@@ -47,19 +47,10 @@ impl Pace {
 }
 
 impl Pace {
-    /// Lets the calling thread wake at the moment it asks for: by default the kernel may be 50 µs late, which would be
-    /// counted as response time.
-    pub(crate) fn wake_sharply(&self) {
-        if matches!(self, Self::Open(_)) {
-            wake_sharply();
-        }
+    /// Whether operations are due by schedule.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Open(_))
     }
-}
-
-/// Lets the calling thread wake within nanoseconds of the moment it asks for.
-pub(crate) fn wake_sharply() {
-    // Where it is refused, lateness is measured as what it is.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
 impl Schedule {
@@ -85,13 +76,10 @@ fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
     use dyno_plan::Rate;
 
     fn due_moments(arrivals: Arrivals, rate: f64, sessions: u32, each: usize) -> Vec<u64> {
-        let mut workload = testing::plan().workload;
-        workload.rate = Some(Rate(rate));
-        workload.arrivals = arrivals;
+        let workload = Workload { rate: Some(Rate(rate)), arrivals, seed: Some(1), ..Workload::default() };
         let mut all = Vec::new();
         for number in 0..sessions {
             let Pace::Open(mut schedule) = Pace::new(&workload, number, sessions) else {
@@ -128,6 +116,6 @@ mod tests {
 
     #[test]
     fn without_a_rate_the_loop_is_closed() {
-        assert!(matches!(Pace::new(&testing::plan().workload, 0, 1), Pace::Closed));
+        assert!(matches!(Pace::new(&Workload::default(), 0, 1), Pace::Closed));
     }
 }

@@ -1,9 +1,17 @@
 //! That draws have the shares, ranges and laws that a plan asks for.
 
 use super::*;
-use crate::testing;
 use dyno_plan::{Blocks, Keys, Size};
 use proptest::prelude::*;
+
+fn workload() -> Workload {
+    Workload { work_unit: 8, seed: Some(1), ..Workload::default() }
+}
+
+/// Data of one schema of `rows` rows.
+fn spec(rows: u64) -> DataSpec {
+    DataSpec { schemas: 1, rows, scan_rows: 0, block_size: 8192, compressible: 0, seed: 42, secondary: false }
+}
 
 /// What operations are counted as.
 fn class(op: Op) -> usize {
@@ -24,11 +32,11 @@ proptest! {
         update in 0u32..=60, churn in 0u32..=20, scan in 0u32..=40, lookup in 0u32..=30, secondary in 0u32..=30,
         work_unit in 1u32..64, seed: u64, law in 0usize..3,
     ) {
-        let mut work = testing::plan().workload;
+        let mut work = workload();
         (work.update_pct, work.insert_pct, work.scan_pct) = (update, Some(churn), scan);
         (work.lookup_pct, work.secondary_pct, work.work_unit, work.seed) = (lookup, secondary, work_unit, Some(seed));
         work.keys = [Keys::Uniform, Keys::Zipf, Keys::Latest][law];
-        let spec = testing::spec(100);
+        let spec = spec(100);
         let mut draw = Draw::new(&work, &spec, 3, 3);
         let mut counts = [0u32; 7];
         for _ in 0..4_000 {
@@ -69,10 +77,10 @@ proptest! {
     fn every_nth_operation_starts_in_the_hot_spot_or_goes_to_schema_1(
         spot in 1u32..20, schema in 0u32..20, before in 0u64..50, size in 1u64..40, number in 0u32..9, seed: u64,
     ) {
-        let mut work = testing::plan().workload;
+        let mut work = workload();
         (work.hot_spot_every, work.hot_schema_every, work.seed) = (spot, schema, Some(seed));
         (work.hot_spot_offset, work.hot_spot_size) = (Size::Blocks(Blocks(before)), Size::Blocks(Blocks(size)));
-        let mut draw = Draw::new(&work, &testing::spec(100), number, number);
+        let mut draw = Draw::new(&work, &spec(100), number, number);
         let (mut hot, mut moved) = (0, 0);
         for i in 1..=1_000u32 {
             let task = draw.next_task();
@@ -90,9 +98,9 @@ proptest! {
 
 #[test]
 fn the_same_seed_draws_the_same_and_sessions_differ() {
-    let (plan, spec) = (testing::plan(), testing::spec(1_000_000));
+    let (workload, spec) = (workload(), spec(1_000_000));
     let ops = |session| {
-        let mut draw = Draw::new(&plan.workload, &spec, session, session);
+        let mut draw = Draw::new(&workload, &spec, session, session);
         (0..100).map(|_| draw.next_op()).collect::<Vec<_>>()
     };
     assert_eq!(ops(0), ops(0));
@@ -102,10 +110,10 @@ fn the_same_seed_draws_the_same_and_sessions_differ() {
 #[test]
 fn concentration_changes_where_operations_go_and_not_which_they_are() {
     let classes = |change: fn(&mut Workload)| {
-        let mut work = testing::plan().workload;
+        let mut work = workload();
         (work.update_pct, work.lookup_pct) = (30, 40);
         change(&mut work);
-        let mut draw = Draw::new(&work, &testing::spec(1_000), 0, 0);
+        let mut draw = Draw::new(&work, &spec(1_000), 0, 0);
         (0..50).map(|_| class(draw.next_op())).collect::<Vec<_>>()
     };
     let plain = classes(|_| ());
@@ -116,9 +124,9 @@ fn concentration_changes_where_operations_go_and_not_which_they_are() {
 #[test]
 fn popular_keys_have_their_share_lie_anywhere_and_are_the_same_for_all_sessions() {
     let popular = |keys, session| {
-        let mut work = testing::plan().workload;
+        let mut work = workload();
         (work.lookup_pct, work.keys, work.zipf_exponent) = (100, keys, 1.0);
-        let mut draw = Draw::new(&work, &testing::spec(1_000), session, 0);
+        let mut draw = Draw::new(&work, &spec(1_000), session, 0);
         let mut counts = vec![0u32; 1_001];
         for _ in 0..200_000 {
             let Op::Lookup { key } = draw.next_op() else { panic!("lookups only") };

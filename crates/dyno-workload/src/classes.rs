@@ -1,0 +1,52 @@
+//! The classes of a workload's operations by number.
+
+use dyno_engine::ClassId;
+use dyno_record::{COMMIT, Class, SLICE, Touch};
+
+/// The classes of a workload, and with them commits and slices, which every workload has.
+#[derive(Debug, Clone)]
+pub struct Classes {
+    of_operations: Vec<Class>,
+}
+
+impl Classes {
+    /// Of operations of these classes, in the order of their numbers.
+    pub fn new(of_operations: Vec<Class>) -> Self {
+        Self { of_operations }
+    }
+
+    /// Those of operations.
+    pub fn of_operations(&self) -> &[Class] {
+        &self.of_operations
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        ClassId::operation(0).index() + self.of_operations.len()
+    }
+
+    /// Those of operations by number.
+    pub fn operations(&self) -> impl Iterator<Item = ClassId> + use<> {
+        (0..self.of_operations.len() as u8).map(ClassId::operation)
+    }
+
+    /// All by number, those of operations first.
+    pub fn all(&self) -> impl Iterator<Item = ClassId> + use<> {
+        self.operations().chain([ClassId::COMMIT, ClassId::SLICE])
+    }
+
+    /// The name in records.
+    pub fn name(&self, class: ClassId) -> &str {
+        match class.place() {
+            Some(place) => &self.of_operations[place].name,
+            None if class == ClassId::COMMIT => COMMIT,
+            None => SLICE,
+        }
+    }
+
+    /// What operations of `class` do to rows; commits and slices touch none.
+    #[inline]
+    pub fn touch(&self, class: ClassId) -> Touch {
+        class.place().map_or(Touch::Read, |place| self.of_operations[place].rows)
+    }
+}

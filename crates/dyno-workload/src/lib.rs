@@ -1,0 +1,15 @@
+//! What the sessions of a run do: classes of operations and what each is expected to do to the database's counters, which
+//! operation comes next ([`draw`]), when it is due ([`pace`]), and how long a session rests after it ([`think`]).
+//!
+//! [`blocks`] is the classic method.
+
+pub mod blocks;
+mod classes;
+pub mod draw;
+pub mod pace;
+pub mod think;
+
+pub use classes::Classes;
+pub use draw::{Draw, Task};
+pub use pace::Pace;
+pub use think::Think;
