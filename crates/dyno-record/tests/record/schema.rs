@@ -42,7 +42,7 @@ fn the_checked_in_schema_is_current() {
 fn the_schema_is_a_schema_and_names_itself() {
     let schema = schema();
     assert!(jsonschema::meta::is_valid(&schema));
-    assert_eq!(schema["$id"], "urn:dyno:run-record:1");
+    assert_eq!(schema["$id"], "urn:dyno:run-record:2");
     for key in [
         "schema_version",
         "id",
@@ -94,7 +94,7 @@ fn broken_records_do_not_validate() {
         assert!(!validator.is_valid(&record), "{pointer} should not be valid");
     };
     broken("/status", json!("splendid"));
-    broken("/schema_version", json!(2));
+    broken("/schema_version", json!(1));
     broken("/gate/sessions", json!(-1));
     broken("/window/seconds", json!("10"));
     broken("/ops/all/count", json!(1.5));
