@@ -144,7 +144,7 @@ mod tests {
             ));
         }
         let newer =
-            element(&hostile(2), &[]).unwrap().replace("\"schema_version\":1", "\"schema_version\":9");
+            element(&hostile(2), &[]).unwrap().replace("\"schema_version\":2", "\"schema_version\":9");
         let error = records(&newer).unwrap_err();
         assert!(matches!(error, EmbeddedError::Record(RecordError::Version { found: 9 })), "{error}");
     }
