@@ -2,196 +2,258 @@
 //!
 //! Each run is stored before the next begins, so whatever ends a campaign, what was measured is kept.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use dyno_analyze::Conclusion;
-use dyno_engine::data::mix;
-use dyno_engine::{TargetError, TargetErrorKind};
 use dyno_plan::{Length, Plan};
 use dyno_record::{
-    PartOf, Repository, RepositoryError, RunRecord, Setting, StartedSweep, Status, SweepKind, SweepState,
+    PartOf, Repository, RepositoryError, RunRecord, Setting, StartedSweep, Status, SweepId, SweepKind,
+    SweepState,
 };
 
-use super::ready::Ready;
-use super::room::Loading;
-use crate::exit::Exit;
-use crate::hooks::HookError;
-use crate::progress::RunProgress;
-use crate::talk::Talk;
+use crate::error::{Error, ErrorKind};
+use crate::event::{Begun, Ended, Event, HookEvent, Next};
+use crate::names;
+use crate::ready::Ready;
 
 /// Failures in a row after which a campaign gives up: what failed so often fails again.
-pub(super) const FAILURES_MAX: u32 = 3;
+const FAILURES_MAX: u32 = 3;
 
-/// How often a pause looks for Ctrl-C.
+/// How often a pause looks for a stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs that belong together.
-pub(super) struct Campaign<'a> {
-    pub(super) ready: Ready,
-    pub(super) id: String,
-    kind: SweepKind,
-    talk: &'a Talk,
-    pace: Pace,
-    failures_in_row: u32,
-    worst: Exit,
+/// What a campaign is, before its first run.
+pub(crate) struct Frame {
+    /// What the runs are made for.
+    pub(crate) kind: SweepKind,
+    /// What is stored of it, for those who go on with it or ask what it was.
+    pub(crate) definition: serde_json::Value,
+    /// How many runs there will be, where that is known.
+    pub(crate) planned: Option<u32>,
+    /// What sets its runs apart, each with the length of its longest value.
+    pub(crate) axes: Vec<(String, usize)>,
+    /// The sides of a comparison, and the words for each.
+    pub(crate) sides: Vec<(&'static str, String)>,
+    /// The pause before every run but the first.
+    pub(crate) pause: Duration,
+    /// The campaign that is gone on with, and its runs that count.
+    pub(crate) resumed: Option<(SweepId, Vec<RunRecord>)>,
+}
+
+/// Which run comes next, and what comes of all of them.
+pub(crate) trait Course {
+    /// The next run; nothing at the end.
+    fn next(&mut self) -> Result<Option<Turn>, Error>;
+
+    /// The plans of the runs that are left, the next one first, where that is known.
+    fn left(&self) -> Option<Vec<&Plan>>;
+
+    /// Learns from a run that has ended, with or without a record; returns what is to be told of it. An error ends the
+    /// campaign with its words.
+    fn learn(&mut self, turn: &Turn, record: Option<&RunRecord>) -> Result<Option<Event>, String>;
+
+    /// Concludes from its runs, and says whether it came to its end.
+    fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>);
 }
 
 /// One run of a campaign.
-pub(super) struct Part<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) point: u32,
-    pub(super) repeat: u32,
-    pub(super) side: Option<&'a str>,
-    pub(super) settings: &'a [(String, String)],
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    pub(crate) plan: Plan,
+    pub(crate) point: u32,
+    pub(crate) repeat: u32,
+    pub(crate) side: Option<&'static str>,
+    pub(crate) settings: Vec<Setting>,
+}
+
+/// How a campaign ended.
+#[derive(Debug, Clone)]
+pub struct Concluded {
+    /// The name that its runs share.
+    pub id: SweepId,
+    /// Whether it is done for good.
+    pub done: bool,
+    /// Why it ended before its end.
+    pub stopped: Option<String>,
+    /// Runs that failed.
+    pub failed: u32,
+    /// The worst that came of it; valid where nothing did.
+    pub worst: Status,
+    /// The records of all its runs, in order of time; of several for one run the last.
+    pub records: Vec<RunRecord>,
+    /// What was concluded; nothing where nothing was measured.
+    pub conclusion: Option<Conclusion>,
+}
+
+/// A campaign under way.
+struct Campaign<'a> {
+    ready: Ready<'a>,
+    pace: Pace,
+    failures_in_row: u32,
+    so_far: Concluded,
 }
 
 /// How a run of a campaign ended.
-pub(super) enum Ended {
+enum Outcome {
     /// With a record, which may be that of a failure.
-    Stored(Box<RunRecord>),
+    Stored(Arc<RunRecord>),
     /// Before there was anything to record; says why.
     Failed(String),
-    /// By the user.
-    Interrupted(Option<Box<RunRecord>>),
+    /// Because the campaign was stopped.
+    Interrupted(Option<Arc<RunRecord>>),
 }
 
-impl<'a> Campaign<'a> {
-    /// Begins one that `definition` describes; `runs_planned` where that is known.
-    pub(super) fn begin(
-        ready: Ready,
-        kind: SweepKind,
-        runs_planned: Option<u32>,
-        definition: &serde_json::Value,
-        talk: &'a Talk,
-    ) -> anyhow::Result<Self> {
-        let id = begin(&ready.repository, kind, &ready.targets.urls(), runs_planned, definition)?;
-        Ok(Self::of(ready, id, kind, talk))
+impl Frame {
+    /// A campaign for `kind` of which nothing else is known yet.
+    pub(crate) fn new(kind: SweepKind, definition: serde_json::Value) -> Self {
+        let (axes, sides, pause) = (Vec::new(), Vec::new(), Duration::ZERO);
+        Self { kind, definition, planned: None, axes, sides, pause, resumed: None }
     }
+}
 
-    /// Goes on with one that was begun before.
-    pub(super) fn resume(ready: Ready, id: String, kind: SweepKind, talk: &'a Talk) -> anyhow::Result<Self> {
-        ready.repository.resume_sweep(&id)?;
-        Ok(Self::of(ready, id, kind, talk))
-    }
+/// Follows `course` to its end, or until it is stopped.
+///
+/// # Errors
+/// The repository fails; a run that fails ends its point and no other.
+pub(crate) fn follow(ready: Ready<'_>, frame: Frame, course: &mut dyn Course) -> Result<Concluded, Error> {
+    let id = match &frame.resumed {
+        Some((id, _)) => ready.repository.resume_sweep(id).map(|()| id.clone())?,
+        None => begin(&ready, &frame)?,
+    };
+    let (stopped, worst, conclusion) = (None, Status::Valid, None);
+    let so_far = Concluded { id, done: false, stopped, failed: 0, worst, records: Vec::new(), conclusion };
+    let mut campaign = Campaign { ready, pace: Pace::default(), failures_in_row: 0, so_far };
+    campaign.so_far.stopped = campaign.drive(frame, course)?;
+    campaign.conclude(course)
+}
 
-    fn of(ready: Ready, id: String, kind: SweepKind, talk: &'a Talk) -> Self {
-        let pace = Pace::default();
-        Self { ready, id, kind, talk, pace, failures_in_row: 0, worst: Exit::Done }
-    }
-
-    /// Does one run, at `place` among those that take `rest_s` after it.
-    pub(super) fn run(
-        &mut self,
-        part: &Part<'_>,
-        loading: &Loading<'_>,
-        place: &str,
-        rest_s: Option<f64>,
-    ) -> anyhow::Result<Ended> {
-        let began = Instant::now();
-        let measured = self.try_run(part, loading, place, rest_s);
-        self.pace.note(part.plan, began.elapsed());
-        let ended = match measured {
-            Ok((record, None)) if record.status == Status::Interrupted => Ended::Interrupted(Some(record)),
-            Ok((record, hook)) => {
-                let failed = record.status == Status::Failed || hook.is_some();
-                self.note(failed, if hook.is_some() { Exit::Failed } else { record.status.into() });
-                if let Some(error) = hook {
-                    self.talk.error(&error.to_string(), "the run before it is stored and counts");
-                }
-                Ended::Stored(record)
+impl Campaign<'_> {
+    /// Does the runs; says why it ended before the last.
+    fn drive(&mut self, frame: Frame, course: &mut dyn Course) -> Result<Option<String>, Error> {
+        let Frame { kind, axes, sides, pause, resumed, .. } = frame;
+        let (lead, id, plan) = (self.ready.lead, self.so_far.id.clone(), self.ready.plan.clone());
+        lead.tell(Event::Begun(Box::new(Begun { id, kind, plan, axes, sides })));
+        let mut number = 0;
+        for record in resumed.map(|(_, earlier)| earlier).unwrap_or_default() {
+            let Some(part) = record.part_of.clone() else { continue };
+            number += 1;
+            let record = Some(Arc::new(record));
+            lead.tell(Event::Ended(Ended { number, part, record, failed: None }));
+        }
+        let earlier = number;
+        while let Some(turn) = course.next()? {
+            if self.failures_in_row >= FAILURES_MAX {
+                return Ok(Some("given up after three failures in a row".to_owned()));
             }
-            Err(error) if self.ready.cancel.is_cancelled() || is_cancelled(&error) => {
-                Ended::Interrupted(None)
+            if !self.rest(if number > earlier { pause } else { Duration::ZERO }) {
+                self.so_far.worst = worse(self.so_far.worst, Status::Interrupted);
+                return Ok(Some("stopped".to_owned()));
+            }
+            let part = self.part(kind, &turn);
+            let left = course.left();
+            let seconds = |from: usize| self.pace.seconds(left.as_deref()?.get(from..)?, pause);
+            let (all_s, rest_s) = (seconds(0), seconds(1));
+            let of = left.as_ref().map(|left| number + left.len() as u32);
+            number += 1;
+            lead.tell(Event::Next(Next { number, of, part: part.clone(), all_s, rest_s }));
+            let outcome = self.run(&turn.plan, part.clone())?;
+            let (record, failed) = match &outcome {
+                Outcome::Stored(record) => (Some(Arc::clone(record)), None),
+                Outcome::Failed(reason) => (None, Some(reason.clone())),
+                Outcome::Interrupted(record) => (record.clone(), None),
+            };
+            lead.tell(Event::Ended(Ended { number, part, record, failed }));
+            let learnt = match &outcome {
+                Outcome::Stored(record) => course.learn(&turn, Some(record)),
+                Outcome::Failed(_) => course.learn(&turn, None),
+                Outcome::Interrupted(_) => Err("stopped".to_owned()),
+            };
+            match learnt {
+                Ok(event) => event.into_iter().for_each(|event| lead.tell(event)),
+                Err(why) => return Ok(Some(why)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn part(&self, kind: SweepKind, turn: &Turn) -> PartOf {
+        PartOf {
+            id: self.so_far.id.clone(),
+            kind,
+            point: turn.point,
+            repeat: turn.repeat,
+            side: turn.side.map(str::to_owned),
+            settings: turn.settings.clone(),
+        }
+    }
+
+    fn run(&mut self, plan: &Plan, part: PartOf) -> Result<Outcome, Error> {
+        let began = Instant::now();
+        let measured = self.ready.turn_to(plan.clone()).and_then(|()| self.ready.measure(Some(part)));
+        let measured = measured.map(|record| {
+            let hook = self.ready.after_run(&record).err();
+            (record, hook)
+        });
+        self.pace.note(plan, began.elapsed());
+        let (outcome, came_to) = match measured {
+            Ok((record, None)) if record.status == Status::Interrupted => {
+                (Outcome::Interrupted(Some(record)), Status::Interrupted)
+            }
+            Ok((record, hook)) => {
+                self.so_far.failed += u32::from(record.status == Status::Failed);
+                let came_to = if hook.is_some() { Status::Failed } else { record.status };
+                if let Some(error) = hook {
+                    self.ready.lead.tell(Event::Hook(HookEvent::FailedAfterRun(error.to_string())));
+                }
+                (Outcome::Stored(record), came_to)
+            }
+            Err(error) if self.ready.lead.cancel.is_cancelled() || error.kind() == ErrorKind::Interrupted => {
+                (Outcome::Interrupted(None), Status::Interrupted)
             }
             // What cannot be stored now cannot be stored later.
-            Err(error) if error.is::<RepositoryError>() => return Err(error),
+            Err(error @ Error::Repository(_)) => return Err(error),
             Err(error) => {
-                self.note(true, Exit::Failed);
-                Ended::Failed(words(&error))
+                self.so_far.failed += 1;
+                (Outcome::Failed(error.words()), Status::Failed)
             }
         };
-        if matches!(ended, Ended::Interrupted(_)) {
-            self.worst = Exit::Interrupted;
-        }
-        Ok(ended)
+        self.failures_in_row = if came_to == Status::Failed { self.failures_in_row + 1 } else { 0 };
+        self.so_far.worst = worse(self.so_far.worst, came_to);
+        Ok(outcome)
     }
 
-    /// A run's record, and what its last hook failed with.
-    fn try_run(
-        &mut self,
-        part: &Part<'_>,
-        loading: &Loading<'_>,
-        place: &str,
-        rest_s: Option<f64>,
-    ) -> anyhow::Result<(Box<RunRecord>, Option<anyhow::Error>)> {
-        self.ready.turn_to(part.plan.clone(), loading, self.talk)?;
-        let setting = |(key, value): &(String, String)| Setting { key: key.clone(), value: value.clone() };
-        let part_of = PartOf {
-            id: self.id.clone(),
-            kind: self.kind,
-            point: part.point,
-            repeat: part.repeat,
-            side: part.side.map(str::to_owned),
-            settings: part.settings.iter().map(setting).collect(),
-        };
-        let progress = RunProgress::among(self.talk, place, rest_s);
-        let record = self.ready.measure(Some(part_of), self.talk, &progress)?;
-        let hook = self.ready.after_run(&record, self.talk).err();
-        Ok((Box::new(record), hook))
-    }
-
-    fn note(&mut self, failed: bool, exit: Exit) {
-        self.failures_in_row = if failed { self.failures_in_row + 1 } else { 0 };
-        // Failure outweighs invalidity, and both a result.
-        if exit as u8 > self.worst as u8 {
-            self.worst = exit;
-        }
-    }
-
-    /// Whether so many runs failed one after the other that there is no sense in going on.
-    pub(super) fn is_hopeless(&self) -> bool {
-        self.failures_in_row >= FAILURES_MAX
-    }
-
-    /// Rests for `pause`; false if the user does not want to go on.
-    pub(super) fn rest(&self, pause: Duration) -> bool {
-        let until = Instant::now() + pause;
-        while !self.ready.cancel.is_cancelled() && Instant::now() < until {
+    /// Rests for `pause`; false if the campaign is to stop.
+    fn rest(&self, pause: Duration) -> bool {
+        let (until, cancel) = (Instant::now() + pause, &self.ready.lead.cancel);
+        while !cancel.is_cancelled() && Instant::now() < until {
             std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
         }
-        !self.ready.cancel.is_cancelled()
+        !cancel.is_cancelled()
     }
 
-    /// How long runs of these plans will take, s; `None` where nothing is known of one.
-    pub(super) fn seconds<'p>(&self, plans: impl Iterator<Item = &'p Plan>, pause: Duration) -> Option<f64> {
-        plans.map(|plan| Some(self.pace.seconds(plan)? + pause.as_secs_f64())).sum()
-    }
-
-    /// Stores what was concluded; a later conclusion takes the place of an earlier one.
-    pub(super) fn conclude(&self, conclusion: &Conclusion) -> anyhow::Result<()> {
-        Ok(self.ready.repository.conclude(&self.id, &serde_json::to_value(conclusion)?)?)
-    }
-
-    /// Ends it: `done` is for good, otherwise it can be resumed. Says how the program ends.
-    pub(super) fn end(&self, done: bool) -> anyhow::Result<Exit> {
-        let state = if done { SweepState::Done } else { SweepState::Interrupted };
-        self.ready.repository.end_sweep(&self.id, state)?;
-        if let Err(error) = self.ready.after_all(self.talk) {
-            self.talk.error(&error.to_string(), "the runs before it are stored and count");
-            return Ok(if self.worst == Exit::Done { Exit::Failed } else { self.worst });
+    /// Stores what is concluded, and runs the command after all runs. What is not done can be resumed.
+    fn conclude(self, course: &mut dyn Course) -> Result<Concluded, Error> {
+        let Self { ready, so_far: mut ended, .. } = self;
+        ended.records = records(&ready.repository, &ended.id)?;
+        (ended.done, ended.conclusion) = course.conclude(&ended);
+        if let Some(conclusion) = &ended.conclusion {
+            ready.repository.conclude(&ended.id, &serde_json::to_value(conclusion)?)?;
         }
-        Ok(self.worst)
-    }
-
-    /// The records of all its runs, in order of time; of several for one run the last.
-    pub(super) fn records(&self) -> anyhow::Result<Vec<RunRecord>> {
-        records(&self.ready.repository, &self.id)
+        let state = if ended.done { SweepState::Done } else { SweepState::Interrupted };
+        ready.repository.end_sweep(&ended.id, state)?;
+        if let Err(error) = ready.after_all() {
+            ready.lead.tell(Event::Hook(HookEvent::FailedAtEnd(error.to_string())));
+            if ended.worst == Status::Valid {
+                ended.worst = Status::Failed;
+            }
+        }
+        Ok(ended)
     }
 }
 
 /// The records of a campaign's runs, in order of time; of several for one run of a point the last.
-pub(super) fn records(repository: &Repository, id: &str) -> anyhow::Result<Vec<RunRecord>> {
+pub(crate) fn records(repository: &Repository, id: &str) -> Result<Vec<RunRecord>, Error> {
     let mut records: Vec<RunRecord> = Vec::new();
     for run in repository.runs_of_sweep(id)? {
         let record = match repository.load(&run.id) {
@@ -206,45 +268,31 @@ pub(super) fn records(repository: &Repository, id: &str) -> anyhow::Result<Vec<R
     Ok(records)
 }
 
-/// Draws names until one is free.
-fn begin(
-    repository: &Repository,
-    kind: SweepKind,
-    target: &str,
-    runs_planned: Option<u32>,
-    definition: &serde_json::Value,
-) -> anyhow::Result<String> {
-    let mut salt = u64::from(std::process::id());
-    loop {
-        let now = jiff::Timestamp::now();
-        salt = mix(salt ^ now.as_nanosecond() as u64);
+/// Notes a campaign under a name of its own.
+fn begin(ready: &Ready<'_>, frame: &Frame) -> Result<SweepId, Error> {
+    let begun = names::drawn(|now, random| {
         let sweep = StartedSweep {
-            id: dyno_record::new_sweep_id(kind, now, salt as u16),
-            kind,
+            id: dyno_record::new_sweep_id(frame.kind, now, random),
+            kind: frame.kind,
             started_at: dyno_record::rfc3339(now),
-            target: target.to_owned(),
-            runs_planned,
-            definition: definition.clone(),
+            target: ready.targets.urls(),
+            runs_planned: frame.planned,
+            definition: frame.definition.clone(),
         };
-        match repository.begin_sweep(&sweep) {
-            Ok(()) => return Ok(sweep.id),
-            Err(RepositoryError::Exists { .. }) => {}
-            Err(error) => return Err(error).context("the sweep could not be noted"),
-        }
-    }
+        ready.repository.begin_sweep(&sweep).map(|()| sweep.id)
+    });
+    begun.map_err(|error| Error::because("the sweep could not be noted", error))
 }
 
-fn is_cancelled(error: &anyhow::Error) -> bool {
-    let target = error.downcast_ref::<TargetError>().is_some_and(|e| e.kind == TargetErrorKind::Cancelled);
-    target || error.downcast_ref::<HookError>().is_some_and(|hook| hook.interrupted)
-}
-
-/// An error with its way out, in one text.
-fn words(error: &anyhow::Error) -> String {
-    match error.downcast_ref::<TargetError>() {
-        Some(target) if !target.hint.is_empty() => format!("{error}; hint: {}", target.hint),
-        _ => format!("{error:#}"),
-    }
+/// The worse of two: a stop outweighs failure, failure invalidity, and all of them a result.
+fn worse(a: Status, b: Status) -> Status {
+    let weight = |status: &Status| match status {
+        Status::Valid | Status::Imported => 0,
+        Status::Invalid => 1,
+        Status::Failed => 2,
+        Status::Interrupted => 3,
+    };
+    std::cmp::max_by_key(b, a, weight)
 }
 
 /// How long runs take, learned from those that ended.
@@ -257,7 +305,7 @@ struct Pace {
 }
 
 /// Warm-up and window, where the window has a length.
-pub(super) fn nominal_s(plan: &Plan) -> Option<f64> {
+pub(crate) fn nominal_s(plan: &Plan) -> Option<f64> {
     match plan.run.length() {
         Length::Time(time) => Some(plan.run.warmup.0.as_secs_f64() + time.0.as_secs_f64()),
         Length::Ops(_) => None,
@@ -271,11 +319,13 @@ impl Pace {
         self.beside_s += (took.as_secs_f64() - nominal_s(plan).unwrap_or_default()).max(0.0);
     }
 
-    fn seconds(&self, plan: &Plan) -> Option<f64> {
+    /// How long runs of these plans will take, each with a pause; nothing where nothing is known of one.
+    fn seconds(&self, plans: &[&Plan], pause: Duration) -> Option<f64> {
         let runs = f64::from(self.runs.max(1));
-        match nominal_s(plan) {
+        let one = |plan| match nominal_s(plan) {
             Some(nominal_s) => Some(nominal_s + self.beside_s / runs),
             None => (self.runs > 0).then(|| self.whole_s / runs),
-        }
+        };
+        plans.iter().map(|plan| Some(one(plan)? + pause.as_secs_f64())).sum()
     }
 }

@@ -1,66 +1,79 @@
-//! `dyno check`: everything that would prevent or falsify a run, with the way out.
+//! Everything that would prevent or falsify a run, with the way out.
 
 use std::sync::Arc;
 
 use dyno_engine::advice::advice;
-use dyno_engine::{Cancel, DataState, Target, Work};
+use dyno_engine::{DataState, Target, Work};
 use dyno_plan::Plan;
-use dyno_record::{Advice, Severity};
+use dyno_record::{Advice, Identity, Severity};
 
-use crate::cli::{Check, Common};
-use crate::consent;
-use crate::context;
-use crate::engines::ENGINES;
-use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::error::Error;
+use crate::event::Event;
+use crate::lead::Lead;
 use crate::targets::{Reached, Targets};
+use crate::{consent, data, deep};
 
-mod deep;
-
-pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<Exit> {
-    let plan = context::plan(common)?;
-    if args.grants {
-        return grants(&plan, talk);
-    }
-    consent::tell(&plan, talk);
-    let targets = Targets::reach(&plan, talk)?;
-    if args.deep {
-        return check_deep(&plan, &targets, talk);
-    }
-    targets.refuse_writes(&plan)?;
-    let mut found = Vec::new();
-    for (at, reached) in targets.all.iter().enumerate() {
-        let mut advice = reached.named(findings(&plan, at, reached, targets.is_several(), talk))?;
-        if at == 0 {
-            advice.push(repository(common));
-            advice.extend(host(plan.sessions(), reached.identity.same_host));
-        }
-        found.push((reached, advice));
-    }
-    show(&found, talk)
+/// What was found of one target.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The target.
+    pub url: String,
+    /// What it is.
+    pub identity: Identity,
+    /// What was found, in the order of checks.
+    pub advice: Vec<Advice>,
 }
 
-/// Loads, drives and drops a small schema on each target that holds data of its own.
-fn check_deep(plan: &Plan, targets: &Targets, talk: &Talk) -> anyhow::Result<Exit> {
-    let _locks = targets.lock(Work::Load, talk)?;
-    talk.say("loading, driving and dropping a small schema");
-    let one = |reached| -> anyhow::Result<(&Reached, Vec<Advice>)> {
-        let reached: &Reached = reached;
-        let advice = deep::check(plan, reached.target.as_ref()).map_err(Into::into);
-        Ok((reached, reached.named(advice)?))
+impl Checked {
+    fn of(reached: &Reached, advice: Vec<Advice>) -> Self {
+        Self { url: reached.target.url(), identity: reached.identity.clone(), advice }
+    }
+}
+
+/// Looks at the targets of `plan`, its data, the repository and this machine.
+///
+/// # Errors
+/// A target cannot be reached, or takes no writes and the plan writes.
+pub fn check(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
+    consent::tell(lead, plan);
+    let targets = Targets::reach(lead, plan)?;
+    targets.refuse_writes(plan)?;
+    let mut found = Vec::new();
+    for (at, reached) in targets.all.iter().enumerate() {
+        let mut advice = reached.named(findings(lead, plan, at, reached, targets.is_several()))?;
+        if at == 0 {
+            advice.push(repository(lead));
+            advice.extend(host(plan.sessions(), reached.identity.same_host));
+        }
+        found.push(Checked::of(reached, advice));
+    }
+    Ok(found)
+}
+
+/// Loads, drives and drops a small schema on each target of `plan` that holds data of its own.
+///
+/// # Errors
+/// A target cannot be reached, or holds data of Dyno's.
+pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
+    consent::tell(lead, plan);
+    let targets = Targets::reach(lead, plan)?;
+    let _locks = targets.lock(Work::Load, lead)?;
+    lead.tell(Event::CheckingDeeply);
+    let one = |reached: &Reached| {
+        let advice = reached.named(deep::check(plan, reached.target.as_ref()))?;
+        Ok(Checked::of(reached, advice))
     };
-    let found = targets.holders()?.into_iter().map(one).collect::<anyhow::Result<Vec<_>>>()?;
-    show(&found, talk)
+    targets.holders()?.into_iter().map(one).collect()
 }
 
 /// Everything that one target and its data say about the plan.
 fn findings(
+    lead: &Lead<'_>,
     plan: &Plan,
     at: usize,
     reached: &Reached,
     several: bool,
-    talk: &Talk,
-) -> anyhow::Result<Vec<Advice>> {
+) -> Result<Vec<Advice>, Error> {
     let target = &reached.target;
     let mut advice = target.preflight(&of_target(plan, at, reached.reads_only.is_some()))?;
     if let (true, Some(why)) = (several, &reached.reads_only) {
@@ -72,51 +85,21 @@ fn findings(
     }
     // Engines that look at the data themselves know more about it.
     if !advice.iter().any(|finding| finding.check == "data") {
-        advice.push(data(plan, talk, target)?);
+        advice.push(data_there(lead, plan, target)?);
     }
     let found_well = |finding: &&mut Advice| finding.check == "data" && finding.severity == Severity::Ok;
     if !target.capabilities().ephemeral
         && let Some(finding) = advice.iter_mut().find(found_well)
     {
-        match target.spot_check(&context::spec(plan, target)?, context::spot_seed()) {
+        match target.spot_check(&data::spec(plan, target)?, data::spot_seed()) {
             Ok(None) => {}
             Ok(Some(note)) => {
-                *finding = self::advice("data", Severity::Warn, note, context::SPREAD_AGAIN);
+                *finding = self::advice("data", Severity::Warn, note, data::SPREAD_AGAIN);
             }
             Err(error) => *finding = self::advice("data", Severity::Fail, error.to_string(), error.hint),
         }
     }
     Ok(advice)
-}
-
-/// Prints what an administrator runs for each target's user.
-fn grants(plan: &Plan, talk: &Talk) -> anyhow::Result<Exit> {
-    for url in plan.target.all() {
-        // Of a target behind a pooler the server's own names count.
-        let url = plan.target.observe_url.as_ref().unwrap_or(url);
-        talk.hand_over(&(ENGINES.of(url)?.grants)(url))?;
-    }
-    Ok(Exit::Done)
-}
-
-/// Shows what was found of each target.
-fn show(found: &[(&Reached, Vec<Advice>)], talk: &Talk) -> anyhow::Result<Exit> {
-    let (mut worst, mut answers) = (None, Vec::new());
-    for (reached, advice) in found {
-        let (identity, url) = (&reached.identity, reached.target.url());
-        let between = if answers.is_empty() { "" } else { "\n" };
-        talk.show(&format!("{between}{} {} at {url}\n\n", identity.product, identity.version))?;
-        talk.show(&dyno_report::advice_table(advice, &talk.style()))?;
-        worst = worst.max(advice.iter().map(|a| a.severity).max());
-        answers.push(serde_json::json!({
-            "target": url, "product": identity.product, "version": identity.version, "advice": advice,
-        }));
-    }
-    match answers.as_slice() {
-        [only] => talk.json(only)?,
-        several => talk.json(&serde_json::json!({ "targets": several }))?,
-    }
-    Ok(if worst == Some(Severity::Fail) { Exit::Failed } else { Exit::Done })
 }
 
 /// Checks of what only writing needs.
@@ -133,22 +116,22 @@ fn of_target(plan: &Plan, at: usize, reads_only: bool) -> Plan {
 }
 
 /// Whether the target holds what the plan describes.
-fn data(plan: &Plan, talk: &Talk, target: &Arc<dyn Target>) -> anyhow::Result<Advice> {
+fn data_there(lead: &Lead<'_>, plan: &Plan, target: &Arc<dyn Target>) -> Result<Advice, Error> {
     if target.capabilities().ephemeral {
         return Ok(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
     }
-    let spec = match context::spec(plan, target) {
+    let spec = match data::spec(plan, target) {
         Ok(spec) => spec,
         Err(error) => {
             return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan"));
         }
     };
-    talk.detail("looking at the data");
-    Ok(match context::require_data(target, &spec, &Cancel::default()) {
+    lead.tell(Event::LookingAtData);
+    Ok(match data::require(target, &spec, &lead.cancel) {
         Ok(None) => advice("data", Severity::Ok, "the target holds what the plan describes", ""),
-        Ok(Some(note)) => advice("data", Severity::Warn, note, context::SPREAD_AGAIN),
+        Ok(Some(note)) => advice("data", Severity::Warn, note, data::SPREAD_AGAIN),
         Err(error) => {
-            let empty = matches!(context::survey(target)?, DataState::Empty);
+            let empty = matches!(data::survey(target)?, DataState::Empty);
             let severity = if empty { Severity::Note } else { Severity::Fail };
             advice("data", severity, error.to_string(), error.hint)
         }
@@ -156,8 +139,8 @@ fn data(plan: &Plan, talk: &Talk, target: &Arc<dyn Target>) -> anyhow::Result<Ad
 }
 
 /// Whether runs can be stored.
-fn repository(common: &Common) -> Advice {
-    match context::repository(common) {
+fn repository(lead: &Lead<'_>) -> Advice {
+    match lead.repository() {
         Ok(repository) => advice(
             "repository",
             Severity::Ok,

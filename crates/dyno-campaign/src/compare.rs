@@ -1,54 +1,53 @@
-//! `dyno compare`: two or more sets of runs against each other.
+//! Two or more sets of runs against each other.
 
 use dyno_analyze::compare::{Comparison, Gate, GateError, GateResult, Rules, Side, compare};
-use dyno_analyze::totals;
 use dyno_record::RunRecord;
 use serde::Serialize;
 
-use crate::cli::{self, Common};
-use crate::exit::{Exit, usage};
-use crate::talk::Talk;
-use crate::{context, select};
+use crate::error::Error;
 
-/// What `--json` prints for each set but the first.
-#[derive(Serialize)]
-pub(super) struct Answer {
+/// What came of holding one set against the first.
+#[derive(Debug, Clone, Serialize)]
+pub struct Answer {
+    /// What differs, by how much, and whether it is real.
     #[serde(flatten)]
-    pub(super) comparison: Comparison,
-    pub(super) gates: Vec<GateResult>,
+    pub comparison: Comparison,
+    /// Each gate, and whether it holds.
+    pub gates: Vec<GateResult>,
     /// Each target's own comparison, where both sides have as many of several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    targets: Vec<Comparison>,
-}
-
-pub(super) fn run(common: &Common, args: &cli::Compare, talk: &Talk) -> anyhow::Result<Exit> {
-    let judge = Judge::new(&args.rules)?;
-    let repository = context::repository_to_read(common)?;
-    let sides = args.sides.iter().map(|selection| {
-        let settings = totals::settings(select::records(&repository, selection)?);
-        Ok((selection.clone(), settings.into_iter().map(|setting| setting.whole).collect()))
-    });
-    let sides: Vec<(String, Vec<RunRecord>)> = sides.collect::<anyhow::Result<_>>()?;
-    let answers = judge.answers(&sides);
-    talk.json(&answers)?;
-    judge.show(&answers, talk)
+    pub targets: Vec<Comparison>,
 }
 
 /// How sets of runs are compared: which measures, within which margin, and which gates they have to pass.
-pub(super) struct Judge {
+pub struct Judge {
     gates: Vec<Gate>,
     rules: Rules,
 }
 
 impl Judge {
-    pub(super) fn new(args: &cli::CompareRules) -> anyhow::Result<Self> {
-        let gates = gates(&args.gate)?;
-        let rules = Rules { margin_pct: margin(args.margin)?, measures: measures(args, &gates) };
+    /// Compares these measures, or those that matter most where none is named, and those of the gates; differences up to
+    /// `margin_pct` are no matter.
+    ///
+    /// # Errors
+    /// A gate cannot be read, or the margin is no share.
+    pub fn new(named: &[String], margin_pct: f64, gates: &[String]) -> Result<Self, Error> {
+        let read = |text: &String| {
+            text.parse().map_err(|error: GateError| Error::usage(error.to_string(), GateError::HINT))
+        };
+        let gates = gates.iter().map(read).collect::<Result<Vec<Gate>, Error>>()?;
+        if !(margin_pct.is_finite() && (0.0..100.0).contains(&margin_pct)) {
+            return Err(Error::usage(
+                format!("--margin {margin_pct} is no share of 0 to 100 %"),
+                "write --margin 2",
+            ));
+        }
+        let rules = Rules { margin_pct, measures: measures(named.to_vec(), &gates) };
         Ok(Self { gates, rules })
     }
 
     /// Holds every named set but the first against the first.
-    pub(super) fn answers(&self, sides: &[(String, Vec<RunRecord>)]) -> Vec<Answer> {
+    pub fn answers(&self, sides: &[(String, Vec<RunRecord>)]) -> Vec<Answer> {
         let side = |i: usize| Side { name: sides[i].0.clone(), records: sides[i].1.iter().collect() };
         let answer = |i| {
             let comparison = compare(&side(0), &side(i), &self.rules);
@@ -77,25 +76,6 @@ impl Judge {
         };
         of_a.iter().enumerate().zip(&of_b).map(one).collect()
     }
-
-    /// Shows answers, and says whether a gate is broken.
-    pub(super) fn show(&self, answers: &[Answer], talk: &Talk) -> anyhow::Result<Exit> {
-        let texts: Vec<String> = answers
-            .iter()
-            .flat_map(|answer| {
-                let whole = dyno_report::compare_text(&answer.comparison, &answer.gates, &talk.style());
-                let own = answer.targets.iter().map(|own| dyno_report::compare_text(own, &[], &talk.style()));
-                std::iter::once(whole).chain(own).collect::<Vec<_>>()
-            })
-            .collect();
-        talk.show(&texts.join("\n"))?;
-        let broken = answers.iter().flat_map(|answer| &answer.gates).filter(|gate| !gate.holds).count();
-        if broken > 0 {
-            talk.say(&format!("{broken} of {} gates are broken", self.gates.len() * answers.len()));
-            return Ok(Exit::Invalid);
-        }
-        Ok(Exit::Done)
-    }
 }
 
 /// The parts of records over several targets: for each target, its part of every record. Empty unless all have as many.
@@ -109,25 +89,8 @@ fn parts(records: &[RunRecord]) -> Vec<Vec<RunRecord>> {
     (0..targets).map(of).collect()
 }
 
-fn gates(texts: &[String]) -> anyhow::Result<Vec<Gate>> {
-    let read =
-        |text: &String| text.parse().map_err(|error: GateError| usage(error.to_string(), GateError::HINT));
-    texts.iter().map(read).collect()
-}
-
-fn margin(percent: f64) -> anyhow::Result<f64> {
-    if percent.is_finite() && (0.0..100.0).contains(&percent) {
-        return Ok(percent);
-    }
-    Err(usage(format!("--margin {percent} is no share of 0 to 100 %"), "write --margin 2"))
-}
-
 /// The measures asked for; those of gates are compared in any case.
-fn measures(args: &cli::CompareRules, gates: &[Gate]) -> Vec<String> {
-    let mut measures = args.metric.clone();
-    if measures.is_empty() && gates.is_empty() {
-        return measures;
-    }
+fn measures(mut measures: Vec<String>, gates: &[Gate]) -> Vec<String> {
     for gate in gates {
         if !measures.contains(&gate.measure) {
             measures.push(gate.measure.clone());

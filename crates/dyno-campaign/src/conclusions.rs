@@ -3,8 +3,13 @@
 use dyno_analyze::Conclusion;
 use dyno_record::{Repository, RunRecord, RunState, SweepKind};
 
+use crate::error::Error;
+
 /// What was concluded from `records`: of each sweep, search, soak or A/B comparison of which all runs are among them.
-pub(crate) fn of(repository: &Repository, records: &[RunRecord]) -> anyhow::Result<Vec<Conclusion>> {
+///
+/// # Errors
+/// The repository or what is stored in it cannot be read.
+pub fn of(repository: &Repository, records: &[RunRecord]) -> Result<Vec<Conclusion>, Error> {
     let mut names: Vec<&str> = Vec::new();
     for part in records.iter().filter_map(|record| record.part_of.as_ref()) {
         if !names.contains(&part.id.as_str()) {
@@ -26,7 +31,7 @@ pub(crate) fn of(repository: &Repository, records: &[RunRecord]) -> anyhow::Resu
 }
 
 /// Whether a selection names runs by the sweep, search, soak or A/B comparison that they are of.
-pub(crate) fn is_named(selection: &str) -> bool {
+pub fn is_named(selection: &str) -> bool {
     let kinds = SweepKind::ALL.map(|kind| format!("{}-", kind.name()));
     selection.starts_with("sweep:") || kinds.iter().any(|kind| selection.starts_with(kind.as_str()))
 }

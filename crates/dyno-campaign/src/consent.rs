@@ -3,18 +3,18 @@
 //! A plan may lie in any folder, and `dyno run` reads the one that is there. Who has agreed to its commands once, in that folder,
 //! is not asked again; what was typed as `--set hooks.…` needs no word besides.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use dyno_plan::Plan;
 
-use crate::cli::Common;
-use crate::exit::usage;
-use crate::talk::Talk;
+use crate::error::Error;
+use crate::event::{Event, HookEvent, Warning};
+use crate::lead::Lead;
 
 /// Every command of a plan with its name, in the order in which they run.
-pub(crate) fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
+fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
     let hooks = &plan.hooks;
     let all = [
         ("before_run", &hooks.before_run),
@@ -26,28 +26,31 @@ pub(crate) fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
     all.into_iter().filter_map(|(name, command)| Some((name, command.as_deref()?))).collect()
 }
 
-/// Tells every command of `plan`.
-pub(crate) fn tell(plan: &Plan, talk: &Talk) {
-    words(&commands(plan)).iter().for_each(|line| talk.say(line));
+/// Tells every command that runs of `plan` bring along.
+pub fn tell(lead: &Lead<'_>, plan: &Plan) {
+    for (name, command) in commands(plan) {
+        lead.tell(Event::Hook(HookEvent::Planned(name, command.to_owned())));
+    }
 }
 
 /// Tells the commands of `plan`, and makes sure that its user wants those that stand in a file.
 ///
 /// # Errors
-/// There is nobody to ask and `--allow-hooks` was not given, or the answer is no.
-pub(crate) fn require(common: &Common, plan: &Plan, talk: &Talk) -> anyhow::Result<()> {
-    let typed: Vec<&String> = common.set.iter().filter(|set| set.starts_with("hooks.")).collect();
-    let is_typed = |name: &str| typed.iter().any(|set| set.starts_with(&format!("hooks.{name}=")));
-    let foreign: Vec<_> = commands(plan).into_iter().filter(|(name, _)| !is_typed(name)).collect();
+/// They are not allowed beforehand, and nobody can be asked or the answer is no.
+pub(crate) fn require(lead: &Lead<'_>, plan: &Plan) -> Result<(), Error> {
+    let is_own = |name: &str| lead.consent.own.iter().any(|own| own == name);
+    let foreign: Vec<_> = commands(plan).into_iter().filter(|(name, _)| !is_own(name)).collect();
     let (mark, file) = (mark(&foreign), remembered());
     let known = foreign.is_empty() || file.as_deref().is_some_and(|file| knows(file, &mark));
-    if known || common.allow_hooks {
-        tell(plan, talk);
-    } else if !agreed(&foreign)? {
-        return Err(usage(
+    if known || lead.consent.all {
+        tell(lead, plan);
+    } else if !lead.listener.allows(&foreign)? {
+        let all: Vec<String> =
+            foreign.iter().map(|(name, command)| format!("hooks.{name} runs: {command}")).collect();
+        return Err(Error::usage(
             format!(
                 "the plan brings commands that would run as you, and you have not run them from this folder before: {}",
-                words(&foreign).join("; ")
+                all.join("; ")
             ),
             "--allow-hooks runs them, now and from then on",
         ));
@@ -58,30 +61,9 @@ pub(crate) fn require(common: &Common, plan: &Plan, talk: &Talk) -> anyhow::Resu
     if let Some(file) = file
         && let Err(error) = remember(&file, &mark)
     {
-        talk.say(&format!("that these commands are allowed cannot be kept in {}: {error}", file.display()));
+        lead.tell(Event::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
-}
-
-/// Each command behind its name.
-fn words(commands: &[(&str, &str)]) -> Vec<String> {
-    commands.iter().map(|(name, command)| format!("hooks.{name} runs: {command}")).collect()
-}
-
-/// Shows what would run and asks at the terminal, also of who wants no talk; without a terminal nobody agrees.
-fn agreed(commands: &[(&str, &str)]) -> anyhow::Result<bool> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Ok(false);
-    }
-    let mut err = std::io::stderr().lock();
-    for line in words(commands) {
-        writeln!(err, "{}", dyno_report::text::talk(&line))?;
-    }
-    write!(err, "run these commands? [y/N] ")?;
-    err.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// What is remembered of these commands, which are allowed in this folder only: one may well be `./prepare.sh`.

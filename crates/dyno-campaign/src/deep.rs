@@ -43,7 +43,7 @@ struct Work {
 ///
 /// # Errors
 /// The target holds data of Dyno's, or cannot be looked at; what fails on the way is a finding.
-pub(super) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, TargetError> {
+pub(crate) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, TargetError> {
     match target.survey()? {
         DataState::Empty => {}
         DataState::Partial { .. } | DataState::Loaded { .. } => {

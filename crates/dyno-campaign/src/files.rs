@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// It is a link to a file, or the disk or its rights do not let it be written.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_with(path, |out| out.write_all(bytes))
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`replace`], and those of `write`.
-pub(crate) fn replace_with<E: From<io::Error>>(
+pub fn replace_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -60,7 +60,7 @@ pub(crate) fn replace_with<E: From<io::Error>>(
 ///
 /// # Errors
 /// It is there, or the disk or its rights do not let it be written.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// The disk or its rights do not let it be made.
-pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+pub fn private_folder(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 

@@ -9,13 +9,15 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dyno_drive::{Event, Watch};
+use dyno_drive::Watch;
 use dyno_engine::Cancel;
-use dyno_plan::{Plan, keys};
-use dyno_record::PartOf;
+use dyno_plan::{Plan, keys, terminal};
+use dyno_record::{PartOf, RunRecord};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::talk::Talk;
+use crate::error::HookError;
+use crate::event::{Event, HookEvent};
+use crate::lead::Lead;
 
 /// How often a command is looked at.
 const LOOK: Duration = Duration::from_millis(5);
@@ -24,19 +26,11 @@ const OUTPUT_MAX: usize = 8 << 10;
 /// How long output that is still on its way is waited for.
 const OUTPUT_WAIT: Duration = Duration::from_millis(200);
 
-/// A command that failed.
-#[derive(Debug, thiserror::Error)]
-#[error("hooks.{name} {outcome}: {command}{output}")]
-pub(crate) struct HookError {
-    name: &'static str,
-    outcome: String,
-    command: String,
-    output: String,
-    /// Whether the user stopped it.
-    pub(crate) interrupted: bool,
-}
+/// Characters of a line that are kept.
+const LINE_CHARS_MAX: usize = 2_000;
 
 /// What a command sees of its run.
+#[derive(Clone, Copy)]
 pub(crate) struct HookRun<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) part: Option<&'a PartOf>,
@@ -48,28 +42,41 @@ pub(crate) struct HookRun<'a> {
     pub(crate) runs: Option<u32>,
 }
 
-/// A run's watcher that runs the commands between its phases, and passes everything on.
-pub(crate) struct Hooked<'a> {
-    pub(crate) inner: &'a dyn Watch,
-    pub(crate) run: HookRun<'a>,
-    pub(crate) cancel: &'a Cancel,
-    pub(crate) talk: &'a Talk,
+impl<'a> HookRun<'a> {
+    /// A run of `plan` that has no name yet.
+    pub(crate) fn of(plan: &'a Plan, part: Option<&'a PartOf>) -> Self {
+        Self { plan, part, id: None, status: None, runs: None }
+    }
+
+    /// A run that has ended.
+    pub(crate) fn ended(plan: &'a Plan, record: &'a RunRecord) -> Self {
+        let (id, status) = (Some(record.id.as_str()), Some(record.status.name()));
+        Self { id, status, ..Self::of(plan, record.part_of.as_ref()) }
+    }
 }
 
-impl Watch for Hooked<'_> {
-    fn event(&self, event: &Event) {
-        self.inner.event(event);
+/// Watches a run for whoever leads it, and runs the commands between its phases, if it has any.
+pub(crate) struct Watched<'a> {
+    pub(crate) lead: &'a Lead<'a>,
+    pub(crate) hooked: Option<HookRun<'a>>,
+}
+
+impl Watch for Watched<'_> {
+    fn event(&self, event: &dyno_drive::Event) {
+        self.lead.tell(Event::Phase(event.clone()));
     }
 
     fn connected(&self) -> Result<(), String> {
-        let command = self.run.plan.hooks.pre.as_deref();
-        run("pre", command, &self.run, self.cancel, self.talk).map_err(|error| error.to_string())
+        let Some(of) = &self.hooked else { return Ok(()) };
+        let command = of.plan.hooks.pre.as_deref();
+        run("pre", command, of, &self.lead.cancel, self.lead).map_err(|error| error.to_string())
     }
 
     fn drained(&self) -> Result<(), String> {
-        let command = self.run.plan.hooks.post.as_deref();
+        let Some(of) = &self.hooked else { return Ok(()) };
+        let command = of.plan.hooks.post.as_deref();
         // What `pre` has started is to be ended even where the user has stopped the run; the time-out holds for this, too.
-        run("post", command, &self.run, &Cancel::default(), self.talk).map_err(|error| error.to_string())
+        run("post", command, of, &Cancel::default(), self.lead).map_err(|error| error.to_string())
     }
 }
 
@@ -79,10 +86,10 @@ pub(crate) fn run(
     command: Option<&str>,
     run: &HookRun<'_>,
     cancel: &Cancel,
-    talk: &Talk,
+    lead: &Lead<'_>,
 ) -> Result<(), HookError> {
     let Some(command) = command else { return Ok(()) };
-    talk.detail(&format!("hooks.{name}: {command}"));
+    lead.tell(Event::Hook(HookEvent::Started(name, command.to_owned())));
     let output = Arc::new(Mutex::new(Vec::new()));
     let failed = |outcome: String, output: &Mutex<Vec<u8>>, interrupted| HookError {
         name,
@@ -104,7 +111,7 @@ pub(crate) fn run(
         Ended::By(status) if status.success() => {
             let said = tail(&output);
             if !said.is_empty() {
-                talk.detail(&format!("hooks.{name} says{said}"));
+                lead.tell(Event::Hook(HookEvent::Said(name, said)));
             }
             return Ok(());
         }
@@ -182,7 +189,7 @@ fn tail(output: &Mutex<Vec<u8>>) -> String {
     let text = String::from_utf8_lossy(&kept);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
-    last.iter().map(|line| format!("\n  | {}", dyno_report::text::clean(line))).collect()
+    last.iter().map(|line| format!("\n  | {}", terminal::spelled(line, LINE_CHARS_MAX))).collect()
 }
 
 /// The run in a command's environment: every key of the plan but where the password is, and its place in a sweep.

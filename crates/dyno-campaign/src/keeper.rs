@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use dyno_drive::{Event, Watch};
+use dyno_drive::Watch;
 use dyno_plan::{Length, Plan};
 use dyno_record::{Chunk, Repository, RepositoryError, RunRecord, SeriesWriter};
 
-use crate::talk::Talk;
+use crate::event::{Event, Warning};
+use crate::lead::Lead;
 
 /// Intervals that a window has at least, for any of it to be kept: they are final some sixty behind the one that is under way.
 const INTERVALS_MIN: f64 = 120.0;
@@ -26,7 +27,7 @@ const QUEUE: usize = 4_096;
 /// Watches a run for whoever watches it, and keeps its intervals.
 pub(crate) struct Keeper<'a> {
     inner: &'a dyn Watch,
-    talk: &'a Talk,
+    lead: &'a Lead<'a>,
     queue: SyncSender<Message>,
     /// Intervals that found the queue full.
     given_up: AtomicU64,
@@ -61,7 +62,7 @@ pub(crate) fn note(record: &mut RunRecord, lacks: Option<&String>) {
 
 impl<'a> Keeper<'a> {
     /// Begins with `draft`, the run's record without results, in the repository at `path`.
-    pub(crate) fn start(draft: RunRecord, path: PathBuf, inner: &'a dyn Watch, talk: &'a Talk) -> Self {
+    pub(crate) fn start(draft: RunRecord, path: PathBuf, inner: &'a dyn Watch, lead: &'a Lead<'a>) -> Self {
         let (queue, told) = sync_channel(QUEUE);
         let trouble = Arc::new(Mutex::new(None));
         let its_trouble = Arc::clone(&trouble);
@@ -69,7 +70,7 @@ impl<'a> Keeper<'a> {
             Store { writer: SeriesWriter::new(draft.id.clone()), draft, path, repository: None }
                 .keep(&told, &its_trouble)
         });
-        Self { inner, talk, queue, given_up: AtomicU64::new(0), trouble, thread: thread.ok() }
+        Self { inner, lead, queue, given_up: AtomicU64::new(0), trouble, thread: thread.ok() }
     }
 
     /// Ends; `all` that it was told is to be stored, or the last of it is in the run's record and need not be. Says why what
@@ -100,19 +101,17 @@ impl<'a> Keeper<'a> {
     fn tell_trouble(&self) {
         let why = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(why) = why {
-            self.talk.say(&format!(
-                "warning: what is measured cannot be kept while the run lasts: {why}; it is tried again until the run ends"
-            ));
+            self.lead.tell(Event::Warning(Warning::NotKept(why)));
         }
     }
 }
 
 impl Watch for Keeper<'_> {
-    fn event(&self, event: &Event) {
+    fn event(&self, event: &dyno_drive::Event) {
         match event {
-            Event::Final(chunk) => self.send(Message::Final(chunk.clone()), chunk.points.len()),
-            Event::Late(chunk) => self.send(Message::Late(chunk.clone()), 0),
-            Event::Interval(_) => self.tell_trouble(),
+            dyno_drive::Event::Final(chunk) => self.send(Message::Final(chunk.clone()), chunk.points.len()),
+            dyno_drive::Event::Late(chunk) => self.send(Message::Late(chunk.clone()), 0),
+            dyno_drive::Event::Interval(_) => self.tell_trouble(),
             _ => {}
         }
         self.inner.event(event);

@@ -6,238 +6,181 @@ use dyno_drive::{Aim, Job, Leftover, Watch};
 use dyno_engine::data::mix;
 use dyno_engine::{Cancel, MonotonicClock, Target};
 use dyno_plan::Plan;
-use dyno_record::{PartOf, Repository, RepositoryError, RunRecord, StartedRun, Status};
+use dyno_record::{PartOf, RunRecord, StartedRun, Status};
 
-use super::{Loading, Ready, require_data};
-use crate::context;
-use crate::hooks::{self, HookRun, Hooked};
+use crate::error::Error;
+use crate::event::{Event, Warning};
+use crate::hooks::{self, HookRun, Watched};
 use crate::keeper::{self, Keeper};
-use crate::own_report;
-use crate::progress::RunProgress;
-use crate::talk::Talk;
-use crate::targets::Targets;
-use crate::tidy;
+use crate::ready::{Ready, require_data};
+use crate::room::Loading;
+use crate::{data, files, names, own_report, tidy};
 
-/// A run that the repository knows of.
-pub(in crate::commands) struct Begun {
-    pub(in crate::commands) run_id: String,
-    started_at: String,
-    /// Part of every value that the run writes.
-    pub(in crate::commands) run_stamp: u64,
-    /// The plan with the seed that this run draws by.
-    plan: Plan,
-    part_of: Option<PartOf>,
-}
-
-impl Ready {
+impl Ready<'_> {
     /// One run of the plan, from the hook before it to the stored record.
-    pub(in crate::commands) fn measure(
-        &mut self,
-        part_of: Option<PartOf>,
-        talk: &Talk,
-        progress: &RunProgress<'_>,
-    ) -> anyhow::Result<RunRecord> {
-        self.before_run(part_of.as_ref(), talk)?;
+    pub(crate) fn measure(&mut self, part_of: Option<PartOf>) -> Result<Arc<RunRecord>, Error> {
+        self.before_run(part_of.as_ref())?;
         let mut reporters = Vec::new();
         for reached in &self.targets.all {
-            let reporter = reached.target.reporter(self.plan.observe.awr).map_err(Into::into);
-            reporters.push(reached.named(reporter)?);
+            reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
         }
-        let begun = self.begin_as(part_of, talk)?;
-        let driven = self.drive_hooked(&begun, talk, progress);
-        progress.finish();
+        let begun = self.begin(part_of)?;
+        let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
+        let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
         self.fresh = false;
-        let (mut record, left) = driven?;
-        dyno_analyze::judge(&mut record);
-        store(&self.repository, &record, talk)?;
+        let (record, left) = driven?;
+        let record = self.keep(record, left)?;
         self.ended = (self.ended.0 + 1, Some(record.status));
-        // The record is safe: what follows may wait for somebody else.
-        tidy::up(left, &self.cancel, talk);
-        for (at, reporter) in reporters.into_iter().enumerate() {
+        for (at, reporter) in (1..).zip(reporters) {
             let Some(reporter) = reporter else { continue };
             let name = match self.targets.is_several() {
-                true => format!("{}-{}", record.id, at + 1),
+                true => format!("{}-{at}", record.id),
                 false => record.id.clone(),
             };
-            own_report::keep(reporter, &name, self.repository.path(), &self.cancel, talk);
+            let report = own_report::keep(reporter, &name, self.repository.path(), self.lead);
+            self.lead.tell(Event::OwnReport(report));
         }
+        let record = Arc::new(record);
+        self.lead.tell(Event::Stored(Arc::clone(&record)));
         Ok(record)
     }
 
-    /// Does the run, with the commands between its phases.
-    fn drive_hooked(
-        &self,
-        begun: &Begun,
-        talk: &Talk,
-        inner: &dyn Watch,
-    ) -> anyhow::Result<(RunRecord, Vec<Leftover>)> {
-        let run = HookRun {
-            plan: &self.plan,
-            part: begun.part_of.as_ref(),
-            id: Some(&begun.run_id),
-            status: None,
-            runs: None,
-        };
-        let watch = Hooked { inner, run, cancel: &self.cancel, talk };
-        self.drive(begun, Vec::new(), &watch, talk)
+    /// Judges and stores the record of a run; then removes what its sessions have `left`, which may wait for somebody else.
+    pub(crate) fn keep(&self, mut record: RunRecord, left: Vec<Leftover>) -> Result<RunRecord, Error> {
+        dyno_analyze::judge(&mut record);
+        self.store(&record)?;
+        tidy::up(left, self.lead);
+        Ok(record)
     }
 
     /// Runs the hook after all runs of a command.
-    pub(in crate::commands) fn after_all(&self, talk: &Talk) -> anyhow::Result<()> {
+    pub(crate) fn after_all(&self) -> Result<(), Error> {
         let (runs, status) = self.ended;
-        let run = HookRun {
-            plan: &self.plan,
-            part: None,
-            id: None,
-            status: status.map(Status::name),
-            runs: Some(runs),
-        };
+        let run =
+            HookRun { status: status.map(Status::name), runs: Some(runs), ..HookRun::of(&self.plan, None) };
         // Whoever has stopped the runs wants their end all the same.
-        Ok(hooks::run("end", self.plan.hooks.end.as_deref(), &run, &Cancel::default(), talk)?)
+        Ok(hooks::run("end", self.plan.hooks.end.as_deref(), &run, &Cancel::default(), self.lead)?)
     }
 
     /// Runs the hook, and makes sure that target and data are still what they were.
-    fn before_run(&mut self, part: Option<&PartOf>, talk: &Talk) -> anyhow::Result<()> {
+    fn before_run(&mut self, part: Option<&PartOf>) -> Result<(), Error> {
         if let Some(command) = self.plan.hooks.before_run.clone() {
             let ephemeral = self.targets.all.iter().all(|one| one.target.capabilities().ephemeral);
             if !ephemeral {
                 // The command may restart the server, and with it goes the lock.
                 self.locks.clear();
             }
-            let run = HookRun { plan: &self.plan, part, id: None, status: None, runs: None };
-            hooks::run("before_run", Some(&command), &run, &self.cancel, talk)?;
+            let run = HookRun::of(&self.plan, part);
+            hooks::run("before_run", Some(&command), &run, &self.lead.cancel, self.lead)?;
             if !ephemeral {
-                return self.reach(&Loading::Never, talk);
+                return self.reach(Loading::Never);
             }
         }
         if !self.fresh {
             for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
-                let identity = context::identify(&reached.target, &self.cancel).map_err(Into::into);
-                reached.identity = reached.named(identity)?;
-                reached.data_note = reached.named(require_data(reached, spec, &self.cancel, talk))?;
+                reached.identity = reached.named(data::identify(&reached.target, &self.lead.cancel))?;
+                reached.data_note = reached.named(require_data(self.lead, reached, spec))?;
             }
         }
         Ok(())
     }
 
     /// Runs the hook after a run.
-    pub(in crate::commands) fn after_run(&self, record: &RunRecord, talk: &Talk) -> anyhow::Result<()> {
+    pub(crate) fn after_run(&self, record: &RunRecord) -> Result<(), Error> {
         let command = self.plan.hooks.after_run.as_deref();
-        let run = HookRun {
-            plan: &self.plan,
-            part: record.part_of.as_ref(),
-            id: Some(record.id.as_str()),
-            status: Some(record.status.name()),
-            runs: None,
-        };
-        Ok(hooks::run("after_run", command, &run, &self.cancel, talk)?)
+        let run = HookRun::ended(&self.plan, record);
+        Ok(hooks::run("after_run", command, &run, &self.lead.cancel, self.lead)?)
     }
 
-    /// Names the run and notes it in the repository.
-    pub(in crate::commands) fn begin(&self, talk: &Talk) -> anyhow::Result<Begun> {
-        self.begin_as(None, talk)
-    }
-
-    fn begin_as(&self, part_of: Option<PartOf>, talk: &Talk) -> anyhow::Result<Begun> {
-        let started = begin(&self.repository, &self.plan, part_of.as_ref(), &self.targets)?;
-        let StartedRun { id: run_id, started_at, plan, .. } = started;
-        let words = format!("run {run_id} on {}", self.targets.words());
-        if part_of.is_some() {
-            talk.detail(&words);
-        } else {
-            talk.say(&words);
-        }
-        Ok(Begun { run_stamp: run_stamp(&run_id), run_id, started_at, plan, part_of })
+    /// Names the run and notes it in the repository, with the seed that it draws by.
+    pub(crate) fn begin(&self, part_of: Option<PartOf>) -> Result<StartedRun, Error> {
+        let (engines, urls) = (self.targets.engines(), self.targets.urls());
+        let begun = names::drawn(|now, random| {
+            let (id, started_at) = (dyno_record::new_run_id(now, random), dyno_record::rfc3339(now));
+            let plan = settled(&self.plan, run_stamp(&id));
+            let mut begun = StartedRun::by_this_process(id, started_at, &*engines, &*urls, plan);
+            begun.part_of.clone_from(&part_of);
+            self.repository.begin(&begun).map(|()| begun)
+        })?;
+        let (id, targets) = (begun.id.clone(), self.targets.words());
+        self.lead.tell(Event::RunBegun { id, targets, is_part: begun.part_of.is_some() });
+        Ok(begun)
     }
 
     /// Does the run, with `before` standing before the targets, in their order; the record is neither judged nor stored, and
     /// what the sessions left in the tables is still there.
-    pub(in crate::commands) fn drive(
+    pub(crate) fn drive(
         &self,
-        begun: &Begun,
+        begun: &StartedRun,
         before: Vec<Arc<dyn Target>>,
         watch: &dyn Watch,
-        talk: &Talk,
-    ) -> anyhow::Result<(RunRecord, Vec<Leftover>)> {
+    ) -> Result<(RunRecord, Vec<Leftover>), Error> {
         let aims = self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(spec));
         let mut targets: Vec<Aim> = aims.collect();
         for (aim, before) in targets.iter_mut().zip(before) {
             aim.target = before;
         }
         let job = Job {
-            run_stamp: begun.run_stamp,
-            run_id: begun.run_id.clone(),
+            run_stamp: run_stamp(&begun.id),
+            run_id: begun.id.clone(),
             started_at: begun.started_at.clone(),
             plan: &begun.plan,
             targets,
             clock: Arc::new(MonotonicClock::default()),
-            cancel: self.cancel.clone(),
+            cancel: self.lead.cancel.clone(),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             series_points_max: series_points_max(),
         };
-        let marked = |mut record: RunRecord| {
-            for (facts, reached) in record.targets.iter_mut().zip(&self.targets.all) {
-                facts.data_note = reached.data_note.clone();
-            }
-            RunRecord {
-                part_of: begun.part_of.clone(),
-                variant: self.marks.variant.clone(),
-                tags: self.marks.tag.clone(),
-                ..record
-            }
-        };
         let keeper = keeper::is_long(&self.plan).then(|| {
-            Keeper::start(marked(dyno_drive::draft(&job)), self.repository.path().to_path_buf(), watch, talk)
+            let draft = self.marked(begun, dyno_drive::draft(&job));
+            Keeper::start(draft, self.repository.path().to_path_buf(), watch, self.lead)
         });
-        let mut driven = match &keeper {
-            Some(keeper) => dyno_drive::run(&job, keeper),
-            None => dyno_drive::run(&job, watch),
-        };
+        let driven = dyno_drive::run(&job, keeper.as_ref().map_or(watch, |keeper| keeper));
         let is_overview = driven.as_ref().is_ok_and(|(record, _)| record.series.full.is_some());
         let why = match keeper {
             Some(keeper) => keeper.finish(is_overview),
             None => Some("the run was taken for a short one".to_owned()),
         };
-        match &mut driven {
-            Ok((record, _)) if is_overview => keeper::note(record, why.as_ref()),
-            _ => {}
-        }
-        if let Some(why) = why.filter(|_| is_overview) {
-            talk.say(&format!("warning: of the full series not all could be stored: {why}"));
-        }
-        match driven {
-            Ok((record, left)) => Ok((marked(record), left)),
+        self.lead.tell(Event::RunOver);
+        let (mut record, left) = match driven {
+            Ok((record, left)) => (self.marked(begun, record), left),
             Err(error) => {
                 // Nothing was started, so there is nothing to keep.
-                self.repository.delete(&begun.run_id)?;
-                Err(error.into())
+                self.repository.delete(&begun.id)?;
+                return Err(error.into());
+            }
+        };
+        if is_overview {
+            keeper::note(&mut record, why.as_ref());
+            if let Some(why) = why {
+                self.lead.tell(Event::Warning(Warning::SeriesNotWhole(why)));
             }
         }
+        Ok((record, left))
     }
-}
 
-/// Draws names until one is free; a second holds 65,536.
-fn begin(
-    repository: &Repository,
-    plan: &Plan,
-    part_of: Option<&PartOf>,
-    targets: &Targets,
-) -> anyhow::Result<StartedRun> {
-    let mut salt = u64::from(std::process::id());
-    loop {
-        let now = jiff::Timestamp::now();
-        salt = mix(salt ^ now.as_nanosecond() as u64);
-        let run_id = dyno_record::new_run_id(now, salt as u16);
-        let started_at = dyno_record::rfc3339(now);
-        let settled = settled(plan, run_stamp(&run_id));
-        let mut started =
-            StartedRun::by_this_process(run_id, started_at, targets.engines(), targets.urls(), settled);
-        started.part_of = part_of.cloned();
-        match repository.begin(&started) {
-            Ok(()) => return Ok(started),
-            Err(RepositoryError::Exists { .. }) => {}
-            Err(error) => return Err(error.into()),
+    /// A record with what the drive does not know.
+    fn marked(&self, begun: &StartedRun, mut record: RunRecord) -> RunRecord {
+        for (facts, reached) in record.targets.iter_mut().zip(&self.targets.all) {
+            facts.data_note.clone_from(&reached.data_note);
         }
+        let marks = self.marks.clone();
+        RunRecord { part_of: begun.part_of.clone(), variant: marks.variant, tags: marks.tag, ..record }
+    }
+
+    /// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
+    pub(crate) fn store(&self, record: &RunRecord) -> Result<(), Error> {
+        let Err(error) = self.repository.finish(record) else {
+            return Ok(());
+        };
+        for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
+            let path = dir.join(format!("dyno-{}.json", record.id));
+            if files::write_private(&path, record.to_json()?.as_bytes()).is_ok() {
+                self.lead.tell(Event::Warning(Warning::StoredElsewhere(error.to_string(), path)));
+                break;
+            }
+        }
+        Err(error.into())
     }
 }
 
@@ -247,8 +190,8 @@ fn series_points_max() -> usize {
     lowered.unwrap_or(dyno_record::OVERVIEW_POINTS_MAX).min(dyno_record::OVERVIEW_POINTS_MAX)
 }
 
-/// A number of this run alone.
-fn run_stamp(run_id: &str) -> u64 {
+/// A number of this run alone, part of every value that it writes.
+pub(crate) fn run_stamp(run_id: &str) -> u64 {
     mix(run_id.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte))))
 }
 
@@ -258,30 +201,4 @@ fn settled(plan: &Plan, run_stamp: u64) -> Plan {
     let mut plan = plan.clone();
     plan.workload.seed.get_or_insert(mix(run_stamp) >> 32);
     plan
-}
-
-/// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
-pub(in crate::commands) fn store(
-    repository: &Repository,
-    record: &RunRecord,
-    talk: &Talk,
-) -> anyhow::Result<()> {
-    let Err(error) = repository.finish(record) else {
-        return Ok(());
-    };
-    let name = format!("dyno-{}.json", record.id);
-    for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
-        let path = dir.join(&name);
-        if crate::files::write_private(&path, record.to_json()?.as_bytes()).is_ok() {
-            talk.error(
-                &format!("the record could not be stored in the repository: {error}"),
-                &format!(
-                    "it was written to {0} instead; when there is room, `dyno import {0}` stores it",
-                    path.display()
-                ),
-            );
-            break;
-        }
-    }
-    Err(error.into())
 }

@@ -3,28 +3,28 @@
 use std::path::Path;
 use std::time::Duration;
 
-use dyno_engine::{Cancel, Reporter, patience};
+use dyno_engine::{Reporter, patience};
 
-use crate::talk::Talk;
+use crate::event::OwnReport;
+use crate::files;
+use crate::lead::Lead;
 
 /// How long a database may take to write its report.
 const REPORT_MAX: Duration = Duration::from_secs(300);
 
-/// Takes the last snapshot, writes the report to a file called `name`, and says what it is. The run counts whatever comes of it.
-pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, cancel: &Cancel, talk: &Talk) {
+/// Takes the last snapshot, and writes the report to a file called `name`. The run counts whatever comes of it.
+pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, lead: &Lead<'_>) -> OwnReport {
     let finish = move || reporter.finish();
-    let report = match patience::within(REPORT_MAX, cancel, "taking its report", finish) {
+    let report = match patience::within(REPORT_MAX, &lead.cancel, "taking its report", finish) {
         Ok(report) => report,
-        Err(error) => return talk.say(&format!("warning: the database's own report cannot be had: {error}")),
+        Err(error) => return OwnReport::Absent(error.to_string()),
     };
     if report.file_ending.is_empty() {
-        return talk.say(&format!("this run lies between {}", report.name));
+        return OwnReport::Named(report.name);
     }
-    let path = repository.with_file_name(format!("{}.{}", name, report.file_ending));
-    talk.say(&match crate::files::replace(&path, report.text.as_bytes()) {
-        Ok(()) => format!("this run lies between {}, reported in {}", report.name, path.display()),
-        Err(error) => {
-            format!("warning: the report of {} cannot be written to {}: {error}", report.name, path.display())
-        }
-    });
+    let path = repository.with_file_name(format!("{name}.{}", report.file_ending));
+    match files::replace(&path, report.text.as_bytes()) {
+        Ok(()) => OwnReport::Written(report.name, path),
+        Err(error) => OwnReport::NotWritten(report.name, path, error.to_string()),
+    }
 }

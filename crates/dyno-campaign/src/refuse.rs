@@ -3,11 +3,11 @@
 use dyno_engine::Target;
 use dyno_plan::{Drive, Plan};
 
-use crate::exit::usage;
+use crate::error::Error;
 use crate::targets::Targets;
 
 /// What these targets cannot do.
-pub(super) fn refuse_impossible(plan: &Plan, targets: &Targets) -> anyhow::Result<()> {
+pub(crate) fn refuse_impossible(plan: &Plan, targets: &Targets) -> Result<(), Error> {
     for reached in &targets.all {
         reached.named(refuse_impossible_on(plan, reached.target.as_ref()))?;
     }
@@ -15,17 +15,17 @@ pub(super) fn refuse_impossible(plan: &Plan, targets: &Targets) -> anyhow::Resul
 }
 
 /// What this engine cannot do.
-fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
     refuse_extras(plan, target)?;
     if plan.workload.drive == Drive::Server {
         if !target.capabilities().server_drive {
-            return Err(usage(
+            return Err(Error::usage(
                 format!("{} has no loops inside the database (workload.drive = \"server\")", target.engine()),
                 "--set workload.drive=client",
             ));
         }
         if plan.workload.rate.is_some() {
-            return Err(usage(
+            return Err(Error::usage(
                 "an open loop (workload.rate) times every operation, and a server drive only slices of them",
                 "--set workload.drive=client, or take workload.rate out",
             ));
@@ -35,7 +35,7 @@ fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> 
 }
 
 /// Operations that this engine has not.
-fn refuse_extras(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
+fn refuse_extras(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
     let (work, can) = (&plan.workload, target.extras());
     let wanted = [
         ("operations that go to schema 1", "hot_schema_every", work.hot_schema_every > 0, can.hot_schema),
@@ -44,7 +44,7 @@ fn refuse_extras(plan: &Plan, target: &dyn Target) -> anyhow::Result<()> {
     ];
     for (what, key, wants, can) in wanted {
         if wants && !can {
-            return Err(usage(
+            return Err(Error::usage(
                 format!("{} does no {what} (workload.{key})", target.engine()),
                 format!("take workload.{key} out"),
             ));

@@ -6,12 +6,16 @@
 
 use std::collections::BTreeSet;
 
-use dyno_record::{Mark, Repository, RepositoryError, RunId, RunRecord, RunState};
+use dyno_analyze::trend::history_of;
+use dyno_record::{Filter, Mark, Repository, RepositoryError, RunId, RunRecord, RunState};
 
-use crate::exit::usage;
+use crate::error::Error;
 
 /// The records of `selection`, each once, in the order named and in order of time within a name.
-pub(crate) fn records(repository: &Repository, selection: &str) -> anyhow::Result<Vec<RunRecord>> {
+///
+/// # Errors
+/// A name names no run, or a record cannot be read.
+pub fn records(repository: &Repository, selection: &str) -> Result<Vec<RunRecord>, Error> {
     let (mut seen, mut named) = (Vec::<RunId>::new(), BTreeSet::new());
     for name in selection.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         for id in ids(repository, name)? {
@@ -21,7 +25,7 @@ pub(crate) fn records(repository: &Repository, selection: &str) -> anyhow::Resul
         }
     }
     if seen.is_empty() {
-        return Err(usage(format!("{selection:?} names no run"), HINT));
+        return Err(Error::usage(format!("{selection:?} names no run"), HINT));
     }
     let mut records = Vec::with_capacity(seen.len());
     for id in &seen {
@@ -39,14 +43,17 @@ const HINT: &str =
     "name a run (last, last~2, its id), a sweep, tag:NAME or variant:NAME; `dyno list` shows runs";
 
 /// The runs of one name.
-fn ids(repository: &Repository, name: &str) -> anyhow::Result<Vec<RunId>> {
+fn ids(repository: &Repository, name: &str) -> Result<Vec<RunId>, Error> {
     if let Some((kind, mark)) =
         name.split_once(':').and_then(|(kind, rest)| Some((Mark::from_name(kind)?, rest)))
     {
         let found = repository.marked(kind, mark)?;
         if found.is_empty() {
             let known = repository.mark_names(kind)?;
-            return Err(usage(format!("no run has the {} {mark:?}", kind.name()), known_words(kind, &known)));
+            return Err(Error::usage(
+                format!("no run has the {} {mark:?}", kind.name()),
+                known_words(kind, &known),
+            ));
         }
         return Ok(found);
     }
@@ -67,18 +74,18 @@ fn ids(repository: &Repository, name: &str) -> anyhow::Result<Vec<RunId>> {
                     return Ok(found);
                 }
             }
-            Err(usage(error.to_string(), HINT))
+            Err(Error::usage(error.to_string(), HINT))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn is_unknown_sweep(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(RepositoryError::NoSuchSweep { .. }))
+fn is_unknown_sweep(error: &Error) -> bool {
+    matches!(error, Error::Repository(RepositoryError::NoSuchSweep { .. }))
 }
 
 /// The runs of a sweep that have a record; with `/a` or `/b` behind its name, of one side.
-fn of_sweep(repository: &Repository, name: &str) -> anyhow::Result<Vec<RunId>> {
+fn of_sweep(repository: &Repository, name: &str) -> Result<Vec<RunId>, Error> {
     let (name, side) = match name.rsplit_once('/') {
         Some((name, side @ ("a" | "b"))) => (name, Some(side)),
         _ => (name, None),
@@ -95,4 +102,33 @@ fn known_words(kind: Mark, known: &[String]) -> String {
         [] => format!("no run has a {} yet", kind.name()),
         names => format!("there are: {}", names.join(", ")),
     }
+}
+
+/// The latest runs of the same plan and target as `selector`.
+///
+/// # Errors
+/// There is no such run, or a record cannot be read.
+pub fn like(repository: &Repository, selector: &str, limit: usize) -> Result<Vec<RunRecord>, Error> {
+    let model = repository.load(selector)?;
+    let history = history_of(&model);
+    let summary = repository.summary(&model.id)?;
+    // Summaries tell most others apart without opening their records.
+    let filter = Filter { target: Some(summary.target.clone()), ..Filter::default() };
+    let mut records = Vec::new();
+    for run in repository.list(&filter)? {
+        if (run.sessions, run.update_pct, &run.target)
+            != (summary.sessions, summary.update_pct, &summary.target)
+        {
+            continue;
+        }
+        match repository.load(&run.id) {
+            Ok(record) if history_of(&record) == history => records.push(record),
+            Ok(_) | Err(RepositoryError::NoRecord { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if records.len() >= limit {
+            break;
+        }
+    }
+    Ok(records)
 }

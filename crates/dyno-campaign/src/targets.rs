@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_drive::Aim;
-use dyno_engine::{Cancel, Claim, Holder, Instance, Lock, Target, TargetError, TargetErrorKind, Work};
-use dyno_plan::{DataSpec, Holding, Plan};
+use dyno_engine::{
+    Cancel, Claim, Holder, Instance, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind, Work,
+};
+use dyno_plan::{DataSpec, Holding, Plan, TargetUrl};
 use dyno_record::Identity;
 
-use crate::context;
-use crate::exit::usage;
-use crate::talk::Talk;
+use crate::data;
+use crate::error::Error;
+use crate::event::Event;
+use crate::lead::Lead;
 
 /// The longest wait for what was loaded through one target to be seen on the others.
 const SEEN_WITHIN: Duration = Duration::from_secs(60);
@@ -39,13 +42,13 @@ pub(crate) struct Targets {
 
 impl Reached {
     /// An outcome on this target, with its name in the error where it is one of several.
-    pub(crate) fn named<T>(&self, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+    pub(crate) fn named<T, E: Into<Error>>(&self, outcome: Result<T, E>) -> Result<T, Error> {
         named(&self.label, outcome)
     }
 
     /// The data that `plan` asks for on it.
-    pub(crate) fn spec(&self, plan: &Plan) -> anyhow::Result<DataSpec> {
-        self.named(context::spec(plan, &self.target))
+    pub(crate) fn spec(&self, plan: &Plan) -> Result<DataSpec, Error> {
+        self.named(data::spec(plan, &self.target))
     }
 
     /// As the drive takes it.
@@ -54,42 +57,88 @@ impl Reached {
             target: Arc::clone(&self.target),
             identity: self.identity.clone(),
             spec: spec.clone(),
-            host_paths: context::host_paths(&self.identity),
+            host_paths: data::host_paths(&self.identity),
             reads_only: self.reads_only.clone(),
             instance: self.instance.clone(),
         }
     }
+
+    /// Keeps others off the target while this process works as `holder`, and off its server as `claim` says.
+    pub(crate) fn lock(&self, holder: &Holder, claim: Claim, lead: &Lead<'_>) -> Result<Lock, TargetError> {
+        let lock = self.target.lock(holder, claim)?;
+        lead.tell(Event::Locked(lock.caveat().map(str::to_owned)));
+        Ok(lock)
+    }
 }
 
-fn named<T>(label: &str, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
-    let Err(error) = outcome else { return outcome };
-    if label.is_empty() {
-        return Err(error);
-    }
-    Err(match error.downcast::<TargetError>() {
-        Ok(error) => TargetError { message: format!("{label}{}", error.message), ..error }.into(),
-        Err(error) => match error.downcast::<crate::exit::UsageError>() {
-            Ok(error) => usage(format!("{label}{}", error.problem), error.hint),
-            Err(error) => error.context(label.trim_end_matches(": ").to_owned()),
-        },
+fn named<T, E: Into<Error>>(label: &str, outcome: Result<T, E>) -> Result<T, Error> {
+    outcome.map_err(|error| match error.into() {
+        Error::Target(error) => TargetError { message: format!("{label}{}", error.message), ..error }.into(),
+        Error::Usage { problem, hint } => Error::usage(format!("{label}{problem}"), hint),
+        error => error,
     })
+}
+
+/// One target of `plan`; asks for a password if the server wants one and the plan says none.
+fn reach(lead: &Lead<'_>, plan: &Plan, url: &TargetUrl) -> Result<(Arc<dyn Target>, Identity), Error> {
+    let open = |password| -> Result<Arc<dyn Target>, TargetError> {
+        let options = OpenOptions { password, connect_timeout: plan.target.connect_timeout.0 };
+        Ok(Arc::from(match &plan.target.observe_url {
+            Some(observe) => lead.engines.open_through(url, observe, &options)?,
+            None => lead.engines.open(url, &options)?,
+        }))
+    };
+    let mut target = open(given_password(plan)?)?;
+    let mut identity = data::identify(&target, &Cancel::default());
+    let wants = |error: &TargetError| error.kind == TargetErrorKind::PasswordNeeded;
+    if identity.as_ref().is_err_and(wants)
+        && let Some(password) = lead.listener.password(url)?
+    {
+        target = open(Some(password))?;
+        identity = data::identify(&target, &Cancel::default());
+    }
+    Ok((target, identity?))
+}
+
+/// The password that the plan says where to find.
+fn given_password(plan: &Plan) -> Result<Option<Secret>, Error> {
+    if let Some(name) = &plan.target.password_env {
+        let value = std::env::var(name).map_err(|_| {
+            Error::usage(
+                format!("the environment variable {name} (target.password_env) is not set"),
+                format!("export {name}, or take target.password_env out of the plan"),
+            )
+        })?;
+        return Ok(Some(Secret::new(value)));
+    }
+    if let Some(path) = &plan.target.password_file {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::usage(
+                format!("the password file {path} (target.password_file) cannot be read: {error}"),
+                "",
+            )
+        })?;
+        let line = text.lines().next().unwrap_or_default();
+        return Ok(Some(Secret::new(line.to_owned())));
+    }
+    Ok(None)
 }
 
 impl Targets {
     /// Reaches all targets of `plan`; two that would count each other's work are refused.
-    pub(crate) fn reach(plan: &Plan, talk: &Talk) -> anyhow::Result<Self> {
+    pub(crate) fn reach(lead: &Lead<'_>, plan: &Plan) -> Result<Self, Error> {
         let several = plan.target.is_several();
         let mut all: Vec<Reached> = Vec::new();
         for (at, url) in plan.target.all().iter().enumerate() {
             let label = if several { format!("target {} ({url}): ", at + 1) } else { String::new() };
-            let (target, identity) = named(&label, context::reach(plan, url, talk))?;
-            let reads_only = named(&label, target.reads_only().map_err(Into::into))?;
-            let instance = if several { named(&label, target.instance().map_err(Into::into))? } else { None };
+            let (target, identity) = named(&label, reach(lead, plan, url))?;
+            let reads_only = named(&label, target.reads_only())?;
+            let instance = if several { named(&label, target.instance())? } else { None };
             let reached = Reached { target, identity, reads_only, instance, data_note: None, label };
             refuse_overlap(&all, &reached)?;
             all.push(reached);
         }
-        Ok(Self { all, holding: plan.target.data, claim: context::claim(plan) })
+        Ok(Self { all, holding: plan.target.data, claim: claim(plan) })
     }
 
     /// Whether there are several.
@@ -125,11 +174,11 @@ impl Targets {
     ///
     /// # Errors
     /// One that has to take writes takes reads only.
-    pub(crate) fn holders(&self) -> anyhow::Result<Vec<&Reached>> {
+    pub(crate) fn holders(&self) -> Result<Vec<&Reached>, Error> {
         if self.is_several() && self.holding == Holding::Shared {
             let first = self.all.iter().find(|reached| reached.reads_only.is_none());
             return first.map(|first| vec![first]).ok_or_else(|| {
-                usage(
+                Error::usage(
                     "no target takes writes, so none can load or drop",
                     "name the primary among target.urls",
                 )
@@ -137,7 +186,7 @@ impl Targets {
         }
         let replica = self.all.iter().find_map(|reached| Some((reached, reached.reads_only.as_ref()?)));
         match replica.filter(|_| self.is_several()) {
-            Some((reached, why)) => reached.named(Err(usage(
+            Some((reached, why)) => reached.named(Err(Error::usage(
                 format!("{why}, so it cannot have a copy of its own"),
                 "target.data = \"shared\", if its data comes from another target",
             ))),
@@ -151,23 +200,22 @@ impl Targets {
     }
 
     /// Refuses a plan that writes where no target takes writes.
-    pub(crate) fn refuse_writes(&self, plan: &Plan) -> anyhow::Result<()> {
+    pub(crate) fn refuse_writes(&self, plan: &Plan) -> Result<(), Error> {
         if !plan.workload.writes() || self.all.iter().any(|reached| reached.reads_only.is_none()) {
             return Ok(());
         }
         let first = self.first();
         let why = first.reads_only.clone().unwrap_or_default();
-        first.named(Err(usage(
+        first.named(Err(Error::usage(
             format!("{why}: it takes reads only, and the plan writes (workload.update_pct and the like)"),
             "name a server that takes writes, or --set workload.update_pct=0",
         )))
     }
 
     /// Locks all of them.
-    pub(crate) fn lock(&self, work: Work, talk: &Talk) -> anyhow::Result<Vec<Lock>> {
+    pub(crate) fn lock(&self, work: Work, lead: &Lead<'_>) -> Result<Vec<Lock>, Error> {
         let holder = Holder::this_process(work);
-        let one = |reached: &Reached| match context::lock(reached.target.as_ref(), &holder, self.claim, talk)
-        {
+        let one = |reached: &Reached| match reached.lock(&holder, self.claim, lead) {
             // Several ways to one database: the first has locked it for all.
             Err(error)
                 if self.is_shared()
@@ -176,19 +224,19 @@ impl Targets {
             {
                 Ok(Lock::needless())
             }
-            outcome => reached.named(outcome.map_err(Into::into)),
+            outcome => reached.named(outcome),
         };
         self.all.iter().map(one).collect()
     }
 
     /// Waits until every target sees the data of `plan`, which was loaded through another one.
-    pub(crate) fn wait_seen(&self, plan: &Plan, cancel: &Cancel) -> anyhow::Result<()> {
+    pub(crate) fn wait_seen(&self, plan: &Plan, cancel: &Cancel) -> Result<(), Error> {
         let until = Instant::now() + SEEN_WITHIN;
         for reached in &self.all {
             let spec = reached.spec(plan)?;
-            while let Err(error) = context::require_data(&reached.target, &spec, cancel) {
+            while let Err(error) = data::require(&reached.target, &spec, cancel) {
                 if Instant::now() >= until || cancel.is_cancelled() || error.kind != TargetErrorKind::Data {
-                    return reached.named(Err(error.into()));
+                    return reached.named(Err(error));
                 }
                 // A replica applies what it is sent in its own time, and no engine tells from outside when it has: so it is
                 // asked again, for a bounded time.
@@ -199,15 +247,20 @@ impl Targets {
     }
 }
 
+/// What `plan` claims of the servers of its targets.
+pub(crate) fn claim(plan: &Plan) -> Claim {
+    if plan.target.shared { Claim::Shared } else { Claim::Alone }
+}
+
 /// Refuses a target whose counters are those of another one: each would count the other's work.
-fn refuse_overlap(known: &[Reached], own: &Reached) -> anyhow::Result<()> {
+fn refuse_overlap(known: &[Reached], own: &Reached) -> Result<(), Error> {
     let Some(instance) = &own.instance else { return Ok(()) };
     let same = |other: &Reached| {
         other.instance.as_ref().is_some_and(|o| o.shares_server(instance) && o.scope == instance.scope)
     };
     match known.iter().find(|other| same(other)) {
         None => Ok(()),
-        Some(other) => own.named(Err(usage(
+        Some(other) => own.named(Err(Error::usage(
             format!(
                 "it is the same server and database as {}: each would count the other's work",
                 other.target.url()

@@ -13,10 +13,10 @@ use clap::{Args, Parser, Subcommand};
 use dyno_plan::{Engine, READY};
 
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
-pub(crate) use measuring::{Ab, Over, Run, Search, Soak, Sweep};
+pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, Report, Show, Trend};
-pub(crate) use shared::{CompareRules, Marks};
+pub(crate) use shared::Marks;
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]

@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use dyno_engine::{TargetError, TargetErrorKind};
-use dyno_plan::{DataError, PlanErrors};
-use dyno_record::RepositoryError;
+use dyno_campaign::{Error, ErrorKind};
+use dyno_plan::PlanErrors;
 
 use crate::talk::Talk;
 
@@ -41,19 +40,19 @@ impl From<dyno_record::Status> for Exit {
     }
 }
 
-/// Wrong usage that the command line's own rules cannot catch.
-#[derive(Debug, thiserror::Error)]
-#[error("{problem}")]
-pub(crate) struct UsageError {
-    /// What is wrong.
-    pub(crate) problem: String,
-    /// The way out.
-    pub(crate) hint: String,
+impl From<ErrorKind> for Exit {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Usage => Self::Usage,
+            ErrorKind::Failed => Self::Failed,
+            ErrorKind::Interrupted => Self::Interrupted,
+        }
+    }
 }
 
 /// The error that wrong usage is.
 pub(crate) fn usage(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    UsageError { problem: problem.into(), hint: hint.into() }.into()
+    Error::usage(problem, hint).into()
 }
 
 /// Tells `error` on stderr, one line and its hint, and says with which code to exit.
@@ -61,7 +60,12 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
     if is_broken_pipe(error) {
         return Exit::Done;
     }
-    if let Some(errors) = error.downcast_ref::<PlanErrors>() {
+    let of_campaign = error.downcast_ref::<Error>();
+    let of_plan = match of_campaign {
+        Some(Error::Plan(errors)) => Some(errors),
+        _ => error.downcast_ref::<PlanErrors>(),
+    };
+    if let Some(errors) = of_plan {
         for error in &errors.errors {
             talk.error(&error.to_string(), "");
         }
@@ -70,7 +74,8 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
         }
         return Exit::Usage;
     }
-    let (exit, hint) = classify(error);
+    let exit = of_campaign.map_or(Exit::Failed, |error| error.kind().into());
+    let hint = of_campaign.map_or("", Error::hint);
     let mut line = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
@@ -84,33 +89,9 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
     if is_full(error) {
         line = format!("what was to be printed cannot be written: {line}");
     }
-    let hint = dyno_drive::too_few(error.as_ref()).unwrap_or(hint);
+    let hint = dyno_drive::too_few(error.as_ref()).unwrap_or_else(|| hint.to_owned());
     talk.error(&line, &hint);
     exit
-}
-
-fn classify(error: &anyhow::Error) -> (Exit, String) {
-    if let Some(wrong) = error.downcast_ref::<UsageError>() {
-        return (Exit::Usage, wrong.hint.clone());
-    }
-    if error.is::<DataError>() {
-        return (Exit::Usage, String::new());
-    }
-    if let Some(target) = error.downcast_ref::<TargetError>() {
-        let exit = match target.kind {
-            TargetErrorKind::Unsupported => Exit::Usage,
-            TargetErrorKind::Cancelled => Exit::Interrupted,
-            _ => Exit::Failed,
-        };
-        return (exit, target.hint.clone());
-    }
-    if error.downcast_ref::<crate::hooks::HookError>().is_some_and(|hook| hook.interrupted) {
-        return (Exit::Interrupted, String::new());
-    }
-    if error.is::<RepositoryError>() {
-        return (Exit::Failed, String::new());
-    }
-    (Exit::Failed, String::new())
 }
 
 /// Whether stdout goes to a file for which there is no room.
@@ -127,6 +108,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use dyno_engine::{TargetError, TargetErrorKind};
+
     use super::*;
 
     fn broken_pipe() -> std::io::Error {
@@ -146,6 +129,6 @@ mod tests {
         // A server that was killed while we wrote to it.
         let lost =
             TargetError::new(TargetErrorKind::Unreachable, "the connection was lost").cause(broken_pipe());
-        assert!(!is_broken_pipe(&lost.into()));
+        assert!(!is_broken_pipe(&Error::from(lost).into()));
     }
 }

@@ -1,28 +1,22 @@
 //! Dyno: a dynamometer for database platforms.
 //!
-//! The binary is the only room that prints and exits. Each subcommand is one file under `commands`; what they share is
-//! the command line (`cli`), the way from options to plan, target and repository (`context`), talk on stderr (`talk`,
-//! `progress`), which runs are meant (`select`), signals, and the meaning of exit codes (`exit`),
-//! and several targets (`targets`).
+//! The binary is the only room that prints and exits. Each subcommand is one file under `commands`; what people do with runs
+//! is `dyno-campaign`'s, and `terminal` leads it: events become talk (`words`), moving lines (`progress`) and tables. What
+//! commands share beside is the command line (`cli`), the way from options to plan and repository (`context`), stderr and
+//! stdout (`talk`, `output`, `ask`), signals, and the meaning of exit codes (`exit`).
 
+mod ask;
 mod cli;
 mod commands;
-mod conclusions;
-mod consent;
 mod context;
 mod engines;
 mod exit;
-mod files;
-mod hooks;
-mod keeper;
 mod output;
-mod own_report;
 mod progress;
-mod select;
 mod signals;
 mod talk;
-mod targets;
-mod tidy;
+mod terminal;
+mod words;
 
 use std::process::ExitCode;
 

@@ -4,8 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use dyno_drive::{Event, Watch};
-use dyno_engine::Progress;
+use dyno_drive::Event;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::talk::Talk;
@@ -54,10 +53,9 @@ impl<'a> LoadProgress<'a> {
             self.bar.suspend(|| self.talk.detail(&format!("{name}: {seconds} s")));
         }
     }
-}
 
-impl Progress for LoadProgress<'_> {
-    fn phase(&self, name: &str, rows: u64) {
+    /// A phase begins, which will handle so many rows.
+    pub(crate) fn phase(&self, name: &str, rows: u64) {
         self.end_phase(Some(name));
         self.bar.suspend(|| self.talk.detail(&format!("{name} …")));
         self.bytes.store(0, Ordering::Relaxed);
@@ -74,7 +72,8 @@ impl Progress for LoadProgress<'_> {
         self.bar.set_message("");
     }
 
-    fn advance(&self, rows: u64, bytes: u64) {
+    /// So many rows and bytes more are handled.
+    pub(crate) fn advance(&self, rows: u64, bytes: u64) {
         let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.bar.inc(rows);
         let seconds = self.bar.elapsed().as_secs_f64();
@@ -111,9 +110,7 @@ impl<'a> RunProgress<'a> {
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
-}
 
-impl RunProgress<'_> {
     fn live_line(&self, live: &dyno_drive::Live) -> String {
         // By operations there is no length; the share that is done tells how long it will take.
         let remaining_s = match live.total_s {
@@ -143,10 +140,9 @@ impl RunProgress<'_> {
         let line = dyno_report::live_line(&shown, &dyno_report::Style { width: room, ..style });
         format!("{place}{line}{all}")
     }
-}
 
-impl Watch for RunProgress<'_> {
-    fn event(&self, event: &Event) {
+    /// The run goes on.
+    pub(crate) fn event(&self, event: &Event) {
         let line = match event {
             Event::Connecting { ready, of } => format!("connecting: {ready} of {of} sessions are ready"),
             Event::Warmup { seconds } => {
@@ -163,14 +159,6 @@ impl Watch for RunProgress<'_> {
         } else {
             self.talk.detail(&line);
         }
-    }
-
-    fn connected(&self) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn drained(&self) -> Result<(), String> {
-        Ok(())
     }
 }
 

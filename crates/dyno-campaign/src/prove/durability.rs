@@ -1,78 +1,111 @@
-//! `dyno prove durability`: what a server acknowledged must be there after it was killed.
+//! What a server acknowledged must be there after it was killed.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
+use dyno_analyze::number;
 use dyno_drive::prove::{Account, Book, Start, Witness};
 use dyno_engine::{ServerLife, Target, TargetError, TargetErrorKind, Work};
 use dyno_plan::{Plan, Span};
-use dyno_record::{RunRecord, Status};
-use dyno_report::number;
-use serde_json::json;
+use dyno_record::{RunRecord, StartedRun, Status};
 
-use super::account;
-use super::kill::{self, KILL_WITHIN, Killed, Killer, Signal, Tell};
-use crate::cli::{Common, ProveDurability};
-use crate::commands::ready::{Begun, Ready, store};
-use crate::exit::{Exit, usage};
-use crate::progress::RunProgress;
-use crate::talk::Talk;
+use super::kill::{self, KILL_WITHIN, Kill, Killed, Killer, Signal, Tell};
+use super::with_updates;
+use crate::error::Error;
+use crate::event::{Event, ProofEvent};
+use crate::hooks::Watched;
+use crate::lead::Lead;
+use crate::measure::run_stamp;
+use crate::ready::Ready;
+use crate::room::Loading;
 
-pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyhow::Result<Exit> {
-    let plan = timed(super::plan::plan_with_updates(common, talk)?, args.after);
+/// What became of a server that was to be killed.
+#[derive(Debug, Clone)]
+pub struct Durability {
+    /// The run.
+    pub record: RunRecord,
+    /// What the rows say; nothing where the run ended before the server was killed.
+    pub verdict: Option<Verdict>,
+}
+
+/// What the rows say of a server that was killed.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// Whether it crashed and everything that it had acknowledged is there.
+    pub is_proved: bool,
+    /// The answer in one sentence.
+    pub line: String,
+    /// What explains it, or limits it.
+    pub reasons: Vec<String>,
+    /// What happened to the server.
+    pub server: &'static str,
+    /// Settings that are off, and let a server lose what it has acknowledged.
+    pub settings_off: Vec<&'static str>,
+    /// What the rows hold; nothing where they cannot be read.
+    pub account: Option<Account>,
+}
+
+/// Does a run of `plan`'s updates, in the middle of which the server is killed, and reads every row when it is back.
+///
+/// # Errors
+/// The plan or the target is not fit for that, a command cannot be run, or the server does not come back.
+pub fn durability(lead: &Lead<'_>, plan: Plan, kill: Kill<'_>) -> Result<Durability, Error> {
+    let plan = timed(with_updates(lead, plan), kill.after);
     if plan.target.is_several() {
-        return Err(usage(
+        return Err(Error::usage(
             "one server is killed and must come back with all that it acknowledged, and the plan names several targets",
             "prove each of them: --target URL; `dyno prove updates` takes several together",
         ));
     }
-    let ready = Ready::new(common, plan, Work::Prove, talk, refuse_unkillable)?;
-    let before = ready.target().life()?;
-    talk.say("reading the version of every row");
-    let start = Start::read(ready.target().as_ref(), ready.spec())?;
-    let book = Arc::new(Book::new(ready.spec(), ready.plan.workload.work_unit));
-    let begun = ready.begin(talk)?;
-    let (mut record, killed) = drive(&ready, &begun, &book, args, talk)?;
+    let ready = Ready::new(lead, plan, Work::Prove, Loading::Never, refuse_unkillable)?;
+    let (target, spec) = (ready.target().as_ref(), &ready.specs[0]);
+    let before = target.life()?;
+    lead.tell(Event::Proof(ProofEvent::Reading));
+    let start = Start::read(target, spec)?;
+    let book = Arc::new(Book::new(spec, ready.plan.workload.work_unit));
+    let begun = ready.begin(None)?;
+    let (mut record, killed) = drive(&ready, &begun, &book, &kill)?;
     if *killed.as_ref().unwrap_or(&Killed::Unnoticed) != Killed::Never {
         record.status = Status::Interrupted;
         record.reasons = vec!["the server was killed on purpose, to prove durability".to_owned()];
     }
-    store(&ready.repository, &record, talk)?;
+    ready.store(&record)?;
     if killed? == Killed::Never {
-        return Ok(told_early_end(&record, talk));
+        return Ok(Durability { record, verdict: None });
     }
-    if let Some(command) = &args.restart_command {
-        talk.say("starting the server again");
-        let status = kill::shell(command, talk)?;
+    if let Some(command) = kill.restart {
+        lead.tell(Event::Proof(ProofEvent::Restarting));
+        let status = kill::shell(lead, command, kill.output)?;
         if !status.success() {
-            talk.say(&format!("warning: the restart command ended with {status}"));
+            lead.tell(Event::Proof(ProofEvent::CommandEnded("restart", status.to_string())));
         }
     }
-    let after = kill::wait_back(ready.target().as_ref(), args.restart_wait.0, talk)?;
+    let after = kill::wait_back(lead, target, kill.wait)?;
     let fate = Fate::of(before.as_ref(), after.as_ref(), book.lost_connections());
-    talk.say("reading every row again");
-    let found = match start.compare(ready.target().as_ref(), &book, begun.run_stamp) {
+    lead.tell(Event::Proof(ProofEvent::ReadingAgain(None)));
+    let found = match start.compare(target, &book, run_stamp(&begun.id)) {
         Ok(account) => Ok(account),
         // A server that is back and cannot read its own tables has lost more than commits.
         Err(error) if error.kind == TargetErrorKind::Database => Err(error),
         Err(error) => return Err(error.into()),
     };
-    conclude(&ready, &record, fate, &found, talk)
+    Ok(Durability { record, verdict: Some(judged(&ready, fate, found)) })
 }
 
 /// A plan whose window lasts until the kill, and until it was noticed.
-fn timed(mut plan: Plan, after: Span) -> Plan {
-    plan.run.warmup = Span(std::time::Duration::ZERO);
+fn timed(mut plan: Plan, after: Duration) -> Plan {
+    plan.run.warmup = Span(Duration::ZERO);
     plan.run.ops_per_session = None;
-    plan.run.time = Some(Span(after.0 + 2 * KILL_WITHIN));
+    plan.run.time = Some(Span(after + 2 * KILL_WITHIN));
     plan
 }
 
-fn refuse_unkillable(target: &dyn Target) -> anyhow::Result<()> {
+fn refuse_unkillable(target: &dyn Target) -> Result<(), Error> {
     if target.life()?.is_some() {
         return Ok(());
     }
-    Err(usage(
+    Err(Error::usage(
         format!(
             "{} runs inside this process, so it cannot be killed apart from the one that keeps account",
             target.engine()
@@ -83,38 +116,26 @@ fn refuse_unkillable(target: &dyn Target) -> anyhow::Result<()> {
 
 /// Drives the run while a killer waits for its moment.
 fn drive(
-    ready: &Ready,
-    begun: &Begun,
+    ready: &Ready<'_>,
+    begun: &StartedRun,
     book: &Arc<Book>,
-    args: &ProveDurability,
-    talk: &Talk,
-) -> anyhow::Result<(RunRecord, anyhow::Result<Killed>)> {
+    kill: &Kill<'_>,
+) -> Result<(RunRecord, Result<Killed, Error>), Error> {
     let (send, signals) = channel();
-    let killer =
-        Killer { command: &args.kill_command, after: args.after.0, book, cancel: &ready.cancel, talk };
-    let progress = RunProgress::new(talk);
+    let killer = Killer { lead: ready.lead, kill, book };
+    let watched = Watched { lead: ready.lead, hooked: None };
     std::thread::scope(|scope| {
         let killing = scope.spawn(move || killer.run(&signals));
-        let watch = Tell { inner: &progress, killer: send.clone() };
+        let watch = Tell { inner: &watched, killer: send.clone() };
         let witness: Arc<dyn Target> = Arc::new(Witness::new(Arc::clone(ready.target()), Arc::clone(book)));
-        let driven = ready.drive(begun, vec![witness], &watch, talk);
-        progress.finish();
+        let driven = ready.drive(begun, vec![witness], &watch);
         // A killer that has ended needs no telling.
         let _ = send.send(Signal::Over);
-        let killed = killing.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the killing thread panicked")));
+        let panicked = |_| Err(Error::Other { what: "the killing thread panicked".to_owned(), source: None });
+        let killed = killing.join().unwrap_or_else(panicked);
         // The server is gone, and with it may be what sessions left in its tables: the next run looks.
         Ok((driven?.0, killed))
     })
-}
-
-fn told_early_end(record: &RunRecord, talk: &Talk) -> Exit {
-    for reason in &record.reasons {
-        talk.error(&format!("the run ended before the server was killed: {reason}"), "");
-    }
-    match record.status {
-        Status::Interrupted => Exit::Interrupted,
-        _ => Exit::Failed,
-    }
 }
 
 /// What happened to the server.
@@ -157,42 +178,27 @@ const LIES: [(&str, &str); 3] = [
 ];
 
 /// Those of [`LIES`] that this server tells.
-fn lies(ready: &Ready) -> Vec<(&'static str, &'static str)> {
+fn lies(ready: &Ready<'_>) -> Vec<(&'static str, &'static str)> {
     let is_off =
         |name: &str| ready.targets.first().identity.settings.get(name).is_some_and(|value| value == "off");
     LIES.into_iter().filter(|(name, _)| is_off(name)).collect()
 }
 
-fn conclude(
-    ready: &Ready,
-    record: &RunRecord,
-    fate: Fate,
-    found: &Result<Account, TargetError>,
-    talk: &Talk,
-) -> anyhow::Result<Exit> {
+fn judged(ready: &Ready<'_>, fate: Fate, found: Result<Account, TargetError>) -> Verdict {
     let lies = lies(ready);
     let is_proved = fate == Fate::Crashed
         && found.as_ref().is_ok_and(|account| account.is_whole() && account.commits_acknowledged > 0);
-    let words = verdict(fate, found, is_proved);
-    let reasons = reasons(fate, found, is_proved, &lies);
-    talk.json(&json!({
-        "proof": "durability", "proved": is_proved, "verdict": words, "reasons": reasons, "run": record.id,
-        "server": fate.name(), "settings_off": lies.iter().map(|(name, _)| name).collect::<Vec<_>>(),
-        "account": found.as_ref().ok().map(account::as_json),
-    }))?;
-    if let Ok(account) = found {
-        talk.show(&account::table(account, None, &talk.style()))?;
+    Verdict {
+        is_proved,
+        line: line(fate, &found, is_proved),
+        reasons: reasons(fate, &found, is_proved, &lies),
+        server: fate.name(),
+        settings_off: lies.iter().map(|(name, _)| *name).collect(),
+        account: found.ok(),
     }
-    talk.show("\n")?;
-    crate::commands::words::show_words(&words, 0, talk)?;
-    for reason in &reasons {
-        crate::commands::words::show_words(reason, 2, talk)?;
-    }
-    talk.say(&format!("the run is stored as {}", record.id));
-    Ok(if is_proved { Exit::Done } else { Exit::Invalid })
 }
 
-fn verdict(fate: Fate, found: &Result<Account, TargetError>, is_proved: bool) -> String {
+fn line(fate: Fate, found: &Result<Account, TargetError>, is_proved: bool) -> String {
     let account = match found {
         Ok(account) => account,
         Err(error) => return format!("not proved: the server is back and cannot read its data: {error}"),

@@ -1,16 +1,16 @@
 //! Killing the server in the middle of a run, and waiting until it is back.
 
-use std::os::fd::AsFd as _;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use dyno_drive::Watch;
 use dyno_drive::prove::Book;
-use dyno_drive::{Event, Watch};
-use dyno_engine::{Cancel, ServerLife, Target, TargetError, TargetErrorKind};
+use dyno_engine::{ServerLife, Target, TargetError, TargetErrorKind};
 
-use crate::talk::Talk;
+use crate::error::Error;
+use crate::event::{Event, ProofEvent};
+use crate::lead::Lead;
 
 /// The longest wait for a command, and for sessions to notice that the server has gone.
 pub(super) const KILL_WITHIN: Duration = Duration::from_secs(120);
@@ -18,6 +18,24 @@ pub(super) const KILL_WITHIN: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(50);
 /// How often a server that is not back yet is asked again.
 const ASK: Duration = Duration::from_millis(250);
+
+/// Where a command of the user's may write, each time it is asked.
+pub type Output<'a> = &'a (dyn Fn() -> std::io::Result<Stdio> + Sync);
+
+/// How the server is killed and comes back.
+#[derive(Clone, Copy)]
+pub struct Kill<'a> {
+    /// Kills it the hard way; run through `sh -c`.
+    pub command: &'a str,
+    /// How long updates run before.
+    pub after: Duration,
+    /// Starts it again; nothing where it comes back by itself.
+    pub restart: Option<&'a str>,
+    /// The longest wait for it to come back.
+    pub wait: Duration,
+    /// Where both commands may write.
+    pub output: Output<'a>,
+}
 
 /// What the run tells the killer.
 pub(super) enum Signal {
@@ -34,8 +52,8 @@ pub(super) struct Tell<'a> {
 }
 
 impl Watch for Tell<'_> {
-    fn event(&self, event: &Event) {
-        if matches!(event, Event::Window { .. }) {
+    fn event(&self, event: &dyno_drive::Event) {
+        if matches!(event, dyno_drive::Event::Window { .. }) {
             // A killer that has gone needs no telling.
             let _ = self.killer.send(Signal::Window);
         }
@@ -64,36 +82,35 @@ pub(super) enum Killed {
 
 /// Who kills.
 pub(super) struct Killer<'a> {
-    pub(super) command: &'a str,
-    pub(super) after: Duration,
+    pub(super) lead: &'a Lead<'a>,
+    pub(super) kill: &'a Kill<'a>,
     pub(super) book: &'a Book,
-    pub(super) cancel: &'a Cancel,
-    pub(super) talk: &'a Talk,
 }
 
 impl Killer<'_> {
     /// Waits for the window and then `after`, runs the command, and ends the run when sessions have noticed.
-    pub(super) fn run(&self, signals: &Receiver<Signal>) -> anyhow::Result<Killed> {
+    pub(super) fn run(&self, signals: &Receiver<Signal>) -> Result<Killed, Error> {
         match signals.recv() {
             Ok(Signal::Window) => {}
             Ok(Signal::Over) | Err(_) => return Ok(Killed::Never),
         }
-        if !matches!(signals.recv_timeout(self.after), Err(RecvTimeoutError::Timeout)) {
+        if !matches!(signals.recv_timeout(self.kill.after), Err(RecvTimeoutError::Timeout)) {
             return Ok(Killed::Never);
         }
         let lost_before = self.book.lost_connections();
-        self.talk.say("killing the server");
-        let outcome = shell(self.command, self.talk);
+        self.lead.tell(Event::Proof(ProofEvent::Killing));
+        let outcome = shell(self.lead, self.kill.command, self.kill.output);
         match &outcome {
             Ok(status) if !status.success() => {
-                self.talk.say(&format!("warning: the kill command ended with {status}"));
+                let ended = ProofEvent::CommandEnded("kill", status.to_string());
+                self.lead.tell(Event::Proof(ended));
             }
             _ => {}
         }
         let noticed = outcome.is_ok() && self.wait_noticed(signals, lost_before);
         // Whatever came of it: without a server, or with one that was not killed, there is nothing more to do.
-        self.cancel.cancel();
-        outcome.context("the kill command could not be run")?;
+        self.lead.cancel.cancel();
+        outcome.map_err(|error| Error::because("the kill command could not be run", error))?;
         Ok(if noticed { Killed::Gone } else { Killed::Unnoticed })
     }
 
@@ -113,32 +130,27 @@ impl Killer<'_> {
     }
 }
 
-/// Runs a command of the user's; what it says goes to stderr. It may take [`KILL_WITHIN`] at most.
-pub(super) fn shell(command: &str, talk: &Talk) -> anyhow::Result<ExitStatus> {
-    talk.detail(&format!("sh -c {command:?}"));
-    let said = || -> std::io::Result<Stdio> {
-        if talk.quiet {
-            Ok(Stdio::null())
-        } else {
-            Ok(std::io::stderr().as_fd().try_clone_to_owned()?.into())
-        }
-    };
+/// Runs a command of the user's, whose `output` goes where that says. It may take [`KILL_WITHIN`] at most.
+pub(super) fn shell(lead: &Lead<'_>, command: &str, output: Output<'_>) -> Result<ExitStatus, Error> {
+    lead.tell(Event::Proof(ProofEvent::Command(command.to_owned())));
+    let failed = |error: std::io::Error| Error::because("sh could not be run", error);
     let mut child = Command::new("sh")
         .args(["-c", command])
         .stdin(Stdio::null())
-        .stdout(said()?)
-        .stderr(said()?)
+        .stdout(output().map_err(failed)?)
+        .stderr(output().map_err(failed)?)
         .spawn()
-        .context("sh could not be started")?;
+        .map_err(failed)?;
     let until = Instant::now() + KILL_WITHIN;
     loop {
-        if let Some(status) = child.try_wait()? {
+        if let Some(status) = child.try_wait().map_err(failed)? {
             return Ok(status);
         }
         if Instant::now() >= until {
-            child.kill()?;
-            child.wait()?;
-            anyhow::bail!("the command did not end within {} s: {command}", KILL_WITHIN.as_secs());
+            child.kill().and_then(|()| child.wait()).map_err(failed)?;
+            let limit_s = KILL_WITHIN.as_secs();
+            let what = format!("the command did not end within {limit_s} s: {command}");
+            return Err(Error::Other { what, source: None });
         }
         std::thread::sleep(LOOK);
     }
@@ -146,11 +158,11 @@ pub(super) fn shell(command: &str, talk: &Talk) -> anyhow::Result<ExitStatus> {
 
 /// Waits up to `patience` until the server answers, and says which of its lives that is.
 pub(super) fn wait_back(
+    lead: &Lead<'_>,
     target: &dyn Target,
     patience: Duration,
-    talk: &Talk,
 ) -> Result<Option<ServerLife>, TargetError> {
-    talk.say("waiting for the server");
+    lead.tell(Event::Proof(ProofEvent::Waiting));
     let until = Instant::now() + patience;
     loop {
         let error = match target.life() {

@@ -1,4 +1,4 @@
-//! `dyno prove updates`: what the rows say of a run's updates, held against what was acknowledged.
+//! What the rows say of a run's updates, held against what was acknowledged.
 //!
 //! Targets with data of their own have an account each. Where several reach the same data there is one account of what all of
 //! them acknowledged, and the rows are read through the one that the data was loaded through.
@@ -6,44 +6,54 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dyno_analyze::number;
 use dyno_drive::prove::{Account, Book, Start, Witness};
 use dyno_engine::{Target, Work};
-use dyno_plan::DataSpec;
-use dyno_record::{RunRecord, Status};
-use dyno_report::number;
-use serde_json::{Value, json};
+use dyno_plan::{DataSpec, Plan};
+use dyno_record::RunRecord;
 
-use super::account;
-use crate::cli::Common;
-use crate::commands::ready::{Ready, store};
-use crate::exit::Exit;
-use crate::progress::RunProgress;
-use crate::talk::Talk;
+use super::with_updates;
+use crate::error::Error;
+use crate::event::{Event, ProofEvent};
+use crate::hooks::Watched;
+use crate::lead::Lead;
+use crate::measure::run_stamp;
+use crate::ready::Ready;
+use crate::room::Loading;
 use crate::targets::Reached;
-use crate::tidy;
 
 /// The longest wait for rows to show what was acknowledged elsewhere, where several targets reach the same data.
 const SEEN_WITHIN: Duration = Duration::from_secs(60);
 /// The pause between two readings of all rows.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
-pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
-    let plan = super::plan::plan_with_updates(common, talk)?;
-    let ready = Ready::new(common, plan, Work::Prove, talk, |_| Ok(()))?;
-    talk.say("reading the version of every row");
-    let kept = open(&ready, talk)?;
-    let begun = ready.begin(talk)?;
-    let progress = RunProgress::new(talk);
-    let driven = ready.drive(&begun, witnesses(&ready, &kept), &progress, talk);
-    progress.finish();
-    let (mut record, left) = driven?;
-    dyno_analyze::judge(&mut record);
-    store(&ready.repository, &record, talk)?;
-    tidy::up(left, &ready.cancel, talk);
-    talk.say(&format!("stored as {}; reading every row again", record.id));
-    let proofs: anyhow::Result<Vec<Proof>> =
-        kept.iter().map(|kept| kept.close(&ready, begun.run_stamp, &record)).collect();
-    conclude(&record, &proofs?, talk)
+/// What a run's updates have come to.
+#[derive(Debug, Clone)]
+pub struct Updates {
+    /// The run.
+    pub record: RunRecord,
+    /// Its accounts.
+    pub proofs: Vec<Proof>,
+}
+
+/// Does a run of `plan`, and holds every row against what the run was told of its updates.
+///
+/// # Errors
+/// The plan or the target is not fit for a run, or its rows cannot be read.
+pub fn updates(lead: &Lead<'_>, plan: Plan) -> Result<Updates, Error> {
+    let plan = with_updates(lead, plan);
+    let ready = Ready::new(lead, plan, Work::Prove, Loading::Never, |_| Ok(()))?;
+    lead.tell(Event::Proof(ProofEvent::Reading));
+    let kept = open(&ready)?;
+    let begun = ready.begin(None)?;
+    let watch = Watched { lead, hooked: None };
+    let (record, left) = ready.drive(&begun, witnesses(&ready, &kept), &watch)?;
+    let record = ready.keep(record, left)?;
+    lead.tell(Event::Proof(ProofEvent::ReadingAgain(Some(record.id.clone()))));
+    let run_stamp = run_stamp(&begun.id);
+    let proofs: Result<Vec<Proof>, Error> =
+        kept.iter().map(|kept| kept.close(&ready, run_stamp, &record)).collect();
+    Ok(Updates { proofs: proofs?, record })
 }
 
 /// An account that is kept during the run.
@@ -57,9 +67,9 @@ struct Kept<'a> {
 }
 
 /// Opens the accounts: what all rows hold before the run.
-fn open<'a>(ready: &'a Ready, talk: &Talk) -> anyhow::Result<Vec<Kept<'a>>> {
-    let open = |reached: &'a Reached, spec: &DataSpec, at| -> anyhow::Result<Kept<'a>> {
-        let start = reached.named(Start::read(reached.target.as_ref(), spec).map_err(Into::into))?;
+fn open<'a>(ready: &'a Ready<'_>) -> Result<Vec<Kept<'a>>, Error> {
+    let open = |reached: &'a Reached, spec: &DataSpec, at| -> Result<Kept<'a>, Error> {
+        let start = reached.named(Start::read(reached.target.as_ref(), spec))?;
         let book = Arc::new(Book::new(spec, ready.plan.workload.work_unit));
         Ok(Kept { reached, at, start, book })
     };
@@ -70,7 +80,8 @@ fn open<'a>(ready: &'a Ready, talk: &Talk) -> anyhow::Result<Vec<Kept<'a>>> {
             None if ready.targets.is_shared() => return Ok(vec![open(reached, spec, None)?]),
             None => kept.push(open(reached, spec, Some(at))?),
             Some(why) if !ready.targets.is_shared() => {
-                talk.say(&format!("{} keeps no account: {why}", reached.target.url()));
+                let event = ProofEvent::NoAccount(reached.target.url(), why.clone());
+                ready.lead.tell(Event::Proof(event));
             }
             Some(_) => {}
         }
@@ -79,7 +90,7 @@ fn open<'a>(ready: &'a Ready, talk: &Talk) -> anyhow::Result<Vec<Kept<'a>>> {
 }
 
 /// The plan's targets, each behind a witness that writes into the book of its account.
-fn witnesses(ready: &Ready, kept: &[Kept<'_>]) -> Vec<Arc<dyn Target>> {
+fn witnesses(ready: &Ready<'_>, kept: &[Kept<'_>]) -> Vec<Arc<dyn Target>> {
     let one = |(at, reached): (usize, &Reached)| -> Arc<dyn Target> {
         let target = Arc::clone(&reached.target);
         match kept.iter().find(|kept| kept.at.is_none_or(|own| own == at)) {
@@ -91,21 +102,23 @@ fn witnesses(ready: &Ready, kept: &[Kept<'_>]) -> Vec<Arc<dyn Target>> {
 }
 
 /// A closed account.
-struct Proof {
+#[derive(Debug, Clone)]
+pub struct Proof {
     /// The target, where it is about one of several.
-    of: Option<String>,
-    account: Account,
+    pub of: Option<String>,
+    /// What the rows hold, and what was acknowledged.
+    pub account: Account,
     /// Rows that the run's record says were updated, where it does.
-    recorded: Option<u64>,
+    pub recorded: Option<u64>,
 }
 
 impl Kept<'_> {
     /// Reads all rows again, and holds them against what was acknowledged.
-    fn close(&self, ready: &Ready, run_stamp: u64, record: &RunRecord) -> anyhow::Result<Proof> {
+    fn close(&self, ready: &Ready<'_>, run_stamp: u64, record: &RunRecord) -> Result<Proof, Error> {
         let until = Instant::now() + SEEN_WITHIN;
         let read = || {
             let compared = self.start.compare(self.reached.target.as_ref(), &self.book, run_stamp);
-            self.reached.named(compared.map_err(Into::into))
+            self.reached.named(compared)
         };
         let mut account = read()?;
         // What another target has acknowledged arrives in its own time, and no engine tells from outside when it has: so the
@@ -131,7 +144,7 @@ impl Kept<'_> {
 
 impl Proof {
     /// Every acknowledged update is in its rows once, the record says so too, and there was something to prove.
-    fn holds(&self) -> bool {
+    pub fn holds(&self) -> bool {
         self.account.is_whole()
             && self.account.commits_acknowledged > 0
             && self.recorded.is_none_or(|recorded| recorded == self.account.rows_acknowledged)
@@ -146,69 +159,39 @@ impl Proof {
             _ => format!("what the rows hold is not what {commits} acknowledged commits did to {rows} rows"),
         }
     }
-
-    fn as_json(&self) -> Value {
-        json!({
-            "target": self.of, "proved": self.holds(), "recorded_rows_updated": self.recorded,
-            "account": account::as_json(&self.account),
-        })
-    }
 }
 
-fn conclude(record: &RunRecord, proofs: &[Proof], talk: &Talk) -> anyhow::Result<Exit> {
-    let is_proved = !proofs.is_empty() && proofs.iter().all(Proof::holds);
-    let words = verdict(proofs);
-    let mut proof = json!({
-        "proof": "updates", "proved": is_proved, "verdict": words, "run": record.id, "status": record.status,
-        "recorded_rows_updated": record.whole.as_ref().map(|whole| whole.rows_updated),
-    });
-    match proofs {
-        [only] if only.of.is_none() => proof["account"] = account::as_json(&only.account),
-        several => proof["targets"] = several.iter().map(Proof::as_json).collect(),
+impl Updates {
+    /// Whether every account holds.
+    pub fn is_proved(&self) -> bool {
+        !self.proofs.is_empty() && self.proofs.iter().all(Proof::holds)
     }
-    talk.json(&proof)?;
-    for Proof { of, account, recorded } in proofs {
-        if let Some(of) = of {
-            talk.show(&format!("{of}\n"))?;
+
+    /// One sentence about all accounts: the first that does not hold, or what all of them hold.
+    pub fn verdict(&self) -> String {
+        let proofs = &self.proofs;
+        if let Some(broken) = proofs.iter().find(|proof| !proof.holds()) {
+            let of = broken.of.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
+            return format!("not proved: {of}{}", broken.fault());
         }
-        talk.show(&account::table(account, *recorded, &talk.style()))?;
-        talk.show("\n")?;
-    }
-    crate::commands::words::show_words(&words, 0, talk)?;
-    for reason in &record.reasons {
-        talk.say(&format!("the run itself is {}: {reason}", record.status.name()));
-    }
-    Ok(match record.status {
-        Status::Failed => Exit::Failed,
-        Status::Interrupted => Exit::Interrupted,
-        Status::Valid | Status::Imported | Status::Invalid if is_proved => Exit::Done,
-        Status::Valid | Status::Imported | Status::Invalid => Exit::Invalid,
-    })
-}
-
-/// One sentence about all accounts: the first that does not hold, or what all of them hold.
-fn verdict(proofs: &[Proof]) -> String {
-    if let Some(broken) = proofs.iter().find(|proof| !proof.holds()) {
-        let of = broken.of.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
-        return format!("not proved: {of}{}", broken.fault());
-    }
-    let sum = |count: fn(&Account) -> u64| proofs.iter().map(|proof| count(&proof.account)).sum::<u64>();
-    let bounds = match sum(|account| account.commits_unknown) {
-        0 => String::new(),
-        unknown => format!(
-            " ({} more were cut off by errors and may be there or not: of their rows {} are)",
-            number::count(unknown),
-            number::count(sum(|account| account.rows_unknown_found))
-        ),
-    };
-    let of = match proofs.len() {
-        1 => String::new(),
-        targets => format!("of {targets} targets, each held against its own rows, "),
-    };
-    format!(
-        "proved: {of}each of {} row updates in {} acknowledged commits is in its row once, none is lost and none is there \
+        let sum = |count: fn(&Account) -> u64| proofs.iter().map(|proof| count(&proof.account)).sum::<u64>();
+        let bounds = match sum(|account| account.commits_unknown) {
+            0 => String::new(),
+            unknown => format!(
+                " ({} more were cut off by errors and may be there or not: of their rows {} are)",
+                number::count(unknown),
+                number::count(sum(|account| account.rows_unknown_found))
+            ),
+        };
+        let of = match proofs.len() {
+            1 => String::new(),
+            targets => format!("of {targets} targets, each held against its own rows, "),
+        };
+        format!(
+            "proved: {of}each of {} row updates in {} acknowledged commits is in its row once, none is lost and none is there \
          twice{bounds}",
-        number::count(sum(|account| account.rows_acknowledged)),
-        number::count(sum(|account| account.commits_acknowledged)),
-    )
+            number::count(sum(|account| account.rows_acknowledged)),
+            number::count(sum(|account| account.commits_acknowledged)),
+        )
+    }
 }

@@ -34,6 +34,15 @@ pub(crate) enum Over {
     Rate,
 }
 
+impl From<Over> for dyno_campaign::search::Over {
+    fn from(over: Over) -> Self {
+        match over {
+            Over::Sessions => Self::Sessions,
+            Over::Rate => Self::Rate,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// What must be kept, such as `p99 <= 2ms`; all of them, if given several times.

@@ -1,9 +1,11 @@
 //! Options that several commands have.
 
 use clap::Args;
+use dyno_campaign::Error;
+use dyno_campaign::compare::Judge;
 
 /// Names under which runs are found again.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct Marks {
     /// The variant of the platform that is measured, such as `ext4`; compare takes variant:NAME.
     #[arg(long, value_name = "NAME", value_parser = mark)]
@@ -13,12 +15,25 @@ pub(crate) struct Marks {
     pub(crate) tag: Vec<String>,
 }
 
+impl From<&Marks> for dyno_campaign::Marks {
+    fn from(marks: &Marks) -> Self {
+        Self { variant: marks.variant.clone(), tag: marks.tag.clone() }
+    }
+}
+
 /// A name that `tag:NAME` and `variant:NAME` can find: commas stand between such names.
 fn mark(name: &str) -> Result<String, String> {
     match name.trim() {
         "" => Err("a name must not be empty".to_owned()),
         name if name.contains(',') => Err(format!("a name has no comma: try {:?}", name.replace(',', "-"))),
         name => Ok(name.to_owned()),
+    }
+}
+
+impl CompareRules {
+    /// What judges by them.
+    pub(crate) fn judge(&self) -> Result<Judge, Error> {
+        Judge::new(&self.metric, self.margin, &self.gate)
     }
 }
 

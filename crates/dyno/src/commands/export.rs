@@ -2,15 +2,16 @@
 
 use std::io::{self, Write};
 
+use dyno_campaign::{files, select};
 use dyno_record::{Repository, RunRecord, Series, SeriesPoint};
 use dyno_report::SeriesCsv;
 use serde::Serialize;
 
 use crate::cli::{Common, Export};
+use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::Output;
 use crate::talk::Talk;
-use crate::{context, files, select};
 
 /// An interval as JSON.
 #[derive(Serialize)]

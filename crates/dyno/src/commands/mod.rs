@@ -2,7 +2,6 @@
 
 mod ab;
 mod awr;
-mod campaign;
 mod check;
 mod compare;
 mod completions;
@@ -16,17 +15,13 @@ mod load;
 mod man;
 mod new_file;
 mod prove;
-mod ready;
-mod refuse;
 mod report;
-mod room;
 mod run;
 mod search;
 mod show;
 mod soak;
 mod sweep;
 mod trend;
-mod words;
 
 use crate::cli::{Cli, Command, Prove};
 use crate::context;
@@ -37,7 +32,8 @@ use crate::talk::Talk;
 pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
     let common = &cli.common;
     if !needs_plan(&cli.command) {
-        context::check_options(common)?;
+        // A command that needs no plan would else take no notice of wrong ones.
+        dyno_plan::check_options(&context::options(common))?;
     }
     match &cli.command {
         Command::Init(args) => init::run(common, args, talk),

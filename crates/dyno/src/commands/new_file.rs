@@ -8,7 +8,7 @@ use crate::exit::usage;
 /// Writes a file that a user is to edit; one that is there only with `force`. `option` names another file.
 pub(super) fn write_new(path: &Path, text: &str, force: bool, option: &str) -> anyhow::Result<()> {
     let written = match force {
-        true => crate::files::replace(path, text.as_bytes()),
+        true => dyno_campaign::files::replace(path, text.as_bytes()),
         false => {
             let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
             file.and_then(|mut file| file.write_all(text.as_bytes()))

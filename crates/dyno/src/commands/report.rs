@@ -4,14 +4,14 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dyno_campaign::{conclusions, files, select};
 use dyno_report::{ExportError, Exporter, Request, exporters};
 
 use crate::cli::{Common, Report};
+use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::Output;
-use crate::select;
 use crate::talk::Talk;
-use crate::{conclusions, context, files};
 
 pub(super) fn run(common: &Common, args: &Report, talk: &Talk) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;

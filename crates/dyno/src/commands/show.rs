@@ -1,13 +1,14 @@
 //! `dyno show`: whole records, or several as one table.
 
+use dyno_campaign::{conclusions, select};
 use dyno_record::RunRecord;
-use dyno_report::{ResultRow, Style};
+use dyno_report::ResultRow;
 use serde_json::json;
 
 use crate::cli::{Common, Show};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::{conclusions, context, select};
+use crate::{context, words};
 
 pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
@@ -26,7 +27,7 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
             if !named {
                 talk.json(one)?;
             }
-            talk.show(&if args.table { card(one, &style) } else { dyno_report::show(one, &style) })?;
+            talk.show(&if args.table { words::card(one, &style) } else { dyno_report::show(one, &style) })?;
         }
         many => {
             if !named {
@@ -48,14 +49,4 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
         talk.show(&format!("\n{}", dyno_report::conclusion_text(conclusion, &style)))?;
     }
     Ok(Exit::Done)
-}
-
-/// One run's result, and what the audit says of it.
-pub(super) fn card(record: &RunRecord, style: &Style) -> String {
-    let card = dyno_report::result_card(&ResultRow::from(record), style);
-    let placed =
-        dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
-    let targets = dyno_report::targets_table(record, style);
-    let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
-    format!("{card}{placed}{targets}\n{}", dyno_report::audit_words(&record.audit, style))
 }

@@ -2,8 +2,6 @@
 
 mod account;
 mod durability;
-mod kill;
-mod plan;
 mod updates;
 mod window;
 

@@ -12,7 +12,7 @@ use crate::talk::Talk;
 
 pub(super) fn run(args: &ProveWindow, talk: &Talk) -> anyhow::Result<Exit> {
     talk.say("driving a scripted database, some 30 short runs");
-    let figures = dyno_drive::prove::window()?;
+    let figures = dyno_drive::prove::window().map_err(dyno_campaign::Error::from)?;
     let wrong = figures.iter().filter(|figure| !figure.proved()).count();
     talk.json(&as_json(&figures, wrong == 0))?;
     let style = talk.style();

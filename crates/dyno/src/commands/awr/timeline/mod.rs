@@ -45,7 +45,7 @@ pub(super) fn run(args: &TimelineArgs, talk: &Talk) -> anyhow::Result<Exit> {
                 sheet(&timelines.iter().flat_map(charts::charts).collect::<Vec<_>>(), Look::Alone)
             }
         };
-        crate::files::replace(path, text.as_bytes())
+        dyno_campaign::files::replace(path, text.as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;
         talk.say(&format!("written: {}", path.display()));
     }

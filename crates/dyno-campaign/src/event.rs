@@ -1,0 +1,227 @@
+//! What a campaign tells whoever leads it, and what it asks them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dyno_engine::{DropItem, LoadReport, Secret};
+use dyno_plan::{Plan, TargetUrl};
+use dyno_record::{PartOf, RunId, RunRecord, SweepId, SweepKind};
+
+use crate::error::Error;
+
+/// Whoever leads a campaign. Events come in their order; those of a load come from any thread.
+pub trait Listener: Sync {
+    /// Something has happened.
+    fn event(&self, event: &Event);
+
+    /// The password of `url`, whose server wants one; nothing where nobody can be asked.
+    ///
+    /// # Errors
+    /// Somebody was asked and could not answer.
+    fn password(&self, url: &TargetUrl) -> Result<Option<Secret>, Error>;
+
+    /// Whether these commands of a plan, each behind its name, may run.
+    ///
+    /// # Errors
+    /// Somebody was asked and could not answer.
+    fn allows(&self, commands: &[(&str, &str)]) -> Result<bool, Error>;
+}
+
+/// What happens.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Every target was reached: from now on the campaign ends in good order where its `Cancel` is asked. Told once.
+    Reached,
+    /// A target is locked against others; what the lock does not keep off, if there is something.
+    Locked(Option<String>),
+    /// The data of a target is looked at.
+    LookingAtData,
+    /// Data was loaded through one target, and is not seen through all of them yet.
+    WaitingForData,
+    /// So many rows that a run had inserted and left behind are gone.
+    Removed(u64),
+    /// Data of another block size is dropped to make room.
+    DroppingData,
+    /// A small schema is loaded, driven and dropped.
+    CheckingDeeply,
+    /// About a command of the plan.
+    Hook(HookEvent),
+    /// About a load.
+    Load(LoadEvent),
+    /// A run has a name and is noted in the repository.
+    RunBegun {
+        /// Its name.
+        id: RunId,
+        /// Its targets, with product and version.
+        targets: String,
+        /// Whether it is one of several that belong together.
+        is_part: bool,
+    },
+    /// A run goes on.
+    Phase(dyno_drive::Event),
+    /// The sessions of a run have ended.
+    RunOver,
+    /// A run is stored; rows that it inserted are being removed, which takes a while.
+    Tidying,
+    /// The database's own report of a run.
+    OwnReport(OwnReport),
+    /// A run is judged and stored.
+    Stored(Arc<RunRecord>),
+    /// Runs that belong together begin.
+    Begun(Box<Begun>),
+    /// The next run.
+    Next(Next),
+    /// A run of several has ended.
+    Ended(Ended),
+    /// A run was held against the limits of a search: whether it keeps them, and what was measured of each.
+    Judged(bool, Vec<String>),
+    /// About a proof.
+    Proof(ProofEvent),
+    /// Dyno's objects were removed from a target, or there were none.
+    Dropped(Holdings),
+    /// Something that does not end the campaign, and should be known.
+    Warning(Warning),
+}
+
+/// Runs that belong together begin.
+#[derive(Debug, Clone)]
+pub struct Begun {
+    /// The name they share.
+    pub id: SweepId,
+    /// What they are made for.
+    pub kind: SweepKind,
+    /// The plan of the first.
+    pub plan: Plan,
+    /// What sets them apart, each with the length of its longest value.
+    pub axes: Vec<(String, usize)>,
+    /// The sides of a comparison: name and words of each.
+    pub sides: Vec<(&'static str, String)>,
+}
+
+/// The next run of several.
+#[derive(Debug, Clone)]
+pub struct Next {
+    /// Its number, from 1.
+    pub number: u32,
+    /// How many there will be, where that is known.
+    pub of: Option<u32>,
+    /// Its place among them.
+    pub part: PartOf,
+    /// How long it and all after it will take, s, where that is known.
+    pub all_s: Option<f64>,
+    /// How long those after it will take.
+    pub rest_s: Option<f64>,
+}
+
+/// A run of several has ended. With neither record nor failure it was stopped before anything was measured.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its place among them.
+    pub part: PartOf,
+    /// Its record, which may be that of a failure.
+    pub record: Option<Arc<RunRecord>>,
+    /// Why there is none.
+    pub failed: Option<String>,
+}
+
+/// About a command of the plan: its name, such as `before_run`, and the command or what it said, each line set off.
+#[derive(Debug, Clone)]
+pub enum HookEvent {
+    /// It will run.
+    Planned(&'static str, String),
+    /// It runs.
+    Started(&'static str, String),
+    /// It has ended well, and said this.
+    Said(&'static str, String),
+    /// It failed with this error, after one run that counts all the same.
+    FailedAfterRun(String),
+    /// It failed with this error, after all runs, which count all the same.
+    FailedAtEnd(String),
+}
+
+/// About a load.
+#[derive(Debug, Clone)]
+pub enum LoadEvent {
+    /// One of several targets is loaded: its URL.
+    Target(String),
+    /// The target lives in memory, so nothing of this load will stay.
+    Ephemeral,
+    /// A phase begins, such as `rows`; how many rows it will handle, 0 where that is not known.
+    Phase(String, u64),
+    /// The phase goes on by so many rows and bytes of content.
+    Advance(u64, u64),
+    /// The last phase has ended.
+    Over,
+    /// What is there is damaged, as this error says: it is removed, and loaded anew.
+    Damaged(String),
+    /// What is there is good, and this is what updates have made of it.
+    Worn(String),
+    /// The target is loaded.
+    Done(LoadReport),
+}
+
+/// The database's own report of a run: its name, such as `AWR snapshots 17 to 18`, and its file.
+#[derive(Debug, Clone)]
+pub enum OwnReport {
+    /// It cannot be had, and why.
+    Absent(String),
+    /// There is its name only.
+    Named(String),
+    /// It was written.
+    Written(String, PathBuf),
+    /// It cannot be written, and why.
+    NotWritten(String, PathBuf, String),
+}
+
+/// About a proof.
+#[derive(Debug, Clone)]
+pub enum ProofEvent {
+    /// The plan only reads; the proof does nothing but updates.
+    OnlyUpdates,
+    /// A target keeps no account: its URL, and why.
+    NoAccount(String, String),
+    /// Every row is read, before the run.
+    Reading,
+    /// Every row is read again; of the run that is stored by now.
+    ReadingAgain(Option<RunId>),
+    /// The server is killed.
+    Killing,
+    /// The server is started again.
+    Restarting,
+    /// The server is waited for.
+    Waiting,
+    /// This command runs.
+    Command(String),
+    /// A command, `kill` or `restart`, did not end well, but so.
+    CommandEnded(&'static str, String),
+}
+
+/// What a target holds of Dyno's, or held before it was removed.
+#[derive(Debug, Clone)]
+pub struct Holdings {
+    /// The target.
+    pub url: String,
+    /// What Dyno made.
+    pub items: Vec<DropItem>,
+    /// What is beside it, is not Dyno's, and stays.
+    pub left: Vec<DropItem>,
+}
+
+/// Something that does not end the campaign, with its reason.
+#[derive(Debug, Clone)]
+pub enum Warning {
+    /// What is measured cannot be kept while the run lasts; it is tried again.
+    NotKept(String),
+    /// Not all of the full series could be stored.
+    SeriesNotWhole(String),
+    /// The record could not be stored in the repository, and lies in this file.
+    StoredElsewhere(String, PathBuf),
+    /// Rows that a run inserted are still there; why, if that is known.
+    RowsLeft(Option<String>),
+    /// That commands are allowed cannot be kept in this file.
+    ConsentNotKept(String, PathBuf),
+    /// The sides of a comparison have different data.
+    SidesDiffer,
+}

@@ -1,0 +1,70 @@
+//! Who leads a campaign.
+
+use std::path::{Path, PathBuf};
+
+use dyno_engine::{Cancel, Registry};
+use dyno_record::Repository;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::event::{Event, Listener};
+
+/// What every command is given by whoever leads it: a terminal, a page or a test.
+pub struct Lead<'a> {
+    /// The engines that targets may be of.
+    pub engines: Registry,
+    /// The file that keeps all runs; nothing for the one in the user's data directory.
+    pub repository: Option<PathBuf>,
+    /// Names under which the runs are found again.
+    pub marks: Marks,
+    /// Which commands of plans may run unasked.
+    pub consent: Consent,
+    /// Asks the campaign to stop, and to keep what was measured.
+    pub cancel: Cancel,
+    /// Hears what happens.
+    pub listener: &'a dyn Listener,
+}
+
+/// Names under which runs are found again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// The variant of the platform that is measured.
+    pub variant: Option<String>,
+    /// Further marks.
+    pub tag: Vec<String>,
+}
+
+/// Which commands of plans may run unasked.
+#[derive(Debug, Clone, Default)]
+pub struct Consent {
+    /// Names of commands that the leader wrote anew, such as `pre`.
+    pub own: Vec<String>,
+    /// All of them, from now on.
+    pub all: bool,
+}
+
+impl Lead<'_> {
+    /// Tells what has happened.
+    pub(crate) fn tell(&self, event: Event) {
+        self.listener.event(&event);
+    }
+
+    /// The repository, made if it is not there.
+    pub(crate) fn repository(&self) -> Result<Repository, Error> {
+        Ok(Repository::open(&repository_path(self.repository.as_deref())?)?)
+    }
+}
+
+/// The repository's file: the one that is named, or the one in the user's data directory.
+///
+/// # Errors
+/// None is named, and there is no such directory.
+pub fn repository_path(named: Option<&Path>) -> Result<PathBuf, Error> {
+    let path = named.map(Path::to_path_buf).or_else(dyno_record::repository::default_path);
+    path.ok_or_else(|| {
+        Error::usage(
+            "the user's data directory is not known (neither XDG_DATA_HOME nor HOME is set)",
+            "give --repository FILE",
+        )
+    })
+}

@@ -1,0 +1,59 @@
+//! What people do with runs: check, load, run, sweep, search, soak, compare two sides, prove, drop.
+//!
+//! Nothing here prints, asks or exits. Whoever leads a campaign (a terminal, a page, a test) gives a [`Lead`]: the engines
+//! there are, where runs are kept, and a [`Listener`] that hears one stream of [`Event`]s and answers what only a person
+//! knows. What comes of it is a value; runs and conclusions are stored on the way.
+//!
+//! | file | job |
+//! | --- | --- |
+//! | `lead`, `event`, `error` | who leads, what they hear, what can go wrong |
+//! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
+//! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
+//! | `campaign` | runs that belong together; `sweep`, `search`, `soak` and `ab` say which comes next and what they conclude |
+//! | `check`, `deep`, `drop`, `prove` | looking at targets, removing data, proofs |
+//! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
+//! | `consent`, `files` | a plan's commands run for those who want them; files that are written whole or not at all |
+
+pub mod ab;
+mod campaign;
+mod check;
+pub mod compare;
+pub mod conclusions;
+mod consent;
+mod data;
+mod deep;
+mod drop;
+mod error;
+mod event;
+pub mod files;
+mod hooks;
+mod keeper;
+mod lead;
+mod load;
+mod measure;
+mod names;
+mod own_report;
+pub mod prove;
+mod ready;
+mod refuse;
+mod room;
+mod run;
+pub mod search;
+pub mod select;
+mod soak;
+pub mod sweep;
+mod targets;
+mod tidy;
+
+pub use campaign::Concluded;
+pub use check::{Checked, check, check_deep};
+pub use consent::tell as tell_commands;
+pub use drop::drop_data;
+pub use error::{Error, ErrorKind, HookError};
+pub use event::{
+    Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, OwnReport, ProofEvent, Warning,
+};
+pub use lead::{Consent, Lead, Marks, repository_path};
+pub use load::{Loaded, load};
+pub use run::run;
+pub use soak::soak;

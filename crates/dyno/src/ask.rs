@@ -1,0 +1,21 @@
+//! Asking at the terminal.
+
+use std::io::{IsTerminal as _, Write as _};
+
+/// Whether somebody sits at a terminal who sees what is asked.
+pub(crate) fn can() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Shows `lines` and asks a question that is answered by yes or no; also of who wants no talk.
+pub(crate) fn yes(lines: &[String], question: &str) -> std::io::Result<bool> {
+    let mut err = std::io::stderr().lock();
+    for line in lines {
+        writeln!(err, "{}", dyno_report::text::talk(line))?;
+    }
+    write!(err, "{} [y/N] ", dyno_report::text::talk(question))?;
+    err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,68 @@
+//! `dyno drop`: removes exactly what Dyno created, after showing it.
+
+use std::io::IsTerminal as _;
+
+use dyno_campaign::{Error, Holdings};
+use dyno_engine::DropItem;
+use serde_json::json;
+
+use crate::cli::{Common, Drop, Marks};
+use crate::exit::Exit;
+use crate::talk::Talk;
+use crate::terminal::Terminal;
+use crate::{ask, context, words};
+
+pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<Exit> {
+    let plan = context::plan(common)?;
+    let terminal = Terminal::new(talk);
+    let lead = context::lead(common, &Marks::default(), &terminal);
+    let agrees = |found: &Holdings| if args.yes { Ok(true) } else { confirmed(found, talk) };
+    let Some(removed) = terminal.outcome(dyno_campaign::drop_data(&lead, &plan, agrees))? else {
+        return Ok(Exit::Done);
+    };
+    let (mut names, mut left) = (Vec::new(), Vec::new());
+    for Holdings { url, items, left: stays } in &removed {
+        let named = |item: &DropItem| {
+            let mut name = json!({ "kind": item.kind, "name": item.name });
+            if plan.target.is_several() {
+                name["target"] = url.as_str().into();
+            }
+            name
+        };
+        names.extend(items.iter().map(named));
+        left.extend(stays.iter().map(|item| {
+            let mut name = named(item);
+            name["why"] = words::why_left(item).into();
+            name
+        }));
+    }
+    talk.json(&json!({ "dropped": names, "left": left }))?;
+    Ok(Exit::Done)
+}
+
+/// Shows what a target holds, and asks whether it is to go.
+fn confirmed(found: &Holdings, talk: &Talk) -> Result<bool, Error> {
+    let failed = |error| Error::because("nobody could be asked", error);
+    let rows = found.items.iter().map(|item| dyno_report::DropRow {
+        kind: item.kind.clone(),
+        name: item.name.clone(),
+        bytes: item.bytes,
+    });
+    let table = dyno_report::drop_table(&rows.collect::<Vec<_>>(), &talk.style());
+    talk.show(&table).map_err(failed)?;
+    for item in &found.left {
+        talk.say(&format!("stays: {} {}: {}", item.kind, item.name, words::why_left(item)));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Error::usage(
+            "drop asks before it removes anything, and there is no terminal to ask at",
+            "--yes",
+        ));
+    }
+    let (count, url) = (found.items.len(), &found.url);
+    let agreed = ask::yes(&[], &format!("remove these {count} objects from {url}?")).map_err(failed)?;
+    if !agreed {
+        talk.say(&format!("nothing was removed from {url}"));
+    }
+    Ok(agreed)
+}

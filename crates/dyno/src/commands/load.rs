@@ -1,0 +1,57 @@
+//! `dyno load`: creates, fills and verifies the data.
+
+use dyno_campaign::Loaded;
+use dyno_engine::LoadReport;
+use serde_json::{Value, json};
+
+use crate::cli::{Common, Load, Marks};
+use crate::context;
+use crate::exit::Exit;
+use crate::talk::Talk;
+use crate::terminal::Terminal;
+
+pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<Exit> {
+    let plan = context::plan(common)?;
+    let terminal = Terminal::new(talk);
+    let lead = context::lead(common, &Marks::default(), &terminal);
+    let all = terminal.outcome(dyno_campaign::load(&lead, &plan, args.replace))?;
+    for Loaded { report, .. } in &all {
+        talk.show(&dyno_report::load_table(&rows(report), &talk.style()))?;
+    }
+    match all.as_slice() {
+        [only] if !plan.target.is_several() => talk.json(&as_json(&only.report))?,
+        several => {
+            let loaded =
+                several.iter().map(|one| json!({ "target": one.url, "loaded": as_json(&one.report) }));
+            talk.json(&json!({ "targets": loaded.collect::<Vec<_>>() }))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn rows(report: &LoadReport) -> Vec<dyno_report::LoadRow> {
+    let rows = report.tables.iter().map(|table| dyno_report::LoadRow {
+        table: table.table.clone(),
+        rows: table.rows,
+        blocks: table.blocks,
+        bytes: table.bytes,
+    });
+    rows.collect()
+}
+
+fn as_json(report: &LoadReport) -> Value {
+    let tables: Vec<_> = report
+        .tables
+        .iter()
+        .map(|table| {
+            json!({
+                "schema": table.schema, "kind": table.kind, "table": table.table, "rows": table.rows,
+                "blocks": table.blocks, "rows_per_block": table.rows_per_block(), "bytes": table.bytes,
+            })
+        })
+        .collect();
+    json!({
+        "data": report.spec, "already": report.already, "rows_written": report.rows_written,
+        "bytes_written": report.bytes_written, "seconds": report.seconds, "tables": tables,
+    })
+}

@@ -1,0 +1,55 @@
+//! `dyno prove durability`: what a server acknowledged must be there after it was killed.
+
+use std::os::fd::AsFd as _;
+use std::process::Stdio;
+
+use dyno_campaign::prove::{Kill, durability};
+use dyno_record::Status;
+use serde_json::json;
+
+use super::account;
+use crate::cli::{Common, Marks, ProveDurability};
+use crate::exit::Exit;
+use crate::talk::Talk;
+use crate::terminal::Terminal;
+use crate::{context, words};
+
+pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyhow::Result<Exit> {
+    let terminal = Terminal::new(talk);
+    let lead = context::lead(common, &Marks::default(), &terminal);
+    // What the commands say goes where talk goes.
+    let output = || match talk.quiet {
+        true => Ok(Stdio::null()),
+        false => Ok(std::io::stderr().as_fd().try_clone_to_owned()?.into()),
+    };
+    let kill = Kill {
+        command: &args.kill_command,
+        after: args.after.0,
+        restart: args.restart_command.as_deref(),
+        wait: args.restart_wait.0,
+        output: &output,
+    };
+    let done = terminal.outcome(durability(&lead, context::plan(common)?, kill))?;
+    let record = &done.record;
+    let Some(verdict) = &done.verdict else {
+        for reason in &record.reasons {
+            talk.error(&format!("the run ended before the server was killed: {reason}"), "");
+        }
+        return Ok(if record.status == Status::Interrupted { Exit::Interrupted } else { Exit::Failed });
+    };
+    talk.json(&json!({
+        "proof": "durability", "proved": verdict.is_proved, "verdict": verdict.line, "reasons": verdict.reasons,
+        "run": record.id, "server": verdict.server, "settings_off": verdict.settings_off,
+        "account": verdict.account.as_ref().map(account::as_json),
+    }))?;
+    if let Some(account) = &verdict.account {
+        talk.show(&account::table(account, None, &talk.style()))?;
+    }
+    talk.show("\n")?;
+    words::show(&verdict.line, 0, talk)?;
+    for reason in &verdict.reasons {
+        words::show(reason, 2, talk)?;
+    }
+    talk.say(&format!("the run is stored as {}", record.id));
+    Ok(if verdict.is_proved { Exit::Done } else { Exit::Invalid })
+}

@@ -1,0 +1,55 @@
+//! `dyno soak`: one setting for hours, and whether it lasts.
+
+use dyno_analyze::conclusion::{Conclusion, Figures};
+use dyno_analyze::minutes::Minute;
+use dyno_record::RunRecord;
+use serde_json::json;
+
+use crate::cli::{Common, Soak};
+use crate::exit::Exit;
+use crate::talk::Talk;
+use crate::terminal::Terminal;
+use crate::{context, words};
+
+pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<Exit> {
+    let mut common = common.clone();
+    common.set.push(format!("run.time={}", args.time));
+    let terminal = Terminal::new(talk);
+    let lead = context::lead(&common, &args.marks, &terminal);
+    let ended = terminal.outcome(dyno_campaign::soak(&lead, context::plan(&common)?))?;
+    let exit = Exit::from(ended.worst);
+    match (ended.records.last(), &ended.conclusion) {
+        (Some(record), Some(conclusion)) => show(record, conclusion, talk)?,
+        _ if exit == Exit::Interrupted => talk.say("stopped before anything was measured"),
+        _ => {}
+    }
+    Ok(exit)
+}
+
+fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Talk) -> anyhow::Result<()> {
+    let Figures::Soak(soak) = &conclusion.figures else { return Ok(()) };
+    let style = talk.style();
+    talk.show(&words::card(record, &style))?;
+    talk.show("\n")?;
+    talk.show(&dyno_report::minute_table(&soak.parts, &style))?;
+    talk.show("\n")?;
+    let findings = conclusion.sentences();
+    for finding in &findings {
+        words::show(finding, 2, talk)?;
+    }
+    talk.json(&json!({
+        "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
+        "findings": findings, "parts": soak.parts.iter().map(part_json).collect::<Vec<_>>(),
+    }))?;
+    talk.say(&format!("stored as {}; `dyno show {}` shows all of it", record.id, conclusion.of));
+    Ok(())
+}
+
+fn part_json(part: &Minute) -> serde_json::Value {
+    json!({
+        "at_s": part.at_s, "ops_per_s": part.ops_per_s, "p99_us_median": part.p99_us.map(|p99| p99.0),
+        "p99_us_worst": part.p99_us.map(|p99| p99.1), "max_us": part.max_us, "errors": part.errors,
+        "redo_mb_per_s": part.redo_mb_per_s, "stalls": part.stalls,
+        "checkpoints": part.checkpoints,
+    })
+}

@@ -1,0 +1,129 @@
+//! `dyno sweep`: runs over a grid of settings.
+
+use dyno_campaign::Concluded;
+use dyno_campaign::sweep::{Order, sweep};
+use dyno_plan::Until;
+use dyno_plan::sweep::Point;
+use dyno_record::RunState;
+use dyno_report::number::span_s;
+use serde_json::json;
+
+use crate::cli::{Common, Marks, Sweep};
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+use crate::terminal::Terminal;
+use crate::{context, words};
+
+pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<Exit> {
+    let order = match &args.resume {
+        None => Order::new(context::plan(common)?, args.replace, (&args.marks).into())?,
+        Some(selector) => resumed(common, selector.as_deref(), args)?,
+    };
+    let terminal = Terminal::new(talk);
+    let lead = context::lead(common, &args.marks, &terminal);
+    if args.dry_run {
+        dyno_campaign::tell_commands(&lead, order.plan());
+        return show(&order, talk);
+    }
+    match terminal.outcome(sweep(&lead, order))? {
+        Some(swept) => conclude(&swept, talk),
+        None => {
+            talk.say("nothing is left to run: the sweep is done");
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn resumed(common: &Common, selector: Option<&str>, args: &Sweep) -> anyhow::Result<Order> {
+    if !common.set.is_empty() || !common.target.is_empty() || args.marks != Marks::default() {
+        return Err(usage(
+            "a sweep goes on with the plan that it began with",
+            "leave --set, --target, --variant and --tag out, or begin another sweep",
+        ));
+    }
+    Ok(Order::resumed(&context::repository_to_read(common)?, selector, args.replace)?)
+}
+
+/// `--dry-run`: every step in order, with the time that all will take at least.
+fn show(order: &Order, talk: &Talk) -> anyhow::Result<Exit> {
+    let (steps, seconds) = (order.left(), order.seconds());
+    let mut layout = None;
+    for (i, (step, point)) in steps.iter().enumerate() {
+        let same = layout.replace(point.layout) == Some(point.layout);
+        let load = if same { "" } else { "  (its data first, if not there)" };
+        let settings: Vec<_> = point.settings.iter().map(|(key, value)| words::setting(key, value)).collect();
+        talk.show(&format!("{:>5}  {}  repeat {}{load}", i + 1, settings.join(", "), step.repeat))?;
+    }
+    let runs: Vec<_> = steps
+        .iter()
+        .map(|(step, point)| json!({ "point": step.point, "repeat": step.repeat, "settings": pairs(point) }))
+        .collect();
+    talk.json(&json!({ "runs": runs, "seconds": seconds }))?;
+    let most = if order.plan().sweep.until == Until::Saturation { "at most " } else { "" };
+    let time = seconds.map_or_else(
+        || "windows end by operations, so the time is not known".to_owned(),
+        |seconds| format!("warm-ups, windows and pauses take {}", span_s(seconds)),
+    );
+    talk.say(&format!("{most}{} runs of {} points; {time}", steps.len(), order.points()));
+    Ok(Exit::Done)
+}
+
+fn pairs(point: &Point) -> serde_json::Map<String, serde_json::Value> {
+    point.settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect()
+}
+
+/// The points, and how it ended.
+fn conclude(swept: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
+    let points = dyno_analyze::points(&swept.records);
+    if !points.points.is_empty() {
+        talk.show("\n")?;
+        talk.show(&dyno_report::point_table(&points, &talk.style()))?;
+        let curves = dyno_report::text_curves(&points, talk.glyphs(), &talk.style());
+        talk.show(&format!("\n{curves}\n"))?;
+        for finding in swept.conclusion.iter().flat_map(dyno_analyze::Conclusion::sentences) {
+            words::show(&finding, 2, talk)?;
+        }
+    }
+    talk.json(&as_json(swept, &points))?;
+    let id = &swept.id;
+    talk.say(&match &swept.stopped {
+        Some(why) => format!("{why}; every finished run is kept, and `dyno sweep --resume {id}` goes on"),
+        None if swept.failed > 0 => {
+            format!("{} runs failed; `dyno sweep --resume {id}` tries them again", swept.failed)
+        }
+        None => format!("stored as {id}; `dyno show {id}` shows all of it"),
+    });
+    Ok(swept.worst.into())
+}
+
+fn as_json(swept: &Concluded, points: &dyno_analyze::Points<'_>) -> serde_json::Value {
+    let axes: Vec<_> = points.axes.iter().map(|axis| axis.path.as_str()).collect();
+    let points: Vec<_> = points
+        .points
+        .iter()
+        .map(|point| {
+            let settings: serde_json::Map<_, _> = axes
+                .iter()
+                .zip(&point.values)
+                .map(|(axis, value)| ((*axis).to_owned(), json!(value.text)))
+                .collect();
+            let measured: serde_json::Map<_, _> = point
+                .estimates
+                .iter()
+                .map(|(name, estimate)| (name.clone(), json!(estimate.value)))
+                .collect();
+            let runs: Vec<_> = point.runs.iter().map(|run| run.id.as_str()).collect();
+            json!({ "settings": settings, "sessions": point.sessions, "runs": runs, "measured": measured })
+        })
+        .collect();
+    let runs: Vec<_> = swept
+        .records
+        .iter()
+        .map(|run| json!({ "id": run.id, "status": RunState::from(run.status), "part_of": run.part_of }))
+        .collect();
+    json!({
+        "sweep": swept.id, "done": swept.done, "axes": axes, "points": points, "runs": runs,
+        "line": swept.conclusion.as_ref().map(|conclusion| &conclusion.line),
+        "findings": swept.conclusion.as_ref().map(|conclusion| &conclusion.words),
+    })
+}

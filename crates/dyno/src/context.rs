@@ -1,0 +1,61 @@
+//! From options to plan and repository.
+
+use std::path::Path;
+
+use dyno_campaign::{Consent, Error, Lead, repository_path};
+use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource};
+use dyno_record::Repository;
+
+use crate::cli::{Common, DEFAULT_PLAN, Marks};
+use crate::engines::ENGINES;
+use crate::terminal::Terminal;
+
+/// The plan that the options name: the file, then `--set`, then `--target`.
+pub(crate) fn plan(common: &Common) -> Result<Plan, PlanErrors> {
+    dyno_plan::read(&PlanSource { file: plan_file(common)?, ..options(common) })
+}
+
+/// The plan file, if there has to be one: with a target named, every other key has a default.
+pub(crate) fn plan_file(common: &Common) -> Result<Option<PlanFile>, PlanErrors> {
+    let optional = !common.target.is_empty() && common.plan == Path::new(DEFAULT_PLAN);
+    match optional && !common.plan.exists() {
+        true => Ok(None),
+        false => PlanFile::open(&common.plan).map(Some),
+    }
+}
+
+/// What the options say of any plan.
+pub(crate) fn options(common: &Common) -> PlanSource {
+    let (target, further_targets) = targets(common);
+    PlanSource { file: None, sets: common.set.clone(), target, further_targets }
+}
+
+/// The URLs of the options: the first, and further ones.
+pub(crate) fn targets(common: &Common) -> (Option<String>, Vec<String>) {
+    let mut urls = common.target.iter().cloned();
+    (urls.next(), urls.collect())
+}
+
+/// What a campaign is given that this terminal leads.
+pub(crate) fn lead<'a>(common: &Common, marks: &Marks, terminal: &'a Terminal<'_>) -> Lead<'a> {
+    let own =
+        common.set.iter().filter_map(|set| Some(set.strip_prefix("hooks.")?.split_once('=')?.0.to_owned()));
+    Lead {
+        engines: ENGINES,
+        repository: common.repository.clone(),
+        marks: marks.into(),
+        consent: Consent { own: own.collect(), all: common.allow_hooks },
+        cancel: terminal.cancel.clone(),
+        listener: terminal,
+    }
+}
+
+/// The repository, made if it is not there.
+pub(crate) fn repository(common: &Common) -> Result<Repository, Error> {
+    Ok(Repository::open(&repository_path(common.repository.as_deref())?)?)
+}
+
+/// The repository for reading.
+pub(crate) fn repository_to_read(common: &Common) -> Result<Repository, Error> {
+    Ok(Repository::open_read_only(&repository_path(common.repository.as_deref())?)?)
+}

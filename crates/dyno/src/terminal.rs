@@ -1,0 +1,202 @@
+//! A campaign that is led at a terminal: its events as talk, tables and moving lines; its questions.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dyno_campaign::{Begun, Ended, Error, Event, Listener, LoadEvent, Next};
+use dyno_engine::{Cancel, Secret};
+use dyno_plan::{Length, TargetUrl};
+use dyno_record::{PartOf, RunRecord, Setting, Status, SweepKind};
+use dyno_report::number::span_s;
+use dyno_report::{RunningTable, SweepRow};
+
+use crate::progress::{LoadProgress, RunProgress};
+use crate::talk::Talk;
+use crate::{ask, signals, words};
+
+/// Leads a campaign.
+pub(crate) struct Terminal<'a> {
+    talk: &'a Talk,
+    /// Stops the campaign: signals ask it, and a stdout that takes no more.
+    pub(crate) cancel: Cancel,
+    run: Mutex<Option<RunProgress<'a>>>,
+    load: Mutex<Option<LoadProgress<'a>>>,
+    /// The table that grows by each run.
+    table: Mutex<Option<RunningTable>>,
+    /// Why stdout takes no more.
+    trouble: Mutex<Option<anyhow::Error>>,
+}
+
+impl<'a> Terminal<'a> {
+    pub(crate) fn new(talk: &'a Talk) -> Self {
+        let (run, load, table, trouble) = Default::default();
+        Self { talk, cancel: Cancel::default(), run, load, table, trouble }
+    }
+
+    /// What came of a campaign, unless stdout broke on the way.
+    pub(crate) fn outcome<T>(&self, outcome: Result<T, Error>) -> anyhow::Result<T> {
+        match locked(&self.trouble).take() {
+            Some(trouble) => Err(trouble),
+            None => Ok(outcome?),
+        }
+    }
+
+    /// Where nothing can be shown any more, nothing more is done.
+    fn note(&self, shown: anyhow::Result<()>) {
+        if let Err(error) = shown {
+            locked(&self.trouble).get_or_insert(error);
+            self.cancel.cancel();
+        }
+    }
+
+    fn show(&self, text: &str) {
+        self.note(self.talk.show(text).map_err(Into::into));
+    }
+
+    fn load(&self, event: &LoadEvent) {
+        let mut load = locked(&self.load);
+        match event {
+            LoadEvent::Phase(name, rows) => {
+                load.get_or_insert_with(|| LoadProgress::new(self.talk)).phase(name, *rows);
+            }
+            LoadEvent::Advance(rows, bytes) => {
+                load.iter().for_each(|load| load.advance(*rows, *bytes));
+            }
+            LoadEvent::Over => load.take().iter().for_each(LoadProgress::finish),
+            other => words::load(other, self.talk),
+        }
+    }
+
+    /// One run on its own: its result, and what the audit says of it.
+    fn stored(&self, record: &RunRecord) {
+        if record.part_of.is_some() {
+            return;
+        }
+        self.note(self.talk.json(record));
+        self.show(&words::card(record, &self.talk.style()));
+        self.talk.say(&format!("stored as {}; `dyno show {0}` shows all of it", record.id));
+    }
+
+    fn begun(&self, begun: &Begun) {
+        if let (SweepKind::Soak, Length::Time(time)) = (begun.kind, begun.plan.run.length()) {
+            self.talk.say(&format!("soaking for {time}: Ctrl-C ends it and keeps what was measured"));
+        }
+        for (name, words) in &begun.sides {
+            self.talk.say(&format!("side {name}: {words}"));
+        }
+        if !begun.axes.is_empty() {
+            let table = RunningTable::new(begun.axes.iter().map(|(axis, widest)| (axis.as_str(), *widest)));
+            self.show(&table.heads(&self.talk.style()));
+            *locked(&self.table) = Some(table);
+        }
+    }
+
+    fn next(&self, next: &Next) {
+        let Next { number, of, part, all_s, rest_s } = next;
+        let count = of.map_or_else(|| number.to_string(), |of| format!("{number} of {of}"));
+        let time = all_s.map_or_else(String::new, |seconds| format!("  ETA {}", span_s(seconds.round())));
+        let what = match part.kind {
+            SweepKind::Soak => String::new(),
+            SweepKind::Sweep => format!("{} (repeat {}){time}", settings(part), part.repeat),
+            SweepKind::Search => format!("{} (run {} of this load)", load(part), part.repeat),
+            SweepKind::Ab => {
+                format!("side {}, pair {}", part.side.as_deref().unwrap_or_default(), part.repeat)
+            }
+        };
+        if !what.is_empty() {
+            self.talk.say(&format!("run {count}: {what}"));
+        }
+        let place = match (part.kind, of) {
+            (SweepKind::Soak, _) => "soak".to_owned(),
+            (_, Some(of)) => format!("{number}/{of}"),
+            (_, None) => format!("run {number}"),
+        };
+        *locked(&self.run) = Some(RunProgress::among(self.talk, &place, *rest_s));
+    }
+
+    fn ended(&self, ended: &Ended) {
+        let Ended { number, part, record, failed } = ended;
+        let stopped =
+            failed.is_none() && record.as_ref().is_none_or(|record| record.status == Status::Interrupted);
+        let is_sweep = part.kind == SweepKind::Sweep;
+        if let Some(table) = &*locked(&self.table)
+            && !(is_sweep && stopped && record.is_none())
+        {
+            let values = match &part.side {
+                Some(side) => vec![side.as_str()],
+                None => part.settings.iter().map(|setting| setting.value.as_str()).collect(),
+            };
+            let stopped = (stopped && !is_sweep).then_some("stopped");
+            let (record, reason) = (record.as_deref(), failed.as_deref().or(stopped));
+            let row = SweepRow { number: *number, values, repeat: part.repeat, record, reason };
+            self.show(&table.line(&row, &self.talk.style()));
+        }
+        match (failed, part.kind) {
+            (Some(reason), SweepKind::Sweep) => self.talk.error(&format!("{}: {reason}", settings(part)), ""),
+            (Some(reason), SweepKind::Soak) => self.talk.error(reason, ""),
+            _ => {}
+        }
+    }
+}
+
+/// `update_pct 20, sessions 4`.
+fn settings(part: &PartOf) -> String {
+    let one = |setting: &Setting| words::setting(&setting.key, &setting.value);
+    part.settings.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The load of a search: `64 sessions`, `5,000 ops/s`.
+fn load(part: &PartOf) -> String {
+    let sessions = part.settings.first().and_then(|setting| setting.value.parse::<u32>().ok());
+    match sessions {
+        Some(sessions) => dyno_report::number::sessions(sessions.into()),
+        None => format!("{} ops/s", dyno_report::number::count(part.point.into())),
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Listener for Terminal<'_> {
+    fn event(&self, event: &Event) {
+        match event {
+            Event::Reached => {
+                if let Err(error) = signals::watch(&self.cancel) {
+                    self.talk.say(&format!("warning: Ctrl-C ends the program at once: {error}"));
+                }
+            }
+            Event::Load(event) => self.load(event),
+            Event::Phase(event) => {
+                locked(&self.run).get_or_insert_with(|| RunProgress::new(self.talk)).event(event);
+            }
+            Event::RunOver => locked(&self.run).take().iter().for_each(RunProgress::finish),
+            Event::Stored(record) => self.stored(record),
+            Event::Begun(begun) => self.begun(begun),
+            Event::Next(next) => self.next(next),
+            Event::Ended(ended) => self.ended(ended),
+            other => words::event(other, self.talk),
+        }
+    }
+
+    fn password(&self, url: &TargetUrl) -> Result<Option<Secret>, Error> {
+        if !ask::can() {
+            return Ok(None);
+        }
+        self.talk.detail("the server asks for a password");
+        let question = dyno_report::text::talk(&format!("password for {url}: "));
+        let password = rpassword::prompt_password(question);
+        let password = password.map_err(|error| Error::because("the password could not be read", error))?;
+        Ok(Some(Secret::new(password)))
+    }
+
+    /// Without a terminal nobody agrees.
+    fn allows(&self, commands: &[(&str, &str)]) -> Result<bool, Error> {
+        if !ask::can() {
+            return Ok(false);
+        }
+        let lines: Vec<String> =
+            commands.iter().map(|(name, command)| words::planned(name, command)).collect();
+        let answer = ask::yes(&lines, "run these commands?");
+        answer.map_err(|error| Error::because("nobody could be asked", error))
+    }
+}

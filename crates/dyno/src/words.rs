@@ -1,0 +1,202 @@
+//! The events of a campaign in words.
+
+use std::path::Path;
+
+use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, OwnReport, ProofEvent, Warning};
+use dyno_engine::{DropItem, LoadReport};
+use dyno_record::RunRecord;
+use dyno_report::number::{count, fixed};
+use dyno_report::{ResultRow, Style};
+
+use crate::talk::Talk;
+
+/// Says what has happened, where it is said in words.
+pub(crate) fn event(event: &Event, talk: &Talk) {
+    match event {
+        Event::Locked(Some(caveat)) => talk.say(&format!("warning: {caveat}")),
+        Event::Locked(None) => talk.detail("the target is locked against other dynos"),
+        Event::LookingAtData => talk.detail("looking at the data"),
+        Event::WaitingForData => talk.detail("waiting until all targets see the data"),
+        Event::Removed(rows) => {
+            talk.say(&format!("removed {rows} rows that a run had inserted and left behind"));
+        }
+        Event::DroppingData => talk.detail("dropping data of another block size"),
+        Event::CheckingDeeply => talk.say("loading, driving and dropping a small schema"),
+        Event::Hook(event) => hook(event, talk),
+        Event::RunBegun { id, targets, is_part } => {
+            let words = format!("run {id} on {targets}");
+            if *is_part { talk.detail(&words) } else { talk.say(&words) }
+        }
+        Event::Tidying => talk
+            .say("the run is stored; removing the rows that it inserted takes a while (Ctrl-C leaves them)"),
+        Event::OwnReport(report) => talk.say(&own_report(report)),
+        Event::Judged(kept, measured) => {
+            talk.say(&format!("  {}: {}", if *kept { "kept" } else { "not kept" }, measured.join(", ")));
+        }
+        Event::Proof(event) => proof(event, talk),
+        Event::Dropped(holdings) => dropped(holdings, talk),
+        Event::Warning(event) => warning(event, talk),
+        // A terminal shows these in a form of their own.
+        Event::Reached | Event::Load(_) | Event::Phase(_) | Event::RunOver | Event::Stored(_) => {}
+        Event::Begun(_) | Event::Next(_) | Event::Ended(_) => {}
+    }
+}
+
+fn hook(event: &HookEvent, talk: &Talk) {
+    match event {
+        HookEvent::Planned(name, command) => talk.say(&planned(name, command)),
+        HookEvent::Started(name, command) => talk.detail(&format!("hooks.{name}: {command}")),
+        HookEvent::Said(name, output) => talk.detail(&format!("hooks.{name} says{output}")),
+        HookEvent::FailedAfterRun(error) => talk.error(error, "the run before it is stored and counts"),
+        HookEvent::FailedAtEnd(error) => talk.error(error, "the runs before it are stored and count"),
+    }
+}
+
+/// A command that will run.
+pub(crate) fn planned(name: &str, command: &str) -> String {
+    format!("hooks.{name} runs: {command}")
+}
+
+/// Says what happens in a load, but for its progress.
+pub(crate) fn load(event: &LoadEvent, talk: &Talk) {
+    match event {
+        LoadEvent::Target(url) => talk.say(&format!("loading {url}")),
+        LoadEvent::Ephemeral => talk.say(
+            "this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay",
+        ),
+        LoadEvent::Damaged(error) => {
+            talk.say(&format!("{error}: removing what Dyno made, and loading anew"));
+        }
+        LoadEvent::Worn(note) => talk.say(note),
+        LoadEvent::Done(report) => talk.say(&loaded(report)),
+        LoadEvent::Phase(..) | LoadEvent::Advance(..) | LoadEvent::Over => {}
+    }
+}
+
+fn loaded(report: &LoadReport) -> String {
+    if report.already {
+        return "the data is there already: no rows were written".to_owned();
+    }
+    let mb = report.bytes_written as f64 / 1e6;
+    format!(
+        "loaded {} rows, {} MB in {} s ({} MB/s), index and verification included",
+        count(report.rows_written),
+        fixed(mb, 0),
+        fixed(report.seconds, 1),
+        fixed(mb / report.seconds.max(1e-9), 0),
+    )
+}
+
+fn own_report(report: &OwnReport) -> String {
+    match report {
+        OwnReport::Absent(error) => format!("warning: the database's own report cannot be had: {error}"),
+        OwnReport::Named(name) => format!("this run lies between {name}"),
+        OwnReport::Written(name, path) => {
+            format!("this run lies between {name}, reported in {}", path.display())
+        }
+        OwnReport::NotWritten(name, path, error) => {
+            format!("warning: the report of {name} cannot be written to {}: {error}", path.display())
+        }
+    }
+}
+
+fn proof(event: &ProofEvent, talk: &Talk) {
+    match event {
+        ProofEvent::OnlyUpdates => {
+            talk.say("the plan only reads (workload.update_pct = 0); the proof does nothing but updates");
+        }
+        ProofEvent::NoAccount(url, why) => talk.say(&format!("{url} keeps no account: {why}")),
+        ProofEvent::Reading => talk.say("reading the version of every row"),
+        ProofEvent::ReadingAgain(Some(run)) => {
+            talk.say(&format!("stored as {run}; reading every row again"));
+        }
+        ProofEvent::ReadingAgain(None) => talk.say("reading every row again"),
+        ProofEvent::Killing => talk.say("killing the server"),
+        ProofEvent::Restarting => talk.say("starting the server again"),
+        ProofEvent::Waiting => talk.say("waiting for the server"),
+        ProofEvent::Command(command) => talk.detail(&format!("sh -c {command:?}")),
+        ProofEvent::CommandEnded(name, status) => {
+            talk.say(&format!("warning: the {name} command ended with {status}"));
+        }
+    }
+}
+
+fn dropped(holdings: &Holdings, talk: &Talk) {
+    let Holdings { url, items, left } = holdings;
+    match items.len() {
+        0 => talk.say(&format!("{url} holds nothing of Dyno's")),
+        objects => talk.say(&format!("removed {objects} objects from {url}")),
+    }
+    for item in items {
+        talk.detail(&format!("removed {} {}", item.kind, item.name));
+    }
+    for item in left {
+        talk.say(&format!("left {} {}: {}", item.kind, item.name, why_left(item)));
+    }
+}
+
+/// Why a drop leaves something.
+pub(crate) fn why_left(item: &DropItem) -> &'static str {
+    match item.kind.as_str() {
+        "schema" | "file" => "it was there before the load, or holds what Dyno did not make",
+        _ => "it is not in the list of what Dyno made, or was made anew since",
+    }
+}
+
+fn warning(event: &Warning, talk: &Talk) {
+    match event {
+        Warning::NotKept(why) => talk.say(&format!(
+            "warning: what is measured cannot be kept while the run lasts: {why}; it is tried again until the run ends"
+        )),
+        Warning::SeriesNotWhole(why) => {
+            talk.say(&format!("warning: of the full series not all could be stored: {why}"));
+        }
+        Warning::StoredElsewhere(error, path) => stored_elsewhere(error, path, talk),
+        Warning::RowsLeft(why) => {
+            let why = why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+            talk.say(&format!(
+                "rows that this run inserted are still there{why}; the next run removes them before it begins"
+            ));
+        }
+        Warning::ConsentNotKept(error, path) => talk.say(&format!(
+            "that these commands are allowed cannot be kept in {}: {error}",
+            path.display()
+        )),
+        Warning::SidesDiffer => talk.say(
+            "warning: the sides have different data, which is loaded at every turn where both lie in one target",
+        ),
+    }
+}
+
+fn stored_elsewhere(error: &str, path: &Path, talk: &Talk) {
+    let path = path.display();
+    talk.error(
+        &format!("the record could not be stored in the repository: {error}"),
+        &format!("it was written to {path} instead; when there is room, `dyno import {path}` stores it"),
+    );
+}
+
+/// A setting of a point: `update_pct 20`.
+pub(crate) fn setting(key: &str, value: &str) -> String {
+    format!("{} {value}", key.rsplit_once('.').map_or(key, |(_, own)| own))
+}
+
+/// One run's result, and what the audit says of it.
+pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
+    let card = dyno_report::result_card(&ResultRow::from(record), style);
+    let placed =
+        dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
+    let targets = dyno_report::targets_table(record, style);
+    let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
+    format!("{card}{placed}{targets}\n{}", dyno_report::audit_words(&record.audit, style))
+}
+
+/// Lines that a sentence may take.
+const LINES_MAX: usize = 12;
+
+/// Shows a sentence, broken into lines that fit and each set in by `indent` columns.
+pub(crate) fn show(text: &str, indent: usize, talk: &Talk) -> std::io::Result<()> {
+    let columns = talk.style().columns() - indent;
+    let lines = dyno_report::text::wrap(text, columns, LINES_MAX);
+    talk.show(&lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect::<String>())
+}
