@@ -23,6 +23,7 @@ mod pgbouncer;
 mod postgres;
 mod skip;
 mod template;
+mod used;
 
 pub use bins::{Version, WANTED_MAJORS};
 pub use galera::Galera;

@@ -16,6 +16,7 @@ use crate::mysql_bins::{MyProduct, MyVersion};
 use crate::postgres::free_port;
 use crate::template::{self, run};
 use crate::testbeds_dir;
+use crate::used::DataDir;
 
 /// The longest wait for a server to accept connections, crash recovery included.
 const READY_WITHIN: Duration = Duration::from_secs(120);
@@ -47,6 +48,8 @@ static MAKING: Mutex<()> = Mutex::new(());
 pub struct MySql {
     version: MyVersion,
     run_as: Option<RunAs>,
+    // Leaves the folder before that is removed.
+    data: DataDir,
     folder: TempDir,
     settings: Vec<String>,
     port: u16,
@@ -85,15 +88,13 @@ impl MySql {
         let page_size =
             settings.iter().find(|(name, _)| *name == "innodb_page_size").map(|(_, value)| *value);
         let template = data_template(version, run_as, page_size)?;
-        run(Command::new("cp")
-            .args(["-a", "--reflink=auto"])
-            .arg(&template)
-            .arg(folder.path().join("data")))?;
+        let data = DataDir::like(template, folder.path().join("data"))?;
         std::fs::write(folder.path().join("init.sql"), INIT).map_err(|e| e.to_string())?;
         template::own(folder.path(), run_as)?;
         let settings = settings.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
         let settings = settings.collect();
-        let mut server = Self { version: version.clone(), run_as, folder, settings, port: 0, child: None };
+        let mut server =
+            Self { version: version.clone(), run_as, data, folder, settings, port: 0, child: None };
         let mut last = String::new();
         for _ in 0..PORT_ATTEMPTS {
             server.port = free_port()?;
@@ -148,7 +149,7 @@ impl MySql {
 
     /// The data directory.
     pub fn data_dir(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.data.path().to_path_buf()
     }
 
     /// What the server has logged since it was first started.

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use crate::bins::{self, Version};
 use crate::child::{self, RunAs, wait_until};
 use crate::template;
+use crate::used::DataDir;
 
 /// The longest wait for a server to accept connections, crash recovery included.
 const READY_WITHIN: Duration = Duration::from_secs(60);
@@ -32,6 +33,8 @@ const PORT_ATTEMPTS: u32 = 5;
 pub struct Postgres {
     version: Version,
     run_as: Option<RunAs>,
+    // Leaves the folder before that is removed.
+    data: DataDir,
     folder: TempDir,
     port: u16,
     child: Option<Child>,
@@ -78,8 +81,8 @@ impl Postgres {
         // Clients of any user may pass through to the socket.
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))
             .map_err(|e| e.to_string())?;
-        template::data_dir(version, run_as, &folder.path().join("data"))?;
-        let mut server = Self { version: version.clone(), run_as, folder, port: 0, child: None };
+        let data = template::data_dir(version, run_as, folder.path().join("data"))?;
+        let mut server = Self { version: version.clone(), run_as, data, folder, port: 0, child: None };
         server.configure(settings)?;
         template::own(server.folder.path(), run_as)?;
         let mut last = String::new();
@@ -122,6 +125,7 @@ impl Postgres {
         let mut standby = Self {
             version: self.version.clone(),
             run_as: self.run_as,
+            data: DataDir::of(folder.path().join("data")),
             folder,
             port: free_port()?,
             child: None,
@@ -179,7 +183,7 @@ impl Postgres {
 
     /// The data directory.
     pub fn data_dir(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.data.path().to_path_buf()
     }
 
     /// What the server has logged since it was first started.

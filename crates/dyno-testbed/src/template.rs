@@ -7,16 +7,16 @@ use std::sync::Mutex;
 use crate::bins::Version;
 use crate::child::RunAs;
 use crate::testbeds_dir;
+use crate::used::DataDir;
 
 /// One maker of templates per process; between processes the rename decides.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Fills `into` (which must not exist) with a fresh data directory of `version`, owned by `run_as`.
-pub(crate) fn data_dir(version: &Version, run_as: Option<RunAs>, into: &Path) -> Result<(), String> {
-    let template = template(version, run_as)?;
-    // `cp` copies a data directory of 40 MB in a blink, by reference where the file system can.
-    run(Command::new("cp").args(["-a", "--reflink=auto"]).arg(&template).arg(into))?;
-    own(into, run_as)
+/// `path` (which must not exist) as a fresh data directory of `version`, owned by `run_as`.
+pub(crate) fn data_dir(version: &Version, run_as: Option<RunAs>, path: PathBuf) -> Result<DataDir, String> {
+    let data = DataDir::like(template(version, run_as)?, path)?;
+    own(data.path(), run_as)?;
+    Ok(data)
 }
 
 /// Gives `path` and all below it to the server's user.

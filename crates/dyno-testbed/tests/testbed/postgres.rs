@@ -47,3 +47,18 @@ fn a_server_outlives_the_thread_that_started_it() {
     let server = std::thread::spawn(move || Postgres::start(&version, &[])).join().unwrap();
     assert_eq!(server.psql("SELECT 1"), "1");
 }
+
+#[test]
+fn what_one_server_left_the_next_one_does_not_find() {
+    for version in Postgres::available() {
+        for _ in 0..3 {
+            let server = Postgres::start(&version, &[]);
+            let found = server
+                .psql("SELECT count(*), to_regclass('t'), current_setting('work_mem') FROM pg_database");
+            assert_eq!(found, "3||4MB");
+            server.psql("CREATE TABLE t AS SELECT generate_series(1, 1000) AS n");
+            server.psql("CREATE DATABASE other");
+            server.psql("ALTER SYSTEM SET work_mem = '8MB'");
+        }
+    }
+}
