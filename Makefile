@@ -1,5 +1,5 @@
 # The project's commands. `make` alone lists them.
-.PHONY: help build demo bench bench-programs test check lint doc unit attacks testbeds faults deny bless fuzz install clean
+.PHONY: help build demo bench bench-programs test test-all check lint doc unit attacks testbeds faults deny bless fuzz install clean
 
 CARGO ?= cargo
 # Where cargo puts what it builds.
@@ -8,6 +8,7 @@ TARGET = $(or $(CARGO_TARGET_DIR),target)
 help:
 	@echo 'make demo      embedded SQLite, no set-up: loads, runs a small ramp, shows table and audit'
 	@echo 'make test      everything: format, lints, documentation, all tests on real servers'
+	@echo 'make test-all  the same on the servers'"'"' middle versions, too'
 	@echo 'make attacks   attempts to mislead a run, on real servers; the table goes to target/attacks.md; takes half an hour'
 	@echo 'make faults    SIGKILL of Dyno and of servers at random moments of every command; the table goes to target/faults.md; takes an hour'
 	@echo 'make bench     every benchmark, against its peers; make bench-NAME one of them; QUICK=1 a short pass'
@@ -16,7 +17,7 @@ help:
 	@echo 'make install   the program, into cargo'"'"'s bin directory'
 	@echo 'make fuzz      the readers of plans, sizes, rates and URLs on arbitrary text, for minutes'
 	@echo 'make deny      licences and sources of everything in the build (needs cargo-deny)'
-	@echo 'make bless     writes generated files anew: plan reference, record schema'
+	@echo 'make bless     writes generated files anew: plan reference, record schema, the list of Oracle'"'"'s statements that its grammar accepted'
 
 build:
 	$(CARGO) build --release -p dyno
@@ -36,6 +37,10 @@ bench-%: build bench-programs
 
 test: testbeds lint doc unit
 
+# As `make test`, on the versions between the oldest and the newest, too.
+test-all:
+	DYNO_TEST_ALL=1 $(MAKE) test
+
 check: lint doc
 
 lint:
@@ -49,8 +54,9 @@ doc:
 testbeds:
 	sh scripts/testbeds.sh
 
+# Where the time went: target/test-times.md.
 unit:
-	DYNO_TEST_REQUIRE_ALL=1 $(CARGO) test --workspace --no-fail-fast --lib --bins --tests
+	DYNO_TEST_REQUIRE_ALL=1 python3 scripts/tests.py
 	$(CARGO) test --quiet --doc -p dyno-postgres
 
 # On servers of the tests. DYNO_ATTACKS=WORD,WORD makes only those whose names hold all the words.
@@ -71,6 +77,7 @@ deny:
 
 bless:
 	DYNO_BLESS=1 $(CARGO) test -q -p dyno-plan -p dyno-record
+	DYNO_BLESS=1 $(CARGO) test -q -p dyno-oracle --lib grammar_tests
 
 install:
 	$(CARGO) install --path crates/dyno

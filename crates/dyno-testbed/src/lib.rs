@@ -31,7 +31,7 @@ pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
-pub use skip::{REQUIRE_ALL_ENV, cannot, skip};
+pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip};
 
 use std::path::PathBuf;
 

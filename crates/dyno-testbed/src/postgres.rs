@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::bins::{self, Version};
 use crate::child::{self, RunAs, wait_until};
+use crate::skip::{ALL_VERSIONS_ENV, is_set};
 use crate::template;
 use crate::used::DataDir;
 
@@ -41,17 +42,21 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Every version of this machine, oldest first; says and counts which wanted ones are missing.
+    /// The oldest and the newest version of this machine, where [`crate::ALL_VERSIONS_ENV`] is set all of them, oldest first;
+    /// says and counts which wanted ones are missing.
     pub fn available() -> Vec<Version> {
-        bins::available()
+        let mut versions = bins::available();
+        if versions.len() > 2 && !is_set(ALL_VERSIONS_ENV) {
+            versions.drain(1..versions.len() - 1);
+        }
+        versions
     }
 
-    /// The oldest and the newest version of this machine: what lies between them differs in nothing that a whole run through
-    /// everything would show, and such runs take long.
-    pub fn oldest_and_newest() -> Vec<Version> {
+    /// The newest version, where [`crate::ALL_VERSIONS_ENV`] is set all of them: for a long proof that is the same on each.
+    pub fn newest_or_all() -> Vec<Version> {
         let mut versions = Self::available();
-        if versions.len() > 2 {
-            versions.drain(1..versions.len() - 1);
+        if !is_set(ALL_VERSIONS_ENV) {
+            versions.drain(..versions.len().saturating_sub(1));
         }
         versions
     }

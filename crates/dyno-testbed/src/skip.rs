@@ -8,13 +8,21 @@ use crate::testbeds_dir;
 /// Set to anything but `0` or nothing, this environment variable turns every skip into a failure; `make test` sets it.
 pub const REQUIRE_ALL_ENV: &str = "DYNO_TEST_REQUIRE_ALL";
 
+/// Set to anything but `0` or nothing, this environment variable lets tests see versions between the oldest and the newest, too;
+/// `make test-all` sets it.
+pub const ALL_VERSIONS_ENV: &str = "DYNO_TEST_ALL";
+
+/// Whether an environment variable is set to anything but `0` or nothing.
+pub(crate) fn is_set(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
 /// Says that `what` is skipped because of `why`, and adds a line to `target/testbeds/skipped`, which counts them.
 ///
 /// # Panics
 /// [`REQUIRE_ALL_ENV`] is set: nothing may be skipped then.
 pub fn skip(what: &str, why: &str) {
-    let required = std::env::var(REQUIRE_ALL_ENV).is_ok_and(|value| !value.is_empty() && value != "0");
-    assert!(!required, "{what} cannot run and {REQUIRE_ALL_ENV} is set: {why}");
+    assert!(!is_set(REQUIRE_ALL_ENV), "{what} cannot run and {REQUIRE_ALL_ENV} is set: {why}");
     cannot(what, why);
 }
 

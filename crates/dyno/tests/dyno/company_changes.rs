@@ -7,8 +7,10 @@ use serde_json::Value;
 const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
 
 /// A window with ten snapshots inside.
-const RUN: [&str; 9] = [
+const RUN: [&str; 11] = [
     "run",
+    "--set",
+    "workload.rate=100/s",
     "--set",
     "run.time=3s",
     "--set",
@@ -18,6 +20,9 @@ const RUN: [&str; 9] = [
     "--set",
     "workload.update_pct=20",
 ];
+
+/// A window in which something is changed and changed back, each by a program that has to be started first.
+const LONG: &str = "run.time=6s";
 
 fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
     [head, &DATA, &["--target", url]].concat()
@@ -32,7 +37,11 @@ fn loaded(url: &str) -> Desk {
 
 /// The record of a run in whose window `meanwhile` is done.
 fn run_while(desk: &Desk, url: &str, meanwhile: impl FnOnce()) -> Value {
-    let mut run = desk.start(&args(&RUN, url));
+    run_for_while("run.time=3s", desk, url, meanwhile)
+}
+
+fn run_for_while(time: &str, desk: &Desk, url: &str, meanwhile: impl FnOnce()) -> Value {
+    let mut run = desk.start(&args(&[&RUN[..], &["--set", time]].concat(), url));
     run.until("window");
     meanwhile();
     drop(run.end());
@@ -76,7 +85,7 @@ fn assert_no_negative_rates(record: &Value) {
 
 #[test]
 fn a_setting_of_postgres_that_changes_in_the_window_is_named() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let url = server.url();
         let desk = loaded(&url);
@@ -84,7 +93,7 @@ fn a_setting_of_postgres_that_changes_in_the_window_is_named() {
             server.psql(&format!("ALTER SYSTEM SET commit_delay = {value}"));
             server.psql("SELECT pg_reload_conf()");
         };
-        let record = run_while(&desk, &url, || {
+        let record = run_for_while(LONG, &desk, &url, || {
             set("30000");
             while_snapshots_are_taken();
             set("0");
@@ -103,7 +112,7 @@ fn a_setting_of_postgres_that_changes_in_the_window_is_named() {
 
 #[test]
 fn what_is_done_to_the_tables_of_postgres_in_the_window_is_named() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let server = Postgres::start(&version, &[("fsync", "off")]);
         let url = server.url();
         let desk = loaded(&url);
@@ -150,7 +159,7 @@ fn a_setting_of_mysql_that_changes_and_changes_back_is_named() {
             true => ("innodb_flush_log_at_trx_commit", "0"),
             false => ("sync_binlog", "0"),
         };
-        let record = run_while(&desk, &url, || {
+        let record = run_for_while(LONG, &desk, &url, || {
             server.sql(&format!("SET GLOBAL {name} = {other}"));
             while_snapshots_are_taken();
             server.sql(&format!("SET GLOBAL {name} = 1"));

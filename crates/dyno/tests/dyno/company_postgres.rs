@@ -62,7 +62,7 @@ fn whose<'a>(record: &'a Value, figure: &str) -> &'a Value {
 
 #[test]
 fn somebody_elses_scans_in_the_same_database_are_not_the_runs() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (server, desk) = (Postgres::start(&version, &SETTINGS), Desk::new());
         goods(&server, "postgres");
         load(&desk, &server.url());
@@ -97,7 +97,7 @@ fn scans_of_the_test_tables_by_somebody_else_are_seen_by_their_rows() {
 
 #[test]
 fn inserts_in_another_database_make_redo_somebody_elses() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (server, desk) = (Postgres::start(&version, &SETTINGS), Desk::new());
         server.psql("CREATE DATABASE shop");
         goods(&server, "shop");

@@ -42,7 +42,7 @@ fn assert_named(desk: &Desk, url: &str, too_few_for_anything: Option<u32>) {
 
 #[test]
 fn too_few_are_named_with_the_limit_and_the_way_out_postgres() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         assert_named(&Desk::new(), &server.url(), Some(9));
     }

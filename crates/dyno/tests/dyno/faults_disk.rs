@@ -39,7 +39,7 @@ fn a_load_into_a_full_disk_goes_on_where_it_was_sqlite() {
 
 #[test]
 fn a_load_into_a_full_disk_goes_on_where_it_was_postgres() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let Some(disk) = Tmpfs::mount("a full tablespace under PostgreSQL", 12) else { return };
         let server = Postgres::start(&version, &[]);
         let folder = disk.path().display().to_string();

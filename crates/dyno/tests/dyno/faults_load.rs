@@ -1,7 +1,7 @@
 //! Dyno killed while a load vacuums or builds an index: what the server still does for it, and what the next command makes
 //! of it.
 
-use crate::common::{Desk, Running, short};
+use crate::common::{Desk, Running, short, until};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=40M", "--set", "data.scan_scale=10 blocks"];
@@ -12,7 +12,7 @@ fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
 
 /// Asks the server until it says yes.
 fn until_true(server: &Postgres, sql: &str) {
-    while server.psql(sql) != "t" {}
+    until(sql, || server.psql(sql) == "t");
 }
 
 /// Kills a load, and sees that no run is begun on what it left.
@@ -39,7 +39,7 @@ fn load_that_waits(desk: &Desk, url: &str, doing: &str, end_it: &dyn Fn()) {
 
 #[test]
 fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_it() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), Desk::new());
         let url = server.url();
         // The index is built, and its transaction stays open until `hold` is empty.
@@ -67,7 +67,7 @@ fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_
 
 #[test]
 fn killed_while_the_server_vacuums_the_next_load_waits_for_it_and_goes_on() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         // A vacuum that takes ten minutes for 40 MB.
         let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
         let (server, desk) = (Postgres::start(&version, &slow), Desk::new());

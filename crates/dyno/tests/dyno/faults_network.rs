@@ -84,7 +84,7 @@ fn slow_answers_are_in_the_latency_and_nowhere_else() {
 fn ctrl_c_is_heard_while_counters_are_waited_for() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     let url = proxy.url();
-    let mut run = desk.start(&args(&url, &["--set", "run.time=10m"]));
+    let mut run = desk.start(&args(&url, &["--set", "run.time=10m", "--set", "workload.rate=100/s"]));
     run.until("ops/s");
     proxy.delay("dyno observer", Duration::from_secs(300));
     run.signal("INT");

@@ -1,7 +1,7 @@
 //! PostgreSQL servers that die, forget, cut connections and do not answer, in every phase of load and run.
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, check};
+use crate::common::{Desk, check, until};
 use dyno_testbed::{Postgres, Version};
 use serde_json::Value;
 
@@ -23,8 +23,9 @@ const RUN: [&str; 9] = [
 /// A window of a second.
 const SHORT: [&str; 4] = ["--set", "run.time=1s", "--set", "observe.interval=1s"];
 
-/// A window without any snapshot but the two at its ends.
-const NO_SNAPSHOT: [&str; 4] = ["--set", "run.ops_per_session=20000", "--set", "observe.interval=10m"];
+/// A window of three seconds at least, without any snapshot but the two at its ends.
+const NO_SNAPSHOT: [&str; 6] =
+    ["--set", "run.ops_per_session=1500", "--set", "workload.rate=1000/s", "--set", "observe.interval=10m"];
 
 fn args<'a>(head: &[&'a str], url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [head, &DATA, &["--target", url], more].concat()
@@ -57,12 +58,12 @@ fn assert_goes_on(desk: &Desk, url: &str) {
 
 /// Asks the server until it says yes.
 fn until_true(server: &Postgres, sql: &str) {
-    while server.psql(sql) != "t" {}
+    until(sql, || server.psql(sql) == "t");
 }
 
 #[test]
 fn killed_during_a_load_the_load_resumes() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (mut server, desk) = (Postgres::start(&version, &[]), Desk::new());
         let url = server.url();
         let big = ["load", "--target", &url, "--set", "data.scale=400M", "--set", "data.load_parallel=1"];
@@ -87,7 +88,7 @@ fn killed_during_a_load_the_load_resumes() {
 
 #[test]
 fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (mut server, desk) = loaded(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &[&SHORT[..], &["--set", "run.warmup=1s"]].concat()));
@@ -105,7 +106,7 @@ fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
 
 #[test]
 fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (mut server, desk) = loaded(&version, &[]);
         let proxy = Proxy::start(server.port());
         let url = proxy.url();
@@ -128,7 +129,7 @@ fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
 
 #[test]
 fn restarted_while_sessions_reconnect_the_run_is_no_result() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (mut server, desk) = loaded(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
@@ -148,7 +149,7 @@ fn restarted_while_sessions_reconnect_the_run_is_no_result() {
 
 #[test]
 fn statistics_reset_inside_the_window_make_the_run_invalid() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (server, desk) = loaded(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &SHORT));
@@ -165,7 +166,7 @@ fn statistics_reset_inside_the_window_make_the_run_invalid() {
 
 #[test]
 fn sessions_that_are_cut_reconnect_and_are_counted() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let (server, desk) = loaded(&version, &[]);
         let url = server.url();
         let four =

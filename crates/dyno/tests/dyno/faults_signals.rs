@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM, kill -9 and SIGSTOP in every phase of run and load.
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, Running, check, short};
+use crate::common::{Desk, Running, check, short, until};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
@@ -33,7 +33,9 @@ impl Bench {
     fn in_phase(&self, phase: &str) -> Running {
         // The end of the window waits for a session that hangs as long as the drain does.
         let drain = if phase == "drain" { "run.drain=20s" } else { "run.drain=10m" };
-        let two = ["run", "--set", "run.sessions_per_schema=2", "--set", drain];
+        // What matters is the phase: sessions that have something to do now and then leave the processors to others.
+        let two =
+            ["run", "--set", "run.sessions_per_schema=2", "--set", drain, "--set", "workload.rate=100/s"];
         let start = |more: &[&str]| self.desk.start(&args(&two, &self.proxy.url(), more));
         let short = ["--set", "run.warmup=0s", "--set", "run.time=1s", "--set", "observe.interval=1s"];
         let hung = "dyno session 1";
@@ -123,7 +125,7 @@ fn killed_in_any_phase_the_run_is_listed_as_interrupted() {
 fn half_loaded(desk: &Desk, url: &str, rows_are_there: &dyn Fn() -> bool) -> Running {
     let mut load = desk.start(&[&["load", "--target", url][..], &BIG].concat());
     load.until("rows …");
-    while !rows_are_there() {}
+    until("the first rows", rows_are_there);
     load
 }
 
@@ -186,8 +188,9 @@ fn a_run_that_was_suspended_shows_the_gap_and_is_no_result() {
     let mut run = bench.desk.start(&args(&["run"], &bench.server.url(), &long));
     run.until("ops/s");
     run.signal("STOP");
-    let until = bench.server.psql("SELECT clock_timestamp() + interval '3 s'");
-    while bench.server.psql(&format!("SELECT clock_timestamp() > '{until}'")) != "t" {}
+    let end = bench.server.psql("SELECT clock_timestamp() + interval '3 s'");
+    let is_over = format!("SELECT clock_timestamp() > '{end}'");
+    until("the pause", || bench.server.psql(&is_over) == "t");
     run.signal("CONT");
     let said = run.end();
     assert_eq!(said.code, 1, "{said:#?}");

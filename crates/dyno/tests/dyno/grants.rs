@@ -38,7 +38,7 @@ fn assert_enough(desk: &Desk, url: &str) {
 
 #[test]
 fn the_grants_that_are_printed_are_enough_on_postgres() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let (desk, url) = (Desk::new(), server.url_of("Some \"one", "postgres"));
         for statement in statements(&desk, &url) {

@@ -2,9 +2,8 @@
 //! end.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use crate::common::Desk;
+use crate::common::{Desk, until};
 use dyno_testbed::{MySql, Postgres, cannot};
 
 const PLAN: &str = "
@@ -17,15 +16,6 @@ warmup = \"100ms\"
 [observe]
 interval = \"200ms\"
 ";
-
-/// Waits until something is so, for a minute at most.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let since = Instant::now();
-    while !is_so() {
-        assert!(since.elapsed() < Duration::from_secs(60), "{what} took more than a minute");
-        std::thread::yield_now();
-    }
-}
 
 /// Somebody on the server: what locks the rows that a run has inserted until it is ended, whether it has them, and its end.
 struct Somebody<'a> {

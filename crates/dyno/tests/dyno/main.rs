@@ -6,9 +6,9 @@
     reason = "a pass of minutes says how far it is, and a test that is skipped says why"
 )]
 
+mod alone;
 mod attacks;
 mod awr;
-mod busy_host;
 mod check_deep;
 mod common;
 mod company_changes;
@@ -31,7 +31,6 @@ mod import_slob;
 mod interrupt;
 mod kept;
 mod kills;
-mod limits;
 mod long_series;
 mod method;
 mod mysql;

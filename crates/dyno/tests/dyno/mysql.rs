@@ -1,6 +1,6 @@
 //! The commands on real MySQL and MariaDB servers, whole and while servers die, forget and cut connections.
 
-use crate::common::{Desk, assert_fits_schema, check, short};
+use crate::common::{Desk, assert_fits_schema, check, short, until};
 use dyno_testbed::MySql;
 use serde_json::Value;
 
@@ -22,8 +22,9 @@ const RUN: [&str; 9] = [
 /// A window of a second.
 const SHORT: [&str; 4] = ["--set", "run.time=1s", "--set", "observe.interval=1s"];
 
-/// A window without any snapshot but the two at its ends.
-const NO_SNAPSHOT: [&str; 4] = ["--set", "run.ops_per_session=20000", "--set", "observe.interval=10m"];
+/// A window of three seconds at least, without any snapshot but the two at its ends.
+const NO_SNAPSHOT: [&str; 6] =
+    ["--set", "run.ops_per_session=1500", "--set", "workload.rate=1000/s", "--set", "observe.interval=10m"];
 
 fn on_each(test: impl Fn(&mut MySql, &Desk)) {
     for version in MySql::available() {
@@ -189,7 +190,9 @@ fn killed_during_a_load_the_load_resumes() {
         let big = ["load", "--target", &url, "--set", "data.scale=400M", "--set", "data.load_parallel=1"];
         let mut load = desk.start(&big);
         load.until("rows …");
-        while server.try_sql("dyno", "SELECT COUNT(*) > 0 FROM dyno_chunks").as_deref() != Ok("1") {}
+        until("a chunk", || {
+            server.try_sql("dyno", "SELECT COUNT(*) > 0 FROM dyno_chunks").as_deref() == Ok("1")
+        });
         server.kill9();
         let said = load.end();
         assert_eq!(said.code, 3, "{said:#?}");
@@ -259,7 +262,7 @@ fn rows_in_doubt_are_in_nobodys_way() {
         load(&desk, &url);
         for drive in ["workload.drive=client", "workload.drive=server"] {
             let more =
-                ["--set", drive, "--set", "workload.insert_pct=40", "--set", "run.ops_per_session=6000"];
+                ["--set", drive, "--set", "workload.insert_pct=40", "--set", "run.ops_per_session=3000"];
             let mut run = desk.start(&args(&RUN, &url, &more));
             run.until("window");
             let cut = (0..20).map(|_| cut_what_writes(&server)).sum::<usize>();

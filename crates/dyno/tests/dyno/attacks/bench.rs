@@ -26,6 +26,9 @@ pub(crate) struct Bench {
     desk: Desk,
 }
 
+/// Starts a server and loads the data.
+type Maker = Box<dyn FnOnce() -> Bench>;
+
 enum Server {
     Sqlite,
     Postgres(Postgres),
@@ -41,23 +44,25 @@ pub(crate) enum Client {
 }
 
 impl Bench {
-    /// Makers of all servers of this machine; one is started when its turn comes.
-    pub(crate) fn all() -> Vec<Box<dyn FnOnce() -> Self>> {
-        let mut makers: Vec<Box<dyn FnOnce() -> Self>> =
-            vec![Box::new(|| Self::new("sqlite".into(), "sqlite", Server::Sqlite))];
-        for version in Postgres::oldest_and_newest() {
-            makers.push(Box::new(move || {
+    /// Engines with makers of all servers of this machine; one is started when its turn comes.
+    pub(crate) fn all() -> Vec<(&'static str, Maker)> {
+        let mut makers: Vec<(&str, Maker)> =
+            vec![("sqlite", Box::new(|| Self::new("sqlite".into(), "sqlite", Server::Sqlite)))];
+        for version in Postgres::available() {
+            let maker = move || {
                 let name = format!("postgres-{}", version.major);
                 Self::new(name, "postgres", Server::Postgres(Postgres::start(&version, &[])))
-            }));
+            };
+            makers.push(("postgres", Box::new(maker)));
         }
         for version in MySql::available() {
-            makers.push(Box::new(move || {
+            let maker = move || {
                 let name = version.product.name().to_lowercase();
                 // Counters of single statements are what some attacks reset; both products have them.
                 let settings = [("performance_schema", "ON")];
                 Self::new(name, "mysql", Server::MySql(MySql::start(&version, &settings)))
-            }));
+            };
+            makers.push(("mysql", Box::new(maker)));
         }
         makers
     }

@@ -8,6 +8,7 @@ pub mod tmpfs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -84,6 +85,13 @@ impl Desk {
     pub fn start_with(&self, env: &[(&str, &str)], args: &[&str]) -> Running {
         let mut command = self.command(&[args, &["--verbose"]].concat());
         command.envs(env.iter().copied());
+        Running::of(command)
+    }
+}
+
+impl Running {
+    /// Starts the program, whose talk is on.
+    pub fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let talk = BufReader::new(child.stderr.take().unwrap());
         // A record is longer than a pipe: nobody may wait for its end before its begin has been read.
@@ -93,7 +101,17 @@ impl Desk {
             std::io::Read::read_to_string(&mut stdout, &mut out).unwrap();
             out
         });
-        Running { child: Some(child), talk, out: Some(out), heard: String::new() }
+        Self { child: Some(child), talk, out: Some(out), heard: String::new() }
+    }
+}
+
+/// Looks until something is so, for a minute at most.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(60), "{what} took more than a minute");
+        // Looking costs the processors that what is looked for may need.
+        std::thread::park_timeout(Duration::from_millis(10));
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Throttle {
     group: PathBuf,
     root: PathBuf,
+    device: String,
 }
 
 impl Throttle {
@@ -40,10 +41,29 @@ impl Throttle {
         let group = root.join(format!("dyno-test-{}-{number}", std::process::id()));
         let told = |doing: &str, error: &std::io::Error| format!("{doing}, which needs root: {error}");
         std::fs::create_dir(&group).map_err(|e| told("no control group can be made", &e))?;
-        let throttle = Self { group, root };
+        let throttle = Self { group, root, device: device.clone() };
         std::fs::write(throttle.group.join(file), rule)
             .map_err(|e| told(&format!("device {device} cannot be throttled"), &e))?;
         Ok(throttle)
+    }
+
+    /// How many reads it has let pass: its own account, which is nobody's opinion.
+    pub fn passed(&self) -> u64 {
+        // `254:0 Read 123` of the first version, `254:0 rbytes=1 wbytes=2 rios=3 …` of the second.
+        let read = |name| std::fs::read_to_string(self.group.join(name));
+        let text = read("blkio.throttle.io_serviced").or_else(|_| read("io.stat")).unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix(&self.device));
+        let count = |line: &str| {
+            let mut words = line.split_whitespace();
+            let first = words.next()?;
+            let found = if first == "Read" {
+                words.next()
+            } else {
+                words.find_map(|word| word.strip_prefix("rios="))
+            };
+            found?.parse::<u64>().ok()
+        };
+        lines.filter_map(count).sum()
     }
 
     /// `command`, to be run inside the group.

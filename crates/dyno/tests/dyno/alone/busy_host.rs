@@ -42,7 +42,7 @@ fn sqlite_is_part_of_this_program_and_burners_are_not() {
 
 #[test]
 fn the_processes_of_postgres_are_no_others() {
-    for version in Postgres::oldest_and_newest() {
+    for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let record = run_beside_burners(&server.url());
         assert_others_are_named(&record);
