@@ -91,7 +91,7 @@ impl Side {
         source.file = file()?;
         let mut plan = single(dyno_plan::read(&source)?);
         if let Some(sessions) = sessions {
-            sweep::set(&mut plan, sweep::SESSIONS, sessions)
+            sweep::set(&mut plan, sweep::SESSIONS, sessions, source.engines)
                 .map_err(|error| Error::usage(format!("--{name}: {}", error.problem), error.hint))?;
         }
         Ok(Self { name, plan, settings })

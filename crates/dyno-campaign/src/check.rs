@@ -60,7 +60,7 @@ pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     let _locks = targets.lock(Work::Load, lead)?;
     lead.tell(Event::CheckingDeeply);
     let one = |reached: &Reached| {
-        let advice = reached.named(deep::check(plan, reached.target.as_ref()))?;
+        let advice = reached.named(deep::check(plan, reached.target.as_ref(), lead.engines.specs))?;
         Ok(Checked::of(reached, advice))
     };
     targets.holders()?.into_iter().map(one).collect()

@@ -12,7 +12,7 @@ use dyno_engine::{
     Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Session, SessionSetup, Silent,
     SliceDone, Target, TargetError, TargetErrorKind,
 };
-use dyno_plan::{Commit, DataSpec, Drive, Plan, Redo};
+use dyno_plan::{Commit, DataSpec, Drive, Engines, Plan, Redo};
 use dyno_record::{Advice, Counter, Counters, MarkKind, Reading, Severity, Snapshot};
 
 /// Rows of each table: more than one chunk of the look of every engine, and loaded in seconds.
@@ -43,7 +43,7 @@ struct Work {
 ///
 /// # Errors
 /// The target holds data of Dyno's, or cannot be looked at; what fails on the way is a finding.
-pub(crate) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, TargetError> {
+pub(crate) fn check(plan: &Plan, target: &dyn Target, engines: Engines) -> Result<Vec<Advice>, TargetError> {
     match target.survey()? {
         DataState::Empty => {}
         DataState::Partial { .. } | DataState::Loaded { .. } => {
@@ -69,7 +69,7 @@ pub(crate) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, Tar
         findings.push(recognised(target, &spec)?);
         let before = target.observer(&spec)?.snapshot()?;
         let mut work = Work::default();
-        for commit in commits(target) {
+        for commit in commits(target, engines) {
             findings.push(client_drive(target, &spec, commit, &mut work)?);
             findings.extend(server_drive(target, &spec, commit, &mut work)?);
         }
@@ -89,11 +89,9 @@ pub(crate) fn check(plan: &Plan, target: &dyn Target) -> Result<Vec<Advice>, Tar
 }
 
 /// Ways to commit that the engine can choose between.
-fn commits(target: &dyn Target) -> Vec<Commit> {
-    match target.engine() {
-        "oracle" => vec![Commit::Wait, Commit::Nowait, Commit::Plsql],
-        _ => vec![Commit::Wait],
-    }
+fn commits(target: &dyn Target, engines: Engines) -> Vec<Commit> {
+    let chosen = engines.named(target.engine()).map_or(&[][..], |engine| engine.commits);
+    [Commit::Wait].into_iter().chain(chosen.iter().copied()).collect()
 }
 
 fn good(check: &str, found: String) -> Advice {

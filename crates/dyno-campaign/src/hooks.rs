@@ -98,8 +98,10 @@ pub(crate) fn run(
         output: tail(output),
         interrupted,
     };
+    let of_engines = lead.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
+    let passwords = of_engines.copied().chain(run.plan.target.password_env.as_deref());
     let (mut child, reader) =
-        start(command, environment(run), run.plan.target.password_env.as_deref(), &output)
+        start(command, environment(run), passwords, &output)
             .map_err(|error| failed(format!("could not be started ({error})"), &output, false))?;
     let ended = wait(&mut child, run.plan.hooks.timeout.0, cancel);
     let until = Instant::now() + OUTPUT_WAIT;
@@ -130,16 +132,16 @@ enum Ended {
     Lost(std::io::Error),
 }
 
-fn start(
+fn start<'a>(
     command: &str,
     environment: Vec<(String, String)>,
-    password_env: Option<&str>,
+    passwords: impl Iterator<Item = &'a str>,
     output: &Arc<Mutex<Vec<u8>>>,
 ) -> std::io::Result<(Child, std::thread::JoinHandle<()>)> {
     let (mut said, writer) = std::io::pipe()?;
     let mut shell = Command::new("sh");
     // A password is for this program, and not for whatever a plan starts.
-    for name in ["PGPASSWORD", "MYSQL_PWD"].into_iter().chain(password_env) {
+    for name in passwords {
         shell.env_remove(name);
     }
     let child = shell

@@ -5,7 +5,7 @@ use dyno_analyze::bracket::{self, Bracket, Next, Range, Tally};
 use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_analyze::number;
 use dyno_engine::Work;
-use dyno_plan::{Plan, Sweep, sweep};
+use dyno_plan::{Engines, Plan, Sweep, sweep};
 use dyno_record::{RunRecord, Setting, Status, SweepKind};
 use serde_json::json;
 
@@ -60,7 +60,8 @@ pub fn search(
     over: Over,
     range: Range,
 ) -> Result<Concluded, Error> {
-    let mut search = Search { plan, limits, over, range, tally: Tally::new(), load: 0, silent: 0 };
+    let engines = lead.engines.specs;
+    let mut search = Search { engines, plan, limits, over, range, tally: Tally::new(), load: 0, silent: 0 };
     let own = [search.at(range.from)?.0];
     // The far end of the range is a valid plan, too, so that no run is refused in the middle.
     search.at(range.max)?;
@@ -75,6 +76,7 @@ pub fn search(
 }
 
 struct Search<'a> {
+    engines: Engines,
     plan: Plan,
     limits: &'a [Limit],
     over: Over,
@@ -93,7 +95,7 @@ impl Search<'_> {
             Over::Rate => ("workload.rate", format!("{load}/s")),
         };
         let mut at = Plan { sweep: Sweep::default(), ..self.plan.clone() };
-        sweep::set(&mut at, key, &value)?;
+        sweep::set(&mut at, key, &value, self.engines)?;
         Ok((at, Setting { key: key.to_owned(), value }))
     }
 

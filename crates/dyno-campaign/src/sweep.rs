@@ -3,7 +3,7 @@
 use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_engine::Work;
 use dyno_plan::sweep::{self, Done, Point, Schedule, Step};
-use dyno_plan::{Plan, Until};
+use dyno_plan::{Engines, Plan, Until};
 use dyno_record::{Repository, RunRecord, Setting, Status, SweepId, SweepKind, SweepState};
 use serde_json::json;
 
@@ -52,14 +52,14 @@ impl Order {
     ///
     /// # Errors
     /// It has no axis, or a point of it is no plan.
-    pub fn new(plan: Plan, replace: bool, marks: Marks) -> Result<Self, Error> {
+    pub fn new(plan: Plan, engines: Engines, replace: bool, marks: Marks) -> Result<Self, Error> {
         if plan.sweep.axes.is_empty() {
             return Err(Error::usage(
                 "the plan has no axis to sweep over",
                 "write sessions = [1, 2, 4, 8] under [sweep], or give --set sweep.sessions=1,2,4,8",
             ));
         }
-        let points = sweep::points(&plan)?;
+        let points = sweep::points(&plan, engines)?;
         let schedule = Schedule::new(&plan.sweep, &points);
         Ok(Self { plan, replace, marks, points, schedule, done: Done::new(), resumed: None })
     }
@@ -69,7 +69,12 @@ impl Order {
     ///
     /// # Errors
     /// There is none, or what was noted cannot be read.
-    pub fn resumed(repository: &Repository, selector: Option<&str>, replace: bool) -> Result<Self, Error> {
+    pub fn resumed(
+        repository: &Repository,
+        selector: Option<&str>,
+        engines: Engines,
+        replace: bool,
+    ) -> Result<Self, Error> {
         let id = match selector {
             Some(selector) => repository.resolve_sweep(selector)?,
             None => latest(repository)?,
@@ -81,7 +86,7 @@ impl Order {
         })?;
         // Sweeps of older versions have none.
         let marks = serde_json::from_value(definition["marks"].clone()).unwrap_or_default();
-        let mut order = Self::new(plan, replace || definition["replace"] == true, marks)?;
+        let mut order = Self::new(plan, engines, replace || definition["replace"] == true, marks)?;
         let mut records = campaign::records(repository, &id)?;
         records.retain(|record| {
             let step = record.part_of.as_ref().map(|part| Step { point: part.point, repeat: part.repeat });

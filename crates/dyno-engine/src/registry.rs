@@ -1,6 +1,6 @@
 //! From URL scheme to engine: each engine says what it is, and the program lists those it was built with.
 
-use dyno_plan::TargetUrl;
+use dyno_plan::{EngineSpec, Engines, TargetUrl};
 
 use crate::error::{TargetError, TargetErrorKind};
 use crate::options::OpenOptions;
@@ -14,10 +14,8 @@ pub type OpenThrough = fn(&TargetUrl, &TargetUrl, &OpenOptions) -> Result<Box<dy
 /// What an engine is to a program that has not opened a target of it yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Engine {
-    /// The schemes of its URLs; the first one is its name.
-    pub schemes: &'static [&'static str],
-    /// A URL of it, as help shows it.
-    pub example: &'static str,
+    /// What plans have to know of it.
+    pub spec: EngineSpec,
     /// Opens a target.
     pub open: Open,
     /// Opens a target behind a pooler, if the engine is driven through poolers.
@@ -29,7 +27,23 @@ pub struct Engine {
 
 /// The engines of a program.
 #[derive(Debug, Clone, Copy)]
-pub struct Registry(pub &'static [Engine]);
+pub struct Registry {
+    /// All of them.
+    pub engines: &'static [Engine],
+    /// What plans have to know of each.
+    pub specs: Engines,
+}
+
+/// The [`Registry`] of some engines, one line each.
+#[macro_export]
+macro_rules! registry {
+    ($($(#[$built:meta])* $engine:path),* $(,)?) => {
+        $crate::Registry {
+            engines: &[$($(#[$built])* $engine),*],
+            specs: $crate::Engines(&[$($(#[$built])* $engine.spec),*]),
+        }
+    };
+}
 
 impl Registry {
     /// The engine of `url`.
@@ -37,9 +51,9 @@ impl Registry {
     /// # Errors
     /// No engine has this scheme.
     pub fn of(self, url: &TargetUrl) -> Result<&'static Engine, TargetError> {
-        let found = self.0.iter().find(|engine| engine.schemes.contains(&url.scheme.as_str()));
+        let found = self.engines.iter().find(|engine| engine.spec.has_scheme(&url.scheme));
         found.ok_or_else(|| {
-            let examples: Vec<&str> = self.0.iter().map(|engine| engine.example).collect();
+            let examples: Vec<&str> = self.specs.examples().collect();
             TargetError::new(
                 TargetErrorKind::Unsupported,
                 format!("there is no engine for {:?} URLs", url.scheme),
@@ -69,7 +83,7 @@ impl Registry {
     ) -> Result<Box<dyn Target>, TargetError> {
         let engine = self.of(url)?;
         match engine.open_through {
-            Some(open) if engine.schemes.contains(&observe.scheme.as_str()) => open(url, observe, options),
+            Some(open) if engine.spec.has_scheme(&observe.scheme) => open(url, observe, options),
             _ => Err(TargetError::new(
                 TargetErrorKind::Unsupported,
                 format!("{} databases are not driven through a pooler", url.scheme),

@@ -22,8 +22,6 @@ const KTHREADD: u32 = 2;
 const NAMED_MAX: usize = 5;
 /// The namespace of processes that a machine begins with (`PROC_PID_INIT_INO` of the kernel's proc_ns.h).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
-/// Names of database servers' processes.
-const SERVERS: [&str; 3] = ["postgres", "mysqld", "mariadbd"];
 
 /// Whose a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +89,7 @@ fn tops(
                     }
                 }
             }
-            ServerProcesses::Elsewhere | ServerProcesses::This | ServerProcesses::Unknown(_) => {}
+            ServerProcesses::Elsewhere(_) | ServerProcesses::This | ServerProcesses::Unknown(_) => {}
         }
     }
     tops
@@ -112,11 +110,11 @@ fn unknown(
         ServerProcesses::Called { ends, .. } if !tops.values().any(|owner| *owner == Owner::Server) => {
             Some(format!("no process of {ends} can be looked at"))
         }
-        ServerProcesses::Elsewhere if is_contained(root) => {
+        ServerProcesses::Elsewhere(_) if is_contained(root) => {
             Some("this program runs in a container, from which the machine's other processes are not seen".into())
         }
-        ServerProcesses::Elsewhere => {
-            let found = all.iter().find(|(_, process)| SERVERS.contains(&process.name.as_str()));
+        ServerProcesses::Elsewhere(called) => {
+            let found = all.iter().find(|(_, process)| called.contains(&process.name.as_str()));
             found.map(|(pid, process)| {
                 format!(
                     "a process called {} ({pid}) runs here, and whether it is the database under test cannot be told",

@@ -83,7 +83,9 @@ fn a_database_that_cannot_be_told_from_others_leaves_them_unknown() {
     let (there, reason) = of(ServerProcesses::Unknown("two servers".into()));
     assert_eq!((there, reason.as_str()), (false, "two servers"));
     assert!(of(ServerProcesses::Tree(99)).1.contains("process 99 cannot be looked at"));
-    assert!(of(ServerProcesses::Elsewhere).1.contains("mysqld (60) runs here"));
+    assert!(of(ServerProcesses::Elsewhere(&["mysqld", "mariadbd"])).1.contains("mysqld (60) runs here"));
+    let other = shares(&[ServerProcesses::Elsewhere(&["postgres"])], ("0 0 0 0", here), ("50 0 0 50", here));
+    assert!(other.others_s.is_ok(), "it is another product");
     let oracle = ServerProcesses::Called { starts: &["ora"], ends: "FREE".into() };
     assert!(of(oracle).1.contains("no process of FREE"));
 }

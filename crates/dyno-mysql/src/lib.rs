@@ -12,6 +12,7 @@ mod lock;
 pub mod ops;
 mod own;
 mod sampler;
+mod spec;
 mod stuck;
 mod target;
 pub mod wire;
@@ -20,14 +21,10 @@ use dyno_engine::grants::{database, literal, one_line, quoted, user};
 use dyno_engine::{Engine, OpenOptions, Target, TargetError};
 use dyno_plan::TargetUrl;
 
+pub use spec::SPEC;
+
 /// MySQL and MariaDB, as programs register them.
-pub const ENGINE: Engine = Engine {
-    schemes: &["mysql", "mariadb"],
-    example: "mysql://USER@HOST/DATABASE",
-    open,
-    open_through: None,
-    grants,
-};
+pub const ENGINE: Engine = Engine { spec: SPEC, open, open_through: None, grants };
 
 /// The target that a `mysql:` URL names. Does not connect.
 ///

@@ -50,7 +50,7 @@ impl MyTarget {
 
 impl Target for MyTarget {
     fn engine(&self) -> &'static str {
-        "mysql"
+        super::SPEC.name
     }
 
     fn url(&self) -> String {

@@ -22,22 +22,20 @@ mod report;
 mod sampler;
 mod shelter;
 mod socket;
+mod spec;
 mod sql;
 mod target;
 
 use dyno_engine::{Engine, OpenOptions, Target, TargetError};
 use dyno_plan::TargetUrl;
 
+pub use spec::SPEC;
+
 pub use error::OraError;
 
 /// Oracle Database, as programs register it.
-pub const ENGINE: Engine = Engine {
-    schemes: &["oracle"],
-    example: "oracle://USER@HOST/SERVICE",
-    open,
-    open_through: None,
-    grants: |_| sql::GRANTS.to_owned(),
-};
+pub const ENGINE: Engine =
+    Engine { spec: SPEC, open, open_through: None, grants: |_| sql::GRANTS.to_owned() };
 
 /// The target that an `oracle:` URL names. Does not connect.
 ///

@@ -43,7 +43,7 @@ impl OraTarget {
 
 impl Target for OraTarget {
     fn engine(&self) -> &'static str {
-        "oracle"
+        super::SPEC.name
     }
 
     fn url(&self) -> String {

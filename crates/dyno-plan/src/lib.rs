@@ -26,7 +26,7 @@ pub mod url;
 mod written;
 
 pub use data::{DataError, DataSpec, GROUP_ROWS};
-pub use engine::Engine;
+pub use engine::{EngineSpec, Engines};
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;
 pub use plan::{

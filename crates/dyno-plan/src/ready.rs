@@ -2,8 +2,7 @@
 //!
 //! They are embedded, so that an installed program has them.
 
-use crate::engine::Engine;
-use crate::template::target_url;
+use crate::engine::EngineSpec;
 
 /// A plan that is ready to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +37,6 @@ pub const READY: [Ready; 13] = ready![
     "platform-settings",
 ];
 
-/// The line of every ready plan that says where the database is.
-const URL: &str = "url = \"sqlite:dyno.db\"\n";
-
 impl Ready {
     /// What it is about: its first line.
     pub fn about(&self) -> &'static str {
@@ -48,26 +44,31 @@ impl Ready {
     }
 
     /// The plan with the URL of `engine`, to be edited.
-    pub fn for_engine(&self, engine: Engine) -> String {
-        self.text.replacen(URL, &format!("url = \"{}\"\n", target_url(engine)), 1)
+    pub fn for_engine(&self, engine: &EngineSpec) -> String {
+        let url = |line: &str| match line.starts_with("url = ") {
+            true => format!("url = {:?}\n", engine.template),
+            false => format!("{line}\n"),
+        };
+        self.text.lines().map(url).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::fixture::{ENGINES, nothing};
     use crate::read::{PlanFile, PlanSource, read};
 
     #[test]
     fn each_is_a_valid_plan_for_every_engine() {
         for ready in READY {
-            assert_eq!(ready.text.matches(URL).count(), 1, "{}", ready.name);
-            for engine in Engine::ALL {
+            assert_eq!(ready.text.matches("\nurl = ").count(), 1, "{}", ready.name);
+            for engine in ENGINES.0 {
                 let file = PlanFile { name: ready.name.into(), text: ready.for_engine(engine) };
-                let plan = read(&PlanSource { file: Some(file), ..PlanSource::default() })
+                let plan = read(&PlanSource { file: Some(file), ..nothing() })
                     .unwrap_or_else(|errors| panic!("{errors}"));
-                assert_eq!(Engine::of(&plan.target.url), Some(engine));
-                crate::sweep::points(&plan).unwrap();
+                assert_eq!(ENGINES.of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
+                crate::sweep::points(&plan, ENGINES).unwrap();
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The plan reference, `docs/plan.md`: made from the list of keys, so that it says what is read.
 
+use crate::engine::Engines;
 use crate::keys::{Fallback, Key, Kind, SECTIONS, Section};
 
 const INTRO: &str = r#"# The plan
@@ -92,9 +93,9 @@ interval = "1s"
 const SLIPS: &str =
     "[target]\nurl = \"sqlite:dyno.db\"\n\n[data]\nscale = \"80Q\"\nschema = 4\n\n[run]\ntime = 30\n";
 
-/// The reference in Markdown.
-pub fn markdown() -> String {
-    let mut out = format!("{INTRO}{EXAMPLE}{SOURCES}{}\n{PASSWORDS}", slips());
+/// The reference in Markdown; `engines` read its examples.
+pub fn markdown(engines: Engines) -> String {
+    let mut out = format!("{INTRO}{EXAMPLE}{SOURCES}{}\n{PASSWORDS}", slips(engines));
     for section in &SECTIONS {
         write_section(&mut out, section);
     }
@@ -102,9 +103,9 @@ pub fn markdown() -> String {
 }
 
 /// What reading [`SLIPS`] says.
-fn slips() -> String {
+fn slips(engines: Engines) -> String {
     let file = crate::PlanFile { name: "dyno.toml".into(), text: SLIPS.into() };
-    let source = crate::PlanSource { file: Some(file), ..crate::PlanSource::default() };
+    let source = crate::PlanSource { file: Some(file), ..crate::PlanSource::of(engines) };
     crate::read(&source).map_or_else(|errors| errors.to_string(), |_| String::new())
 }
 
@@ -139,16 +140,17 @@ fn row(key: &Key) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::fixture::{ENGINES, nothing};
 
     #[test]
     fn the_reference_in_docs_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/plan.md");
         if std::env::var_os("DYNO_BLESS").is_some() {
-            std::fs::write(path, markdown()).unwrap();
+            std::fs::write(path, markdown(ENGINES)).unwrap();
         }
         let written = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
-            written == markdown(),
+            written == markdown(ENGINES),
             "docs/plan.md is not what the list of keys says; run: DYNO_BLESS=1 cargo test -p dyno-plan reference"
         );
     }
@@ -156,14 +158,13 @@ mod tests {
     #[test]
     fn the_example_is_a_valid_plan() {
         let file = crate::PlanFile { name: "plan.md".into(), text: EXAMPLE.into() };
-        let plan =
-            crate::read(&crate::PlanSource { file: Some(file), ..crate::PlanSource::default() }).unwrap();
+        let plan = crate::read(&crate::PlanSource { file: Some(file), ..nothing() }).unwrap();
         assert_eq!((plan.data.schemas, plan.run.sessions_per_schema), (4, 16));
     }
 
     #[test]
     fn a_cell_cannot_end_a_row() {
-        let text = markdown();
+        let text = markdown(ENGINES);
         for row in text.lines().filter(|line| line.starts_with("| `")) {
             let cells = row.matches(" | ").count() + 1;
             assert!(cells == 5 || cells == 2, "{row}");

@@ -67,12 +67,13 @@ impl Plan {
 mod tests {
     use proptest::prelude::*;
 
+    use crate::engine::fixture::nothing;
     use crate::read::{PlanSource, read};
 
     fn deal(weights: &[u32], sessions: u32) -> Vec<usize> {
         let urls: Vec<_> = (0..weights.len()).map(|i| format!("sqlite:{i}.db")).collect();
         let sets = vec![format!("target.urls={}", urls.join(",")), "run.sessions_per_schema=100".into()];
-        let mut plan = read(&PlanSource { sets, ..PlanSource::default() }).unwrap();
+        let mut plan = read(&PlanSource { sets, ..nothing() }).unwrap();
         plan.target.weights = weights.to_vec();
         plan.target.deal(sessions)
     }
@@ -83,7 +84,7 @@ mod tests {
             let urls = "target.urls=sqlite:a.db,sqlite:b.db,sqlite:c.db".to_owned();
             vec![urls, format!("target.count={count}"), "run.sessions_per_schema=4".to_owned()]
         };
-        let plan = |count| read(&PlanSource { sets: sets(count), ..PlanSource::default() });
+        let plan = |count| read(&PlanSource { sets: sets(count), ..nothing() });
         let of = |count: u32| plan(count).unwrap().target;
         assert_eq!((of(1).all().len(), of(1).is_several()), (1, false));
         assert_eq!((of(2).all().len(), of(2).is_several()), (2, true));

@@ -1,13 +1,13 @@
 //! The commented plan that `dyno init` writes: every key with what it means, the usual ones ready to change.
 
-use crate::engine::Engine;
+use crate::engine::EngineSpec;
 use crate::keys::{Fallback, Key, Kind, SECTIONS, Section, Shown, Word};
 
 /// The widest line of a comment.
 const WIDTH: usize = 100;
 
 /// A plan file for `engine`, which reads as a valid plan as it is.
-pub fn template(engine: Engine) -> String {
+pub fn template(engine: &EngineSpec) -> String {
     let mut out = String::from(
         "# A plan of Dyno: which database, which data, which load, how long.\n\
          # A line without # is in force; one with # shows the default, or an example where there is none.\n\
@@ -20,7 +20,7 @@ pub fn template(engine: Engine) -> String {
     out
 }
 
-fn write_section(out: &mut String, section: &Section, engine: Engine) {
+fn write_section(out: &mut String, section: &Section, engine: &EngineSpec) {
     if !section.name.is_empty() {
         out.push_str(&format!("\n[{}]\n", section.name));
         comment(out, section.doc);
@@ -65,21 +65,11 @@ fn words(key: &Key) -> &'static [Word] {
 }
 
 /// The value to show: the default, or an example.
-fn value(key: &Key, engine: Engine) -> &'static str {
-    match (key.path, engine, key.default) {
-        ("target.url", _, _) => target_url(engine),
-        (_, _, Fallback::Value(value)) => value,
-        (_, _, Fallback::None(_) | Fallback::Required) => key.example,
-    }
-}
-
-/// Where a database of `engine` could be, to be edited.
-pub(crate) fn target_url(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Sqlite => "sqlite:dyno.db",
-        Engine::Postgres => "postgres://dyno@localhost:5432/bench",
-        Engine::Mysql => "mysql://dyno@localhost:3306/bench",
-        Engine::Oracle => "oracle://dyno@localhost:1521/FREEPDB1",
+fn value(key: &Key, engine: &EngineSpec) -> &'static str {
+    match (key.path, key.default) {
+        ("target.url", _) => engine.template,
+        (_, Fallback::Value(value)) => value,
+        (_, Fallback::None(_) | Fallback::Required) => key.example,
     }
 }
 
@@ -102,34 +92,34 @@ fn comment(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::fixture::{ENGINES, nothing};
     use crate::keys;
     use crate::read::{PlanFile, PlanSource, read};
 
     fn reads(text: String) -> crate::Plan {
         let file = PlanFile { name: "dyno.toml".into(), text };
-        read(&PlanSource { file: Some(file), ..PlanSource::default() })
-            .unwrap_or_else(|errors| panic!("{errors}"))
+        read(&PlanSource { file: Some(file), ..nothing() }).unwrap_or_else(|errors| panic!("{errors}"))
     }
 
     #[test]
     fn a_template_is_a_valid_plan_of_defaults() {
-        for engine in Engine::ALL {
+        for engine in ENGINES.0 {
             let plan = reads(template(engine));
-            assert_eq!(Engine::of(&plan.target.url), Some(engine));
+            assert_eq!(ENGINES.of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
             let target = Some(plan.target.url.to_string());
-            let defaults = read(&PlanSource { target, ..PlanSource::default() }).unwrap();
-            assert_eq!(plan, defaults, "{engine}");
+            let defaults = read(&PlanSource { target, ..nothing() }).unwrap();
+            assert_eq!(plan, defaults, "{}", engine.name);
         }
     }
 
     #[test]
     fn a_commented_line_can_be_uncommented_as_it_is() {
-        for engine in Engine::ALL {
+        for engine in ENGINES.0 {
             let template = template(engine);
             for key in keys::all().filter(|key| matches!(key.shown, Shown::Commented)) {
                 let commented = format!("\n# {} = ", key.name());
                 let (before, section) = template.split_once(&format!("[{}]", key.section())).unwrap();
-                assert!(section.contains(&commented), "{engine}: {}", key.path);
+                assert!(section.contains(&commented), "{}: {}", engine.name, key.path);
                 if key.path != "run.ops_per_session" {
                     let section = section.replacen(&commented, &commented.replace("# ", ""), 1);
                     reads(format!("{before}[{}]{section}", key.section()));
@@ -140,7 +130,7 @@ mod tests {
 
     #[test]
     fn lines_fit_a_terminal() {
-        for engine in Engine::ALL {
+        for engine in ENGINES.0 {
             assert!(template(engine).lines().all(|line| line.chars().count() <= WIDTH));
         }
     }

@@ -1,22 +1,18 @@
 //! Where a database is: the URL of a target, without secrets.
 
-mod params;
-
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::{Engines, Form};
 use crate::escape::{ADDRESS, PATH, WORD, decode, encode};
-
-pub(crate) use params::refused;
-pub use params::{WORDS, Words};
-
-/// The schemes of URLs that name an engine of Dyno; `postgresql` is read as `postgres`, `mariadb` as `mysql`.
-pub const SCHEMES: [&str; 6] = ["sqlite", "postgres", "postgresql", "mysql", "mariadb", "oracle"];
 
 /// A target's URL: `scheme:rest`, such as `sqlite:/data/dyno.db?journal=wal` or
 /// `postgres://dyno@db1:5432/bench?sslmode=verify-full`.
+///
+/// What a user writes is read by [`TargetUrl::read`], which knows the engines. What is shown has one form only, so that
+/// records are read without them.
 ///
 /// It cannot hold a password: a URL with one is refused when it is read, so that none can reach a record, a log or a
 /// process title. `user`, `host`, `path` and parameters are percent-decoded; showing the URL encodes them again, and
@@ -25,7 +21,7 @@ pub const SCHEMES: [&str; 6] = ["sqlite", "postgres", "postgresql", "mysql", "ma
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct TargetUrl {
-    /// The engine: `sqlite`, `postgres`, `mysql`, `oracle`.
+    /// The engine's name.
     pub scheme: String,
     /// The user name, if the URL names one.
     pub user: Option<String>,
@@ -33,7 +29,9 @@ pub struct TargetUrl {
     pub host: Option<String>,
     /// The port, if given.
     pub port: Option<u16>,
-    /// What follows the authority without its slash (the database), or all after `sqlite:` (the file, or `:memory:`).
+    /// Whether it names a file, `scheme:path`, and no server.
+    pub is_file: bool,
+    /// What follows the authority without its slash (the database), or all after `scheme:` (the file).
     pub path: String,
     /// The parameters after `?`, in order.
     pub params: Vec<(String, String)>,
@@ -44,9 +42,7 @@ pub struct TargetUrl {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// There is no `scheme:`.
-    #[error(
-        "the URL names no engine: write sqlite:PATH, postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or oracle://USER@HOST/SERVICE"
-    )]
+    #[error("the URL names no engine: write SCHEME:PATH or SCHEME://USER@HOST/DATABASE")]
     NoScheme,
     /// The URL holds a password.
     #[error(
@@ -74,7 +70,6 @@ const ENCODING: &str =
 const PORT: &str = "write a whole number from 1 to 65535";
 const SERVER: &str = "write SCHEME://USER@HOST:PORT/DATABASE?NAME=VALUE, with @ in any other place as %40";
 const HOST: &str = "write one name or address; an IPv6 address in brackets, such as [::1]:5432";
-const FILE: &str = "write sqlite:PATH, sqlite:///ABSOLUTE/PATH or sqlite::memory:";
 
 impl TargetUrl {
     /// The value of parameter `name`.
@@ -127,15 +122,15 @@ fn read_params(query: &str) -> Result<Vec<(String, String)>, UrlError> {
     Ok(params)
 }
 
-/// Reads the file after `sqlite:`. Two slashes would announce a host, so they come only as the first of three.
-fn read_file(rest: &str) -> Result<Place, UrlError> {
+/// Reads the file after the scheme; `write` says how. Two slashes would announce a host, so they come only as the first of three.
+fn read_file(rest: &str, write: &'static str) -> Result<Place, UrlError> {
     let path = match rest.strip_prefix("//") {
         Some(absolute) if absolute.starts_with('/') => absolute,
-        Some(_) => return Err(UrlError::part("the file", FILE)),
+        Some(_) => return Err(UrlError::part("the file", write)),
         None => rest,
     };
     if path.is_empty() {
-        return Err(UrlError::part("the file", FILE));
+        return Err(UrlError::part("the file", write));
     }
     Ok((None, None, None, decoded("the file", path)?))
 }
@@ -188,23 +183,25 @@ fn read_address(address: &str) -> Result<(Option<String>, Option<u16>), UrlError
     Ok(((!host.is_empty()).then_some(host), port))
 }
 
-impl std::str::FromStr for TargetUrl {
-    type Err = UrlError;
-
-    fn from_str(text: &str) -> Result<Self, UrlError> {
+impl TargetUrl {
+    /// Reads what a user wrote: schemes that mean an engine are its name, and files stand where it has files.
+    ///
+    /// # Errors
+    /// It is no URL, or has a password in it.
+    pub fn read(text: &str, engines: Engines) -> Result<Self, UrlError> {
         let (scheme, rest) = text.trim().split_once(':').ok_or(UrlError::NoScheme)?;
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
         if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.bytes().all(plain) {
             return Err(UrlError::NoScheme);
         }
-        let scheme = match scheme.to_ascii_lowercase().as_str() {
-            "postgresql" => "postgres".to_owned(),
-            "mariadb" => "mysql".to_owned(),
-            other => other.to_owned(),
-        };
+        let scheme = scheme.to_ascii_lowercase();
+        let engine = engines.named(&scheme);
+        let scheme = engine.map_or(scheme, |engine| engine.name.to_owned());
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (user, host, port, path) = if scheme == "sqlite" {
-            read_file(place)?
+        let mut is_file = false;
+        let (user, host, port, path) = if let Some(Form::File { write }) = engine.map(|engine| engine.form) {
+            is_file = true;
+            read_file(place, write)?
         } else if rest.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
             return Err(UrlError::Password);
         } else if query.contains('@') {
@@ -212,22 +209,34 @@ impl std::str::FromStr for TargetUrl {
             return Err(UrlError::part("the server", SERVER));
         } else if let Some(place) = place.strip_prefix("//") {
             read_server(place)?
-        } else if SCHEMES.contains(&scheme.as_str()) {
+        } else if engine.is_some() {
             return Err(UrlError::part("the server", SERVER));
         } else {
+            is_file = true;
             (None, None, None, decoded("the path", place)?)
         };
-        Ok(Self { scheme, user, host, port, path, params: read_params(query)? })
+        Ok(Self { scheme, user, host, port, is_file, path, params: read_params(query)? })
+    }
+}
+
+impl std::str::FromStr for TargetUrl {
+    type Err = UrlError;
+
+    /// Reads what was shown.
+    fn from_str(text: &str) -> Result<Self, UrlError> {
+        Self::read(text, Engines::default())
     }
 }
 
 impl fmt::Display for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
-        if self.scheme == "sqlite" {
+        if self.is_file {
             // A path that begins with two slashes would read as a host.
-            let slashes = if self.path.starts_with("//") { "//" } else { "" };
-            write!(f, "{slashes}{}", encode(&self.path, &PATH))?;
+            match self.path.strip_prefix("//") {
+                Some(rest) => write!(f, "/%2F{}", encode(rest, &PATH))?,
+                None => write!(f, "{}", encode(&self.path, &PATH))?,
+            }
         } else {
             write!(f, "//")?;
             if let Some(user) = &self.user {

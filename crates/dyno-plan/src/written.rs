@@ -28,7 +28,7 @@ pub fn with_options(name: &str, text: &str, options: &PlanSource) -> Result<Stri
     }
     let written = out.0.join("\n") + "\n";
     let file = PlanFile { name: name.to_owned(), text: written.clone() };
-    let again = read(&PlanSource { file: Some(file), ..PlanSource::default() })?;
+    let again = read(&PlanSource { file: Some(file), ..PlanSource::of(options.engines) })?;
     debug_assert_eq!(again, wanted, "{written}");
     Ok(written)
 }
@@ -117,15 +117,16 @@ impl Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Engine, READY, template};
+    use crate::engine::fixture::{ENGINES, nothing};
+    use crate::{READY, template};
 
     fn source(sets: &[&str], targets: &[&str]) -> PlanSource {
         let mut targets = targets.iter().map(|url| (*url).to_owned());
         PlanSource {
-            file: None,
             sets: sets.iter().map(|set| (*set).to_owned()).collect(),
             target: targets.next(),
             further_targets: targets.collect(),
+            ..nothing()
         }
     }
 
@@ -136,13 +137,13 @@ mod tests {
             let file = PlanFile { name: "x.toml".into(), text: text.to_owned() };
             read(&PlanSource { file: Some(file), ..source }).unwrap()
         };
-        assert_eq!(plan(&written, PlanSource::default()), plan(text, options.clone()), "{written}");
+        assert_eq!(plan(&written, nothing()), plan(text, options.clone()), "{written}");
         written
     }
 
     #[test]
     fn options_stand_in_the_lines_of_their_keys() {
-        for engine in Engine::ALL {
+        for engine in ENGINES.0 {
             let options =
                 source(&["data.scale=1G", "run.time=5m", "workload.rate=500/s"], &["postgres://me@db1/b"]);
             let written = check(&template(engine), &options);
@@ -157,13 +158,13 @@ mod tests {
 
     #[test]
     fn what_says_the_same_in_another_way_is_taken_out() {
-        let written = check(&template(Engine::Postgres), &source(&["run.ops_per_session=1000"], &[]));
+        let written = check(&template(&ENGINES.0[1]), &source(&["run.ops_per_session=1000"], &[]));
         assert!(
             written.contains("\nops_per_session = 1000\n") && written.contains("\n# time = "),
             "{written}"
         );
         let two = ["postgres://me@db1/b", "postgres://me@db2/b"];
-        let written = check(&template(Engine::Postgres), &source(&["run.sessions_per_schema=2"], &two));
+        let written = check(&template(&ENGINES.0[1]), &source(&["run.sessions_per_schema=2"], &two));
         assert!(written.contains("\n# url = ") && written.contains("\nurls = [\"postgres"), "{written}");
     }
 
@@ -174,16 +175,16 @@ mod tests {
                 &["data.scale=2000 blocks", "workload.seed=7", "sweep.repeats=2"],
                 &["mysql://me@h/d"],
             );
-            check(&ready.for_engine(Engine::Mysql), &options);
-            check(&ready.for_engine(Engine::Mysql), &source(&["sweep.work_unit=16,32"], &[]));
+            check(&ready.for_engine(&ENGINES.0[2]), &options);
+            check(&ready.for_engine(&ENGINES.0[2]), &source(&["sweep.work_unit=16,32"], &[]));
         }
-        check(&template(Engine::Sqlite), &source(&["sweep.sessions=1,2,4"], &[]));
+        check(&template(&ENGINES.0[0]), &source(&["sweep.sessions=1,2,4"], &[]));
     }
 
     #[test]
     fn what_no_plan_takes_is_refused() {
         let refused =
-            |set: &str| with_options("x.toml", &template(Engine::Sqlite), &source(&[set], &[])).is_err();
+            |set: &str| with_options("x.toml", &template(&ENGINES.0[0]), &source(&[set], &[])).is_err();
         assert!(refused("run.tiem=5s") && refused("run.time=soon") && refused("sweep.nothing=1"));
     }
 }

@@ -2,8 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use dyno_plan::engine::{EngineSpec, Engines, Form};
 use dyno_plan::{Bytes, PlanFile, PlanSource, Rate, Size, Span, TargetUrl};
 use proptest::prelude::*;
+
+/// One of each form.
+const ENGINES: Engines = Engines(&[
+    EngineSpec::plain("file", Form::File { write: "write file:PATH" }, "file:x"),
+    EngineSpec::plain("server", Form::Server, "server://h/d"),
+]);
 
 proptest! {
     #[test]
@@ -19,7 +26,7 @@ proptest! {
         let path = folder.path().join("dyno.toml");
         std::fs::write(&path, &bytes).unwrap();
         if let Ok(file) = PlanFile::open(&path) {
-            let _ = dyno_plan::read(&PlanSource { file: Some(file), ..PlanSource::default() });
+            let _ = dyno_plan::read(&PlanSource { file: Some(file), ..PlanSource::of(ENGINES) });
         }
     }
 }

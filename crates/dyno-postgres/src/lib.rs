@@ -12,6 +12,7 @@ mod lock;
 pub mod ops;
 mod pool;
 mod sampler;
+mod spec;
 mod target;
 pub mod wire;
 
@@ -19,14 +20,10 @@ use dyno_engine::grants::{database, one_line, quoted, user};
 use dyno_engine::{Engine, OpenOptions, Target, TargetError};
 use dyno_plan::TargetUrl;
 
+pub use spec::SPEC;
+
 /// PostgreSQL, as programs register it.
-pub const ENGINE: Engine = Engine {
-    schemes: &["postgres", "postgresql"],
-    example: "postgres://USER@HOST/DATABASE",
-    open,
-    open_through: Some(open_through),
-    grants,
-};
+pub const ENGINE: Engine = Engine { spec: SPEC, open, open_through: Some(open_through), grants };
 
 /// The target that a `postgres:` URL names. Does not connect.
 ///

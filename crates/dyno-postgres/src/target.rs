@@ -62,7 +62,7 @@ impl PgTarget {
 
 impl Target for PgTarget {
     fn engine(&self) -> &'static str {
-        "postgres"
+        super::SPEC.name
     }
 
     fn url(&self) -> String {

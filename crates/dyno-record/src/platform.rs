@@ -38,11 +38,11 @@ pub struct Identity {
 }
 
 /// Which processes of the host that drives are the database's.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerProcesses {
-    /// None that are known: it runs on another host, or in surroundings that cannot be seen from here.
-    #[default]
-    Elsewhere,
+    /// None that are known: it runs on another host, or in surroundings that cannot be seen from here. Where it runs, its
+    /// processes have these names.
+    Elsewhere(&'static [&'static str]),
     /// It runs inside this program.
     This,
     /// A process and all that it started.
@@ -56,6 +56,13 @@ pub enum ServerProcesses {
     },
     /// It runs on this host, but which processes are its own cannot be told, for this reason.
     Unknown(String),
+}
+
+impl Default for ServerProcesses {
+    /// Nothing is known of them.
+    fn default() -> Self {
+        Self::Elsewhere(&[])
+    }
 }
 
 /// One target in a record.

@@ -14,6 +14,7 @@ mod lock;
 mod ops;
 mod raw;
 mod shared;
+mod spec;
 mod vfs;
 
 use std::sync::{Arc, Mutex};
@@ -32,11 +33,11 @@ use dyno_engine::session::{Extra, Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::RowVersion;
 use shared::{Shared, no_data};
+pub use spec::SPEC;
 
 /// SQLite, as programs register it.
 pub const ENGINE: Engine = Engine {
-    schemes: &["sqlite"],
-    example: "sqlite:PATH or sqlite::memory:",
+    spec: SPEC,
     open: |url, _| open(url),
     open_through: None,
     grants: |url| include_str!("grants.sql").replace("{file}", &one_line(&url.path)),
@@ -64,7 +65,7 @@ pub fn open(url: &TargetUrl) -> Result<Box<dyn Target>, TargetError> {
 
 impl Target for SqliteTarget {
     fn engine(&self) -> &'static str {
-        "sqlite"
+        SPEC.name
     }
 
     fn url(&self) -> String {

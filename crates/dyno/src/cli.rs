@@ -10,7 +10,9 @@ mod shared;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use dyno_plan::{Engine, READY};
+use dyno_plan::{EngineSpec, READY};
+
+use crate::engines::{NAMES, named};
 
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
@@ -221,8 +223,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     /// The engine that the plan is for [default: that of --target, else sqlite].
-    #[arg(long, value_name = "sqlite|postgres|mysql|oracle")]
-    pub(crate) engine: Option<Engine>,
+    #[arg(long, value_name = NAMES.as_str(), value_parser = named)]
+    pub(crate) engine: Option<&'static EngineSpec>,
     /// A ready plan of a published experiment instead of an empty one.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
     pub(crate) ready: Option<String>,

@@ -27,7 +27,7 @@ pub(crate) fn plan_file(common: &Common) -> Result<Option<PlanFile>, PlanErrors>
 /// What the options say of any plan.
 pub(crate) fn options(common: &Common) -> PlanSource {
     let (target, further_targets) = targets(common);
-    PlanSource { file: None, sets: common.set.clone(), target, further_targets }
+    PlanSource { sets: common.set.clone(), target, further_targets, ..PlanSource::of(ENGINES.specs) }
 }
 
 /// The URLs of the options: the first, and further ones.

@@ -1,9 +1,12 @@
 //! The engines of this program: one line each.
 
+use std::sync::LazyLock;
+
 use dyno_engine::Registry;
+use dyno_plan::engine::{EngineSpec, or};
 
 /// Every engine that this program was built with.
-pub(crate) const ENGINES: Registry = Registry(&[
+pub(crate) const ENGINES: Registry = dyno_engine::registry![
     #[cfg(feature = "sqlite")]
     dyno_sqlite::ENGINE,
     #[cfg(feature = "postgres")]
@@ -12,4 +15,21 @@ pub(crate) const ENGINES: Registry = Registry(&[
     dyno_mysql::ENGINE,
     #[cfg(feature = "oracle")]
     dyno_oracle::ENGINE,
-]);
+];
+
+/// Their names: `sqlite|postgres`.
+pub(crate) static NAMES: LazyLock<String> = LazyLock::new(|| names().join("|"));
+
+fn names() -> Vec<&'static str> {
+    ENGINES.engines.iter().map(|engine| engine.spec.name).collect()
+}
+
+/// The engine with this name.
+pub(crate) fn named(name: &str) -> Result<&'static EngineSpec, String> {
+    let found = ENGINES.specs.named(name);
+    found.ok_or_else(|| format!("there is no engine {name:?}: write {}", or(&names())))
+}
+
+#[cfg(test)]
+#[path = "engines_tests.rs"]
+mod tests;

@@ -5,13 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dyno_engine::{Cancel, Clock, MonotonicClock, Op, Target, TargetError};
-use dyno_plan::{DataSpec, Plan, PlanSource};
+use dyno_plan::engine::{EngineSpec, Form};
+use dyno_plan::{DataSpec, Engines, Plan, PlanSource};
 use dyno_record::RunRecord;
 
 use crate::job::{Aim, Job};
 use crate::run::run;
 use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget, Span};
 use crate::watch::{Event, Watch};
+
+/// The database of every scene.
+const ENGINES: Engines =
+    Engines(&[EngineSpec::plain("scripted", Form::File { write: "write scripted:NAME" }, "scripted:NAME")]);
 
 /// What every scene's plan has: no warm-up, nothing sampled.
 const SETS: [&str; 4] =
@@ -134,12 +139,8 @@ impl Scene {
         if !sets.iter().any(|set| set.starts_with("run.ops_per_session")) {
             sets.push(TIME.to_owned());
         }
-        let source = PlanSource {
-            file: None,
-            sets,
-            target: Some("sqlite::memory:".to_owned()),
-            ..PlanSource::default()
-        };
+        let source =
+            PlanSource { sets, target: Some("scripted:scene".to_owned()), ..PlanSource::of(ENGINES) };
         dyno_plan::read(&source).expect("the scenes' plans are constants, and a test runs each")
     }
 

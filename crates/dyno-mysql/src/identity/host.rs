@@ -12,6 +12,9 @@ use dyno_record::ServerProcesses;
 use super::super::wire::Connection;
 use dyno_engine::error::TargetError;
 
+/// Names of servers' processes.
+const SERVERS: [&str; 2] = ["mysqld", "mariadbd"];
+
 /// Seconds between the start of a process and the moment its server takes for its own: reading options comes first.
 const START_WITHIN_S: f64 = 5.0;
 
@@ -28,7 +31,7 @@ pub(super) fn is_this_one(connection: &mut Connection) -> Result<bool, TargetErr
 pub(super) fn processes(connection: &mut Connection) -> Result<ServerProcesses, TargetError> {
     let candidates = candidates(connection)?;
     Ok(match candidates.as_slice() {
-        [] => ServerProcesses::Elsewhere,
+        [] => ServerProcesses::Elsewhere(&SERVERS),
         &[only] => ServerProcesses::Tree(only),
         several => match written_pid(connection)?.filter(|pid| several.contains(pid)) {
             Some(pid) => ServerProcesses::Tree(pid),
@@ -90,7 +93,7 @@ fn servers_started_s() -> Vec<(u32, f64)> {
 /// Whether a command line is that of a server; it may have been started through a loader or a wrapper.
 pub(crate) fn is_server(command_line: &str) -> bool {
     let words = command_line.split('\0');
-    words.filter_map(|word| word.rsplit('/').next()).any(|name| matches!(name, "mysqld" | "mariadbd"))
+    words.filter_map(|word| word.rsplit('/').next()).any(|name| SERVERS.contains(&name))
 }
 
 /// The 22nd field of /proc/PID/stat: when the process was started, in ticks since the machine was.

@@ -40,7 +40,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
         non_default: settings.non_default(),
         redo_path: redo.map(str::to_owned).or_else(|| data_path.clone()),
         data_path,
-        same_host: processes != ServerProcesses::Elsewhere,
+        same_host: !matches!(processes, ServerProcesses::Elsewhere(_)),
         counting: counting::counting(&settings, connection.is_mariadb(), page_bytes),
         processes,
     })

@@ -1,6 +1,6 @@
 //! What the preflight check finds on real servers.
 
-use dyno_plan::{Plan, PlanSource, read};
+use dyno_plan::{Engines, Plan, PlanSource, read};
 use dyno_record::{Advice, Counter, Reading, Severity};
 
 use super::{loaded, on_each, on_each_with, spec, target_at};
@@ -9,7 +9,7 @@ fn plan(url: &str, sets: &[&str]) -> Plan {
     let source = PlanSource {
         target: Some(url.to_owned()),
         sets: sets.iter().map(|set| (*set).to_owned()).collect(),
-        ..PlanSource::default()
+        ..PlanSource::of(Engines(&[dyno_mysql::SPEC]))
     };
     read(&source).unwrap()
 }

@@ -24,7 +24,7 @@ pub(super) fn is_this_one(host: &str, instance: &str) -> bool {
 pub(super) fn processes(same_host: bool, instance: &str) -> ServerProcesses {
     match same_host {
         true => ServerProcesses::Called { starts: &["ora", "db_", "xe_"], ends: instance.to_owned() },
-        false => ServerProcesses::Elsewhere,
+        false => ServerProcesses::default(),
     }
 }
 

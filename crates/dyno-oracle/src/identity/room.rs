@@ -191,6 +191,7 @@ pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
 
 #[cfg(test)]
 mod tests {
+    use dyno_plan::Engines;
     use dyno_plan::read::{PlanSource, read};
 
     use super::*;
@@ -214,7 +215,7 @@ mod tests {
         let plan = |sets: &[&str]| {
             let sets = sets.iter().map(|&set| set.to_owned()).collect();
             let target = Some("oracle://u@h/s".to_owned());
-            read(&PlanSource { file: None, sets, target, ..PlanSource::default() }).unwrap()
+            read(&PlanSource { sets, target, ..PlanSource::of(Engines(&[crate::SPEC])) }).unwrap()
         };
         assert_eq!(inserted_bytes(&plan(&["run.sessions_per_schema=4"]), 8192), 0);
         let inserts = plan(&["run.sessions_per_schema=4", "workload.insert_pct=10"]);

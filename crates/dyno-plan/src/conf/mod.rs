@@ -14,6 +14,7 @@ mod sheet;
 mod shell;
 mod slob;
 
+use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 use crate::place::Places;
 use crate::plan::{PLAN_VERSION, Plan};
@@ -53,7 +54,7 @@ pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors
     let sheet = map(kit, &mut settings, options);
     let (mut errors, skipped) = settings.finish();
     if let Some(target) = &options.target {
-        let alone = read(&PlanSource { target: Some(target.clone()), ..PlanSource::default() });
+        let alone = read(&PlanSource { target: Some(target.clone()), ..PlanSource::of(options.engines) });
         alone.err().into_iter().flat_map(|wrong| wrong.errors).for_each(|error| errors.push(error));
     }
     if !errors.errors.is_empty() {
@@ -61,7 +62,7 @@ pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors
     }
     let name = file.name.rsplit('/').next().unwrap_or_default();
     let text = sheet.text(name, &head(kit, name, &skipped));
-    let plan = check(&text).map_err(|errors| blame(errors, &sheet, file))?;
+    let plan = check(&text, options.engines).map_err(|errors| blame(errors, &sheet, file))?;
     Ok(Imported { kit, plan, notes: sheet.notes(), text, skipped })
 }
 
@@ -116,9 +117,9 @@ fn head(kit: Kit, file: &str, skipped: &PlanErrors) -> Vec<String> {
     head
 }
 
-fn check(text: &str) -> Result<Plan, PlanErrors> {
+fn check(text: &str, engines: Engines) -> Result<Plan, PlanErrors> {
     let file = PlanFile { name: "plan".into(), text: text.to_owned() };
-    read(&PlanSource { file: Some(file), ..PlanSource::default() })
+    read(&PlanSource { file: Some(file), ..PlanSource::of(engines) })
 }
 
 /// Errors of the plan as errors of the file that it was made from: values that are right alone, and do not go together.

@@ -1,5 +1,7 @@
 //! Whose configuration is read, and what it does not say.
 
+use crate::engine::Engines;
+
 /// Whose configuration a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kit {
@@ -34,6 +36,8 @@ impl std::str::FromStr for Kit {
 /// What the file does not say.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// The engines that a plan can name.
+    pub engines: Engines,
     /// Whose file it is; none to tell by its parameters.
     pub kit: Option<Kit>,
     /// The target's URL instead of what the file says of it.

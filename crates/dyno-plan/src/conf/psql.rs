@@ -46,6 +46,7 @@ pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options)
         host: Some(parts.host.unwrap_or_else(|| "localhost".into())),
         user: parts.user,
         port: parts.port,
+        is_file: false,
         path: database,
         params: parts.params,
     };

@@ -1,6 +1,7 @@
 //! Files as people have them, and what comes of them.
 
 use super::*;
+use crate::engine::fixture::{ENGINES, nothing};
 use crate::plan::{Awr, Commit, Drive, Length, Redo};
 use crate::units::Span;
 
@@ -13,14 +14,18 @@ fn file(name: &str, text: &str) -> PlanFile {
 }
 
 fn on_sqlite() -> Options {
-    Options { target: Some(SQLITE.into()), ..Options::default() }
+    Options { target: Some(SQLITE.into()), ..anywhere() }
+}
+
+fn anywhere() -> Options {
+    Options { engines: ENGINES, ..Options::default() }
 }
 
 #[track_caller]
 fn imported(text: &str, options: &Options) -> Imported {
     let imported =
         import(&file("slob.conf", text), options).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
-    let again = check(&imported.text).unwrap_or_else(|errors| panic!("{}\n{errors}", imported.text));
+    let again = check(&imported.text, ENGINES).unwrap_or_else(|errors| panic!("{}\n{errors}", imported.text));
     assert_eq!(again, imported.plan);
     assert!(imported.text.lines().all(|line| line.chars().count() <= 200), "{}", imported.text);
     imported
@@ -41,7 +46,7 @@ fn errors(text: &str, options: &Options) -> Vec<String> {
 /// Whether the plan's reader takes `set` in this version.
 fn is_driven(set: &str) -> bool {
     let sets = vec![set.to_owned()];
-    read(&PlanSource { target: Some(SQLITE.into()), sets, file: None, ..PlanSource::default() }).is_ok()
+    read(&PlanSource { target: Some(SQLITE.into()), sets, file: None, ..nothing() }).is_ok()
 }
 
 fn seconds(seconds: u64) -> Length {
@@ -99,7 +104,7 @@ fn a_file_of_2_5_becomes_the_same_load() {
 
 #[test]
 fn for_oracle_the_plan_says_how_slob_commits_and_where_the_service_is() {
-    let on_oracle = imported(RANDOM, &Options::default());
+    let on_oracle = imported(RANDOM, &anywhere());
     let Plan { target, workload, observe, .. } = &on_oracle.plan;
     assert_eq!(target.url.to_string(), "oracle://dyno@localhost:1521/FREEPDB1");
     assert_eq!(target.password_env.as_deref(), Some("DYNO_PASSWORD"));
@@ -111,11 +116,11 @@ fn for_oracle_the_plan_says_how_slob_commits_and_where_the_service_is() {
         ("db1/orclpdb", "oracle://dyno@db1/orclpdb"),
         ("[::1]:1521/orclpdb", "oracle://dyno@[::1]:1521/orclpdb"),
     ] {
-        let plan = imported(&format!("SQLNET_SERVICE_BASE=\"{service}\"\n"), &Options::default()).plan;
+        let plan = imported(&format!("SQLNET_SERVICE_BASE=\"{service}\"\n"), &anywhere()).plan;
         assert_eq!(plan.target.url, url.parse().unwrap(), "{service}");
     }
     // The same load elsewhere, where every commit waits.
-    let elsewhere = Options { target: Some("postgres://db1/bench".into()), ..Options::default() };
+    let elsewhere = Options { target: Some("postgres://db1/bench".into()), ..anywhere() };
     let plan = imported(RANDOM, &elsewhere).plan;
     assert_eq!((plan.workload.drive, plan.workload.commit), (Drive::Server, Commit::Wait));
     assert_eq!(plan.target.password_env, None);
@@ -251,7 +256,7 @@ fn no_password_is_copied_or_shown() {
         format!("host=db1 passwort={secret}"),
     ] {
         let text = format!("NUM_SCHEMAS=1\nSCALE=1G\nCONNECT_STRING='{connect}'\n");
-        let said = match import(&file("pgio.conf", &text), &Options::default()) {
+        let said = match import(&file("pgio.conf", &text), &anywhere()) {
             Ok(imported) => {
                 assert_eq!(imported.plan.target.password_env.as_deref(), Some("DYNO_PASSWORD"), "{connect}");
                 format!("{}{:?}", imported.text, imported.notes)
@@ -264,7 +269,7 @@ fn no_password_is_copied_or_shown() {
 
 #[test]
 fn a_url_with_a_password_is_refused() {
-    let options = Options { target: Some("postgres://u:hunter2@db1/x".into()), ..Options::default() };
+    let options = Options { target: Some("postgres://u:hunter2@db1/x".into()), ..anywhere() };
     let errors = errors("UPDATE_PCT=120\n", &options);
     assert_eq!(errors.len(), 2, "{errors:#?}");
     assert!(errors[1].starts_with("--target: the URL holds a password") && !errors[1].contains("hunter2"));
@@ -385,7 +390,7 @@ CREATE_BASE_TABLE=TRUE
 
 #[test]
 fn pgios_file_is_known_by_its_parameters() {
-    let pgio = import(&file("x.conf", PGIO), &Options::default()).unwrap();
+    let pgio = import(&file("x.conf", PGIO), &anywhere()).unwrap();
     assert_eq!(pgio.kit, Kit::Pgio);
     let Plan { target, data, workload, run, .. } = &pgio.plan;
     assert_eq!(target.url.to_string(), "postgres://localhost/pgio");
@@ -401,7 +406,7 @@ fn pgios_file_is_known_by_its_parameters() {
         ("slob.conf", None, Kit::Slob),
         ("slob.conf", Some(Kit::Pgio), Kit::Pgio),
     ] {
-        let options = Options { kit, target: Some(SQLITE.into()), ..Options::default() };
+        let options = Options { kit, target: Some(SQLITE.into()), ..anywhere() };
         assert_eq!(import(&file(name, both), &options).unwrap().kit, is, "{name}");
     }
 }
@@ -423,14 +428,14 @@ fn pgios_connection_becomes_a_url() {
         ("host=db1", "postgres://db1/other"),
     ] {
         let text = format!("DBNAME=other\nSCALE=1G\nCONNECT_STRING='{connect}'\n");
-        let pgio = import(&file("pgio.conf", &text), &Options::default())
-            .unwrap_or_else(|e| panic!("{connect}: {e}"));
+        let pgio =
+            import(&file("pgio.conf", &text), &anywhere()).unwrap_or_else(|e| panic!("{connect}: {e}"));
         assert_eq!(pgio.plan.target.url, url.parse().unwrap(), "{connect}");
         assert_eq!(pgio.plan.target.password_env, None);
     }
     for connect in ["-x", "-h", "-p 0 x", "a b c", "mysql://x/y", "host=a b", "postgres://a:b:c:d/x"] {
         let text = format!("DBNAME=other\nSCALE=1G\nCONNECT_STRING='{connect}'\n");
-        let errors = import(&file("pgio.conf", &text), &Options::default()).unwrap_err().to_string();
+        let errors = import(&file("pgio.conf", &text), &anywhere()).unwrap_err().to_string();
         assert!(errors.contains("CONNECT_STRING: not a connection that psql takes"), "{connect}: {errors}");
     }
 }
@@ -444,12 +449,12 @@ fn pgios_errors_have_their_place() {
         ("REDO_STRESS=LITE", "pgio.conf:2:1: REDO_STRESS: pgio has no such parameter"),
     ] {
         let text = format!("NUM_SCHEMAS=1 NUM_THREADS=1\n{line}\n");
-        let errors = import(&file("pgio.conf", &text), &Options::default()).unwrap_err().to_string();
+        let errors = import(&file("pgio.conf", &text), &anywhere()).unwrap_err().to_string();
         assert!(errors.starts_with(start) && errors.lines().count() == 1, "{line}: {errors}");
     }
     // Larger shares than SLOB's are pgio's.
     let text = "NUM_SCHEMAS=1\nUPDATE_PCT=75\n";
-    assert_eq!(import(&file("pgio.conf", text), &Options::default()).unwrap().plan.workload.update_pct, 75);
+    assert_eq!(import(&file("pgio.conf", text), &anywhere()).unwrap().plan.workload.update_pct, 75);
 }
 
 #[test]

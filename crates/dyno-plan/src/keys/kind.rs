@@ -7,6 +7,7 @@ use super::value::{
     Raw, Refused, read_block_size, read_command, read_counts, read_file, read_size, read_url, read_urls,
     read_variable, read_word, within,
 };
+use crate::engine::Engines;
 use crate::plan::Plan;
 use crate::units::{Bytes, Rate, Size, Span};
 use crate::url::TargetUrl;
@@ -130,8 +131,8 @@ pub(crate) fn thousands(number: u64) -> String {
 }
 
 impl Kind {
-    /// Reads `raw`, checks it and puts it into `plan`.
-    pub(crate) fn put(&self, plan: &mut Plan, raw: Raw<'_>) -> Result<(), Refused> {
+    /// Reads `raw`, checks it and puts it into `plan`, which can name one of `engines`.
+    pub(crate) fn put(&self, plan: &mut Plan, raw: Raw<'_>, engines: Engines) -> Result<(), Refused> {
         match self {
             Self::Count { range: (least, most), set } => {
                 let number = raw.number((u64::from(*least), u64::from(*most)))?;
@@ -150,11 +151,11 @@ impl Kind {
             Self::Seed { set } if matches!(raw, Raw::Text(text) if text.trim() == "fresh") => set(plan, None),
             Self::Seed { set } => set(plan, Some(raw.number((0, u64::MAX))?)),
             Self::Word(words) => (read_word(raw, words)?.set)(plan),
-            Self::Url { set } => set(plan, read_url(raw)?),
-            Self::Urls { set } => set(plan, read_urls(raw)?),
+            Self::Url { set } => set(plan, read_url(raw, engines)?),
+            Self::Urls { set } => set(plan, read_urls(raw, engines)?),
             Self::Counts { range, set } => set(plan, read_counts(raw, *range)?),
             Self::Variable { set } => set(plan, read_variable(raw)?),
-            Self::Command { set } => set(plan, read_command(raw)?),
+            Self::Command { set } => set(plan, read_command(raw, engines)?),
             Self::File { set } => set(plan, read_file(raw)?),
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
+use crate::engine::fixture::{ENGINES, nothing};
 use crate::read::{PlanSource, read};
 
 fn read_sets(sets: &[String]) -> Result<Plan, crate::PlanErrors> {
@@ -13,7 +14,7 @@ fn read_sets(sets: &[String]) -> Result<Plan, crate::PlanErrors> {
 
 fn read_sets_at(target: &str, sets: &[String]) -> Result<Plan, crate::PlanErrors> {
     let target = Some(target.to_owned());
-    read(&PlanSource { target, sets: sets.to_vec(), ..PlanSource::default() })
+    read(&PlanSource { target, sets: sets.to_vec(), ..nothing() })
 }
 
 /// All fields of `Plan` by path, from its JSON Schema, which names optional ones too.
@@ -109,7 +110,7 @@ fn key_is_command(path: &str) -> bool {
 fn limits_are_allowed_and_what_lies_beyond_is_not() {
     let accepted = |path: &str, value: &str| {
         let mut plan = read_sets(&[]).unwrap();
-        find(path).unwrap().kind.put(&mut plan, Raw::Text(value)).is_ok()
+        find(path).unwrap().kind.put(&mut plan, Raw::Text(value), ENGINES).is_ok()
     };
     for (path, good, bad) in [
         ("version", "1 1", "0 2"),

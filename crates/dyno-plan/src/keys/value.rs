@@ -1,7 +1,7 @@
 //! Reading one value: from what was written to a checked quantity, or the reason why not.
 
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX, Word};
-use crate::engine::Engine;
+use crate::engine::{Engines, or};
 use crate::error::PlanErrorKind;
 use crate::units::{Blocks, Bytes, Size};
 use crate::url::{TargetUrl, UrlError};
@@ -192,23 +192,32 @@ pub(super) fn read_block_size(raw: Raw<'_>) -> Result<Bytes, Refused> {
     Ok(Bytes(bytes))
 }
 
-pub(super) fn read_url(raw: Raw<'_>) -> Result<TargetUrl, Refused> {
+pub(super) fn read_url(raw: Raw<'_>, engines: Engines) -> Result<TargetUrl, Refused> {
     let text = raw.text("a URL")?;
-    let url: TargetUrl = text.parse().map_err(|error: UrlError| {
+    let url = TargetUrl::read(text, engines).map_err(|error| {
         let kind = match error {
             UrlError::Password => PlanErrorKind::Secret,
             _ => PlanErrorKind::Type,
         };
         let (problem, hint) = error.problem_and_hint();
+        let hint = match error {
+            UrlError::NoScheme => format!("write {}", or(&engines.examples().collect::<Vec<_>>())),
+            _ => hint,
+        };
         Refused { kind, problem, hint: Some(hint) }
     })?;
-    if Engine::of(&url).is_none() {
+    if engines.of(&url).is_none() {
         // What stands before a lone colon may be anything, such as a user; before `://` it is a scheme.
         let named = if text.contains("://") { format!(" {:?}", url.scheme) } else { String::new() };
-        return Err(Refused::new(PlanErrorKind::Range, format!("there is no such engine{named}")));
+        let examples: Vec<_> = engines.examples().map(|example| format!("`{example}`")).collect();
+        return Err(Refused {
+            kind: PlanErrorKind::Range,
+            problem: format!("there is no such engine{named}"),
+            hint: Some(format!("allowed: {}", or(&examples))),
+        });
     }
     // The value is not repeated: in a misspelt URL a password can stand anywhere.
-    if let Some(words) = crate::url::refused(&url) {
+    if let Some(words) = engines.refused(&url) {
         let problem = format!("the URL's {} is none of its words", words.name);
         let hint = format!("allowed: {}={}", words.name, words.allowed.join(", "));
         return Err(Refused { kind: PlanErrorKind::Range, problem, hint: Some(hint) });
@@ -220,11 +229,11 @@ pub(super) fn read_url(raw: Raw<'_>) -> Result<TargetUrl, Refused> {
 const TARGETS_MAX: usize = 100;
 
 /// At least two URLs, each once.
-pub(super) fn read_urls(raw: Raw<'_>) -> Result<Vec<TargetUrl>, Refused> {
+pub(super) fn read_urls(raw: Raw<'_>, engines: Engines) -> Result<Vec<TargetUrl>, Refused> {
     let mut urls: Vec<TargetUrl> = Vec::new();
     for (at, item) in raw.items()?.into_iter().enumerate() {
         let number = at + 1;
-        let url = read_url(item).map_err(|refused| Refused {
+        let url = read_url(item, engines).map_err(|refused| Refused {
             problem: format!("number {number} of the list: {}", refused.problem),
             ..refused
         })?;
@@ -274,15 +283,15 @@ pub(super) fn read_file(raw: Raw<'_>) -> Result<String, Refused> {
     Ok(name.to_owned())
 }
 
-/// What a password stands behind in commands of the usual clients.
-const PASSWORD_MARKS: [&str; 4] = ["password=", "passwd=", "pgpass=", "mysql_pwd="];
+/// Names of variables and options that hold a password, whoever reads them.
+const PASSWORD_MARKS: [&str; 2] = ["password", "passwd"];
 
-pub(super) fn read_command(raw: Raw<'_>) -> Result<String, Refused> {
+pub(super) fn read_command(raw: Raw<'_>, engines: Engines) -> Result<String, Refused> {
     let command = raw.text("a command")?;
     if command.is_empty() || command.contains('\0') || command.len() > 4_096 {
         return Err(Refused::new(PlanErrorKind::Range, "not a command"));
     }
-    if holds_password(command) {
+    if holds_password(command, engines) {
         return Err(Refused {
             kind: PlanErrorKind::Secret,
             problem: "it looks as if it held a password, and commands stand in every record".into(),
@@ -295,10 +304,11 @@ pub(super) fn read_command(raw: Raw<'_>) -> Result<String, Refused> {
 }
 
 /// Whether a command seems to hold a password, and not only the name of a variable with one.
-fn holds_password(command: &str) -> bool {
+fn holds_password(command: &str, engines: Engines) -> bool {
     let lower = command.to_ascii_lowercase();
-    let marked = PASSWORD_MARKS.iter().any(|mark| {
-        lower.match_indices(mark).any(|(at, _)| {
+    let of_engines = engines.0.iter().flat_map(|engine| engine.passwords.variables);
+    let marked = PASSWORD_MARKS.iter().chain(of_engines).any(|mark| {
+        lower.match_indices(&format!("{}=", mark.to_lowercase())).any(|(at, mark)| {
             let value = lower[at + mark.len()..].trim_start_matches(['"', '\'']);
             !value.is_empty() && !value.starts_with('$') && !value.starts_with(char::is_whitespace)
         })
@@ -308,22 +318,15 @@ fn holds_password(command: &str) -> bool {
         let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
         user.split_once(':').is_some_and(|(_, password)| !password.is_empty() && !password.starts_with('$'))
     });
-    marked || in_url || option_holds_password(command)
+    marked || in_url || option_holds_password(command, engines)
 }
 
-/// Clients whose options take a password without saying so: the client, the option, and whether it names the user before a colon.
-/// `mysql` takes it right behind `-p`; `curl` and its like after `-u`.
-const PASSWORD_OPTIONS: [(&[&str], &[&str], bool); 2] = [
-    (
-        &["mysql", "mariadb", "mysqladmin", "mariadb-admin", "mysqldump", "mariadb-dump", "mysqlslap"],
-        &["-p"],
-        false,
-    ),
-    (&["curl", "wget", "http"], &["-u", "--user", "--proxy-user", "-a"], true),
-];
+/// Clients whose options take a user and, behind a colon, a password; and those options.
+const FETCHERS: [&str; 3] = ["curl", "wget", "http"];
+const FETCH_OPTIONS: [&str; 4] = ["-u", "--user", "--proxy-user", "-a"];
 
 /// Whether an option of a usual client holds a password.
-fn option_holds_password(command: &str) -> bool {
+fn option_holds_password(command: &str, engines: Engines) -> bool {
     let is_value = |value: &str| {
         let value = value.trim_matches(['"', '\'']);
         !value.is_empty() && !value.starts_with('$')
@@ -332,10 +335,16 @@ fn option_holds_password(command: &str) -> bool {
         true => value.split_once(':').is_some_and(|(_, password)| is_value(password)),
         false => is_value(value),
     };
+    let clients = engines.0.iter().map(|engine| engine.passwords.clients);
+    // Clients, their options, and whether these name the user before a colon.
+    let options: Vec<(&[&str], &[&str], bool)> = clients
+        .map(|clients| (clients, &["-p"][..], false))
+        .chain([(&FETCHERS[..], &FETCH_OPTIONS[..], true)])
+        .collect();
     command.split(['|', ';', '&', '\n', '(', ')', '`']).any(|part| {
         let words: Vec<&str> = part.split_whitespace().collect();
         let client = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
-        PASSWORD_OPTIONS.iter().any(|(clients, options, after_colon)| {
+        options.iter().any(|(clients, options, after_colon)| {
             let Some(at) = words.iter().position(|word| clients.contains(&client(word).as_str())) else {
                 return false;
             };

@@ -94,7 +94,7 @@ fn resolve(draft: &mut Draft, name: &str, origin: &Origin) -> Option<&'static st
 fn read_value(draft: &mut Draft, path: &'static str, value: &Written<'_>) -> Option<String> {
     let key = keys::find(if path == SESSIONS { "run.sessions_per_schema" } else { path })?;
     let mut scratch = draft.plan.clone();
-    match key.kind.put(&mut scratch, value.raw) {
+    match key.kind.put(&mut scratch, value.raw, draft.engines) {
         Ok(()) => (key.get)(&scratch),
         Err(refused) => {
             let error = refusal(key, refused, value.text, value.origin.clone());

@@ -3,6 +3,7 @@
 use super::draft::Draft;
 use super::rules::RULES;
 use super::source::PlanFile;
+use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown};
 use crate::keys::{self, EITHERS, Either};
 use crate::sweep::{self, PointError};
@@ -13,13 +14,13 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
         settle(draft, either);
     }
     if draft.mark("target.url").is_none() && draft.mark("target.urls").is_none() {
-        draft.push(missing_url(file));
+        draft.push(missing_url(file, draft.engines));
     }
     for rule in &RULES {
         if draft.refused(rule.paths) {
             continue;
         }
-        if let Some((problem, hint)) = (rule.broken)(&draft.plan) {
+        if let Some((problem, hint)) = (rule.broken)(&draft.plan, draft.engines) {
             let (origin, key) = blamed(draft, rule.paths);
             let value = keys::find(key).and_then(|key| (key.get)(&draft.plan)).map(|text| shown(&text));
             let key = Some(key.to_owned());
@@ -41,7 +42,7 @@ fn check_points(draft: &mut Draft) {
     if draft.plan.sweep.axes.is_empty() || draft.has_errors() {
         return;
     }
-    if let Err(PointError { keys, problem, hint }) = sweep::points(&draft.plan) {
+    if let Err(PointError { keys, problem, hint }) = sweep::points(&draft.plan, draft.engines) {
         let Some((key, origin)) = draft.axis_mark(&keys) else { return };
         let key = Some(key);
         draft.push(PlanError { kind: PlanErrorKind::Conflict, origin, key, value: None, problem, hint });
@@ -81,7 +82,8 @@ fn settle(draft: &mut Draft, either: &Either) {
     }
 }
 
-fn missing_url(file: Option<&PlanFile>) -> PlanError {
+fn missing_url(file: Option<&PlanFile>, engines: Engines) -> PlanError {
+    let example = engines.0.first().map_or("", |engine| engine.template);
     let origin = match file {
         Some(file) => Origin::File { name: file.name.clone(), line: None, column: None },
         None => Origin::Nowhere,
@@ -92,6 +94,6 @@ fn missing_url(file: Option<&PlanFile>) -> PlanError {
         key: Some("target.url".into()),
         value: None,
         problem: "it is missing".into(),
-        hint: "write url = \"sqlite:dyno.db\" under [target], or give --target URL".into(),
+        hint: format!("write url = {example:?} under [target], or give --target URL"),
     }
 }

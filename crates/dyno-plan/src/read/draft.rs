@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown};
 use crate::keys::{self, Key, Raw, Refused};
 use crate::plan::{
@@ -13,6 +14,8 @@ use crate::url::TargetUrl;
 
 /// A plan under construction.
 pub(super) struct Draft {
+    /// The engines that it can name.
+    pub(super) engines: Engines,
     /// Defaults, overlaid with what was written and accepted.
     pub(super) plan: Plan,
     /// Where each key was written last.
@@ -66,6 +69,7 @@ fn blank() -> Plan {
         user: None,
         host: None,
         port: None,
+        is_file: false,
         path: String::new(),
         params: Vec::new(),
     };
@@ -110,14 +114,16 @@ fn blank() -> Plan {
 
 impl Draft {
     /// A plan of defaults.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(engines: Engines) -> Self {
         let mut plan = blank();
         for key in keys::all() {
             if let keys::Fallback::Value(text) = key.default {
-                key.kind.put(&mut plan, Raw::Text(text)).expect("defaults are valid: a test reads them all");
+                let put = key.kind.put(&mut plan, Raw::Text(text), engines);
+                put.expect("defaults are valid: a test reads them all");
             }
         }
         Self {
+            engines,
             plan,
             marks: BTreeMap::new(),
             refused: BTreeSet::new(),
@@ -129,7 +135,7 @@ impl Draft {
     /// Takes `raw`, written as `text` at `origin`, as the value of `key`.
     pub(super) fn accept(&mut self, key: &'static Key, raw: Raw<'_>, text: &str, origin: Origin) {
         self.marks.insert(key.path, Mark { origin: origin.clone(), text: text.to_owned() });
-        if let Err(refused) = key.kind.put(&mut self.plan, raw) {
+        if let Err(refused) = key.kind.put(&mut self.plan, raw, self.engines) {
             self.refused.insert(key.path);
             self.push(refusal(key, refused, text, origin));
         }

@@ -22,7 +22,7 @@ pub use source::{FILE_BYTES_MAX, PlanFile, PlanSource};
 /// # Errors
 /// All errors of all sources, each with its place, key, value and what is allowed. None repeats a password.
 pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
-    let mut draft = Draft::new();
+    let mut draft = Draft::new(source.engines);
     let mut whole = true;
     if let Some(file) = &source.file {
         whole = file::read(&mut draft, file);
@@ -40,7 +40,7 @@ pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
 /// # Errors
 /// As [`read`], but of the options only.
 pub fn check_options(source: &PlanSource) -> Result<(), PlanErrors> {
-    let mut draft = Draft::new();
+    let mut draft = Draft::new(source.engines);
     read_options(&mut draft, source);
     draft.finish().map(|_| ())
 }

@@ -1,7 +1,7 @@
 //! What keys must be to each other: checks that need more than one value.
 
 use crate::data::TOTAL_ROWS_MAX;
-use crate::engine::Engine;
+use crate::engine::{EngineSpec, Engines, or};
 use crate::keys::{BLOCK_SIZE, thousands};
 use crate::plan::{Awr, Commit, Drive, Order, Plan, Until};
 use crate::sweep::is_sessions;
@@ -18,28 +18,28 @@ pub(super) struct Rule {
     /// The keys it is about; the first one that was written last is where the error is.
     pub(super) paths: &'static [&'static str],
     /// The problem and the way out, if there is one.
-    pub(super) broken: fn(&Plan) -> Option<(String, &'static str)>,
+    pub(super) broken: fn(&Plan, Engines) -> Option<(String, &'static str)>,
 }
 
 /// Every rule.
 pub(super) static RULES: [Rule; 22] = [
-    Rule { paths: &["target.weights", "target.urls"], broken: weights },
-    Rule { paths: &["target.count", "target.urls"], broken: too_many_targets },
+    Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
+    Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
         paths: &["run.sessions_per_schema", "data.schemas", "target.urls", "target.count", "target.weights"],
-        broken: idle_target,
+        broken: |plan, _| idle_target(plan),
     },
     Rule {
         paths: &["workload.lookup_pct", "workload.scan_pct", "workload.secondary_pct"],
-        broken: shares_of_reads,
+        broken: |plan, _| shares_of_reads(plan),
     },
-    Rule { paths: &["workload.insert_pct", "workload.delete_pct"], broken: growing },
+    Rule { paths: &["workload.insert_pct", "workload.delete_pct"], broken: |plan, _| growing(plan) },
     Rule {
         paths: &["workload.update_pct", "workload.insert_pct", "workload.delete_pct"],
-        broken: shares_of_writes,
+        broken: |plan, _| shares_of_writes(plan),
     },
-    Rule { paths: &["workload.think_min", "workload.think_max"], broken: think_backwards },
-    Rule { paths: &["workload.think_every", "workload.rate"], broken: think_in_open_loop },
+    Rule { paths: &["workload.think_min", "workload.think_max"], broken: |plan, _| think_backwards(plan) },
+    Rule { paths: &["workload.think_every", "workload.rate"], broken: |plan, _| think_in_open_loop(plan) },
     Rule {
         paths: &[
             "workload.hot_spot_every",
@@ -48,21 +48,27 @@ pub(super) static RULES: [Rule; 22] = [
             "data.scale",
             "data.block_size",
         ],
-        broken: hot_spot,
+        broken: |plan, _| hot_spot(plan),
     },
-    Rule { paths: &["workload.scan_pct", "data.scan_scale"], broken: nothing_to_scan },
-    Rule { paths: &["data.scale", "data.block_size"], broken: no_row },
-    Rule { paths: &["workload.work_unit", "data.scale", "data.block_size"], broken: work_unit },
-    Rule { paths: &["data.scale", "data.scan_scale", "data.schemas", "data.block_size"], broken: total_rows },
-    Rule { paths: &["run.sessions_per_schema", "data.schemas"], broken: sessions },
-    Rule { paths: &["observe.interval", "run.time"], broken: interval_too_long },
-    Rule { paths: &["observe.interval", "run.time"], broken: interval_too_short },
+    Rule { paths: &["workload.scan_pct", "data.scan_scale"], broken: |plan, _| nothing_to_scan(plan) },
+    Rule { paths: &["data.scale", "data.block_size"], broken: |plan, _| no_row(plan) },
+    Rule {
+        paths: &["workload.work_unit", "data.scale", "data.block_size"],
+        broken: |plan, _| work_unit(plan),
+    },
+    Rule {
+        paths: &["data.scale", "data.scan_scale", "data.schemas", "data.block_size"],
+        broken: |plan, _| total_rows(plan),
+    },
+    Rule { paths: &["run.sessions_per_schema", "data.schemas"], broken: |plan, _| sessions(plan) },
+    Rule { paths: &["observe.interval", "run.time"], broken: |plan, _| interval_too_long(plan) },
+    Rule { paths: &["observe.interval", "run.time"], broken: |plan, _| interval_too_short(plan) },
     Rule { paths: &["workload.commit", "target.url"], broken: commit_of_engine },
-    Rule { paths: &["observe.awr", "target.url"], broken: awr_of_oracle },
+    Rule { paths: &["observe.awr", "target.url"], broken: awr_of_engine },
     Rule { paths: &["target.observe_url", "target.urls", "target.url"], broken: observed_elsewhere },
-    Rule { paths: &["target.observe_url", "workload.drive"], broken: slices_through_pooler },
-    Rule { paths: &["sweep.until"], broken: nothing_saturates },
-    Rule { paths: &["sweep.order", "sweep.repeats"], broken: never_down },
+    Rule { paths: &["target.observe_url", "workload.drive"], broken: |plan, _| slices_through_pooler(plan) },
+    Rule { paths: &["sweep.until"], broken: |plan, _| nothing_saturates(plan) },
+    Rule { paths: &["sweep.order", "sweep.repeats"], broken: |plan, _| never_down(plan) },
 ];
 
 /// A rule that a plan breaks.
@@ -76,9 +82,9 @@ pub(crate) struct Broken {
 }
 
 /// The first rule that `plan` breaks.
-pub(crate) fn broken(plan: &Plan) -> Option<Broken> {
+pub(crate) fn broken(plan: &Plan, engines: Engines) -> Option<Broken> {
     RULES.iter().find_map(|rule| {
-        (rule.broken)(plan).map(|(problem, hint)| Broken { paths: rule.paths, problem, hint })
+        (rule.broken)(plan, engines).map(|(problem, hint)| Broken { paths: rule.paths, problem, hint })
     })
 }
 
@@ -218,56 +224,53 @@ fn interval_too_short(plan: &Plan) -> Option<(String, &'static str)> {
     })
 }
 
-/// The engine's name where the plan names one that is not Oracle.
-fn other_than_oracle(plan: &Plan) -> Option<&'static str> {
-    let engines = plan.target.all().iter().filter_map(Engine::of);
-    engines.into_iter().find(|&engine| engine != Engine::Oracle).map(Engine::name)
+/// The first engine of a plan's targets that `lacks` something.
+fn engine_that(
+    plan: &Plan,
+    engines: Engines,
+    lacks: impl Fn(&EngineSpec) -> bool,
+) -> Option<&'static EngineSpec> {
+    plan.target.all().iter().filter_map(|url| engines.of(url)).find(|engine| lacks(engine))
 }
 
-fn commit_of_engine(plan: &Plan) -> Option<(String, &'static str)> {
+fn commit_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
     let commit = plan.workload.commit;
-    let knows = |engine: &Engine| match commit {
-        Commit::Wait => true,
-        Commit::Nowait => matches!(engine, Engine::Oracle | Engine::Postgres),
-        Commit::Plsql => *engine == Engine::Oracle,
-    };
-    let engine = plan.target.all().iter().filter_map(Engine::of).find(|engine| !knows(engine))?;
-    let problem = format!("a session of {engine} cannot choose {:?} for its commits", commit.name());
-    Some((
-        problem,
-        match engine {
-            Engine::Sqlite => {
-                "leave it out; sync=off or sync=normal in the URL decides how commits of all sessions wait"
-            }
-            Engine::Mysql => {
-                "leave it out; the server decides for all sessions: SET GLOBAL innodb_flush_log_at_trx_commit = 2 (or 0) and, with \
-                 a binary log, SET GLOBAL sync_binlog = 0"
-            }
-            Engine::Postgres => "commit = \"nowait\" (synchronous_commit = off), or leave it out",
-            Engine::Oracle => "leave it out",
-        },
-    ))
+    let cannot = |engine: &EngineSpec| commit != Commit::Wait && !engine.commits.contains(&commit);
+    let engine = engine_that(plan, engines, cannot)?;
+    let problem = format!("a session of {} cannot choose {:?} for its commits", engine.name, commit.name());
+    Some((problem, engine.other_commits))
 }
 
-/// A pooler stands in front of one PostgreSQL database.
-fn observed_elsewhere(plan: &Plan) -> Option<(String, &'static str)> {
-    let engine = Engine::of(plan.target.observe_url.as_ref()?)?;
+fn awr_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
+    let engine = engine_that(plan, engines, |engine| plan.observe.awr != Awr::Off && !engine.awr)?;
+    Some((format!("{} has neither AWR nor STATSPACK", engine.name), "awr = \"off\", or leave it out"))
+}
+
+/// A pooler stands in front of one database.
+fn observed_elsewhere(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
+    let engine = engines.of(plan.target.observe_url.as_ref()?)?;
     if plan.target.is_several() {
         return Some((
             "one server cannot be observed for several targets".into(),
             "drive one target, or leave target.observe_url out and name the servers themselves",
         ));
     }
-    let driven = Engine::of(&plan.target.url)?;
-    if driven != engine {
+    let driven = engines.of(&plan.target.url)?;
+    if driven.name != engine.name {
         let problem = format!(
-            "it names {engine}, and target.url names {driven}: sessions and observer go to one database"
+            "it names {}, and target.url names {}: sessions and observer go to one database",
+            engine.name, driven.name
         );
         return Some((problem, "name the same database in both"));
     }
-    (engine != Engine::Postgres).then(|| {
-        let problem = format!("of {engine}, sessions and observer have to go the same way");
-        (problem, "leave it out; only PostgreSQL is driven through a pooler")
+    (!engine.pooled).then(|| {
+        let pooled: Vec<&str> = engines.0.iter().filter(|one| one.pooled).map(|one| one.product).collect();
+        let problem = format!(
+            "of {}, sessions and observer have to go the same way: only {} is driven through a pooler",
+            engine.name,
+            or(&pooled)
+        );
+        (problem, "leave it out")
     })
 }
 
@@ -279,11 +282,6 @@ fn slices_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
             "drive = \"client\", or give target.url the server's own address and leave target.observe_url out",
         )
     })
-}
-
-fn awr_of_oracle(plan: &Plan) -> Option<(String, &'static str)> {
-    let engine = other_than_oracle(plan).filter(|_| plan.observe.awr != Awr::Off)?;
-    Some((format!("{engine} has neither AWR nor STATSPACK"), "awr = \"off\", or leave it out"))
 }
 
 fn nothing_saturates(plan: &Plan) -> Option<(String, &'static str)> {

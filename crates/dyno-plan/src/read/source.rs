@@ -3,14 +3,17 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 
 /// The largest plan file in bytes. A plan has some kilobytes; what is larger is another file.
 pub const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// What a user wrote.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct PlanSource {
+    /// The engines that the plan can name.
+    pub engines: Engines,
     /// The plan file, if there is one.
     pub file: Option<PlanFile>,
     /// The texts of `--set` options, in order: `data.scale=80M`.
@@ -19,6 +22,13 @@ pub struct PlanSource {
     pub target: Option<String>,
     /// The texts of further `--target` options.
     pub further_targets: Vec<String>,
+}
+
+impl PlanSource {
+    /// Nothing yet, for a plan that can name one of `engines`.
+    pub fn of(engines: Engines) -> Self {
+        Self { engines, file: None, sets: Vec::new(), target: None, further_targets: Vec::new() }
+    }
 }
 
 /// A plan file.

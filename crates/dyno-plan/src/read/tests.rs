@@ -1,6 +1,7 @@
 //! What users write wrong, and what they are told.
 
 use super::*;
+use crate::engine::fixture::nothing;
 use crate::plan::{Length, Run};
 use crate::units::{Bytes, Rate, Size, Span};
 
@@ -14,7 +15,7 @@ fn source(text: &str, sets: &[&str], target: Option<&str>) -> PlanSource {
         file: Some(PlanFile { name: "dyno.toml".into(), text: text.into() }),
         sets: sets.iter().map(|&set| set.into()).collect(),
         target: target.map(str::to_owned),
-        further_targets: Vec::new(),
+        ..nothing()
     }
 }
 
@@ -44,7 +45,7 @@ fn assert_error(text: &str, sets: &[&str], start: &str, words: &[&str]) {
 
 #[test]
 fn a_url_is_enough() {
-    let plan = read(&PlanSource { target: Some("sqlite:dyno.db".into()), ..PlanSource::default() }).unwrap();
+    let plan = read(&PlanSource { target: Some("sqlite:dyno.db".into()), ..nothing() }).unwrap();
     assert_eq!(plan.run.length(), Length::Time(Span(std::time::Duration::from_secs(60))));
     assert_eq!((plan.version, plan.data.seed, plan.workload.work_unit), (1, 42, 64));
     assert_eq!((plan.workload.rate, plan.observe.waits), (None, Some(Rate(10.0))));
@@ -218,7 +219,7 @@ fn a_url_must_be_there_and_name_an_engine() {
         missing.starts_with("dyno.toml: target.url: it is missing; write url = \"sqlite:dyno.db\""),
         "{missing}"
     );
-    let missing = read(&PlanSource::default()).unwrap_err().to_string();
+    let missing = read(&nothing()).unwrap_err().to_string();
     assert!(missing.starts_with("target.url: it is missing"), "{missing}");
     for (url, words) in [
         ("nosuch://h/db", "there is no such engine \"nosuch\"; allowed: `sqlite:PATH`"),
@@ -397,7 +398,7 @@ fn several_targets_are_read_from_files_and_options() {
         target: Some("sqlite:a.db".into()),
         further_targets: vec!["sqlite:b.db".into(), "sqlite:c.db".into()],
         sets: vec!["run.sessions_per_schema=3".into()],
-        ..PlanSource::default()
+        ..nothing()
     };
     assert_eq!(read(&several).unwrap().target.all().len(), 3);
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::axis::{SESSIONS, is_sessions};
+use crate::engine::Engines;
 use crate::keys::{self, EITHERS, Raw};
 use crate::plan::{Axis, Plan, Sweep};
 use crate::read::rules;
@@ -43,7 +44,7 @@ pub struct PointError {
 ///
 /// # Errors
 /// A combination breaks a rule of plans, or there are more than [`RUNS_MAX`] runs.
-pub fn points(plan: &Plan) -> Result<Vec<Point>, PointError> {
+pub fn points(plan: &Plan, engines: Engines) -> Result<Vec<Point>, PointError> {
     let axes = in_order(&plan.sweep);
     let count = axes.iter().fold(1u64, |count, axis| count.saturating_mul(axis.values.len() as u64));
     let runs = count.saturating_mul(plan.sweep.repeats.into());
@@ -74,7 +75,7 @@ pub fn points(plan: &Plan) -> Result<Vec<Point>, PointError> {
             .map_or(0, |axis| index % axis.values.len() as u64);
         points.push(Point {
             number: index as u32 + 1,
-            plan: overlay(&base, &settings)?,
+            plan: overlay(&base, &settings, engines)?,
             layout: layouts.of(at(is_layout)),
             ramp: ramps.of(at(|key| !is_sessions(key))),
             rank: rank as u32,
@@ -88,13 +89,13 @@ pub fn points(plan: &Plan) -> Result<Vec<Point>, PointError> {
 ///
 /// # Errors
 /// There is no such key, the value is not allowed, or the sessions cannot be shared out evenly among the schemas.
-pub fn set(plan: &mut Plan, path: &str, value: &str) -> Result<(), PointError> {
+pub fn set(plan: &mut Plan, path: &str, value: &str, engines: Engines) -> Result<(), PointError> {
     let error = |problem: String, hint: String| PointError { keys: vec![path.to_owned()], problem, hint };
     if path == SESSIONS {
         return set_sessions(plan, value);
     }
     let key = keys::find(path).ok_or_else(|| error(format!("there is no key {path}"), String::new()))?;
-    key.kind.put(plan, Raw::Text(value)).map_err(|refused| {
+    key.kind.put(plan, Raw::Text(value), engines).map_err(|refused| {
         error(format!("{path} = {value}: {}", refused.problem), format!("allowed: {}", key.allowed()))
     })?;
     for either in &EITHERS {
@@ -165,13 +166,13 @@ fn combination(axes: &[Axis], index: u64) -> Vec<(String, String)> {
 }
 
 /// `base` with `settings`, checked as any plan is.
-fn overlay(base: &Plan, settings: &[(String, String)]) -> Result<Plan, PointError> {
+fn overlay(base: &Plan, settings: &[(String, String)], engines: Engines) -> Result<Plan, PointError> {
     let mut plan = base.clone();
     // In this order: sessions are shared out among the schemas that the point has.
     for (path, value) in settings {
-        set(&mut plan, path, value)?;
+        set(&mut plan, path, value, engines)?;
     }
-    match rules::broken(&plan) {
+    match rules::broken(&plan, engines) {
         None => Ok(plan),
         Some(broken) => {
             let at: Vec<_> = settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();

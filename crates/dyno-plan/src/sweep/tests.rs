@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::fixture::{ENGINES, nothing};
 use crate::plan::{Order, Plan, Until};
 use crate::read::{PlanFile, PlanSource, read};
 
 fn sweep(axes: &str) -> Plan {
     let text = format!("[target]\nurl = \"sqlite:x.db\"\n[sweep]\n{axes}\n");
     let file = PlanFile { name: "dyno.toml".into(), text };
-    read(&PlanSource { file: Some(file), ..PlanSource::default() })
-        .unwrap_or_else(|errors| panic!("{errors}"))
+    read(&PlanSource { file: Some(file), ..nothing() }).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// Runs a schedule to its end; `throughput` says what a step measures.
 fn play(plan: &Plan, throughput: impl Fn(&Point) -> Option<f64>) -> Vec<Step> {
-    let points = points(plan).unwrap();
+    let points = points(plan, ENGINES).unwrap();
     let schedule = Schedule::new(&plan.sweep, &points);
     let (mut done, mut order) = (Done::new(), Vec::new());
     while let Some(step) = schedule.next(&done) {
@@ -30,7 +30,7 @@ fn play(plan: &Plan, throughput: impl Fn(&Point) -> Option<f64>) -> Vec<Step> {
 #[test]
 fn sessions_are_fastest_and_data_slowest() {
     let plan = sweep("sessions = [4, 1]\nupdate_pct = [0, 20]\nblock_size = [\"4K\", 8192]");
-    let points = points(&plan).unwrap();
+    let points = points(&plan, ENGINES).unwrap();
     let settings: Vec<String> = points
         .iter()
         .map(|p| p.settings.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" "))
@@ -52,14 +52,15 @@ fn sessions_are_fastest_and_data_slowest() {
 #[test]
 fn sessions_are_shared_out_among_the_schemas_of_the_point() {
     let plan = sweep("sessions = [4, 8]\n\"data.schemas\" = [1, 4]");
-    let per_schema: Vec<_> = points(&plan).unwrap().iter().map(|p| p.plan.run.sessions_per_schema).collect();
+    let per_schema: Vec<_> =
+        points(&plan, ENGINES).unwrap().iter().map(|p| p.plan.run.sessions_per_schema).collect();
     assert_eq!(per_schema, [4, 8, 1, 2]);
 }
 
 #[test]
 fn an_axis_of_operations_takes_the_time_out() {
     let plan = sweep("ops_per_session = [10, 20]");
-    assert!(points(&plan).unwrap().iter().all(|p| p.plan.run.time.is_none()));
+    assert!(points(&plan, ENGINES).unwrap().iter().all(|p| p.plan.run.time.is_none()));
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn saturation_spares_what_lies_beyond_it_in_every_repeat() {
             let knee = if p.plan.workload.update_pct == 0 { 4 } else { 16 };
             Some(f64::from(p.plan.sessions().min(knee)))
         });
-        let points = points(&plan).unwrap();
+        let points = points(&plan, ENGINES).unwrap();
         for (update_pct, last) in [(0, 16), (50, 64)] {
             for repeat in 1..=3 {
                 let run: BTreeSet<u32> = steps
@@ -134,7 +135,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn every_step_is_run_once_and_data_is_never_loaded_twice(plan in any_sweep()) {
-        let points = points(&plan).unwrap();
+        let points = points(&plan, ENGINES).unwrap();
         // Without a result nothing is known of saturation, so nothing is spared.
         let order = play(&plan, |_| None);
         prop_assert_eq!(order.len(), points.len() * plan.sweep.repeats as usize);
@@ -146,7 +147,7 @@ proptest! {
 
     #[test]
     fn within_a_layout_no_point_is_ahead_of_another_by_more_than_one_run(plan in any_sweep()) {
-        let points = points(&plan).unwrap();
+        let points = points(&plan, ENGINES).unwrap();
         let order = play(&plan, |_| None);
         for pair in order.windows(2) {
             let same = points[pair[0].point as usize - 1].layout == points[pair[1].point as usize - 1].layout;
@@ -158,7 +159,7 @@ proptest! {
     fn a_sweep_goes_on_where_it_stopped(plan in any_sweep(), cut in 0usize..60, peak in 1u32..500) {
         let measure = |p: &Point| Some(f64::from(p.plan.sessions().min(peak)));
         let whole = play(&plan, measure);
-        let points = points(&plan).unwrap();
+        let points = points(&plan, ENGINES).unwrap();
         let schedule = Schedule::new(&plan.sweep, &points);
         let mut done: Done =
             whole.iter().take(cut).map(|s| (*s, measure(&points[s.point as usize - 1]))).collect();

@@ -1,10 +1,11 @@
 //! What URLs mean, and that none can carry a password past this point.
 
 use super::*;
+use crate::engine::fixture::ENGINES;
 use proptest::prelude::*;
 
 fn read(text: &str) -> TargetUrl {
-    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    TargetUrl::read(text, ENGINES).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn server(user: Option<&str>, host: Option<&str>, port: Option<u16>, path: &str) -> TargetUrl {
@@ -14,6 +15,7 @@ fn server(user: Option<&str>, host: Option<&str>, port: Option<u16>, path: &str)
         user: own(user),
         host: own(host),
         port,
+        is_file: false,
         path: path.into(),
         params: Vec::new(),
     }
@@ -38,6 +40,7 @@ fn a_file_is_all_after_sqlite() {
         let url = read(text);
         assert_eq!((url.scheme.as_str(), url.path.as_str()), ("sqlite", path), "{text}");
         assert_eq!(read(&url.to_string()), url, "{text}");
+        assert_eq!(url.to_string().parse(), Ok(url), "{text}: records are read without engines");
     }
     assert_eq!(read("sqlite:C:%23odd?x").params, [("x".to_owned(), String::new())]);
     assert_eq!(read("sqlite:///abs/path").to_string(), "sqlite:/abs/path");
@@ -111,7 +114,7 @@ fn what_cannot_be_read_says_which_part() {
         ("postgres://u%@h/b", "the user"),
         ("postgres://h/b?%=1", "a parameter"),
     ] {
-        let error = text.parse::<TargetUrl>().expect_err(text).to_string();
+        let error = TargetUrl::read(text, ENGINES).expect_err(text).to_string();
         assert!(error.contains(word), "{text}: {error}");
     }
 }
@@ -138,6 +141,7 @@ fn a_password_is_refused_wherever_it_stands() {
         "postgres://h/db?user=u&pwd=hunter2",
         "sqlite:x.db?password=hunter2",
     ] {
+        assert_eq!(TargetUrl::read(text, ENGINES), Err(UrlError::Password), "{text}");
         assert_eq!(text.parse::<TargetUrl>(), Err(UrlError::Password), "{text}");
     }
 }
@@ -145,8 +149,11 @@ fn a_password_is_refused_wherever_it_stands() {
 proptest! {
     #[test]
     fn what_is_shown_reads_back_as_the_same_url(text in "(sqlite:|postgres://|postgresql://|x:|)([a-z%:/@?&=#\\[\\], é]|%2[05F]){0,30}") {
-        if let Ok(url) = text.parse::<TargetUrl>() {
-            prop_assert_eq!(url.to_string().parse(), Ok(url));
+        for engines in [ENGINES, Engines::default()] {
+            if let Ok(url) = TargetUrl::read(&text, engines) {
+                prop_assert_eq!(url.to_string().parse(), Ok(url.clone()));
+                prop_assert_eq!(TargetUrl::read(&url.to_string(), engines), Ok(url));
+            }
         }
     }
 
@@ -162,13 +169,13 @@ proptest! {
         url.params.push(("name".into(), value));
         prop_assert_eq!(url.to_string().parse(), Ok(url));
         let mut file = server(None, None, None, &format!("x{path}"));
-        file.scheme = "sqlite".into();
+        (file.scheme, file.is_file) = ("sqlite".into(), true);
         prop_assert_eq!(file.to_string().parse(), Ok(file));
     }
 
     #[test]
     fn no_text_panics_and_no_error_repeats_it(text in ".*", secret in "[a-z0-9/?#%:]{0,6}Qz7[a-z0-9/?#%:@]{0,6}") {
-        let _ = text.parse::<TargetUrl>();
+        let _ = (text.parse::<TargetUrl>(), TargetUrl::read(&text, ENGINES));
         for url in [
             format!("postgres://u:{secret}@h/db"),
             format!("postgres:u:{secret}@h/db"),

@@ -34,7 +34,7 @@ pub(super) fn processes(
     same_host: bool,
 ) -> Result<ServerProcesses, TargetError> {
     if !same_host {
-        return Ok(ServerProcesses::Elsewhere);
+        return Ok(ServerProcesses::Elsewhere(&["postgres"]));
     }
     let rows = connection.simple("SELECT pg_backend_pid()")?;
     let pid = rows.first().and_then(|row| row.parse::<u32>(0));

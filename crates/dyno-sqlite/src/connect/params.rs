@@ -6,13 +6,10 @@ use std::time::Duration;
 
 use dyno_plan::{Bytes, Span, TargetUrl};
 
+use crate::spec::{JOURNALS, LOCKINGS, SWITCH, SYNCS};
 use dyno_engine::error::{TargetError, TargetErrorKind};
 
-const JOURNALS: [&str; 6] = ["wal", "delete", "truncate", "persist", "memory", "off"];
 const MEMORY_JOURNALS: [&str; 2] = ["memory", "off"];
-const SYNCS: [&str; 4] = ["off", "normal", "full", "extra"];
-const LOCKINGS: [&str; 2] = ["normal", "exclusive"];
-const SWITCH: [&str; 2] = ["off", "on"];
 
 const FILE_PARAMETERS: &str = "journal, sync, cache, direct, mmap, busy, locking, checkpoint";
 const MEMORY_PARAMETERS: &str = "journal, cache, busy";
@@ -236,6 +233,7 @@ mod tests {
                 user: None,
                 host: None,
                 port: None,
+                is_file: true,
                 path,
                 params: vec![(name, value)],
             };

@@ -1,13 +1,14 @@
 //! What the SQLite engine says before a run.
 
 use crate::common::*;
-use dyno_plan::Plan;
 use dyno_plan::read::{PlanSource, read};
+use dyno_plan::{Engines, Plan};
 use dyno_record::{Advice, Severity};
 
 fn plan(url: &str, sets: &[&str]) -> Plan {
     let sets = sets.iter().map(|&set| set.to_owned()).collect();
-    read(&PlanSource { file: None, sets, target: Some(url.to_owned()), ..PlanSource::default() }).unwrap()
+    read(&PlanSource { sets, target: Some(url.to_owned()), ..PlanSource::of(Engines(&[dyno_sqlite::SPEC])) })
+        .unwrap()
 }
 
 fn preflight(url: &str, sets: &[&str]) -> Vec<Advice> {

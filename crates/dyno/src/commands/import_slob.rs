@@ -7,6 +7,7 @@ use dyno_plan::{PlanErrors, PlanFile};
 
 use crate::cli::{Common, ImportSlob};
 use crate::context;
+use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
@@ -26,6 +27,7 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
     }
     let file = PlanFile::open_configuration(&args.file)?;
     let options = conf::Options {
+        engines: ENGINES.specs,
         kit: args.kit,
         target,
         schemas: args.schemas,

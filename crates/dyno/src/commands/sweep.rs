@@ -9,6 +9,7 @@ use dyno_report::number::span_s;
 use serde_json::json;
 
 use crate::cli::{Common, Marks, Sweep};
+use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 use crate::terminal::Terminal;
@@ -16,7 +17,7 @@ use crate::{context, words};
 
 pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<Exit> {
     let order = match &args.resume {
-        None => Order::new(context::plan(common)?, args.replace, (&args.marks).into())?,
+        None => Order::new(context::plan(common)?, ENGINES.specs, args.replace, (&args.marks).into())?,
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
     let terminal = Terminal::new(talk);
@@ -41,7 +42,7 @@ fn resumed(common: &Common, selector: Option<&str>, args: &Sweep) -> anyhow::Res
             "leave --set, --target, --variant and --tag out, or begin another sweep",
         ));
     }
-    Ok(Order::resumed(&context::repository_to_read(common)?, selector, args.replace)?)
+    Ok(Order::resumed(&context::repository_to_read(common)?, selector, ENGINES.specs, args.replace)?)
 }
 
 /// `--dry-run`: every step in order, with the time that all will take at least.

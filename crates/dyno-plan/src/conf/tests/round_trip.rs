@@ -141,10 +141,10 @@ proptest! {
         target in proptest::option::of(Just(SQLITE.to_owned())),
     ) {
         let text = format!("{}\nSYSDBA_PASSWD='hunter2'\n", parts.concat());
-        let options = Options { kit, target, schemas: None, sessions: None, lenient: false };
+        let options = Options { kit, target, ..anywhere() };
         let said = match import(&file("slob.conf", &text), &options) {
             Ok(imported) => {
-                prop_assert_eq!(&check(&imported.text).unwrap(), &imported.plan);
+                prop_assert_eq!(&check(&imported.text, ENGINES).unwrap(), &imported.plan);
                 imported.text
             }
             Err(errors) => errors.to_string(),
@@ -157,8 +157,8 @@ proptest! {
         let connect = connect.replace('\'', "");
         let name = name.replace('\'', "");
         let text = format!("NUM_SCHEMAS=1\nDBNAME='{name}'\nCONNECT_STRING='{connect}'\n");
-        if let Ok(imported) = import(&file("pgio.conf", &text), &Options::default()) {
-            prop_assert_eq!(check(&imported.text).unwrap(), imported.plan);
+        if let Ok(imported) = import(&file("pgio.conf", &text), &anywhere()) {
+            prop_assert_eq!(check(&imported.text, ENGINES).unwrap(), imported.plan);
         }
     }
 }

@@ -119,7 +119,7 @@ fn a_file_that_cannot_be_read_says_why() {
     std::fs::write(&path, URL).unwrap();
     let file = PlanFile::open(&path).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(read(&PlanSource { file: Some(file), ..PlanSource::default() }).is_ok());
+    assert!(read(&PlanSource { file: Some(file), ..nothing() }).is_ok());
 }
 
 proptest! {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::engine::fixture::nothing;
 use crate::keys;
 use crate::plan::Plan;
 use crate::read::{PlanFile, PlanSource, read};
@@ -78,7 +79,7 @@ prop_compose! {
 }
 
 fn read_sets(sets: Vec<String>) -> Plan {
-    read(&PlanSource { sets, ..PlanSource::default() }).unwrap_or_else(|errors| panic!("{errors}"))
+    read(&PlanSource { sets, ..nothing() }).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// The plan as `--set` options.
@@ -109,7 +110,7 @@ fn several_targets_survive_too() {
     let json = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
     assert_eq!(read_sets(as_sets(&plan)), plan);
-    let read_again = read(&PlanSource { file: Some(as_file(&plan)), ..PlanSource::default() });
+    let read_again = read(&PlanSource { file: Some(as_file(&plan)), ..nothing() });
     assert_eq!(read_again.as_ref(), Ok(&plan));
 }
 
@@ -121,7 +122,7 @@ proptest! {
         prop_assert_eq!(&serde_json::from_str::<Plan>(&json).unwrap(), &plan);
         prop_assert_eq!(&read_sets(as_sets(&plan)), &plan);
         let file = as_file(&plan);
-        let read_again = read(&PlanSource { file: Some(file), ..PlanSource::default() });
+        let read_again = read(&PlanSource { file: Some(file), ..nothing() });
         prop_assert_eq!(read_again.as_ref(), Ok(&plan));
     }
 }

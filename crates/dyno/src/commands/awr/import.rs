@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dyno_awr::{Kind, Report, moment};
 use dyno_engine::data::mix;
+use dyno_plan::engine::IMPORTED;
 use dyno_plan::{PlanSource, TargetUrl};
 use dyno_record::{
     AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, RunRecord,
@@ -58,13 +59,9 @@ pub(crate) struct Marked<'m> {
 
 /// The record of a report; the same report gets the same name each time, so that none is imported twice.
 pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<RunRecord> {
-    let source = PlanSource {
-        file: None,
-        sets: Vec::new(),
-        target: Some("sqlite:imported".into()),
-        ..PlanSource::default()
-    };
-    // A plan needs a database that can be driven; which one is set right below.
+    let target = Some(IMPORTED.0[0].template.to_owned());
+    let source = PlanSource { target, ..PlanSource::of(IMPORTED) };
+    // A plan needs a database; which one is set right below.
     let mut plan = dyno_plan::read(&source)?;
     let instance =
         if report.kind == Kind::AwrRacGlobal { "*" } else { report.word("instance").unwrap_or("") };
@@ -74,6 +71,7 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
         user: None,
         host: None,
         port: None,
+        is_file: false,
         path: format!("{database}.{instance}").trim_matches('.').to_owned(),
         params: Vec::new(),
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dyno_plan::engine::IMPORTED;
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{
     AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, OpStats, RunRecord,
@@ -230,10 +231,9 @@ impl Plans {
         if let Some(plan) = self.0.get(&sets) {
             return Ok(plan.clone());
         }
-        // A plan needs a database that can be driven; which one is set by the caller.
-        let target = Some("sqlite:imported".into());
-        let plan =
-            dyno_plan::read(&PlanSource { file: None, sets: sets.clone(), target, ..PlanSource::default() })?;
+        // A plan needs a database; which one is set by the caller.
+        let target = Some(IMPORTED.0[0].template.to_owned());
+        let plan = dyno_plan::read(&PlanSource { sets: sets.clone(), target, ..PlanSource::of(IMPORTED) })?;
         // A table may set another value in each line: then remembering them is of no use.
         if self.0.len() < 1_000 {
             self.0.insert(sets, plan.clone());
@@ -255,6 +255,7 @@ fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> an
         user: None,
         host: None,
         port: None,
+        is_file: false,
         path: common.file.clone(),
         params: Vec::new(),
     };

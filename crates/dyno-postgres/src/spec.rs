@@ -1,0 +1,22 @@
+//! PostgreSQL, as plans know it.
+
+use dyno_plan::Commit;
+use dyno_plan::engine::{EngineSpec, Form, Passwords, Words};
+
+/// What a plan has to know of PostgreSQL.
+pub const SPEC: EngineSpec = EngineSpec {
+    aliases: &["postgresql"],
+    product: "PostgreSQL",
+    examples: &["postgres://USER@HOST:PORT/DATABASE"],
+    words: &[
+        Words::exact("sslmode", &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]),
+        Words::exact("channel_binding", &["disable", "prefer", "require"]),
+        Words::any_case("gssencmode", &["disable", "prefer"]),
+        Words::any_case("client_encoding", &["UTF8", "UTF-8", "auto"]),
+    ],
+    commits: &[Commit::Nowait],
+    other_commits: "commit = \"nowait\" (synchronous_commit = off), or leave it out",
+    pooled: true,
+    passwords: Passwords { variables: &["PGPASSWORD", "PGPASS"], clients: &[] },
+    ..EngineSpec::plain("postgres", Form::Server, "postgres://dyno@localhost:5432/bench")
+};
