@@ -100,9 +100,8 @@ pub(crate) fn run(
     };
     let of_engines = lead.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
     let passwords = of_engines.copied().chain(run.plan.target.password_env.as_deref());
-    let (mut child, reader) =
-        start(command, environment(run), passwords, &output)
-            .map_err(|error| failed(format!("could not be started ({error})"), &output, false))?;
+    let (mut child, reader) = start(command, environment(run), passwords, &output)
+        .map_err(|error| failed(format!("could not be started ({error})"), &output, false))?;
     let ended = wait(&mut child, run.plan.hooks.timeout.0, cancel);
     let until = Instant::now() + OUTPUT_WAIT;
     // Something that the command left behind may keep its output open; it is not waited for.
