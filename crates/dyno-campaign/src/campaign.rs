@@ -94,16 +94,6 @@ struct Campaign<'a> {
     so_far: Concluded,
 }
 
-/// How a run of a campaign ended.
-enum Outcome {
-    /// With a record, which may be that of a failure.
-    Stored(Arc<RunRecord>),
-    /// Before there was anything to record; says why.
-    Failed(String),
-    /// Because the campaign was stopped.
-    Interrupted(Option<Arc<RunRecord>>),
-}
-
 impl Frame {
     /// A campaign for `kind` of which nothing else is known yet.
     pub(crate) fn new(kind: SweepKind, definition: serde_json::Value) -> Self {
@@ -157,17 +147,11 @@ impl Campaign<'_> {
             let of = left.as_ref().map(|left| number + left.len() as u32);
             number += 1;
             lead.tell(Event::Next(Next { number, of, part: part.clone(), all_s, rest_s }));
-            let outcome = self.run(&turn.plan, part.clone())?;
-            let (record, failed) = match &outcome {
-                Outcome::Stored(record) => (Some(Arc::clone(record)), None),
-                Outcome::Failed(reason) => (None, Some(reason.clone())),
-                Outcome::Interrupted(record) => (record.clone(), None),
-            };
-            lead.tell(Event::Ended(Ended { number, part, record, failed }));
-            let learnt = match &outcome {
-                Outcome::Stored(record) => course.learn(&turn, Some(record)),
-                Outcome::Failed(_) => course.learn(&turn, None),
-                Outcome::Interrupted(_) => Err("stopped".to_owned()),
+            let ended = self.run(number, &turn.plan, part)?;
+            lead.tell(Event::Ended(ended.clone()));
+            let learnt = match ended.is_stopped() {
+                true => Err("stopped".to_owned()),
+                false => course.learn(&turn, ended.record.as_deref()),
             };
             match learnt {
                 Ok(event) => event.into_iter().for_each(|event| lead.tell(event)),
@@ -188,39 +172,40 @@ impl Campaign<'_> {
         }
     }
 
-    fn run(&mut self, plan: &Plan, part: PartOf) -> Result<Outcome, Error> {
+    fn run(&mut self, number: u32, plan: &Plan, part: PartOf) -> Result<Ended, Error> {
         let began = Instant::now();
-        let measured = self.ready.turn_to(plan.clone()).and_then(|()| self.ready.measure(Some(part)));
+        let ready = &mut self.ready;
+        let measured = ready.turn_to(plan.clone()).and_then(|()| ready.measure(Some(part.clone())));
         let measured = measured.map(|record| {
-            let hook = self.ready.after_run(&record).err();
+            let hook = ready.after_run(&record).err();
             (record, hook)
         });
         self.pace.note(plan, began.elapsed());
-        let (outcome, came_to) = match measured {
-            Ok((record, None)) if record.status == Status::Interrupted => {
-                (Outcome::Interrupted(Some(record)), Status::Interrupted)
-            }
+        let mut ended = Ended { number, part, record: None, failed: None };
+        let came_to = match measured {
             Ok((record, hook)) => {
-                self.so_far.failed += u32::from(record.status == Status::Failed);
-                let came_to = if hook.is_some() { Status::Failed } else { record.status };
-                if let Some(error) = hook {
-                    self.ready.lead.tell(Event::Hook(HookEvent::FailedAfterRun(error.to_string())));
-                }
-                (Outcome::Stored(record), came_to)
+                let status = record.status;
+                ended.record = Some(record);
+                hook.map_or(status, |error| {
+                    ready.lead.tell(Event::Hook(HookEvent::FailedAfterRun(error.to_string())));
+                    Status::Failed
+                })
             }
-            Err(error) if self.ready.lead.cancel.is_cancelled() || error.kind() == ErrorKind::Interrupted => {
-                (Outcome::Interrupted(None), Status::Interrupted)
+            Err(error) if ready.lead.cancel.is_cancelled() || error.kind() == ErrorKind::Interrupted => {
+                Status::Interrupted
             }
             // What cannot be stored now cannot be stored later.
             Err(error @ Error::Repository(_)) => return Err(error),
             Err(error) => {
-                self.so_far.failed += 1;
-                (Outcome::Failed(error.words()), Status::Failed)
+                ended.failed = Some(error.words());
+                Status::Failed
             }
         };
+        let is_failure = ended.record.as_ref().map_or(came_to, |record| record.status) == Status::Failed;
+        self.so_far.failed += u32::from(is_failure);
         self.failures_in_row = if came_to == Status::Failed { self.failures_in_row + 1 } else { 0 };
         self.so_far.worst = worse(self.so_far.worst, came_to);
-        Ok(outcome)
+        Ok(ended)
     }
 
     /// Rests for `pause`; false if the campaign is to stop.

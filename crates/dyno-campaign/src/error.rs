@@ -54,16 +54,13 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[error("hooks.{name} {outcome}: {command}{output}")]
 pub struct HookError {
-    /// Which command: `before_run`.
-    pub name: &'static str,
-    /// What became of it.
-    pub outcome: String,
-    /// The command itself.
-    pub command: String,
+    pub(crate) name: &'static str,
+    pub(crate) outcome: String,
+    pub(crate) command: String,
     /// The end of what it said, each line set off on a line of its own.
-    pub output: String,
+    pub(crate) output: String,
     /// Whether it was stopped because the campaign was.
-    pub interrupted: bool,
+    pub(crate) interrupted: bool,
 }
 
 impl Error {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dyno_engine::{DropItem, LoadReport, Secret};
 use dyno_plan::{Plan, TargetUrl};
-use dyno_record::{PartOf, RunId, RunRecord, SweepId, SweepKind};
+use dyno_record::{PartOf, RunId, RunRecord, Status, SweepId, SweepKind};
 
 use crate::error::Error;
 
@@ -63,8 +63,8 @@ pub enum Event {
     RunOver,
     /// A run is stored; rows that it inserted are being removed, which takes a while.
     Tidying,
-    /// The database's own report of a run.
-    OwnReport(OwnReport),
+    /// The database's own report of a run: its name, such as `AWR snapshots 17 to 18`, and its file if it has one.
+    OwnReport(String, Option<PathBuf>),
     /// A run is judged and stored.
     Stored(Arc<RunRecord>),
     /// Runs that belong together begin.
@@ -126,6 +126,14 @@ pub struct Ended {
     pub failed: Option<String>,
 }
 
+impl Ended {
+    /// Whether the run was broken off because the campaign was stopped.
+    pub fn is_stopped(&self) -> bool {
+        let stopped = |record: &Arc<RunRecord>| record.status == Status::Interrupted;
+        self.failed.is_none() && self.record.as_ref().is_none_or(stopped)
+    }
+}
+
 /// About a command of the plan: its name, such as `before_run`, and the command or what it said, each line set off.
 #[derive(Debug, Clone)]
 pub enum HookEvent {
@@ -160,19 +168,6 @@ pub enum LoadEvent {
     Worn(String),
     /// The target is loaded.
     Done(LoadReport),
-}
-
-/// The database's own report of a run: its name, such as `AWR snapshots 17 to 18`, and its file.
-#[derive(Debug, Clone)]
-pub enum OwnReport {
-    /// It cannot be had, and why.
-    Absent(String),
-    /// There is its name only.
-    Named(String),
-    /// It was written.
-    Written(String, PathBuf),
-    /// It cannot be written, and why.
-    NotWritten(String, PathBuf, String),
 }
 
 /// About a proof.
@@ -218,6 +213,10 @@ pub enum Warning {
     SeriesNotWhole(String),
     /// The record could not be stored in the repository, and lies in this file.
     StoredElsewhere(String, PathBuf),
+    /// The database's own report of a run cannot be had.
+    NoOwnReport(String),
+    /// The database's own report cannot be written: why, its name, and the file.
+    OwnReportNotWritten(String, String, PathBuf),
     /// Rows that a run inserted are still there; why, if that is known.
     RowsLeft(Option<String>),
     /// That commands are allowed cannot be kept in this file.

@@ -50,9 +50,7 @@ pub use check::{Checked, check, check_deep};
 pub use consent::tell as tell_commands;
 pub use drop::drop_data;
 pub use error::{Error, ErrorKind, HookError};
-pub use event::{
-    Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, OwnReport, ProofEvent, Warning,
-};
+pub use event::{Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, ProofEvent, Warning};
 pub use lead::{Consent, Lead, Marks, repository_path};
 pub use load::{Loaded, load};
 pub use run::run;

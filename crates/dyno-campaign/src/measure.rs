@@ -37,8 +37,7 @@ impl Ready<'_> {
                 true => format!("{}-{at}", record.id),
                 false => record.id.clone(),
             };
-            let report = own_report::keep(reporter, &name, self.repository.path(), self.lead);
-            self.lead.tell(Event::OwnReport(report));
+            own_report::keep(reporter, &name, self.repository.path(), self.lead);
         }
         let record = Arc::new(record);
         self.lead.tell(Event::Stored(Arc::clone(&record)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dyno_engine::{Reporter, patience};
 
-use crate::event::OwnReport;
+use crate::event::{Event, Warning};
 use crate::files;
 use crate::lead::Lead;
 
@@ -13,18 +13,18 @@ use crate::lead::Lead;
 const REPORT_MAX: Duration = Duration::from_secs(300);
 
 /// Takes the last snapshot, and writes the report to a file called `name`. The run counts whatever comes of it.
-pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, lead: &Lead<'_>) -> OwnReport {
+pub(crate) fn keep(reporter: Box<dyn Reporter>, name: &str, repository: &Path, lead: &Lead<'_>) {
     let finish = move || reporter.finish();
     let report = match patience::within(REPORT_MAX, &lead.cancel, "taking its report", finish) {
         Ok(report) => report,
-        Err(error) => return OwnReport::Absent(error.to_string()),
+        Err(error) => return lead.tell(Event::Warning(Warning::NoOwnReport(error.to_string()))),
     };
     if report.file_ending.is_empty() {
-        return OwnReport::Named(report.name);
+        return lead.tell(Event::OwnReport(report.name, None));
     }
     let path = repository.with_file_name(format!("{name}.{}", report.file_ending));
-    match files::replace(&path, report.text.as_bytes()) {
-        Ok(()) => OwnReport::Written(report.name, path),
-        Err(error) => OwnReport::NotWritten(report.name, path, error.to_string()),
-    }
+    lead.tell(match files::replace(&path, report.text.as_bytes()) {
+        Ok(()) => Event::OwnReport(report.name, Some(path)),
+        Err(error) => Event::Warning(Warning::OwnReportNotWritten(error.to_string(), report.name, path)),
+    });
 }

@@ -45,7 +45,7 @@ pub use dyno_analyze::number;
 pub use export::{ExportError, Exporter, Request, SeriesCsv, exporters};
 pub use figures::text_curves;
 pub use import_table::import_table;
-pub use list::{ListRow, list_table};
+pub use list::list_table;
 pub use live::{Live, live_line};
 pub use report::Report;
 pub use result::{ResultRow, placement_words, result_card, result_table};

@@ -2,73 +2,11 @@
 
 use dyno_analyze::number::{ABSENT, compact, fixed, time_us};
 use dyno_analyze::whose::mark;
-use dyno_record::{RunRecord, RunState};
+use dyno_record::{RunState, RunSummary};
 
-use crate::result::has_result;
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
 use crate::text::{clean, truncate, wrap};
-
-/// One run in a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListRow {
-    /// The run's name.
-    pub id: String,
-    /// When it started, RFC 3339 in UTC.
-    pub when: String,
-    /// What it came to.
-    pub status: RunState,
-    /// Whether `when` is only the moment of an import, because the source tells none of the measurement.
-    pub undated: bool,
-    /// Product and version of the database, where known.
-    pub database: Option<String>,
-    /// The target's URL, without secrets.
-    pub target: String,
-    /// Sessions.
-    pub sessions: u32,
-    /// Updates asked for, %.
-    pub update_pct: u32,
-    /// Operations per second; absent where the run has no result.
-    pub ops_per_s: Option<f64>,
-    /// 99th percentile of service time, µs.
-    pub p99_us: Option<f64>,
-    /// Length of the window, s.
-    pub seconds: Option<f64>,
-    /// The first reason why it is not valid.
-    pub reason: Option<String>,
-    /// Metrics in which others had part.
-    pub marked: Vec<String>,
-    /// The variant of the platform.
-    pub variant: Option<String>,
-    /// Tags of its author.
-    pub tags: Vec<String>,
-}
-
-impl From<&RunRecord> for ListRow {
-    fn from(record: &RunRecord) -> Self {
-        let all = record.ops.get("all").filter(|_| has_result(record));
-        Self {
-            id: record.id.clone(),
-            when: record.started_at.clone(),
-            status: record.status.into(),
-            undated: !record.is_dated(),
-            database: Some(record.databases()).filter(|name| !name.is_empty()),
-            target: record
-                .targets
-                .first()
-                .map_or_else(|| record.plan.target.url.to_string(), |t| t.url.clone()),
-            sessions: record.plan.sessions(),
-            update_pct: record.plan.workload.update_pct,
-            ops_per_s: all.map(|all| all.rate_per_s),
-            p99_us: all.and_then(|all| all.service_us.p99),
-            seconds: record.window.as_ref().map(dyno_record::Window::work_seconds),
-            reason: record.reasons.first().cloned(),
-            marked: record.marked().into_iter().map(str::to_owned).collect(),
-            variant: record.variant.clone(),
-            tags: record.tags.clone(),
-        }
-    }
-}
 
 /// `2026-03-21T14:25:01.123Z` as `2026-03-21 14:25:01`; anything else as it is.
 fn moment(rfc3339: &str) -> String {
@@ -103,7 +41,7 @@ const BENEATH_LINES_MAX: usize = 3;
 
 /// The list; a run that is not valid has its reason beneath. Where not all columns have room, what a run is stands beneath its
 /// figures: nothing is left out.
-pub fn list_table(rows: &[ListRow], style: &Style) -> String {
+pub fn list_table(rows: &[RunSummary], style: &Style) -> String {
     if rows.is_empty() {
         return "no runs yet: `dyno run` makes one\n".into();
     }
@@ -112,7 +50,7 @@ pub fn list_table(rows: &[ListRow], style: &Style) -> String {
 }
 
 /// The table, with all columns or with figures only.
-fn filled(rows: &[ListRow], is_wide: bool, style: &Style) -> Table {
+fn filled(rows: &[RunSummary], is_wide: bool, style: &Style) -> Table {
     let has_variants = is_wide && rows.iter().any(|row| row.variant.is_some());
     let has_tags = is_wide && rows.iter().any(|row| !row.tags.is_empty());
     let mut columns = vec![Column::name("run")];
@@ -163,11 +101,11 @@ fn absent() -> String {
     ABSENT.to_owned()
 }
 
-fn started(row: &ListRow) -> Option<String> {
-    (!row.undated).then(|| moment(&row.when))
+fn started(row: &RunSummary) -> Option<String> {
+    (!row.undated).then(|| moment(&row.started_at))
 }
 
-fn figures(row: &ListRow) -> [Cell; 5] {
+fn figures(row: &RunSummary) -> [Cell; 5] {
     let is_marked = row.marked.iter().any(|name| name == "ops_per_s");
     [
         if row.sessions > 0 { row.sessions.to_string() } else { absent() }.into(),
@@ -180,7 +118,7 @@ fn figures(row: &ListRow) -> [Cell; 5] {
 }
 
 /// What has no column of its own: start, variant, tags, version and target.
-fn beneath(row: &ListRow) -> String {
+fn beneath(row: &RunSummary) -> String {
     let parts = [
         started(row),
         row.variant.as_ref().map(|variant| format!("variant {variant}")),

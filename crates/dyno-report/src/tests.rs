@@ -2,8 +2,8 @@
 
 use dyno_analyze::{fixture, judge};
 use dyno_record::{
-    Advice, AuditCheck, CheckStatus, ErrorTally, Histogram, Metric, Placed, RunRecord, Severity, Status,
-    Unit, WaitTime, Waits,
+    Advice, AuditCheck, CheckStatus, ErrorTally, Histogram, Metric, Placed, RunRecord, RunSummary, Severity,
+    Status, Unit, WaitTime, Waits, Window,
 };
 use proptest::prelude::*;
 
@@ -102,6 +102,33 @@ fn hostile(text: &str) -> RunRecord {
     record
 }
 
+/// What a list holds of a record.
+fn summary(record: &RunRecord) -> RunSummary {
+    let all = record.ops.get("all").filter(|_| crate::result::has_result(record));
+    RunSummary {
+        id: record.id.clone(),
+        started_at: record.started_at.clone(),
+        status: record.status.into(),
+        engine: "postgres".into(),
+        database: Some(record.databases()).filter(|name| !name.is_empty()),
+        target: record.targets.first().map_or_else(|| record.plan.target.url.to_string(), |t| t.url.clone()),
+        sessions: record.plan.sessions(),
+        update_pct: record.plan.workload.update_pct,
+        ops_per_s: all.map(|all| all.rate_per_s),
+        p99_us: all.and_then(|all| all.service_us.p99),
+        logical_reads_per_s: None,
+        physical_reads_per_s: None,
+        redo_mb_per_s: None,
+        seconds: record.window.as_ref().map(Window::work_seconds),
+        reason: record.reasons.first().cloned(),
+        undated: !record.is_dated(),
+        marked: record.marked().into_iter().map(str::to_owned).collect(),
+        variant: record.variant.clone(),
+        tags: record.tags.clone(),
+        part_of: None,
+    }
+}
+
 /// Everything that can be shown of a record.
 fn everything(record: &RunRecord, style: &Style) -> Vec<String> {
     let row = ResultRow::from(record);
@@ -132,7 +159,7 @@ fn everything(record: &RunRecord, style: &Style) -> Vec<String> {
         audit_words(&record.audit, style),
         audit_full(&record.audit, style),
         audit_table(&record.audit, style),
-        list_table(&[ListRow::from(record)], style),
+        list_table(&[summary(record)], style),
         advice_table(&advice, style),
         load_table(&vec![load; 50], style),
         drop_table(&[drop], style),
@@ -373,7 +400,7 @@ run                   status   sessions  updates    ops      p99  elapsed
 
 #[test]
 fn lists_lose_nothing_at_any_width() {
-    let mut rows = [ListRow::from(&postgres()), ListRow::from(&invalid())];
+    let mut rows = [summary(&postgres()), summary(&invalid())];
     rows[0].variant = Some("nfs4 over two switches".into());
     rows[0].tags = vec!["after-patch".into(), "nightly".into()];
     rows[1].variant = None;
@@ -572,7 +599,7 @@ fn an_imported_record_is_called_so_everywhere() {
         show(&record, &style),
         result_table(std::slice::from_ref(&row), &style),
         result_card(&row, &style),
-        list_table(&[ListRow::from(&record)], &style),
+        list_table(&[summary(&record)], &style),
     ];
     for text in &texts {
         assert!(text.contains("\x1b[36mimported") && !text.contains("valid"), "{text}");

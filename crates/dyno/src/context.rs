@@ -8,6 +8,7 @@ use dyno_record::Repository;
 
 use crate::cli::{Common, DEFAULT_PLAN, Marks};
 use crate::engines::ENGINES;
+use crate::talk::Talk;
 use crate::terminal::Terminal;
 
 /// The plan that the options name: the file, then `--set`, then `--target`.
@@ -36,18 +37,26 @@ pub(crate) fn targets(common: &Common) -> (Option<String>, Vec<String>) {
     (urls.next(), urls.collect())
 }
 
-/// What a campaign is given that this terminal leads.
-pub(crate) fn lead<'a>(common: &Common, marks: &Marks, terminal: &'a Terminal<'_>) -> Lead<'a> {
+/// What comes of `work`, which this terminal leads.
+pub(crate) fn led<T>(
+    common: &Common,
+    marks: &Marks,
+    talk: &Talk,
+    work: impl FnOnce(&Lead<'_>) -> Result<T, Error>,
+) -> anyhow::Result<T> {
+    let terminal = Terminal::new(talk);
+
     let own =
         common.set.iter().filter_map(|set| Some(set.strip_prefix("hooks.")?.split_once('=')?.0.to_owned()));
-    Lead {
+    let lead = Lead {
         engines: ENGINES,
         repository: common.repository.clone(),
         marks: marks.into(),
         consent: Consent { own: own.collect(), all: common.allow_hooks },
         cancel: terminal.cancel.clone(),
-        listener: terminal,
-    }
+        listener: &terminal,
+    };
+    terminal.outcome(work(&lead))
 }
 
 /// The repository, made if it is not there.

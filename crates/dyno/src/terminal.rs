@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dyno_campaign::{Begun, Ended, Error, Event, Listener, LoadEvent, Next};
 use dyno_engine::{Cancel, Secret};
 use dyno_plan::{Length, TargetUrl};
-use dyno_record::{PartOf, RunRecord, Setting, Status, SweepKind};
+use dyno_record::{PartOf, RunRecord, Setting, SweepKind};
 use dyno_report::number::span_s;
 use dyno_report::{RunningTable, SweepRow};
 
@@ -115,8 +115,7 @@ impl<'a> Terminal<'a> {
 
     fn ended(&self, ended: &Ended) {
         let Ended { number, part, record, failed } = ended;
-        let stopped =
-            failed.is_none() && record.as_ref().is_none_or(|record| record.status == Status::Interrupted);
+        let stopped = ended.is_stopped();
         let is_sweep = part.kind == SweepKind::Sweep;
         if let Some(table) = &*locked(&self.table)
             && !(is_sweep && stopped && record.is_none())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, OwnReport, ProofEvent, Warning};
+use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, ProofEvent, Warning};
 use dyno_engine::{DropItem, LoadReport};
 use dyno_record::RunRecord;
 use dyno_report::number::{count, fixed};
@@ -29,7 +29,11 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         }
         Event::Tidying => talk
             .say("the run is stored; removing the rows that it inserted takes a while (Ctrl-C leaves them)"),
-        Event::OwnReport(report) => talk.say(&own_report(report)),
+        Event::OwnReport(name, path) => {
+            let file =
+                path.as_ref().map_or_else(String::new, |path| format!(", reported in {}", path.display()));
+            talk.say(&format!("this run lies between {name}{file}"));
+        }
         Event::Judged(kept, measured) => {
             talk.say(&format!("  {}: {}", if *kept { "kept" } else { "not kept" }, measured.join(", ")));
         }
@@ -87,19 +91,6 @@ fn loaded(report: &LoadReport) -> String {
     )
 }
 
-fn own_report(report: &OwnReport) -> String {
-    match report {
-        OwnReport::Absent(error) => format!("warning: the database's own report cannot be had: {error}"),
-        OwnReport::Named(name) => format!("this run lies between {name}"),
-        OwnReport::Written(name, path) => {
-            format!("this run lies between {name}, reported in {}", path.display())
-        }
-        OwnReport::NotWritten(name, path, error) => {
-            format!("warning: the report of {name} cannot be written to {}: {error}", path.display())
-        }
-    }
-}
-
 fn proof(event: &ProofEvent, talk: &Talk) {
     match event {
         ProofEvent::OnlyUpdates => {
@@ -152,6 +143,13 @@ fn warning(event: &Warning, talk: &Talk) {
             talk.say(&format!("warning: of the full series not all could be stored: {why}"));
         }
         Warning::StoredElsewhere(error, path) => stored_elsewhere(error, path, talk),
+        Warning::NoOwnReport(error) => {
+            talk.say(&format!("warning: the database's own report cannot be had: {error}"));
+        }
+        Warning::OwnReportNotWritten(error, name, path) => talk.say(&format!(
+            "warning: the report of {name} cannot be written to {}: {error}",
+            path.display()
+        )),
         Warning::RowsLeft(why) => {
             let why = why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             talk.say(&format!(

@@ -7,7 +7,6 @@ use super::compare;
 use crate::cli::{Ab, Common};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 use crate::{context, words};
 
 pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exit> {
@@ -15,9 +14,8 @@ pub(super) fn run(common: &Common, args: &Ab, talk: &Talk) -> anyhow::Result<Exi
     let judge = args.rules.judge()?;
     let side = |name, text| Side::read(name, text, context::options(common), || context::plan_file(common));
     let sides = [side("a", &args.a)?, side("b", &args.b)?];
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &args.marks, &terminal);
-    let (ended, answer) = terminal.outcome(ab(&lead, sides, args.pairs, &judge))?;
+    let (ended, answer) =
+        context::led(common, &args.marks, talk, |lead| ab(lead, sides, args.pairs, &judge))?;
     let exit = Exit::from(ended.worst);
     let mut gates = Exit::Done;
     if let Some(answer) = &answer {

@@ -10,17 +10,14 @@ use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 
 pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
     if args.grants {
         return grants(&plan, talk);
     }
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &Marks::default(), &terminal);
     let check = if args.deep { dyno_campaign::check_deep } else { dyno_campaign::check };
-    show(&terminal.outcome(check(&lead, &plan))?, talk)
+    show(&context::led(common, &Marks::default(), talk, |lead| check(lead, &plan))?, talk)
 }
 
 /// Prints what an administrator runs for each target's user.

@@ -2,22 +2,20 @@
 
 use std::io::IsTerminal as _;
 
-use dyno_campaign::{Error, Holdings};
+use dyno_campaign::{Error, Holdings, Lead, drop_data};
 use dyno_engine::DropItem;
 use serde_json::json;
 
 use crate::cli::{Common, Drop, Marks};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 use crate::{ask, context, words};
 
 pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &Marks::default(), &terminal);
     let agrees = |found: &Holdings| if args.yes { Ok(true) } else { confirmed(found, talk) };
-    let Some(removed) = terminal.outcome(dyno_campaign::drop_data(&lead, &plan, agrees))? else {
+    let drop = |lead: &Lead<'_>| drop_data(lead, &plan, agrees);
+    let Some(removed) = context::led(common, &Marks::default(), talk, drop)? else {
         return Ok(Exit::Done);
     };
     let (mut names, mut left) = (Vec::new(), Vec::new());

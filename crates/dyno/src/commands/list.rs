@@ -1,6 +1,6 @@
 //! `dyno list`: the runs in the repository.
 
-use dyno_record::{Filter, Repository, RunState, RunSummary};
+use dyno_record::{Filter, Repository, RunState};
 
 use crate::cli::{Common, List};
 use crate::context;
@@ -19,8 +19,7 @@ pub(super) fn run(common: &Common, args: &List, talk: &Talk) -> anyhow::Result<E
     if runs.is_empty() {
         talk.say("no runs yet: `dyno run` makes one");
     } else {
-        let rows: Vec<_> = runs.iter().map(row).collect();
-        talk.show(&dyno_report::list_table(&rows, &talk.style()))?;
+        talk.show(&dyno_report::list_table(&runs, &talk.style()))?;
     }
     talk.json(&runs)?;
     Ok(Exit::Done)
@@ -44,24 +43,4 @@ fn status(args: &List) -> anyhow::Result<Option<RunState>> {
     state
         .map(Some)
         .ok_or_else(|| usage(format!("{name:?} is no status of a run"), format!("one of {}", known())))
-}
-
-fn row(run: &RunSummary) -> dyno_report::ListRow {
-    dyno_report::ListRow {
-        id: run.id.clone(),
-        when: run.started_at.clone(),
-        status: run.status,
-        undated: run.undated,
-        database: run.database.clone(),
-        target: run.target.clone(),
-        sessions: run.sessions,
-        update_pct: run.update_pct,
-        ops_per_s: run.ops_per_s,
-        p99_us: run.p99_us,
-        seconds: run.seconds,
-        reason: run.reason.clone(),
-        marked: run.marked.clone(),
-        variant: run.variant.clone(),
-        tags: run.tags.clone(),
-    }
 }

@@ -8,13 +8,11 @@ use crate::cli::{Common, Load, Marks};
 use crate::context;
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 
 pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &Marks::default(), &terminal);
-    let all = terminal.outcome(dyno_campaign::load(&lead, &plan, args.replace))?;
+    let all =
+        context::led(common, &Marks::default(), talk, |lead| dyno_campaign::load(lead, &plan, args.replace))?;
     for Loaded { report, .. } in &all {
         talk.show(&dyno_report::load_table(&rows(report), &talk.style()))?;
     }

@@ -8,16 +8,13 @@ use serde_json::json;
 use crate::cli::{Common, Search};
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 use crate::{context, words};
 
 pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
     let over = args.over.into();
     let range = range(over, args)?;
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &args.marks, &terminal);
-    let ended = terminal.outcome(search(&lead, plan, &args.limit, over, range))?;
+    let ended = context::led(common, &args.marks, talk, |lead| search(lead, plan, &args.limit, over, range))?;
     let Some((conclusion, Figures::Search(figures))) =
         ended.conclusion.as_ref().map(|conclusion| (conclusion, &conclusion.figures))
     else {

@@ -8,15 +8,13 @@ use serde_json::json;
 use crate::cli::{Common, Soak};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 use crate::{context, words};
 
 pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<Exit> {
     let mut common = common.clone();
     common.set.push(format!("run.time={}", args.time));
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(&common, &args.marks, &terminal);
-    let ended = terminal.outcome(dyno_campaign::soak(&lead, context::plan(&common)?))?;
+    let plan = context::plan(&common)?;
+    let ended = context::led(&common, &args.marks, talk, |lead| dyno_campaign::soak(lead, plan))?;
     let exit = Exit::from(ended.worst);
     match (ended.records.last(), &ended.conclusion) {
         (Some(record), Some(conclusion)) => show(record, conclusion, talk)?,

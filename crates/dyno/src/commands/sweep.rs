@@ -12,7 +12,6 @@ use crate::cli::{Common, Marks, Sweep};
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 use crate::{context, words};
 
 pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<Exit> {
@@ -20,13 +19,14 @@ pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<
         None => Order::new(context::plan(common)?, ENGINES.specs, args.replace, (&args.marks).into())?,
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &args.marks, &terminal);
     if args.dry_run {
-        dyno_campaign::tell_commands(&lead, order.plan());
+        context::led(common, &args.marks, talk, |lead| {
+            dyno_campaign::tell_commands(lead, order.plan());
+            Ok(())
+        })?;
         return show(&order, talk);
     }
-    match terminal.outcome(sweep(&lead, order))? {
+    match context::led(common, &args.marks, talk, |lead| sweep(lead, order))? {
         Some(swept) => conclude(&swept, talk),
         None => {
             talk.say("nothing is left to run: the sweep is done");

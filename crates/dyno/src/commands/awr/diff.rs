@@ -15,17 +15,8 @@ use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
 pub(super) fn run(args: &Diff, talk: &Talk) -> anyhow::Result<Exit> {
-    let mut reports: Vec<Report> = Vec::new();
     let wanted = files::wanted(&[args.a.clone(), args.b.clone()])?;
-    let outcome = files::read(
-        &wanted,
-        talk,
-        |report| report,
-        |report| {
-            reports.push(report);
-            Ok(())
-        },
-    )?;
+    let (reports, outcome) = files::collect(&wanted, talk, |report| report)?;
     let [a, b] = &reports[..] else {
         let problem = format!("{} reports were read, and two are compared", reports.len());
         return Err(usage(problem, "name two files with one report each"));

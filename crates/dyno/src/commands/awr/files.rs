@@ -193,6 +193,20 @@ pub(super) fn read<T: Send>(
     Ok(outcome)
 }
 
+/// As [`read`], with all that was made of the reports.
+pub(super) fn collect<T: Send>(
+    files: &[Wanted],
+    talk: &Talk,
+    map: impl Fn(Report) -> T + Sync,
+) -> anyhow::Result<(Vec<T>, Outcome)> {
+    let mut all = Vec::new();
+    let outcome = read(files, talk, map, |one| {
+        all.push(one);
+        Ok(())
+    })?;
+    Ok((all, outcome))
+}
+
 fn read_one<T>(path: &Path, longest: u64, alone: &Mutex<()>, map: &impl Fn(Report) -> T) -> FileRead<T> {
     let is_long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > longest);
     let _alone = is_long.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));

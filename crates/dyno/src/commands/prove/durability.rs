@@ -11,12 +11,10 @@ use super::account;
 use crate::cli::{Common, Marks, ProveDurability};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 use crate::{context, words};
 
 pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyhow::Result<Exit> {
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &Marks::default(), &terminal);
+    let plan = context::plan(common)?;
     // What the commands say goes where talk goes.
     let output = || match talk.quiet {
         true => Ok(Stdio::null()),
@@ -29,7 +27,7 @@ pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyho
         wait: args.restart_wait.0,
         output: &output,
     };
-    let done = terminal.outcome(durability(&lead, context::plan(common)?, kill))?;
+    let done = context::led(common, &Marks::default(), talk, |lead| durability(lead, plan, kill))?;
     let record = &done.record;
     let Some(verdict) = &done.verdict else {
         for reason in &record.reasons {

@@ -8,13 +8,11 @@ use super::account;
 use crate::cli::{Common, Marks};
 use crate::exit::Exit;
 use crate::talk::Talk;
-use crate::terminal::Terminal;
 use crate::{context, words};
 
 pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
-    let terminal = Terminal::new(talk);
-    let lead = context::lead(common, &Marks::default(), &terminal);
-    let done = terminal.outcome(updates(&lead, context::plan(common)?))?;
+    let plan = context::plan(common)?;
+    let done = context::led(common, &Marks::default(), talk, |lead| updates(lead, plan))?;
     let (record, is_proved, words) = (&done.record, done.is_proved(), done.verdict());
     let mut proof = json!({
         "proof": "updates", "proved": is_proved, "verdict": words, "run": record.id, "status": record.status,

@@ -23,17 +23,7 @@ use crate::talk::Talk;
 
 pub(super) fn run(args: &TimelineArgs, talk: &Talk) -> anyhow::Result<Exit> {
     let form = args.output.as_deref().map(form).transpose()?;
-    let mut points: Vec<Point> = Vec::new();
-    let wanted = files::wanted(&args.files)?;
-    let outcome = files::read(
-        &wanted,
-        talk,
-        |report| Point::of(&report),
-        |point| {
-            points.push(point);
-            Ok(())
-        },
-    )?;
+    let (points, outcome) = files::collect(&files::wanted(&args.files)?, talk, |report| Point::of(&report))?;
     let timelines = timelines(points);
     talk.json(&timelines.iter().map(|line| spelled::spelled(line, args.object_names)).collect::<Value>())?;
     let tables: Vec<String> = timelines.iter().map(|timeline| table::text(timeline, talk)).collect();
