@@ -175,7 +175,7 @@ impl Campaign<'_> {
     fn run(&mut self, number: u32, plan: &Plan, part: PartOf) -> Result<Ended, Error> {
         let began = Instant::now();
         let ready = &mut self.ready;
-        let measured = ready.turn_to(plan.clone()).and_then(|()| ready.measure(Some(part.clone())));
+        let measured = ready.turn_to(plan.clone()).and_then(|()| ready.measure(Some(&part)));
         let measured = measured.map(|record| {
             let hook = ready.after_run(&record).err();
             (record, hook)

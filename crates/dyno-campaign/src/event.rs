@@ -12,7 +12,7 @@ use crate::error::Error;
 /// Whoever leads a campaign. Events come in their order; those of a load come from any thread.
 pub trait Listener: Sync {
     /// Something has happened.
-    fn event(&self, event: &Event);
+    fn event(&self, event: Event);
 
     /// The password of `url`, whose server wants one; nothing where nobody can be asked.
     ///

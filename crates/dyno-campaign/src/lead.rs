@@ -46,7 +46,7 @@ pub struct Consent {
 impl Lead<'_> {
     /// Tells what has happened.
     pub(crate) fn tell(&self, event: Event) {
-        self.listener.event(&event);
+        self.listener.event(event);
     }
 
     /// The repository, made if it is not there.

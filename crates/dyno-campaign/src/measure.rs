@@ -18,8 +18,8 @@ use crate::{data, files, names, own_report, tidy};
 
 impl Ready<'_> {
     /// One run of the plan, from the hook before it to the stored record.
-    pub(crate) fn measure(&mut self, part_of: Option<PartOf>) -> Result<Arc<RunRecord>, Error> {
-        self.before_run(part_of.as_ref())?;
+    pub(crate) fn measure(&mut self, part_of: Option<&PartOf>) -> Result<Arc<RunRecord>, Error> {
+        self.before_run(part_of)?;
         let mut reporters = Vec::new();
         for reached in &self.targets.all {
             reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
@@ -92,13 +92,13 @@ impl Ready<'_> {
     }
 
     /// Names the run and notes it in the repository, with the seed that it draws by.
-    pub(crate) fn begin(&self, part_of: Option<PartOf>) -> Result<StartedRun, Error> {
+    pub(crate) fn begin(&self, part_of: Option<&PartOf>) -> Result<StartedRun, Error> {
         let (engines, urls) = (self.targets.engines(), self.targets.urls());
         let begun = names::drawn(|now, random| {
             let (id, started_at) = (dyno_record::new_run_id(now, random), dyno_record::rfc3339(now));
             let plan = settled(&self.plan, run_stamp(&id));
             let mut begun = StartedRun::by_this_process(id, started_at, &*engines, &*urls, plan);
-            begun.part_of.clone_from(&part_of);
+            begun.part_of = part_of.cloned();
             self.repository.begin(&begun).map(|()| begun)
         })?;
         let (id, targets) = (begun.id.clone(), self.targets.words());

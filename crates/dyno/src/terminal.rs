@@ -157,8 +157,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Listener for Terminal<'_> {
-    fn event(&self, event: &Event) {
-        match event {
+    fn event(&self, event: Event) {
+        match &event {
             Event::Reached => {
                 if let Err(error) = signals::watch(&self.cancel) {
                     self.talk.say(&format!("warning: Ctrl-C ends the program at once: {error}"));

@@ -58,11 +58,11 @@ impl Ear {
 }
 
 impl Listener for Ear {
-    fn event(&self, event: &Event) {
-        self.heard.lock().unwrap().push(event.clone());
-        if (self.stop_at)(event) {
+    fn event(&self, event: Event) {
+        if (self.stop_at)(&event) {
             self.cancel.cancel();
         }
+        self.heard.lock().unwrap().push(event);
     }
 
     fn password(&self, _: &TargetUrl) -> Result<Option<Secret>, Error> {
