@@ -55,9 +55,10 @@ testbeds:
 	sh scripts/testbeds.sh
 
 # Where the time went: target/test-times.md.
+# Examples of the documentation: of the whole workspace, because a part of it would be built anew with other features.
 unit:
 	DYNO_TEST_REQUIRE_ALL=1 python3 scripts/tests.py
-	$(CARGO) test --quiet --doc -p dyno-postgres
+	$(CARGO) test --quiet --doc --workspace
 
 # On servers of the tests. DYNO_ATTACKS=WORD,WORD makes only those whose names hold all the words.
 attacks: testbeds
