@@ -1,7 +1,7 @@
 //! Dyno killed while a load vacuums or builds an index: what the server still does for it, and what the next command makes
 //! of it.
 
-use crate::common::{Desk, Running, short, until};
+use crate::common::{Desk, Running, calm, until};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=40M", "--set", "data.scan_scale=10 blocks"];
@@ -19,7 +19,7 @@ fn until_true(server: &Postgres, sql: &str) {
 fn kill(desk: &Desk, load: Running, url: &str) {
     load.signal("KILL");
     load.end();
-    let run = desk.dyno(&args(&short(&["run"]), url));
+    let run = desk.dyno(&args(&calm(&["run"]), url));
     assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "the repository opens, and no run was begun");
 }
@@ -33,7 +33,7 @@ fn load_that_waits(desk: &Desk, url: &str, doing: &str, end_it: &dyn Fn()) {
     let said = load.end();
     assert_eq!(said.code, 0, "{said:#?}");
     assert!(said.out.contains("1.000"), "{}", said.out);
-    let run = desk.dyno(&args(&short(&["run"]), url));
+    let run = desk.dyno(&args(&calm(&["run"]), url));
     assert_eq!(run.code, 0, "{run:#?}");
 }
 

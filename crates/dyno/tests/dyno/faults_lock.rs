@@ -1,6 +1,6 @@
 //! Two Dynos on one target: the second is refused, and learns who the first is.
 
-use crate::common::{Desk, Running, short};
+use crate::common::{Desk, Running, calm};
 use dyno_testbed::{BouncerVersion, MySql, PgBouncer, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
@@ -53,7 +53,7 @@ fn one_at_a_time(desk: &Desk, url: &str) {
     let killed = long_run(desk, url);
     killed.signal("KILL");
     killed.end();
-    let next = desk.dyno(&args(&short(&["run"]), url));
+    let next = desk.dyno(&args(&calm(&["run"]), url));
     assert_eq!(next.code, 0, "what a killed run held is free: {next:#?}");
 }
 
@@ -114,7 +114,7 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
         assert_eq!(load.code, 0, "{command:?}: {load:#?}");
         assert_warned(&load, "load");
     }
-    let run = desk.dyno(&args(&short(&["run"]), &url));
+    let run = desk.dyno(&args(&calm(&["run"]), &url));
     assert_warned(&run, "run");
     assert!(run.code == 3 && run.out.contains("give target.observe_url"), "nothing is measured so: {run:#?}");
     let drop = desk.dyno(&args(&["drop", "--yes"], &url));
@@ -149,7 +149,7 @@ fn one_at_a_time_on_a_server(desk: &Desk, first: &str, second: &str, way_out: &s
             }
         }
     };
-    let shared_run = [&short(&["run"])[..], &SHARED].concat();
+    let shared_run = [&calm(&["run"])[..], &SHARED].concat();
     let run = long_run(desk, first);
     // Whoever is there first was promised to be alone: that the second would share changes nothing.
     assert_refused_beside(&run, &[&["load", "--replace"], &["run"], &["drop", "--yes"], &shared_run]);
@@ -165,11 +165,11 @@ fn one_at_a_time_on_a_server(desk: &Desk, first: &str, second: &str, way_out: &s
     assert!(same.code == 3 && same.err.contains("in use by dyno run"), "a database is not shared: {same:#?}");
     run.signal("INT");
     run.end();
-    let next = desk.dyno(&args(&short(&["run"]), second));
+    let next = desk.dyno(&args(&calm(&["run"]), second));
     assert_eq!(next.code, 0, "{next:#?}");
     let both = ["--target", first];
     let both = desk
-        .dyno(&[&args(&short(&["run", "--set", "run.sessions_per_schema=2"]), second)[..], &both].concat());
+        .dyno(&[&args(&calm(&["run", "--set", "run.sessions_per_schema=2"]), second)[..], &both].concat());
     assert!(!both.err.contains("in use"), "two databases of one server in one plan: {both:#?}");
 }
 
@@ -225,17 +225,16 @@ fn two_dynos_on_two_sqlite_files_of_one_device_are_named_to_each_other() {
     }
     let run = long_run(&desk, &first);
     let warning = "another dyno is at work on a database of the same device";
-    let beside = desk.dyno(&args(&short(&["run"]), &second));
+    let beside = desk.dyno(&args(&calm(&["run"]), &second));
     assert!(
         beside.err.contains(warning) && beside.err.contains(&format!("process {}", run.pid())),
         "{beside:#?}"
     );
-    let shared =
-        desk.dyno(&args(&[&short(&["run"])[..], &["--set", "target.shared=true"]].concat(), &second));
+    let shared = desk.dyno(&args(&[&calm(&["run"])[..], &["--set", "target.shared=true"]].concat(), &second));
     assert!(!shared.err.contains(warning), "{shared:#?}");
     run.signal("KILL");
     run.end();
-    let alone = desk.dyno(&args(&short(&["run"]), &second));
+    let alone = desk.dyno(&args(&calm(&["run"]), &second));
     assert!(alone.code == 0 && !alone.err.contains(warning), "{alone:#?}");
     let left = std::fs::read_dir(desk.path()).unwrap().flatten();
     let left: Vec<_> =

@@ -1,6 +1,6 @@
 //! Names and passwords that break what is not quoted, on real servers.
 
-use crate::common::{Desk, short};
+use crate::common::{Desk, calm};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=100 blocks", "--set", "data.scan_scale=10 blocks"];
@@ -52,7 +52,7 @@ fn hostile_names_and_passwords_load_run_and_drop() {
         };
         dyno(&["check"]);
         dyno(&["load"]);
-        dyno(&short(&["run", "--set", "workload.update_pct=50"]));
+        dyno(&calm(&["run", "--set", "workload.update_pct=50"]));
         dyno(&["drop", "--yes"]);
         let bytes = std::fs::read(desk.file("runs.sqlite3")).unwrap();
         let secret = password.trim().as_bytes();
@@ -68,7 +68,7 @@ fn hostile_file_names_load_run_and_drop() {
         let desk = Desk::new();
         let path = format!("{}/{name}", desk.path().display());
         let url = format!("sqlite:{}", path.replace('%', "%25").replace('?', "%3F").replace('#', "%23"));
-        for args in [&["load"][..], &short(&["run", "--set", "workload.update_pct=50"]), &["drop", "--yes"]] {
+        for args in [&["load"][..], &calm(&["run", "--set", "workload.update_pct=50"]), &["drop", "--yes"]] {
             let said = desk.dyno(&[args, &DATA, &["--target", &url]].concat());
             assert_eq!(said.code, 0, "{name}: {said:#?}");
             let there = std::path::Path::new(&path).exists();

@@ -20,8 +20,9 @@ const RUN: [&str; 9] = [
     "run.warmup=0s",
 ];
 
-/// A window of a second.
-const SHORT: [&str; 4] = ["--set", "run.time=1s", "--set", "observe.interval=1s"];
+/// A window of a second, with few operations.
+const SHORT: [&str; 6] =
+    ["--set", "run.time=1s", "--set", "observe.interval=1s", "--set", "workload.rate=200/s"];
 
 /// A window of three seconds at least, without any snapshot but the two at its ends.
 const NO_SNAPSHOT: [&str; 6] =
@@ -66,7 +67,7 @@ fn killed_during_a_load_the_load_resumes() {
     for version in Postgres::available() {
         let (mut server, desk) = (Postgres::start(&version, &[]), Desk::new());
         let url = server.url();
-        let big = ["load", "--target", &url, "--set", "data.scale=400M", "--set", "data.load_parallel=1"];
+        let big = ["load", "--target", &url, "--set", "data.scale=300M", "--set", "data.load_parallel=1"];
         let mut load = desk.start(&big);
         load.until("rows …");
         // A load's commits do not wait for the log: only what is in it survives.
@@ -78,7 +79,7 @@ fn killed_during_a_load_the_load_resumes() {
         assert_eq!(said.code, 3, "{said:#?}");
         assert!(said.err.contains("error: ") && !said.err.contains("panicked"), "{}", said.err);
         server.restart();
-        let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=400M"]);
+        let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=300M"]);
         assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
         let again = desk.dyno(&big);
         assert_eq!(again.code, 0, "{again:#?}");
@@ -152,7 +153,7 @@ fn statistics_reset_inside_the_window_make_the_run_invalid() {
     for version in Postgres::available() {
         let (server, desk) = loaded(&version, &[]);
         let url = server.url();
-        let mut run = desk.start(&args(&RUN, &url, &SHORT));
+        let mut run = desk.start(&args(&RUN, &url, &[&SHORT[..], &["--set", "run.time=3s"]].concat()));
         run.until("window");
         server.psql("SELECT pg_stat_reset()");
         let said = run.end();

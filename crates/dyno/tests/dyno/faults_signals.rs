@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM, kill -9 and SIGSTOP in every phase of run and load.
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, Running, check, short, until};
+use crate::common::{Desk, Running, calm, check, short, until};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
@@ -69,7 +69,7 @@ impl Bench {
     }
 
     fn assert_goes_on(&self) {
-        let next = self.desk.dyno(&args(&short(&["run"]), &self.server.url(), &[]));
+        let next = self.desk.dyno(&args(&calm(&["run"]), &self.server.url(), &[]));
         assert_eq!(next.code, 0, "{next:#?}");
     }
 }

@@ -19,8 +19,9 @@ const RUN: [&str; 9] = [
     "run.warmup=0s",
 ];
 
-/// A window of a second.
-const SHORT: [&str; 4] = ["--set", "run.time=1s", "--set", "observe.interval=1s"];
+/// A window of a second, with few operations.
+const SHORT: [&str; 6] =
+    ["--set", "run.time=1s", "--set", "observe.interval=1s", "--set", "workload.rate=200/s"];
 
 /// A window of three seconds at least, without any snapshot but the two at its ends.
 const NO_SNAPSHOT: [&str; 6] =
@@ -187,7 +188,7 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
 fn killed_during_a_load_the_load_resumes() {
     on_each(|server, desk| {
         let url = server.url();
-        let big = ["load", "--target", &url, "--set", "data.scale=400M", "--set", "data.load_parallel=1"];
+        let big = ["load", "--target", &url, "--set", "data.scale=160M", "--set", "data.load_parallel=1"];
         let mut load = desk.start(&big);
         load.until("rows …");
         until("a chunk", || {
@@ -198,7 +199,7 @@ fn killed_during_a_load_the_load_resumes() {
         assert_eq!(said.code, 3, "{said:#?}");
         assert!(said.err.contains("error: ") && !said.err.contains("panicked"), "{}", said.err);
         server.restart();
-        let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=400M"]);
+        let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=160M"]);
         assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
         let again = desk.dyno(&big);
         assert_eq!(again.code, 0, "{again:#?}");

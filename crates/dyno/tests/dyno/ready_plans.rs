@@ -45,7 +45,7 @@ fn run(desk: &Desk, name: &str, target: &str, on_server: bool) {
     assert_eq!(written.code, 0, "{written:#?}");
     let mut args = vec!["--plan", &plan, "--target", target];
     let mut all =
-        vec!["data.scale=1200 blocks", "run.warmup=0s", "observe.interval=100ms", "workload.work_unit=8"];
+        vec!["data.scale=400 blocks", "run.warmup=0s", "observe.interval=100ms", "workload.work_unit=8"];
     all.extend(sets);
     if command[0] != "soak" {
         all.push("run.ops_per_session=40");
