@@ -10,7 +10,7 @@ use dyno_engine::{Cancel, Registry, Secret};
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{Repository, RunRecord, Status, SweepKind};
 
-const ENGINES: Registry = Registry(&[dyno_sqlite::ENGINE]);
+const ENGINES: Registry = dyno_engine::registry![dyno_sqlite::ENGINE];
 
 /// A sweep whose runs take a moment: windows end by operations.
 const SWEEP: [&str; 3] = ["run.ops_per_session=20", "sweep.sessions=1,2", "sweep.repeats=2"];
@@ -45,7 +45,7 @@ impl Ear {
         let target = format!("sqlite:{}", self.folder.path().join("bench.db").display());
         let quick = ["data.scale=300 blocks", "workload.work_unit=8", "run.warmup=0s"];
         let sets = quick.iter().chain(sets).map(|set| (*set).to_owned()).collect();
-        dyno_plan::read(&PlanSource { sets, target: Some(target), ..PlanSource::default() }).unwrap()
+        dyno_plan::read(&PlanSource { sets, target: Some(target), ..PlanSource::of(ENGINES.specs) }).unwrap()
     }
 
     fn repository(&self) -> Repository {
@@ -123,7 +123,7 @@ fn word(event: &Event) -> Option<&'static str> {
 fn a_sweep_is_heard_from_its_first_event_to_its_conclusion() {
     let ear = Ear::new(never);
     let plan = ear.plan(&SWEEP);
-    let order = Order::new(plan, false, ear.lead().marks).unwrap();
+    let order = Order::new(plan, ENGINES.specs, false, ear.lead().marks).unwrap();
     assert_eq!((order.left().len(), order.points()), (4, 2));
     let swept = sweep(&ear.lead(), order).unwrap().unwrap();
 
@@ -151,7 +151,7 @@ fn a_sweep_is_heard_from_its_first_event_to_its_conclusion() {
 fn a_sweep_that_is_stopped_keeps_its_runs_and_goes_on_with_the_rest() {
     let ear = Ear::new(|event| matches!(event, Event::Ended(ended) if ended.number == 2));
     let plan = ear.plan(&SWEEP);
-    let order = Order::new(plan, false, ear.lead().marks).unwrap();
+    let order = Order::new(plan, ENGINES.specs, false, ear.lead().marks).unwrap();
     let swept = sweep(&ear.lead(), order).unwrap().unwrap();
     assert_eq!((swept.done, swept.worst, swept.records.len()), (false, Status::Interrupted, 2));
     assert_eq!(swept.stopped.as_deref(), Some("stopped"));
@@ -159,14 +159,14 @@ fn a_sweep_that_is_stopped_keeps_its_runs_and_goes_on_with_the_rest() {
     assert_eq!(first.len(), 2);
 
     let other = Ear { folder: ear.folder, ..Ear::new(never) };
-    let order = Order::resumed(&other.repository(), None, false).unwrap();
+    let order = Order::resumed(&other.repository(), None, ENGINES.specs, false).unwrap();
     assert_eq!(order.left().len(), 2);
     let rest = sweep(&other.lead(), order).unwrap().unwrap();
     assert!(rest.done && rest.id == swept.id && rest.records.len() == 4);
     let all = ended(&other.heard());
     assert_eq!(all[..2], first, "what was measured before is heard again, and first");
     assert_eq!(all.iter().map(|run| run.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
-    let left = Order::resumed(&other.repository(), Some(&rest.id), false).unwrap();
+    let left = Order::resumed(&other.repository(), Some(&rest.id), ENGINES.specs, false).unwrap();
     assert!(sweep(&other.lead(), left).unwrap().is_none(), "nothing is left");
 }
 
@@ -198,6 +198,6 @@ fn errors_have_a_kind_and_a_way_out() {
     let ear = Ear::new(never);
     let none = dyno_campaign::run(&ear.lead(), ear.plan(&[])).unwrap_err();
     assert!(none.kind() == ErrorKind::Failed && none.hint().contains("dyno load"), "{none:?}");
-    let still = Order::new(ear.plan(&[]), false, Marks::default()).map(drop).unwrap_err();
+    let still = Order::new(ear.plan(&[]), ENGINES.specs, false, Marks::default()).map(drop).unwrap_err();
     assert!(still.kind() == ErrorKind::Usage && still.hint().contains("[sweep]"), "{still:?}");
 }
