@@ -3,12 +3,12 @@
 //! Every target has its own part; several are added up, one is the record itself. Judges nothing: the audit works on the
 //! finished record alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Class, HostFacts, OpStats, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window,
-    place_of_target, window::Counted,
+    HostFacts, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window, place_of_target,
+    window::Counted,
 };
 
 use crate::collector::Collector;
@@ -71,7 +71,7 @@ pub(crate) fn record(
         host,
         gate: whole.gate,
         window: whole.window,
-        classes: classes(job, &whole.ops),
+        classes: job.classes().of_operations().to_vec(),
         ops: whole.ops,
         metrics: whole.metrics,
         counters: whole.counters,
@@ -83,13 +83,6 @@ pub(crate) fn record(
         whose: Default::default(),
         audit: Vec::new(),
     }
-}
-
-/// The classes that the plan asks for, and others of which there were operations all the same.
-fn classes(job: &Job<'_>, ops: &BTreeMap<String, OpStats>) -> Vec<Class> {
-    let classes = job.classes();
-    let met = |class: &&Class| class.share.percent != Some(0) || ops.contains_key(&class.name);
-    classes.of_operations().iter().filter(met).cloned().collect()
 }
 
 fn target_facts(aim: &Aim) -> TargetFacts {

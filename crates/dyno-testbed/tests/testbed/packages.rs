@@ -54,6 +54,8 @@ fn the_archive_is_the_systems_own_and_no_host_is_written_down() {
             "{} names a host",
             path.display()
         );
-        assert!(Command::new("sh").arg("-n").arg(&path).status().unwrap().success());
+        if path.extension().is_some_and(|kind| kind == "sh") {
+            assert!(Command::new("sh").arg("-n").arg(&path).status().unwrap().success());
+        }
     }
 }

@@ -105,25 +105,34 @@ fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
     }
 }
 
+/// Where a session is late at the window's begin, as on a busy machine, what is read next is the begin's counters again: then
+/// the same is done once more.
+const TRIES: usize = 5;
+
 #[test]
 fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
     for version in Postgres::available() {
         let (mut server, desk) = loaded(&version, &[]);
-        let proxy = Proxy::start(server.port());
-        let url = proxy.url();
-        let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
-        run.until("window");
-        proxy.hold("dyno observer");
-        // What the observer asks next is the end snapshot.
-        proxy.until_waiting("dyno observer");
-        server.kill9();
-        proxy.release("dyno observer");
-        let said = run.end();
-        assert!(matches!(said.code, 1 | 3), "{said:#?}");
-        let record = last(&desk);
+        let mut record = Value::Null;
+        for _ in 0..TRIES {
+            let proxy = Proxy::start(server.port());
+            let url = proxy.url();
+            let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
+            run.until("window");
+            proxy.hold("dyno observer");
+            proxy.until_waiting("dyno observer");
+            server.kill9();
+            proxy.release("dyno observer");
+            let said = run.end();
+            assert!(matches!(said.code, 1 | 3), "{said:#?}");
+            record = last(&desk);
+            server.restart();
+            if reasons(&record).contains("end snapshot") {
+                break;
+            }
+        }
         assert!(reasons(&record).contains("end snapshot"), "{}", reasons(&record));
         assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0, "what was measured is kept");
-        server.restart();
         assert_goes_on(&desk, &server.url());
     }
 }

