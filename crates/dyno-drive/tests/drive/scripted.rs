@@ -233,17 +233,23 @@ fn a_session_that_hangs_is_broken_off_and_the_run_is_invalid() {
     assert!(record.ops["all"].count > 0);
 }
 
+/// Operations after which a session has surely looked at the phase again: more than any slice has.
+const SEEN_OPS: u64 = 20_000;
+
 /// A run of three sessions for a minute, of which the second panics in an operation of the window.
 fn panicking(scene: Scene) -> (RunRecord, f64) {
     let began = std::time::Instant::now();
     let measuring = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&measuring);
+    let (seen, since) = (Arc::clone(&measuring), AtomicU64::new(0));
     let record = scene
         .sessions(3)
         .updates(100)
         .plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))))
         .script(move |session, _, _| match session {
-            1 if seen.load(Ordering::SeqCst) => Act::Panic,
+            // On a busy machine the session may not have noticed yet that the window has begun.
+            1 if seen.load(Ordering::SeqCst) && since.fetch_add(1, Ordering::SeqCst) >= SEEN_OPS => {
+                Act::Panic
+            }
             _ => Act::Take(0),
         })
         .run_watched(&Interval(measuring));
