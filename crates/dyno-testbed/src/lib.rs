@@ -16,6 +16,7 @@
 mod bins;
 pub mod certificates;
 mod child;
+mod command;
 mod galera;
 mod mysql;
 mod mysql_bins;

@@ -12,9 +12,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::child::{self, RunAs, wait_until};
+use crate::command::run;
 use crate::mysql_bins::{MyProduct, MyVersion};
 use crate::postgres::free_port;
-use crate::template::{self, run};
+use crate::template;
 use crate::testbeds_dir;
 use crate::used::DataDir;
 

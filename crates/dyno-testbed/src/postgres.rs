@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::bins::{self, Version};
 use crate::child::{self, RunAs, wait_until};
+use crate::command::run;
 use crate::skip::{ALL_VERSIONS_ENV, is_set};
 use crate::template;
 use crate::used::DataDir;
@@ -126,7 +127,7 @@ impl Postgres {
         if let Some(user) = self.run_as {
             user.apply(&mut backup);
         }
-        template::run(&mut backup)?;
+        run(&mut backup)?;
         let mut standby = Self {
             version: self.version.clone(),
             run_as: self.run_as,

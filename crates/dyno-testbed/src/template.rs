@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use crate::bins::Version;
 use crate::child::RunAs;
+use crate::command::run;
 use crate::testbeds_dir;
 use crate::used::DataDir;
 
@@ -55,13 +56,4 @@ fn template(version: &Version, run_as: Option<RunAs>) -> Result<PathBuf, String>
         std::fs::remove_dir_all(&home).map_err(|e| format!("{} cannot be removed: {e}", home.display()))?;
     }
     Ok(template)
-}
-
-pub(crate) fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|e| format!("{command:?} cannot be run: {e}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{command:?} failed: {}", said.trim()))
 }

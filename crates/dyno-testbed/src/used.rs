@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{template, testbeds_dir};
+use crate::command::run;
+use crate::testbeds_dir;
 
 /// How much of two files is compared at a time, bytes.
 const PIECE: usize = 256 << 10;
@@ -30,7 +31,7 @@ impl DataDir {
             // Logs are made of zeros at first, which need not be written.
             let mut copy = Command::new("cp");
             copy.args(["-a", "--reflink=auto", "--sparse=always"]).arg(&template).arg(&path);
-            template::run(&mut copy)?;
+            run(&mut copy)?;
         }
         Ok(Self { path, template: Some(template) })
     }
