@@ -1,7 +1,6 @@
 //! What a plan has to know of engines: each engine declares it, and whoever reads a plan hands the list in.
 
-use crate::plan::Commit;
-use crate::url::TargetUrl;
+use crate::plan::workload::Commit;
 
 /// What an engine is to plans.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +115,7 @@ impl Words {
         Self { name, allowed, any_case: true }
     }
 
-    fn allows(&self, value: &str) -> bool {
+    pub(crate) fn allows(&self, value: &str) -> bool {
         // What is empty counts as not written, or is refused by the engine.
         value.is_empty()
             || self.allowed.iter().any(|word| match self.any_case {
@@ -134,23 +133,9 @@ impl Engines {
         self.0.iter().find(|engine| engine.has_scheme(scheme))
     }
 
-    /// The engine that `url` names.
-    pub fn of(self, url: &TargetUrl) -> Option<&'static EngineSpec> {
-        self.named(&url.scheme)
-    }
-
     /// URLs of all engines, as errors show them.
     pub fn examples(self) -> impl Iterator<Item = &'static str> {
         self.0.iter().flat_map(|engine| engine.examples).copied()
-    }
-
-    /// The first parameter of `url` whose value is none of its words.
-    pub(crate) fn refused(self, url: &TargetUrl) -> Option<&'static Words> {
-        let engine = self.of(url)?;
-        url.params.iter().find_map(|(name, value)| {
-            let known = engine.words.iter().find(|words| words.name == name)?;
-            (!known.allows(value)).then_some(known)
-        })
     }
 }
 

@@ -5,7 +5,7 @@
 //! author knows it.
 
 mod sweep;
-mod workload;
+pub(crate) mod workload;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Engines, Form};
+use crate::engine::{EngineSpec, Engines, Form, Words};
 use crate::escape::{ADDRESS, PATH, WORD, decode, encode};
 
 /// A target's URL: `scheme:rest`, such as `sqlite:/data/dyno.db?journal=wal` or
@@ -216,6 +216,22 @@ impl TargetUrl {
             (None, None, None, decoded("the path", place)?)
         };
         Ok(Self { scheme, user, host, port, is_file, path, params: read_params(query)? })
+    }
+}
+
+impl Engines {
+    /// The engine that `url` names.
+    pub fn of(self, url: &TargetUrl) -> Option<&'static EngineSpec> {
+        self.named(&url.scheme)
+    }
+
+    /// The first parameter of `url` whose value is none of its words.
+    pub(crate) fn refused(self, url: &TargetUrl) -> Option<&'static Words> {
+        let engine = self.of(url)?;
+        url.params.iter().find_map(|(name, value)| {
+            let known = engine.words.iter().find(|words| words.name == name)?;
+            (!known.allows(value)).then_some(known)
+        })
     }
 }
 
