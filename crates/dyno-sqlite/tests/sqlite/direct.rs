@@ -74,7 +74,7 @@ fn direct_reads_reach_the_device() {
     let bytes = counters.get(Counter::PhysicalReadBytes).unwrap() as u64;
     assert!(bytes >= 2_800 * 8192, "{bytes} bytes read");
     let device = device_end - device_begin;
-    // The VFS counts the log's header and index, too, which lie in the page cache.
+    // Alone in its process, the VFS has counted 20 KB of 40 MB more than the device gave; what they are is not known yet.
     assert!(device * 100 >= bytes * 99, "{device} bytes came from the device, the VFS counted {bytes}");
 }
 
