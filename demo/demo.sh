@@ -4,7 +4,7 @@
 set -eu
 
 target=${CARGO_TARGET_DIR:-target}
-dyno=$(realpath "${1:-$target/release/dyno}")
+dyno=$(realpath "${1:-$target/quick/dyno}")
 folder=$target/demo
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -30,4 +30,4 @@ done
 step show last~5 last~4 last~3 last~2 last~1 last
 step show last --table
 printf '\nThe records stay: `%s show --repository %s/runs.sqlite3` shows all of the last one.\n' \
-    "${1:-$target/release/dyno}" "$folder" >&2
+    "${1:-$target/quick/dyno}" "$folder" >&2

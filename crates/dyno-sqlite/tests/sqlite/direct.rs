@@ -50,9 +50,9 @@ proptest! {
     }
 }
 
-/// Bytes that this process has had fetched from storage.
+/// Bytes that this thread has had fetched from storage: other tests may read beside it.
 fn device_read_bytes() -> u64 {
-    let io = std::fs::read_to_string("/proc/self/io").unwrap();
+    let io = std::fs::read_to_string("/proc/thread-self/io").unwrap();
     let line = io.lines().find_map(|line| line.strip_prefix("read_bytes: ")).unwrap();
     line.parse().unwrap()
 }
@@ -65,6 +65,8 @@ fn direct_reads_reach_the_device() {
     load(target.as_ref(), &spec).unwrap();
     let mut observer = target.observer(&spec).unwrap();
     let mut session = session(target.as_ref(), &spec, 0);
+    // Beside a session the first snapshot opens a connection once it has its counts, and that reads the file's first page.
+    observer.snapshot().unwrap();
     let (begin, device_begin) = (observer.snapshot().unwrap(), device_read_bytes());
     for first in (1..2_900).step_by(16) {
         session.execute(Op::Select { first }).unwrap();
@@ -74,8 +76,8 @@ fn direct_reads_reach_the_device() {
     let bytes = counters.get(Counter::PhysicalReadBytes).unwrap() as u64;
     assert!(bytes >= 2_800 * 8192, "{bytes} bytes read");
     let device = device_end - device_begin;
-    // Alone in its process, the VFS has counted 20 KB of 40 MB more than the device gave; what they are is not known yet.
-    assert!(device * 100 >= bytes * 99, "{device} bytes came from the device, the VFS counted {bytes}");
+    // The file system may have fetched something of its own beside them.
+    assert!(device >= bytes, "{device} bytes came from the device, the VFS counted {bytes}");
 }
 
 #[test]
