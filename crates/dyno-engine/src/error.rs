@@ -63,6 +63,41 @@ impl TargetError {
     }
 }
 
+/// What a database says when it refuses: the source of a [`TargetError`] that tells of it.
+pub trait Refusal: std::error::Error + Send + Sync + Sized + 'static {
+    /// Whose words they are: `a PostgreSQL server`.
+    const SERVER: &'static str;
+
+    /// What it means to a program.
+    fn kind(&self) -> TargetErrorKind;
+
+    /// What it means for a session that did an operation.
+    fn class(&self) -> ErrorClass;
+
+    /// Its code: `40001`, `1213`.
+    fn code(&self) -> String;
+
+    /// The database's own advice; empty where it gives none.
+    fn way_out(&self) -> &str {
+        ""
+    }
+
+    /// The refusal behind `error`, if there is one.
+    fn of(error: &TargetError) -> Option<&Self> {
+        error.source.as_deref()?.downcast_ref()
+    }
+
+    /// As an error of a target.
+    fn into_target(self) -> TargetError {
+        TargetError::new(self.kind(), self.to_string()).hint(self.way_out()).cause(self)
+    }
+
+    /// As an error of an operation.
+    fn op(&self) -> Box<OpError> {
+        Box::new(OpError { class: self.class(), code: self.code(), message: self.to_string() })
+    }
+}
+
 /// What a failed operation means for the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErrorClass {

@@ -28,6 +28,7 @@ pub mod patience;
 pub mod pool;
 mod registry;
 pub mod report;
+pub mod row;
 pub mod secret;
 pub mod session;
 pub mod target;
@@ -36,11 +37,13 @@ pub mod witness;
 pub use clock::{Clock, MonotonicClock};
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
 pub use lock::{Claim, Holder, Lock, Work};
 pub use options::OpenOptions;
 pub use registry::{Engine, Open, OpenThrough, Registry};
 pub use report::{Report, Reporter};
+pub use row::Row;
 pub use secret::Secret;
 pub use session::{
     ClassId, Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::wire::{Connection, Fields, Row, WireError};
+use super::wire::{Connection, Fields, Row, WireError, refused, row};
 
 /// Asks for a connection's own share.
 pub(super) const OWN_STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name IN ('Rows_read', 'Handler_commit',
@@ -97,10 +97,10 @@ impl ShareReply {
     /// The server refused, and the connection is in step; or it is lost.
     pub(super) fn take(&mut self, connection: &mut Connection) -> Result<Option<Share>, WireError> {
         let marked = connection.marked;
-        while let Some((_, range)) = connection.inbound.cut()? {
-            let body = connection.inbound.body(range);
+        while let Some((_, range)) = connection.line.inbound.cut()? {
+            let body = connection.line.body(range);
             match (body.first(), self.definitions) {
-                (Some(&ERROR), _) => return Err(WireError::refused(body)),
+                (Some(&ERROR), _) => return Err(refused(body)),
                 (_, None) => {
                     let mut fields = Fields::new(body);
                     let columns = fields.number().unwrap_or(0);
@@ -109,8 +109,7 @@ impl ShareReply {
                 (_, Some(left @ 1..)) => self.definitions = Some(left - 1),
                 (Some(&END), Some(0)) => return Ok(Some(self.share)),
                 (_, Some(0)) => {
-                    let row = Row::read(body, 2);
-                    let row = row.ok_or_else(|| WireError::protocol("a row that ends too early"))?;
+                    let row = row(body, 2).ok_or_else(|| WireError::protocol("a row that ends too early"))?;
                     if let (Some(name), Some(value)) = (row.get(0), row.parse(1)) {
                         self.share.note(name, value);
                     }

@@ -9,7 +9,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use super::identity::log_file;
 use super::own::{Sessions, open_books};
 use super::wire::{Connection, MyError};
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::target::Stuck;
 
 /// MySQL's own log, as far back as it repeats itself.

@@ -10,8 +10,9 @@ use super::error::{OraError, target};
 use super::shelter::caught;
 use super::socket::{MARK_BYTES, find};
 use super::sql;
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::net::Breaker;
+pub(super) use dyno_engine::row::Row;
 
 /// A value of a bind, by the bind's name.
 pub(super) type Bind<'a> = (&'a str, &'a dyn ToDbValue);
@@ -108,7 +109,7 @@ impl Connection {
             let builder = driver.statement(sql)?;
             let statement = builder.prefetch_rows(FETCH_ROWS).fetch_array_size(FETCH_ROWS).build()?;
             for row in statement.query_named(binds)? {
-                visit(Row::read(&row?));
+                visit(read(&row?));
             }
             Ok(())
         })
@@ -183,29 +184,8 @@ fn is_lost(error: &TargetError) -> bool {
 }
 
 /// One row as text; NULL, which an empty text is too, is `None`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row(pub(super) Vec<Option<String>>);
-
-impl Row {
-    fn read(row: &oracledb::Row) -> Self {
-        let cell = |index| {
-            row.get::<Option<String>>(index)
-                .ok()
-                .or_else(|| {
-                    Some(row.get::<Option<OracleNumber>>(index).ok()?.map(|number| number.to_string()))
-                })
-                .flatten()
-        };
-        Self((0..row.columns().len()).map(cell).collect())
-    }
-
-    /// The text of a column.
-    pub(super) fn get(&self, index: usize) -> Option<&str> {
-        self.0.get(index)?.as_deref()
-    }
-
-    /// A column as something else, a number above all.
-    pub(super) fn parse<T: std::str::FromStr>(&self, index: usize) -> Option<T> {
-        self.get(index)?.parse().ok()
-    }
+fn read(row: &oracledb::Row) -> Row {
+    let number = |index| Some(row.get::<Option<OracleNumber>>(index).ok()?.map(|number| number.to_string()));
+    let cell = |index| row.get::<Option<String>>(index).ok().or_else(|| number(index)).flatten();
+    Row((0..row.columns().len()).map(cell).collect())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use oracledb::ErrorKind;
 
-use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+use dyno_engine::error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 
 /// An error of the database. Numbers are those of the manual "Database Error Messages".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,11 +24,6 @@ impl fmt::Display for OraError {
 impl std::error::Error for OraError {}
 
 impl OraError {
-    /// The database's error behind `error`, if there is one.
-    pub fn of(error: &TargetError) -> Option<&Self> {
-        error.source.as_deref()?.downcast_ref()
-    }
-
     /// The database's error that the driver met, on one line.
     pub(super) fn met(error: &oracledb::Error) -> Option<Self> {
         match error.kind() {
@@ -40,9 +35,12 @@ impl OraError {
             _ => None,
         }
     }
+}
 
-    /// What the number means to a program.
-    pub fn kind(&self) -> TargetErrorKind {
+impl Refusal for OraError {
+    const SERVER: &'static str = "an Oracle database";
+
+    fn kind(&self) -> TargetErrorKind {
         match self.number {
             // No right: on an object, a command, a tablespace, to log in, in PL/SQL (a name that must be declared).
             1031 | 1045 | 1950 | 990 | 6550 => TargetErrorKind::Privilege,
@@ -76,8 +74,7 @@ impl OraError {
         }
     }
 
-    /// What it means for a session that did an operation.
-    pub fn class(&self) -> ErrorClass {
+    fn class(&self) -> ErrorClass {
         match self.number {
             // Lock not available, deadlock, snapshot too old, cannot serialize, lock wait timeout.
             54 | 60 | 1555 | 8177 | 30_006 => ErrorClass::Retryable,
@@ -86,9 +83,8 @@ impl OraError {
         }
     }
 
-    /// As a [`TargetError`] of the kind that its number means.
-    pub(super) fn into_target(self) -> TargetError {
-        TargetError::new(self.kind(), self.to_string()).cause(self)
+    fn code(&self) -> String {
+        format!("ORA-{:05}", self.number)
     }
 }
 
@@ -157,8 +153,7 @@ pub(super) fn target(error: &oracledb::Error) -> TargetError {
 #[cold]
 pub(super) fn op(error: &oracledb::Error) -> Box<OpError> {
     if let Some(server) = OraError::met(error) {
-        let code = format!("ORA-{:05}", server.number);
-        return Box::new(OpError { class: server.class(), code, message: server.message });
+        return server.op();
     }
     let (class, code) = match error.kind() {
         ErrorKind::DeadConnection

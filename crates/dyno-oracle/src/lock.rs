@@ -14,7 +14,7 @@ use super::counters::sessions_in;
 use super::error::OraError;
 use super::sql;
 use dyno_engine::data::mix;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::lock::{Claim, Holder, Lock, busy, server_busy};
 
 /// What `DBMS_LOCK.REQUEST` answers: taken, or held by this session already.

@@ -155,7 +155,7 @@ impl Pool {
         while books && held.len() < rows.len() && !left.is_empty() {
             let mut connection = Connection::open(&self.sessions, POOLED_NAME)?;
             let deadline = Some(Instant::now() + HAND_OUT);
-            connection.stream.socket().set_deadline(deadline).map_err(super::wire::WireError::Io)?;
+            connection.line.stream.socket().set_deadline(deadline).map_err(super::wire::WireError::Io)?;
             connection.simple("BEGIN")?;
             self.add_commits(1);
             left.remove(&served_by(&mut connection)?);
@@ -232,7 +232,7 @@ fn statements(connection: &mut Connection) -> Statements {
         "SELECT count(*) FILTER (WHERE name = '{NAME}'), count(*) FROM pg_catalog.pg_prepared_statements \
          WHERE statement = '{TEXT}'"
     );
-    let out = &mut connection.out;
+    let out = &mut connection.line.out;
     message::parse(out, NAME, TEXT, &[]);
     message::bind_text(out, NAME, &[]);
     message::execute(out);
@@ -241,7 +241,7 @@ fn statements(connection: &mut Connection) -> Statements {
     message::execute(out);
     message::forget(out, NAME);
     message::sync(out);
-    let rows = connection.send().and_then(|()| connection.read_results()).unwrap_or_default();
+    let rows = connection.line.send().and_then(|()| connection.read_results()).unwrap_or_default();
     let number = |index| rows.last().filter(|row| row.len() == 2).and_then(|row| row.parse::<u64>(index));
     match (number(0), number(1)) {
         (Some(0), Some(1..)) => Statements::Prepared,

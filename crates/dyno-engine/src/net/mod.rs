@@ -1,13 +1,17 @@
-//! What every engine that is reached by a socket needs: the stream, breaking it off, how a dead peer is noticed, whom to
-//! trust inside TLS, and where its processes run if that is this machine.
+//! What every engine that is reached by a socket needs: the stream and the messages on it, breaking it off, how a dead peer is
+//! noticed, whom to trust inside TLS, and where its processes run if that is this machine.
 
 mod breaker;
 mod environment;
+mod inbound;
 pub mod local;
 mod socket;
 pub mod sockopt;
 pub mod verify;
+mod wire;
 
 pub use breaker::Breaker;
 pub use environment::Environment;
+pub use inbound::{Inbound, Message};
 pub use socket::{Sink, Socket, Stream};
+pub use wire::{Head, Line, Protocol, WireError, describe};

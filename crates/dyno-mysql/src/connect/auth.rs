@@ -10,7 +10,7 @@ use super::config::ConnectConfig;
 use super::failure::Failure;
 use super::greet::{self, Hello, Login};
 use super::{ed25519, explain, rsa};
-use crate::wire::{Connection, Fields, WireError, message};
+use crate::wire::{Connection, Fields, WireError, message, refused};
 
 const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
@@ -59,23 +59,23 @@ pub(super) fn authenticate(
         proof: &proof,
         attributes: &attributes,
     };
-    greet::log_in(&mut connection.out, sequence, wanted, &login);
-    connection.send()?;
+    greet::log_in(&mut connection.line.out, sequence, wanted, &login);
+    connection.line.send()?;
     for _ in 0..ROUNDS_MAX {
-        let (their_sequence, range) = connection.next()?;
+        let (their_sequence, range) = connection.line.next()?;
         sequence = their_sequence.wrapping_add(1);
-        let body = connection.inbound.body(range);
+        let body = connection.line.body(range);
         match body.split_first() {
             Some((&OK, _)) => return Ok(()),
-            Some((&0xff, _)) => return Err(WireError::refused(body).into()),
+            Some((&0xff, _)) => return Err(refused(body).into()),
             Some((&SWITCH, rest)) => {
                 exchange.switch(rest)?;
                 if !exchange.is_known() {
                     return Err(explain::unknown_plugin(&exchange.plugin, config).into());
                 }
                 let proof = exchange.proof()?;
-                reply(&mut connection.out, sequence, &proof);
-                connection.send()?;
+                reply(&mut connection.line.out, sequence, &proof);
+                connection.line.send()?;
             }
             Some((&MORE, rest)) if exchange.plugin == SHA2 => {
                 let rest = rest.to_vec();
@@ -132,20 +132,20 @@ impl Exchange<'_> {
         match said {
             [FAST_DONE] => {}
             [FULL_NEEDED] if self.secure => {
-                reply(&mut connection.out, sequence, &with_zero(self.password));
-                connection.send()?;
+                reply(&mut connection.line.out, sequence, &with_zero(self.password));
+                connection.line.send()?;
             }
             [FULL_NEEDED] => {
-                reply(&mut connection.out, sequence, &[SEND_KEY]);
-                connection.send()?;
+                reply(&mut connection.line.out, sequence, &[SEND_KEY]);
+                connection.line.send()?;
             }
             // The server's public key, asked for by the line above.
             [b'-', ..] => {
                 let hidden = xor(&with_zero(self.password), &self.scramble);
                 let encrypted = rsa::encrypt(said, &hidden)
                     .ok_or_else(|| WireError::protocol("a public key that cannot be read"))?;
-                reply(&mut connection.out, sequence, &encrypted);
-                connection.send()?;
+                reply(&mut connection.line.out, sequence, &encrypted);
+                connection.line.send()?;
             }
             _ => return Err(WireError::protocol("an unknown word while logging in").into()),
         }

@@ -20,7 +20,7 @@ pub(crate) fn establish(
     let deadline = Instant::now() + config.connect_timeout;
     let Reached { socket, endpoint } = dial::dial(config, deadline, breaker)?;
     let opened = open(socket.into(), endpoint, config, name).and_then(|mut connection| {
-        connection.stream.socket().set_deadline(None).map_err(WireError::Io)?;
+        connection.line.stream.socket().set_deadline(None).map_err(WireError::Io)?;
         Ok(connection)
     });
     opened.map_err(|failure| match failure {
@@ -54,8 +54,8 @@ fn open(
     };
     if encrypt {
         wanted |= capability::SSL;
-        greet::ask_for_tls(&mut connection.out, sequence, wanted);
-        connection.send()?;
+        greet::ask_for_tls(&mut connection.line.out, sequence, wanted);
+        connection.line.send()?;
         sequence += 1;
         connection = encrypted(connection, endpoint, config)?;
     }
@@ -73,14 +73,14 @@ fn encrypted(
     endpoint: &Endpoint,
     config: &ConnectConfig,
 ) -> Result<Connection, Failure> {
-    if !connection.inbound.is_empty() {
+    if !connection.line.inbound.is_empty() {
         return Err(WireError::protocol("bytes in the clear where TLS was to begin").into());
     }
     let host = match endpoint {
         Endpoint::Tcp(host, _) => host,
         Endpoint::Unix(_) => return Err(WireError::protocol("TLS on a Unix socket").into()),
     };
-    match connection.stream {
+    match connection.line.stream {
         Stream::Plain(socket) => Ok(Connection::on(tls::shake_hands(socket, host, config)?)),
         Stream::Tls(_) => Err(WireError::protocol("TLS inside TLS").into()),
     }

@@ -15,7 +15,7 @@ use super::histogram;
 use super::portable::{Facts, fill};
 use super::shape;
 use super::sources::{ALL, OF_PERFORMANCE_SCHEMA, RESTLESS, STATUS, Source, TABLES};
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::target::{Counting, Observer};
 
 /// Reads counters of one server.

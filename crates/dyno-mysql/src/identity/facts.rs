@@ -6,7 +6,7 @@ use super::super::wire::{Connection, MyError};
 use super::settings::{self, Settings};
 use super::{host, product};
 use dyno_engine::disk;
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::load::DataState;
 
 /// Everything that findings are made of.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::wire::{Connection, MyError};
 use super::host;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::witness::ServerLife;
 
 /// When the server was started. Both figures are taken at the statement's own start, so their difference is the same

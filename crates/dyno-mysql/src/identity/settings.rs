@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::wire::{Connection, MyError};
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 
 /// Beginnings of the names of settings that shape a run.
 const SHAPING: [&str; 9] = [

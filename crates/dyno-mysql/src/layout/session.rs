@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::connect::ConnectConfig;
 use super::super::wire::{Connection, MyError};
 use super::quote::{ident, literal};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::Breaker;
 use dyno_engine::pool::{self, BreakOff};
 use dyno_engine::session::Interrupter;

@@ -13,7 +13,7 @@ use super::quote::literal;
 use super::row_text::RowMaker;
 use super::tables::{Shape, Table};
 use dyno_engine::data::{TEXT_COLUMNS, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 
 /// Looks at every table of `spec`; another `seed` looks at other rows.
 ///

@@ -12,7 +12,7 @@ use super::connect::ConnectConfig;
 use super::layout::{literal, settle};
 use super::wire::{Connection, MyError};
 use dyno_engine::data::mix;
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::lock::{Claim, Holder, Lock, busy};
 use holder::{DYING_S, holder_id, read, write};
 

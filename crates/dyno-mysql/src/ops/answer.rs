@@ -1,6 +1,6 @@
 //! Reading the answer to one operation, as its pieces arrive.
 
-use crate::wire::{Connection, Ended, Fields, WireError};
+use crate::wire::{Connection, Ended, Fields, WireError, refused};
 
 /// First bytes of packets: a row in binary or an OK, an OK that ends rows, an error.
 const OK: u8 = 0x00;
@@ -44,8 +44,8 @@ impl Reply {
     #[inline]
     pub(super) fn take(&mut self, connection: &mut Connection) -> Result<Option<Answer>, WireError> {
         let marked = connection.marked;
-        while let Some((_, range)) = connection.inbound.cut()? {
-            let body = connection.inbound.body(range);
+        while let Some((_, range)) = connection.line.inbound.cut()? {
+            let body = connection.line.body(range);
             self.awaited = match self.awaited {
                 Awaited::Head => match head(marked, body)? {
                     Head::Over(ended) => {
@@ -76,18 +76,18 @@ pub(super) fn read_call<const N: usize>(connection: &mut Connection) -> Result<[
     let mut numbers = None;
     loop {
         let marked = connection.marked;
-        let (_, range) = connection.next()?;
-        match head(marked, connection.inbound.body(range))? {
+        let (_, range) = connection.line.next()?;
+        match head(marked, connection.line.body(range))? {
             Head::Over(_) => return numbers.ok_or_else(|| WireError::protocol("no result of a slice")),
             Head::Rows(definitions) => {
                 for _ in 0..definitions {
-                    connection.next()?;
+                    connection.line.next()?;
                 }
             }
         }
         loop {
-            let (_, range) = connection.next()?;
-            let body = connection.inbound.body(range);
+            let (_, range) = connection.line.next()?;
+            let body = connection.line.body(range);
             match body.first() {
                 Some(&OK) => numbers = Some(numbers_of(body)?),
                 Some(&END) => break,
@@ -120,7 +120,7 @@ enum Head {
 #[inline]
 fn head(marked: bool, body: &[u8]) -> Result<Head, WireError> {
     match *body {
-        [ERROR, ..] => Err(WireError::refused(body)),
+        [ERROR, ..] => Err(refused(body)),
         [OK, ref rest @ ..] => Ok(Head::Over(Ended::read(rest)?)),
         [_, 0] if marked => Ok(Head::Rows(0)),
         _ => Ok(Head::Rows(Fields::new(body).number().unwrap_or(0))),
@@ -129,9 +129,5 @@ fn head(marked: bool, body: &[u8]) -> Result<Head, WireError> {
 
 #[cold]
 fn no_row(body: &[u8]) -> WireError {
-    if body.first() == Some(&ERROR) {
-        WireError::refused(body)
-    } else {
-        WireError::protocol("no row where one was due")
-    }
+    if body.first() == Some(&ERROR) { refused(body) } else { WireError::protocol("no row where one was due") }
 }

@@ -17,7 +17,7 @@ use crate::own::{self, Acknowledged, OWN_STATUS, Sessions, Share, ShareReply, op
 use crate::wire::message::{self, command};
 use crate::wire::{Connection, MyError, WireError};
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::Breaker;
 use dyno_engine::net::local;
 use dyno_engine::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
@@ -148,7 +148,7 @@ impl MySession {
                 &self.edge
             }
         };
-        connection.send_bytes(bytes)
+        connection.line.send_bytes(bytes)
     }
 
     /// The schema that operations go to.
@@ -196,7 +196,7 @@ impl MySession {
             if let Some(done) = self.heard()? {
                 return Ok(done);
             }
-            self.ready.connection.fill()?;
+            self.ready.connection.line.fill()?;
         }
     }
 
@@ -397,7 +397,7 @@ impl Session for MySession {
 
 impl Duplex for MySession {
     fn socket(&mut self) -> BorrowedFd<'_> {
-        self.ready.connection.stream.socket_ref().as_fd()
+        self.ready.connection.line.stream.socket_ref().as_fd()
     }
 
     #[inline]
@@ -407,7 +407,7 @@ impl Duplex for MySession {
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        self.ready.connection.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
+        self.ready.connection.line.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
     }
 }
 

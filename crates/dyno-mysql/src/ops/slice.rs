@@ -129,7 +129,7 @@ impl Slices {
         self.fill_list(call, ops);
         let statement = self.statements[call as usize];
         let list = self.list.as_bytes();
-        let out = &mut connection.out;
+        let out = &mut connection.line.out;
         match call {
             Call::Scan => execute(out, statement, &[Value::Number(ops.len() as u64)]),
             Call::Lookup | Call::Secondary => execute(out, statement, &[Value::Text(list)]),
@@ -157,7 +157,7 @@ impl Slices {
                 }
             }
         }
-        connection.send()?;
+        connection.line.send()?;
         if matches!(call, Call::Secondary | Call::Any) {
             let [selected, looked_up, scanned, by_secondary, rows_updated, inserted, deleted, commits] =
                 answer::read_call(connection)?;

@@ -1,19 +1,18 @@
 //! A connection for everything that is not hot: questions, settings, loading.
 
-use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::error::WireError;
-use super::fields::Fields;
-use super::inbound::{Inbound, Packet};
+use super::error::{WireError, refused};
+use super::fields::{Fields, row};
 use super::message::{self, command};
-use super::row::Row;
+use super::protocol::My;
 use crate::connect::{self, ConnectConfig};
 use dyno_engine::error::TargetError;
-use dyno_engine::net::{Breaker, Sink as _, Stream};
+use dyno_engine::net::{Breaker, Line, Stream};
+use dyno_engine::row::Row;
 
 /// First byte of an error, an OK that ends rows, and a request for a file.
-const ERROR: u8 = 0xff;
+pub(super) const ERROR: u8 = 0xff;
 const END: u8 = 0xfe;
 const OK: u8 = 0x00;
 
@@ -34,9 +33,7 @@ pub(crate) struct Greeting {
 /// One connection to a server.
 #[derive(Debug)]
 pub struct Connection {
-    pub(crate) stream: Stream,
-    pub(crate) inbound: Inbound,
-    pub(crate) out: Vec<u8>,
+    pub(crate) line: Line<My>,
     pub(crate) greeting: Greeting,
     /// Whether a byte behind a result's number of columns says if their definitions follow (MySQL:
     /// `CLIENT_OPTIONAL_RESULTSET_METADATA`, MariaDB: `MARIADB_CLIENT_CACHE_METADATA`); they always do if there is none.
@@ -90,9 +87,7 @@ impl Connection {
     /// A connection on a stream whose server has not been heard yet.
     pub(crate) fn on(stream: Stream) -> Self {
         Self {
-            stream,
-            inbound: Inbound::new(),
-            out: Vec::with_capacity(16 * 1024),
+            line: Line::new(stream),
             greeting: Greeting::default(),
             marked: false,
             rows_affected: 0,
@@ -100,63 +95,14 @@ impl Connection {
         }
     }
 
-    /// Sends what is in `out` and empties it.
-    #[inline]
-    pub(crate) fn send(&mut self) -> Result<(), WireError> {
-        let result = self.stream.send(&self.out);
-        self.out.clear();
-        result.map_err(|error| self.lost(error))
-    }
-
-    /// Sends packets that are ready.
-    #[inline]
-    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        self.stream.send(bytes).map_err(|error| self.lost(error))
-    }
-
-    /// The next packet.
-    #[inline]
-    pub(crate) fn next(&mut self) -> Result<Packet, WireError> {
-        loop {
-            match self.inbound.cut()? {
-                Some(packet) => return Ok(packet),
-                None => self.fill()?,
-            }
-        }
-    }
-
-    /// Waits for bytes and takes them in.
-    #[inline]
-    pub(crate) fn fill(&mut self) -> Result<(), WireError> {
-        Ok(self.inbound.fill(&mut self.stream)?)
-    }
-
-    /// Takes in what has arrived; does not wait if the socket is readable.
-    #[inline]
-    pub(crate) fn fill_arrived(&mut self) -> Result<(), WireError> {
-        Ok(self.stream.arrived(&mut self.inbound)?)
-    }
-
     /// The body of the next packet, which is no error.
     pub(crate) fn next_body(&mut self) -> Result<&[u8], WireError> {
-        let (_, body) = self.next()?;
-        let body = self.inbound.body(body);
+        let (_, body) = self.line.next()?;
+        let body = self.line.body(body);
         if body.first() == Some(&ERROR) {
-            return Err(WireError::refused(body));
+            return Err(refused(body));
         }
         Ok(body)
-    }
-
-    /// A write failed: the server's last words, if it said why it went, say more than the broken pipe.
-    #[cold]
-    fn lost(&mut self, error: io::Error) -> WireError {
-        while let Ok((_, body)) = self.next() {
-            let body = self.inbound.body(body);
-            if body.first() == Some(&ERROR) {
-                return WireError::refused(body);
-            }
-        }
-        WireError::Io(error)
     }
 
     /// Sends `sql`, which may hold several statements, and returns all their rows, one statement after the other.
@@ -169,8 +115,8 @@ impl Connection {
 
     /// [`Connection::simple`] with the wire's own error.
     pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<Row>, WireError> {
-        message::command(&mut self.out, command::QUERY, sql);
-        self.send()?;
+        message::command(&mut self.line.out, command::QUERY, sql);
+        self.line.send()?;
         let mut rows = Vec::new();
         while self.read_result(&mut rows)? {}
         Ok(rows)
@@ -198,7 +144,7 @@ impl Connection {
                 let ended = Ended::read(rest)?;
                 return Ok(self.note(ended));
             }
-            let row = Row::read(body, columns);
+            let row = row(body, columns);
             rows.push(row.ok_or_else(|| WireError::protocol("a row that ends too early"))?);
         }
     }
@@ -241,29 +187,22 @@ impl Connection {
 
     /// Whether the connection is encrypted.
     pub fn is_encrypted(&self) -> bool {
-        self.stream.is_tls()
+        self.line.stream.is_tls()
     }
 
     /// Ends the connection in the protocol's own way.
-    pub fn close(mut self) {
-        self.out.clear();
-        message::command(&mut self.out, command::QUIT, "");
-        // If it cannot be sent, the connection has ended already.
-        let _ = self.stream.send(&self.out);
+    pub fn close(self) {
+        self.line.close(quit, None);
     }
 
     /// As [`Connection::close`], and waits until the server has ended its side.
-    pub(crate) fn close_within(mut self, wait: Duration) {
-        self.out.clear();
-        message::command(&mut self.out, command::QUIT, "");
-        let deadline = Instant::now() + wait;
-        let said =
-            self.stream.socket().set_deadline(Some(deadline)).and_then(|()| self.stream.send(&self.out));
-        if said.is_ok() {
-            // It ends with the end of the stream, or at the deadline.
-            while self.next().is_ok() {}
-        }
+    pub(crate) fn close_within(self, wait: Duration) {
+        self.line.close(quit, Some(wait));
     }
+}
+
+fn quit(out: &mut Vec<u8>) {
+    message::command(out, command::QUIT, "");
 }
 
 /// `10.11.6-MariaDB` → 101106; `9.7.4-2` → 90704.

@@ -1,10 +1,9 @@
 //! What the server says when it refuses, and what that means.
 
 use std::fmt;
-use std::io;
 
 use super::fields::Fields;
-use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+use dyno_engine::error::{ErrorClass, Refusal, TargetErrorKind};
 
 /// An error of the server. Numbers and texts are those of the MySQL and MariaDB reference manuals, "Server Error Messages".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,14 +38,12 @@ impl MyError {
         };
         Self { number, state: text(state), message: text(message) }
     }
+}
 
-    /// The server's error behind `error`, if there is one.
-    pub fn of(error: &TargetError) -> Option<&Self> {
-        error.source.as_deref()?.downcast_ref()
-    }
+impl Refusal for MyError {
+    const SERVER: &'static str = "a MySQL or MariaDB server";
 
-    /// What the number means to a program.
-    pub fn kind(&self) -> TargetErrorKind {
+    fn kind(&self) -> TargetErrorKind {
         match self.number {
             // No right on a database, command, column, server, routine.
             1044 | 1142 | 1143 | 1227 | 1370 | 3879 => TargetErrorKind::Privilege,
@@ -63,8 +60,7 @@ impl MyError {
         }
     }
 
-    /// What it means for a session that did an operation.
-    pub fn class(&self) -> ErrorClass {
+    fn class(&self) -> ErrorClass {
         match self.number {
             // Lock wait timeout, deadlock (Galera's certification failures too), row changed since it was read, lock not
             // available at once.
@@ -75,87 +71,18 @@ impl MyError {
         }
     }
 
-    /// As a [`TargetError`] of the kind that its number means.
-    pub(crate) fn into_target(self) -> TargetError {
-        TargetError::new(self.kind(), self.to_string()).cause(self)
+    fn code(&self) -> String {
+        self.number.to_string()
     }
 }
 
 /// What can go wrong on the wire.
-#[derive(Debug)]
-pub(crate) enum WireError {
-    /// The connection itself.
-    Io(io::Error),
-    /// The server refused.
-    Server(Box<MyError>),
-    /// The server said what the protocol does not allow.
-    Protocol(String),
-}
+pub(crate) type WireError = dyno_engine::net::WireError<MyError>;
 
-impl WireError {
-    /// The server said something that the protocol does not allow here.
-    #[cold]
-    pub(crate) fn protocol(what: impl Into<String>) -> Self {
-        Self::Protocol(what.into())
-    }
-
-    /// The error packet `body`, its first byte included.
-    #[cold]
-    pub(crate) fn refused(body: &[u8]) -> Self {
-        Self::Server(Box::new(MyError::read(body.get(1..).unwrap_or_default())))
-    }
-
-    /// As an error of an operation, with its class.
-    #[cold]
-    pub(crate) fn into_op(self) -> Box<OpError> {
-        Box::new(match self {
-            Self::Io(error) => OpError {
-                class: ErrorClass::Connection,
-                code: "io".to_owned(),
-                message: format!("the connection to the server is lost: {}", describe(&error)),
-            },
-            Self::Server(error) => {
-                OpError { class: error.class(), code: error.number.to_string(), message: error.to_string() }
-            }
-            Self::Protocol(what) => OpError {
-                class: ErrorClass::Connection,
-                code: "protocol".to_owned(),
-                message: format!("the server broke the protocol: it sent {what}"),
-            },
-        })
-    }
-}
-
-impl From<io::Error> for WireError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<WireError> for TargetError {
-    fn from(error: WireError) -> Self {
-        match error {
-            WireError::Io(error) => {
-                let message = format!("the connection to the server is lost: {}", describe(&error));
-                Self::new(TargetErrorKind::Unreachable, message).cause(error)
-            }
-            WireError::Server(error) => error.into_target(),
-            WireError::Protocol(what) => Self::new(
-                TargetErrorKind::Unreachable,
-                format!("the server broke the protocol: it sent {what}"),
-            )
-            .hint("check that host and port are those of a MySQL or MariaDB server"),
-        }
-    }
-}
-
-/// An I/O error in words; the end of the stream says who ended it.
-pub(crate) fn describe(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer in time".to_owned(),
-        _ => error.to_string(),
-    }
+/// The error packet `body`, its first byte included.
+#[cold]
+pub(crate) fn refused(body: &[u8]) -> WireError {
+    WireError::Server(Box::new(MyError::read(body.get(1..).unwrap_or_default())))
 }
 
 #[cfg(test)]

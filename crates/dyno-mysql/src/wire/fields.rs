@@ -1,5 +1,7 @@
 //! Reading the fields of one packet: little-endian numbers, and numbers and texts with their length in front.
 
+use dyno_engine::row::Row;
+
 /// Reads the fields of a packet; `None` where it ends too early.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a>(&'a [u8]);
@@ -72,6 +74,15 @@ impl<'a> Fields<'a> {
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
+}
+
+/// The row of `columns` values in a packet.
+pub(crate) fn row(body: &[u8], columns: u64) -> Option<Row> {
+    let mut fields = Fields::new(body);
+    // What is not UTF-8 is shown with marks instead of refused: this row is not hot.
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let values = (0..columns).map(|_| Some(fields.value()?.map(text)));
+    values.collect::<Option<_>>().map(Row)
 }
 
 #[cfg(test)]

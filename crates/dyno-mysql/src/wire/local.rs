@@ -1,7 +1,7 @@
 //! Sending rows in bulk: `LOAD DATA LOCAL INFILE`, with a file that never was one.
 
 use super::connection::Connection;
-use super::error::WireError;
+use super::error::{WireError, refused};
 use super::message::{self, command};
 
 /// First byte of the server's request for a file.
@@ -21,20 +21,20 @@ impl Connection {
         sql: &str,
         mut fill: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<u64, E> {
-        message::command(&mut self.out, command::QUERY, sql);
-        self.send()?;
-        let (mut sequence, body) = self.next()?;
-        let body = self.inbound.body(body);
+        message::command(&mut self.line.out, command::QUERY, sql);
+        self.line.send()?;
+        let (mut sequence, body) = self.line.next()?;
+        let body = self.line.body(body);
         match body.first() {
             Some(&FILE) => {}
-            Some(0xff) => return Err(WireError::refused(body).into()),
+            Some(0xff) => return Err(refused(body).into()),
             _ => return Err(WireError::protocol("no request for the file of a LOAD DATA").into()),
         }
         let mut filled = Ok(());
         loop {
             sequence = sequence.wrapping_add(1);
             let mut at_end = true;
-            message::packet(&mut self.out, sequence, |out| {
+            message::packet(&mut self.line.out, sequence, |out| {
                 let before = out.len();
                 if filled.is_ok() {
                     filled = fill(out);
@@ -44,7 +44,7 @@ impl Connection {
                 }
                 at_end = out.len() == before;
             });
-            self.send()?;
+            self.line.send()?;
             if at_end {
                 break;
             }

@@ -7,17 +7,17 @@
 mod connection;
 mod error;
 mod fields;
-mod inbound;
 mod local;
 pub(super) mod message;
 mod prepare;
-mod row;
+mod protocol;
 
 pub use connection::Connection;
 pub(super) use connection::{Ended, Greeting};
+pub(super) use dyno_engine::net::describe;
+pub use dyno_engine::row::Row;
 pub use error::MyError;
-pub(super) use error::{WireError, describe};
-pub(super) use fields::Fields;
+pub(super) use error::{WireError, refused};
+pub(super) use fields::{Fields, row};
 pub(super) use local::FILE_PACKET_BYTES;
 pub(super) use prepare::Prepared;
-pub use row::Row;

@@ -17,8 +17,8 @@ pub(crate) struct Prepared {
 impl Connection {
     /// Prepares `sql`.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<Prepared, WireError> {
-        message::command(&mut self.out, command::STMT_PREPARE, sql);
-        self.send()?;
+        message::command(&mut self.line.out, command::STMT_PREPARE, sql);
+        self.line.send()?;
         let body = self.next_body()?;
         let mut fields = Fields::new(body);
         let mut read = || {

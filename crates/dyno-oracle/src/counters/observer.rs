@@ -13,7 +13,7 @@ use super::histogram;
 use super::portable::{Facts, fill};
 use super::sources::{STATISTICS, Source, Surroundings, granted_name};
 use super::standing;
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::target::{Counting, Observer};
 
 /// Reads counters of one database.

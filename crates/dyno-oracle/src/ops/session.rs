@@ -14,7 +14,7 @@ use crate::connection::{Bind, Connection};
 use crate::error::{OraError, op, target};
 use crate::shelter::caught;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
-use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::Breaker;
 use dyno_engine::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone};
 

@@ -105,7 +105,7 @@ impl AuthError {
 fn next(connection: &mut Connection) -> Result<(i32, Vec<u8>), AuthError> {
     loop {
         let (tag, body) = connection.next()?;
-        let body = connection.body(body);
+        let body = connection.line.body(body);
         match tag {
             b'R' => {
                 let mut fields = Fields::new(body);
@@ -130,8 +130,8 @@ fn password(config: &ConnectConfig) -> Result<Secret, AuthError> {
 }
 
 fn send_password(connection: &mut Connection, password: &str) -> Result<(), AuthError> {
-    message::message(&mut connection.out, b'p', |out| message::text(out, password));
-    Ok(connection.send()?)
+    message::message(&mut connection.line.out, b'p', |out| message::text(out, password));
+    Ok(connection.line.send()?)
 }
 
 /// One SCRAM exchange (RFC 5802, RFC 7677), bound to the TLS connection where both can (RFC 5929).
@@ -139,17 +139,17 @@ fn scram(connection: &mut Connection, config: &ConnectConfig, offer: &[u8]) -> R
     let (mechanism, channel) = choose(connection, config, offer)?;
     let password = password(config)?;
     let mut scram = sasl::ScramSha256::new(password.expose().as_bytes(), channel);
-    message::message(&mut connection.out, b'p', |out| {
+    message::message(&mut connection.line.out, b'p', |out| {
         message::text(out, mechanism);
         message::bytes(out, scram.message());
     });
-    connection.send()?;
+    connection.line.send()?;
     let challenge = expect(connection, request::SASL_CONTINUE)?;
     scram
         .update(&challenge)
         .map_err(|error| denied(format!("the server's SCRAM challenge cannot be answered: {error}")))?;
-    message::message(&mut connection.out, b'p', |out| out.extend_from_slice(scram.message()));
-    connection.send()?;
+    message::message(&mut connection.line.out, b'p', |out| out.extend_from_slice(scram.message()));
+    connection.line.send()?;
     let proof = expect(connection, request::SASL_FINAL)?;
     scram.finish(&proof).map_err(|error| {
         denied(format!("the server could not prove that it knows the password: {error}"))
@@ -178,7 +178,7 @@ fn choose(
         offered.0 |= name == sasl::SCRAM_SHA_256.as_bytes();
         offered.1 |= name == sasl::SCRAM_SHA_256_PLUS.as_bytes();
     }
-    let hash = match &connection.stream {
+    let hash = match &connection.line.stream {
         Stream::Tls(tls) if config.channel_binding != ChannelBinding::Disable => {
             tls.conn.peer_certificates().and_then(|chain| binding::server_end_point(chain.first()?))
         }

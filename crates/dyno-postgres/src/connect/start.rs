@@ -86,6 +86,7 @@ fn attempt(
     match result {
         Ok(()) => {
             connection
+                .line
                 .stream
                 .socket()
                 .set_deadline(None)
@@ -118,8 +119,8 @@ fn greet(
     if let Some(options) = &config.options {
         parameters.push(("options", options));
     }
-    message::startup(&mut connection.out, &parameters);
-    Ok(connection.send()?)
+    message::startup(&mut connection.line.out, &parameters);
+    Ok(connection.line.send()?)
 }
 
 /// Takes in the server's first parameters until it is ready.
@@ -129,7 +130,7 @@ fn settle(connection: &mut Connection) -> Result<(), auth::AuthError> {
         match tag {
             b'K' => connection.set_key(body)?,
             b'Z' => return Ok(()),
-            b'E' => return Err(WireError::Server(Box::new(PgError::read(connection.body(body)))).into()),
+            b'E' => return Err(WireError::Server(Box::new(PgError::read(connection.line.body(body)))).into()),
             // Protocol version negotiation: the server offers what we do not use.
             b'v' => {}
             other => {

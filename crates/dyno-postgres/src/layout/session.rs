@@ -4,7 +4,7 @@ use super::super::connect::ConnectConfig;
 use super::super::wire::{Connection, PgError};
 use super::quote::ident;
 use super::tables::SCHEMA;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::load::{Cancel, Progress};
 use dyno_engine::pool;
 

@@ -17,7 +17,7 @@ use super::tables::Table;
 use dyno_engine::data::{
     TEXT_COLUMNS, TableKind, mix, neighbours_fault, order_keys, row_fault, sorted_fault, spot_keys,
 };
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 
 /// Line pointers of a block that may hold its row: a resumed load leaves dead ones in front.
 const POINTERS: u64 = 4;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::connect::ConnectConfig;
 use super::counters::{OBSERVER_SETTINGS, flush_sql};
 use super::wire::{Connection, PgError};
-use dyno_engine::error::TargetError;
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::lock::{Claim, Holder, Lock, busy};
 use key::{DYING_MS, KEY, NAME};
 

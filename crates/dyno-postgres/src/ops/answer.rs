@@ -37,7 +37,7 @@ impl Reply {
             match tag {
                 b'D' => {
                     // Column count, length word, value.
-                    let value = connection.body(body).get(6..14).and_then(|bytes| bytes.first_chunk());
+                    let value = connection.line.body(body).get(6..14).and_then(|bytes| bytes.first_chunk());
                     if let Some(value) = value {
                         self.answer.value = u64::from_be_bytes(*value);
                     }
@@ -45,12 +45,12 @@ impl Reply {
                 b'C' => {
                     if let Some(clock) = clock {
                         // Whatever has arrived behind it shows that the commit has ended as well.
-                        self.answer.ended_ns = connection.inbound.is_empty().then(|| clock.now_ns());
+                        self.answer.ended_ns = connection.line.inbound.is_empty().then(|| clock.now_ns());
                     }
-                    self.answer.rows = message_rows(connection.body(body));
+                    self.answer.rows = message_rows(connection.line.body(body));
                 }
                 b'Z' => return self.end().map(Some),
-                b'E' => self.refused(PgError::read(connection.body(body)))?,
+                b'E' => self.refused(PgError::read(connection.line.body(body)))?,
                 _ => {}
             }
         }

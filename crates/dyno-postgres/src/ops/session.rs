@@ -18,7 +18,7 @@ use crate::counters::SHARED_STATISTICS;
 use crate::pool::{Member, POOLED_NAME, Pool, Statements, Way};
 use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
-use dyno_engine::error::{OpError, TargetError, TargetErrorKind};
+use dyno_engine::error::{OpError, Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::local;
 use dyno_engine::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
 
@@ -161,7 +161,7 @@ impl PgSession {
             }
             Request::Edge => &self.edge,
         };
-        self.connection.send_bytes(template.bytes())
+        self.connection.line.send_bytes(template.bytes())
     }
 
     /// The schema that operations go to.
@@ -198,7 +198,7 @@ impl PgSession {
             if let Some(done) = self.heard()? {
                 return Ok(done);
             }
-            self.connection.fill()?;
+            self.connection.line.fill()?;
         }
     }
 
@@ -258,7 +258,7 @@ fn prepare(
     let rows = connection.simple(&settings_sql(setup.commit))?;
     refuse_pooler(&connection, rows.last())?;
     let flush = connection.server_version_num() >= SHARED_STATISTICS;
-    let out = &mut connection.out;
+    let out = &mut connection.line.out;
     match setup.drive {
         Drive::Client => {
             let mut prepared = templates::statements_of(setup, setup.schema);
@@ -283,8 +283,8 @@ fn prepare(
 
 /// Ends what was written with Sync, and takes in the answers.
 fn finish_preparing(mut connection: Connection, setup: &SessionSetup) -> Result<Connection, TargetError> {
-    message::sync(&mut connection.out);
-    let prepared = connection.send().and_then(|()| connection.read_results().map(|_| ()));
+    message::sync(&mut connection.line.out);
+    let prepared = connection.line.send().and_then(|()| connection.read_results().map(|_| ()));
     prepared.map_err(|error| not_prepared(error, setup))?;
     Ok(connection)
 }
@@ -311,7 +311,7 @@ fn prepare_through(
     }
     prepared.push(statements::settings(setup.commit));
     prepared.extend(flush.then(statements::edge));
-    prepared.iter().for_each(|statement| statement.parse(&mut connection.out));
+    prepared.iter().for_each(|statement| statement.parse(&mut connection.line.out));
     finish_preparing(connection, setup)
 }
 
@@ -442,7 +442,7 @@ impl Session for PgSession {
 
 impl Duplex for PgSession {
     fn socket(&mut self) -> BorrowedFd<'_> {
-        self.connection.stream.socket_ref().as_fd()
+        self.connection.line.stream.socket_ref().as_fd()
     }
 
     #[inline]
@@ -452,7 +452,7 @@ impl Duplex for PgSession {
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        self.connection.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
+        self.connection.line.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
     }
 }
 

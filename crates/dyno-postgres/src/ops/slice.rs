@@ -181,7 +181,7 @@ pub(super) fn run(
     if call.writes() {
         tails.refresh(values);
     }
-    let out = &mut connection.out;
+    let out = &mut connection.line.out;
     message::message(out, b'B', |out| {
         out.push(0);
         message::text(out, call.statement(place));
@@ -194,7 +194,7 @@ pub(super) fn run(
     });
     message::execute(out);
     message::sync(out);
-    connection.send()?;
+    connection.line.send()?;
     read(connection, call.results())
 }
 
@@ -224,9 +224,9 @@ fn read(connection: &mut Connection, results: usize) -> Result<SliceDone, WireEr
     loop {
         let (tag, body) = connection.next()?;
         match tag {
-            b'D' => done = Some(numbers(connection.body(body), results)?),
+            b'D' => done = Some(numbers(connection.line.body(body), results)?),
             b'E' => {
-                let error = PgError::read(connection.body(body));
+                let error = PgError::read(connection.line.body(body));
                 return Err(answer::refused(connection, error));
             }
             b'Z' => return done.ok_or_else(|| WireError::protocol("no result of a slice")),

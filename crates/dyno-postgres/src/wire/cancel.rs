@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::error::WireError;
-use super::inbound::Inbound;
+use super::protocol::Pg;
 use super::{Breaker, message};
 use crate::connect::{self, ConnectConfig};
 use dyno_engine::error::TargetError;
-use dyno_engine::net::Sink as _;
+use dyno_engine::net::{Inbound, Sink as _};
 
 /// Breaks off the statement of one connection, from any thread.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl CancelToken {
         message::cancel_request(&mut out, self.pid, &self.key);
         stream.send(&out).map_err(WireError::Io)?;
         // The server closes when it has passed the request on.
-        let _ = Inbound::new().fill(&mut stream);
+        let _ = Inbound::<Pg>::new().fill(&mut stream);
         Ok(())
     }
 }

@@ -1,25 +1,22 @@
 //! A connection for everything that is not hot: questions, settings, loading.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::cancel::CancelToken;
 use super::error::WireError;
-use super::fields::Fields;
-use super::inbound::Inbound;
-use super::row::Row;
+use super::fields::{Fields, row};
+use super::protocol::Pg;
 use super::{Breaker, PgError, message};
 use crate::connect::{self, ConnectConfig};
 use dyno_engine::error::TargetError;
-use dyno_engine::net::Sink as _;
-use dyno_engine::net::Stream;
+use dyno_engine::net::{Line, Message, Stream};
+use dyno_engine::row::Row;
 
 /// One connection to a server. The module comment of [`wire`](super) shows how it is used.
 #[derive(Debug)]
 pub struct Connection {
-    pub(crate) stream: Stream,
-    pub(crate) inbound: Inbound,
-    pub(crate) out: Vec<u8>,
+    pub(crate) line: Line<Pg>,
     parameters: Vec<(String, String)>,
     pid: i32,
     key: Vec<u8>,
@@ -49,9 +46,7 @@ impl Connection {
     /// A connection on a stream whose server has not yet been greeted.
     pub(crate) fn on(stream: Stream, config: &ConnectConfig) -> Self {
         Self {
-            stream,
-            inbound: Inbound::new(),
-            out: Vec::with_capacity(16 * 1024),
+            line: Line::new(stream),
             parameters: Vec::new(),
             pid: 0,
             key: Vec::new(),
@@ -60,69 +55,26 @@ impl Connection {
         }
     }
 
-    /// Sends what is in `out` and empties it.
-    #[inline]
-    pub(crate) fn send(&mut self) -> Result<(), WireError> {
-        let result = self.stream.send(&self.out);
-        self.out.clear();
-        result.map_err(|error| self.lost(error))
-    }
-
-    /// Sends messages that are ready.
-    #[inline]
-    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        self.stream.send(bytes).map_err(|error| self.lost(error))
-    }
-
     /// The next message that is an answer; what the server tells on its own account is taken in on the way.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<(u8, Range<usize>), WireError> {
+    pub(crate) fn next(&mut self) -> Result<Message, WireError> {
         loop {
             match self.next_here()? {
                 Some(message) => return Ok(message),
-                None => self.fill()?,
+                None => self.line.fill()?,
             }
         }
     }
 
     /// As [`Connection::next`], but `None` where the next message is not here yet.
     #[inline]
-    pub(crate) fn next_here(&mut self) -> Result<Option<(u8, Range<usize>)>, WireError> {
+    pub(crate) fn next_here(&mut self) -> Result<Option<Message>, WireError> {
         loop {
-            match self.inbound.cut()? {
+            match self.line.inbound.cut()? {
                 Some((tag @ (b'S' | b'N' | b'A'), body)) => self.take_notice(tag, body),
                 message => return Ok(message),
             }
         }
-    }
-
-    /// Waits for bytes and takes them in.
-    #[inline]
-    pub(crate) fn fill(&mut self) -> Result<(), WireError> {
-        Ok(self.inbound.fill(&mut self.stream)?)
-    }
-
-    /// Takes in what has arrived; does not wait if the socket is readable.
-    #[inline]
-    pub(crate) fn fill_arrived(&mut self) -> Result<(), WireError> {
-        Ok(self.stream.arrived(&mut self.inbound)?)
-    }
-
-    /// The body of a message that [`Connection::next`] returned.
-    #[inline]
-    pub(crate) fn body(&self, range: Range<usize>) -> &[u8] {
-        self.inbound.body(range)
-    }
-
-    /// A write failed: the server's last words, if it said why it went, say more than the broken pipe.
-    #[cold]
-    fn lost(&mut self, error: std::io::Error) -> WireError {
-        while let Ok((tag, body)) = self.next() {
-            if tag == b'E' {
-                return WireError::Server(Box::new(PgError::read(self.body(body))));
-            }
-        }
-        WireError::Io(error)
     }
 
     #[cold]
@@ -130,7 +82,7 @@ impl Connection {
         if tag != b'S' {
             return;
         }
-        let mut fields = Fields::new(self.inbound.body(body));
+        let mut fields = Fields::new(self.line.body(body));
         let (Some(name), Some(value)) = (fields.text(), fields.text()) else { return };
         let name = String::from_utf8_lossy(name).into_owned();
         let value = String::from_utf8_lossy(value).into_owned();
@@ -142,7 +94,7 @@ impl Connection {
 
     /// Keeps what identifies this connection in a cancel request.
     pub(crate) fn set_key(&mut self, body: Range<usize>) -> Result<(), WireError> {
-        let mut fields = Fields::new(self.inbound.body(body));
+        let mut fields = Fields::new(self.line.body(body));
         self.pid = fields.i32().ok_or_else(|| WireError::protocol("a key without a process number"))?;
         self.key = fields.rest().to_vec();
         Ok(())
@@ -155,8 +107,8 @@ impl Connection {
     /// # Errors
     /// The server refused a statement, or the connection is lost. After a refusal the connection can be used.
     pub fn simple(&mut self, sql: &str) -> Result<Vec<Row>, TargetError> {
-        message::query(&mut self.out, sql);
-        self.send()?;
+        message::query(&mut self.line.out, sql);
+        self.line.send()?;
         Ok(self.read_results()?)
     }
 
@@ -170,11 +122,11 @@ impl Connection {
 
     /// [`Connection::query`] with the wire's own error.
     pub(crate) fn ask(&mut self, sql: &str, params: &[&str]) -> Result<Vec<Row>, WireError> {
-        message::parse(&mut self.out, "", sql, &[]);
-        message::bind_text(&mut self.out, "", params);
-        message::execute(&mut self.out);
-        message::sync(&mut self.out);
-        self.send()?;
+        message::parse(&mut self.line.out, "", sql, &[]);
+        message::bind_text(&mut self.line.out, "", params);
+        message::execute(&mut self.line.out);
+        message::sync(&mut self.line.out);
+        self.line.send()?;
         self.read_results()
     }
 
@@ -190,17 +142,17 @@ impl Connection {
             };
             match tag {
                 b'D' => rows.push(
-                    Row::read(self.body(body))
+                    row(self.line.body(body))
                         .ok_or_else(|| WireError::protocol("a row that ends too early"))?,
                 ),
-                b'C' => self.rows_affected = message_rows(self.body(body)),
+                b'C' => self.rows_affected = message_rows(self.line.body(body)),
                 b'E' if failed.is_none() => {
-                    failed = Some(WireError::Server(Box::new(PgError::read(self.body(body)))));
+                    failed = Some(WireError::Server(Box::new(PgError::read(self.line.body(body)))));
                 }
                 // It waits for data that nobody will send.
                 b'G' => {
-                    message::message(&mut self.out, b'f', |out| message::text(out, "use copy_in"));
-                    self.send()?;
+                    message::message(&mut self.line.out, b'f', |out| message::text(out, "use copy_in"));
+                    self.line.send()?;
                 }
                 b'Z' => return failed.map_or(Ok(rows), Err),
                 _ => {}
@@ -230,7 +182,7 @@ impl Connection {
 
     /// Whether the connection is encrypted.
     pub fn is_encrypted(&self) -> bool {
-        self.stream.is_tls()
+        self.line.stream.is_tls()
     }
 
     /// What another thread needs to break off this connection's statement.
@@ -239,24 +191,13 @@ impl Connection {
     }
 
     /// Ends the connection in the protocol's own way.
-    pub fn close(mut self) {
-        self.out.clear();
-        message::terminate(&mut self.out);
-        // If it cannot be sent, the connection has ended already.
-        let _ = self.stream.send(&self.out);
+    pub fn close(self) {
+        self.line.close(message::terminate, None);
     }
 
     /// As [`Connection::close`], and waits until the server's process has booked its statistics and is gone.
-    pub(crate) fn close_within(mut self, wait: Duration) {
-        self.out.clear();
-        message::terminate(&mut self.out);
-        let deadline = Instant::now() + wait;
-        let said =
-            self.stream.socket().set_deadline(Some(deadline)).and_then(|()| self.stream.send(&self.out));
-        if said.is_ok() {
-            // It ends with the end of the stream, or at the deadline.
-            while self.next().is_ok() {}
-        }
+    pub(crate) fn close_within(self, wait: Duration) {
+        self.line.close(message::terminate, Some(wait));
     }
 }
 

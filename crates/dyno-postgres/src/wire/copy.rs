@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::error::PgError;
 use super::message;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 
 /// Bytes that are gathered before they are sent: fewer system calls, and no more latency than a full socket buffer has.
 const GATHER_BYTES: usize = 128 * 1024;
@@ -14,13 +14,13 @@ impl Connection {
     /// # Errors
     /// The server refused it, or `sql` is another statement.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, TargetError> {
-        message::query(&mut self.out, sql);
-        self.send()?;
+        message::query(&mut self.line.out, sql);
+        self.line.send()?;
         let (tag, body) = self.next()?;
         match tag {
             b'G' => return Ok(CopyIn::new(self)),
             b'E' => {
-                let error = PgError::read(self.body(body));
+                let error = PgError::read(self.line.body(body));
                 if error.is_fatal() {
                     return Err(error.into_target());
                 }
@@ -44,7 +44,7 @@ pub struct CopyIn<'a> {
 impl<'a> CopyIn<'a> {
     /// The server has said that it waits for data.
     pub(super) fn new(connection: &'a mut Connection) -> Self {
-        connection.out.clear();
+        connection.line.out.clear();
         Self { connection, open: true }
     }
 
@@ -53,13 +53,13 @@ impl<'a> CopyIn<'a> {
     /// # Errors
     /// The connection is lost. What the server thinks of the data, it says at [`CopyIn::finish`].
     pub fn send(&mut self, data: &[u8]) -> Result<(), TargetError> {
-        let out = &mut self.connection.out;
+        let out = &mut self.connection.line.out;
         message::message(out, b'd', |out| out.extend_from_slice(data));
         if out.len() >= GATHER_BYTES { self.push() } else { Ok(()) }
     }
 
     fn push(&mut self) -> Result<(), TargetError> {
-        let result = self.connection.send();
+        let result = self.connection.line.send();
         self.open &= result.is_ok();
         Ok(result?)
     }
@@ -69,7 +69,7 @@ impl<'a> CopyIn<'a> {
     /// # Errors
     /// The server refused the data, or the connection is lost.
     pub fn finish(mut self) -> Result<u64, TargetError> {
-        message::message(&mut self.connection.out, b'c', |_| ());
+        message::message(&mut self.connection.line.out, b'c', |_| ());
         self.push()?;
         self.open = false;
         self.connection.read_results()?;
@@ -85,7 +85,7 @@ impl<'a> CopyIn<'a> {
     }
 
     fn break_off(&mut self) -> Result<(), TargetError> {
-        message::message(&mut self.connection.out, b'f', |out| {
+        message::message(&mut self.connection.line.out, b'f', |out| {
             message::text(out, "broken off by the client");
         });
         self.push()?;

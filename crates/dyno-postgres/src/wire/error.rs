@@ -1,10 +1,9 @@
 //! What the server says when it refuses, and what that means.
 
 use std::fmt;
-use std::io;
 
 use super::fields::Fields;
-use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+use dyno_engine::error::{ErrorClass, Refusal, TargetErrorKind};
 
 /// An error of the server, whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,18 +63,17 @@ impl PgError {
         error
     }
 
-    /// The server's error behind `error`, if there is one.
-    pub fn of(error: &TargetError) -> Option<&Self> {
-        error.source.as_deref()?.downcast_ref()
-    }
-
     /// Whether the server ended the connection with this error.
     pub fn is_fatal(&self) -> bool {
         self.severity == "FATAL" || self.severity == "PANIC"
     }
+}
 
-    /// What the SQLSTATE means to a program (PostgreSQL manual, appendix A).
-    pub fn kind(&self) -> TargetErrorKind {
+impl Refusal for PgError {
+    const SERVER: &'static str = "a PostgreSQL server";
+
+    /// By its SQLSTATE (PostgreSQL manual, appendix A).
+    fn kind(&self) -> TargetErrorKind {
         match self.code.as_str() {
             "42501" => TargetErrorKind::Privilege,
             "53100" => TargetErrorKind::Full,
@@ -87,8 +85,7 @@ impl PgError {
         }
     }
 
-    /// What it means for a session that did an operation.
-    pub fn class(&self) -> ErrorClass {
+    fn class(&self) -> ErrorClass {
         match self.code.as_str() {
             // Serialization failure, deadlock, lock not available.
             "40001" | "40P01" | "55P03" => ErrorClass::Retryable,
@@ -100,82 +97,17 @@ impl PgError {
         }
     }
 
-    /// As a [`TargetError`] of the kind that its SQLSTATE means.
-    pub(crate) fn into_target(self) -> TargetError {
-        TargetError::new(self.kind(), self.to_string()).hint(self.hint.clone()).cause(self)
+    fn code(&self) -> String {
+        self.code.clone()
+    }
+
+    fn way_out(&self) -> &str {
+        &self.hint
     }
 }
 
 /// What can go wrong on the wire.
-#[derive(Debug)]
-pub(crate) enum WireError {
-    /// The connection itself.
-    Io(io::Error),
-    /// The server refused.
-    Server(Box<PgError>),
-    /// The server said what the protocol does not allow.
-    Protocol(String),
-}
-
-impl WireError {
-    /// The server said something that the protocol does not allow here.
-    #[cold]
-    pub(crate) fn protocol(what: impl Into<String>) -> Self {
-        Self::Protocol(what.into())
-    }
-
-    /// As an error of an operation, with its class.
-    #[cold]
-    pub(crate) fn into_op(self) -> Box<OpError> {
-        Box::new(match self {
-            Self::Io(error) => OpError {
-                class: ErrorClass::Connection,
-                code: "io".to_owned(),
-                message: format!("the connection to the server is lost: {}", describe(&error)),
-            },
-            Self::Server(error) => {
-                OpError { class: error.class(), message: error.to_string(), code: error.code }
-            }
-            Self::Protocol(what) => OpError {
-                class: ErrorClass::Connection,
-                code: "protocol".to_owned(),
-                message: format!("the server broke the protocol: it sent {what}"),
-            },
-        })
-    }
-}
-
-impl From<io::Error> for WireError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<WireError> for TargetError {
-    fn from(error: WireError) -> Self {
-        match error {
-            WireError::Io(error) => {
-                let message = format!("the connection to the server is lost: {}", describe(&error));
-                Self::new(TargetErrorKind::Unreachable, message).cause(error)
-            }
-            WireError::Server(error) => error.into_target(),
-            WireError::Protocol(what) => Self::new(
-                TargetErrorKind::Unreachable,
-                format!("the server broke the protocol: it sent {what}"),
-            )
-            .hint("check that host and port are those of a PostgreSQL server"),
-        }
-    }
-}
-
-/// An I/O error in words; the end of the stream says who ended it.
-pub(crate) fn describe(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer in time".to_owned(),
-        _ => error.to_string(),
-    }
-}
+pub(crate) type WireError = dyno_engine::net::WireError<PgError>;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! The fields of one message, read one after the other.
 
+use dyno_engine::row::Row;
+
 /// Reads the fields of one message's body; `None` where the body ends too early.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a>(&'a [u8]);
@@ -52,4 +54,14 @@ impl<'a> Fields<'a> {
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
+}
+
+/// The row in the body of a DataRow message.
+pub(super) fn row(body: &[u8]) -> Option<Row> {
+    let mut fields = Fields::new(body);
+    let columns = fields.u16()?;
+    // What is not UTF-8 (a SQL_ASCII database) is shown with marks instead of refused: this row is not hot.
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let values = (0..columns).map(|_| Some(fields.value()?.map(text)));
+    values.collect::<Option<_>>().map(Row)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::wire::{each_version, write_private};
-use dyno_engine::{OpenOptions, Secret, TargetError, TargetErrorKind};
+use dyno_engine::{OpenOptions, Refusal as _, Secret, TargetError, TargetErrorKind};
 use dyno_postgres::connect::ConnectConfig;
 use dyno_postgres::wire::{Connection, PgError};
 use dyno_testbed::{Postgres, certificates};

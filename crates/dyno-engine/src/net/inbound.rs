@@ -1,64 +1,56 @@
-//! What the server sends: a buffer that is cut into messages in place.
+//! What a server sends: a buffer that is cut into messages in place.
 
 use std::io::{self, Read};
+use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::error::WireError;
-use dyno_engine::net::Sink;
+use super::socket::Sink;
+use super::wire::{Protocol, WireError};
 
 /// Room for what one operation sends back, so that one `read` takes all of it.
 const START_BYTES: usize = 16 * 1024;
 
-/// The longest message we accept; nothing that Dyno asks for comes near it.
-const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// One message: its tag, and where its body is until the next [`Inbound::fill`].
+pub type Message = (u8, Range<usize>);
 
-/// Tag and length word of every message.
-const HEADER_BYTES: usize = 5;
-
-/// Received bytes, cut into messages without copying.
+/// Received bytes, cut into the messages of a protocol without copying.
 #[derive(Debug)]
-pub(crate) struct Inbound {
+pub struct Inbound<P> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    protocol: PhantomData<P>,
 }
 
-impl Inbound {
+impl<P: Protocol> Inbound<P> {
     /// An empty buffer.
-    pub(crate) fn new() -> Self {
-        Self { buffer: vec![0; START_BYTES], start: 0, end: 0 }
+    #[expect(clippy::new_without_default, reason = "it allocates")]
+    pub fn new() -> Self {
+        Self { buffer: vec![0; START_BYTES], start: 0, end: 0, protocol: PhantomData }
     }
 
-    /// Cuts off the next message if all of it is here: its tag, and where its body is until the next [`Inbound::fill`].
+    /// Cuts off the next message if all of it is here.
     #[inline]
-    pub(crate) fn cut(&mut self) -> Result<Option<(u8, Range<usize>)>, WireError> {
-        let Some(header) = self.buffer[self.start..self.end].first_chunk::<HEADER_BYTES>() else {
-            return Ok(None);
-        };
-        let [tag, length @ ..] = *header;
-        let length = u32::from_be_bytes(length) as usize;
-        if !(4..=MESSAGE_BYTES_MAX).contains(&length) {
-            return Err(WireError::protocol(format!(
-                "a message with tag {tag} and impossible length {length}"
-            )));
-        }
-        let end = self.start + 1 + length;
+    pub fn cut(&mut self) -> Result<Option<Message>, WireError<P::Refusal>> {
+        let head = P::head(&self.buffer[self.start..self.end]).map_err(WireError::Protocol)?;
+        let Some(head) = head else { return Ok(None) };
+        let body = self.start + head.bytes;
+        let end = body + head.body_bytes;
         if end > self.end {
             return Ok(None);
         }
-        let body = self.start + HEADER_BYTES..end;
         self.start = end;
-        Ok(Some((tag, body)))
+        Ok(Some((head.tag, body..end)))
     }
 
     /// A body that [`Inbound::cut`] returned.
     #[inline]
-    pub(crate) fn body(&self, range: Range<usize>) -> &[u8] {
+    pub fn body(&self, range: Range<usize>) -> &[u8] {
         &self.buffer[range]
     }
 
-    /// Whether bytes are here that no cut has taken.
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no bytes are here that no cut has taken.
+    pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
@@ -72,7 +64,7 @@ impl Inbound {
     }
 }
 
-impl Sink for Inbound {
+impl<P: Protocol> Sink for Inbound<P> {
     /// One `read` into the free room.
     #[inline]
     fn fill(&mut self, source: &mut impl Read) -> io::Result<()> {
@@ -99,6 +91,7 @@ impl Sink for Inbound {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::wire::tests::Plain;
     use super::*;
 
     /// A source that hands out at most `step` bytes at a time.
@@ -115,7 +108,7 @@ mod tests {
 
     fn cut_all(wire: &[u8], step: usize) -> Vec<(u8, Vec<u8>)> {
         let mut source = Drip(wire, step);
-        let mut inbound = Inbound::new();
+        let mut inbound = Inbound::<Plain>::new();
         let mut messages = Vec::new();
         loop {
             while let Some((tag, body)) = inbound.cut().unwrap() {
@@ -137,28 +130,10 @@ mod tests {
             let mut wire = Vec::new();
             for (tag, body) in &messages {
                 wire.push(*tag);
-                wire.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+                wire.extend_from_slice(&(body.len() as u32).to_be_bytes());
                 wire.extend_from_slice(body);
             }
             prop_assert_eq!(cut_all(&wire, step), messages);
         }
-
-        #[test]
-        fn no_bytes_can_make_it_panic(wire: Vec<u8>) {
-            let mut inbound = Inbound::new();
-            let mut source = &wire[..];
-            while let Ok(cut) = inbound.cut() {
-                if cut.is_none() && inbound.fill(&mut source).is_err() {
-                    break;
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_impossible_length_is_an_error() {
-        let mut inbound = Inbound::new();
-        inbound.fill(&mut &b"HTTP/1.1 400 Bad Request"[..]).unwrap();
-        assert!(inbound.cut().is_err());
     }
 }
