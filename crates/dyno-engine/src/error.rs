@@ -55,6 +55,12 @@ impl TargetError {
         self
     }
 
+    /// Says in front what was being done.
+    #[must_use]
+    pub fn during(self, doing: &str) -> Self {
+        Self { message: format!("{doing}: {}", self.message), ..self }
+    }
+
     /// Adds the cause.
     #[must_use]
     pub fn cause(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

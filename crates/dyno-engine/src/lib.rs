@@ -20,6 +20,7 @@ pub mod data;
 pub mod disk;
 pub mod error;
 pub mod grants;
+pub mod layout;
 pub mod load;
 pub mod lock;
 pub mod net;

@@ -9,7 +9,7 @@ use super::own::Sessions;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler, stuck};
 use dyno_engine::OpenOptions;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Extra, Session, SessionSetup};
@@ -71,17 +71,7 @@ impl Target for MyTarget {
     }
 
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        let own = Bytes(self.ask(layout::page_size)?);
-        match wish {
-            Some(wish) if wish != own => Err(TargetError::new(
-                TargetErrorKind::Unsupported,
-                format!("data.block_size is {wish}, and this server's pages have {own} (innodb_page_size)"),
-            )
-            .hint(
-                "leave data.block_size out, or use a server that was initialised with that innodb_page_size",
-            )),
-            _ => Ok(own),
-        }
+        self.ask(|connection| layout::chosen_block_size(wish, connection))
     }
 
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use dyno_plan::{Commit, DataSpec, Redo};
 
 use super::counters::{Surroundings, sessions_in};
-use super::layout::{Table, names_and_binds, text_expression};
+use super::layout::{Table, column_definitions, indexes, names_and_binds};
 use super::ops::Texts;
 use super::sql;
 use dyno_engine::data::TableKind;
@@ -112,16 +112,16 @@ fn spec(scan_rows: u64, secondary: bool) -> DataSpec {
 /// Everything that the engine can send, in every variant whose words differ.
 fn everything() -> Vec<Sent> {
     let (names, binds) = names_and_binds();
-    let rows_table = Table { kind: TableKind::Rows, schema: 12, rows: 500 };
-    let (table, text) = (rows_table.name(), text_expression());
-    let columns = rows_table.column_definitions(&spec(0, true));
-    let [index, secondary_index] = rows_table.indexes(&spec(0, true)).try_into().unwrap();
+    let rows_table = Table { prefix: "dyno_", kind: TableKind::Rows, schema: 12, rows: 500 };
+    let (table, text) = (rows_table.name(), dyno_engine::layout::text_columns(" || "));
+    let columns = column_definitions(&rows_table, &spec(0, true));
+    let [index, secondary_index] = indexes(&rows_table, &spec(0, true)).try_into().unwrap();
     let fill = |statement: sql::Statement| {
         statement.with(&[
             ("table", &table),
             ("columns", &columns),
-            ("index", &index.name),
-            ("column", index.column),
+            ("index", &index.0),
+            ("column", index.1),
             ("names", &names),
             ("binds", &binds),
             ("text", &text),
@@ -143,16 +143,16 @@ fn everything() -> Vec<Sent> {
     let mut insert = vec!["custid".to_owned()];
     insert.extend(text_columns.clone());
     all.push(Sent { name: "insert_rows".into(), sql: fill(sql::INSERT_ROWS), binds: insert });
-    let older = rows_table.column_definitions(&spec(0, false));
+    let older = column_definitions(&rows_table, &spec(0, false));
     all.push(sent(
         "create_table",
         sql::CREATE_TABLE.with(&[("table", &table), ("columns", &older), ("tablespace", "")]),
         &[],
     ));
     let on_secondary = sql::CREATE_INDEX.with(&[
-        ("index", &secondary_index.name),
+        ("index", &secondary_index.0),
         ("table", &table),
-        ("column", secondary_index.column),
+        ("column", secondary_index.1),
         ("tablespace", ""),
         ("logging", "LOGGING"),
     ]);

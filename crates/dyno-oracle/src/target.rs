@@ -8,7 +8,7 @@ use super::connection::Connection;
 use super::ops::OraSession;
 use super::{counters, identity, layout, lock, report, sampler, shelter};
 use dyno_engine::OpenOptions;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::report::Reporter;
@@ -65,15 +65,7 @@ impl Target for OraTarget {
 
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         let place = self.ask(|connection| layout::tablespace(connection, &self.config))?;
-        let own = Bytes(place.block_size);
-        match wish {
-            Some(wish) if wish != own => Err(TargetError::new(
-                TargetErrorKind::Unsupported,
-                format!("data.block_size is {wish}, and blocks of tablespace {} have {own}", place.name),
-            )
-            .hint("leave data.block_size out, or name a tablespace of that block size by ?tablespace=NAME")),
-            _ => Ok(own),
-        }
+        layout::chosen_block_size(wish, &place)
     }
 
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {

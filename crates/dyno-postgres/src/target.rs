@@ -10,7 +10,7 @@ use super::pool::Pool;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler};
 use dyno_engine::OpenOptions;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Extra, Session, SessionSetup};
@@ -87,15 +87,7 @@ impl Target for PgTarget {
     }
 
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        let own = self.ask(identity::block_size)?;
-        match wish {
-            Some(wish) if wish != own => Err(TargetError::new(
-                TargetErrorKind::Unsupported,
-                format!("data.block_size is {wish}, and this server's blocks have {own}"),
-            )
-            .hint("leave data.block_size out, or use a server that was built with that block size")),
-            _ => Ok(own),
-        }
+        identity::chosen_block_size(wish, self.ask(identity::block_size)?)
     }
 
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use dyno_plan::DataSpec;
 
-use super::super::layout::{Table, literal};
+use super::super::layout::{literal, tables};
 
 /// How the names of the counters of such statements begin that change what a table is made of, or what hangs on it.
 const CHANGING: [&str; 7] = ["alter_", "create_", "drop_", "rename_", "truncate", "optimize", "repair"];
@@ -21,7 +21,7 @@ pub(super) fn changing_statements(native: &BTreeMap<String, f64>) -> Option<f64>
 
 /// The question; columns name and mark.
 pub(super) fn sql(spec: &DataSpec) -> String {
-    let names: Vec<String> = Table::all(spec).iter().map(|table| literal(&table.name())).collect();
+    let names: Vec<String> = tables(spec).iter().map(|table| literal(&table.name())).collect();
     let ours =
         |schema: &str, table: &str| format!("{schema} = DATABASE() AND {table} IN ({})", names.join(", "));
     format!(

@@ -1,19 +1,17 @@
 //! Checks of reach, rights, and of what the counters need.
 
-use dyno_plan::{Bytes, Drive, Plan};
-use dyno_record::{Advice, Severity};
+use dyno_plan::{Drive, Plan};
+use dyno_record::Advice;
 
+use super::super::layout::{Shape, own_page_size};
 use super::facts::Facts;
 use super::settings::set_global;
-use dyno_engine::advice::{advice, ok};
+use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, warn};
 use dyno_engine::load::DataState;
 
 /// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.
 const OLDEST: (u32, u32) = (50_700, 100_200);
 const NEWEST: (u32, u32) = (99_999, 129_999);
-
-/// Connections a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
-const EXTRA_CONNECTIONS: u64 = 4;
 
 /// Whether and as whom it can be reached.
 pub(super) fn reach(facts: &Facts) -> Advice {
@@ -33,12 +31,11 @@ pub(super) fn version(facts: &Facts) -> Advice {
     let of = |pair: (u32, u32)| if facts.mariadb { pair.1 } else { pair.0 };
     if facts.version_num < of(OLDEST) {
         let way_out = "upgrade the server to a version that is still maintained";
-        return advice("version", Severity::Fail, format!("{found} is too old"), way_out);
+        return fail("version", format!("{found} is too old"), way_out);
     }
     if facts.version_num > of(NEWEST) {
-        return advice(
+        return warn(
             "version",
-            Severity::Warn,
             format!("{found} is newer than any that Dyno was checked against"),
             "look at the audit: counters may have changed their meaning",
         );
@@ -60,9 +57,8 @@ pub(super) fn privileges(facts: &Facts, plan: &Plan) -> Advice {
         return ok("privileges", found);
     }
     if loaded {
-        return advice(
+        return warn(
             "privileges",
-            Severity::Warn,
             format!(
                 "the grants of user {user} do not show {} on database {database}, which this plan's sessions need",
                 to_run.join(", ")
@@ -72,9 +68,8 @@ pub(super) fn privileges(facts: &Facts, plan: &Plan) -> Advice {
             ),
         );
     }
-    advice(
+    warn(
         "privileges",
-        Severity::Warn,
         format!("the grants of user {user} do not show {} on database {database}", missing_rights.join(", ")),
         format!("{}; a role may give them too", facts.grants),
     )
@@ -99,9 +94,8 @@ fn run_rights(plan: &Plan) -> impl Iterator<Item = &'static str> {
 pub(super) fn statistics(facts: &Facts) -> Advice {
     let user = &facts.user;
     if facts.superuser {
-        return advice(
+        return note(
             "statistics",
-            Severity::Note,
             format!("user {user} may do everything; a run needs no such power"),
             format!(
                 "{}; GRANT PROCESS ON *.* and SELECT ON mysql.innodb_index_stats beside it",
@@ -112,9 +106,8 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
     if facts.process && facts.index_stats {
         return ok("statistics", "other users' sessions and exact counts of pages can be read");
     }
-    advice(
+    note(
         "statistics",
-        Severity::Note,
         format!(
             "user {user} sees {}, and {} of pages",
             if facts.process { "other users' sessions" } else { "no other users' sessions" },
@@ -129,16 +122,11 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
 /// Whether all sessions can connect.
 pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
     let number = |name| facts.settings.number(name).unwrap_or(0);
-    let wanted = (u64::from(plan.sessions()) + EXTRA_CONNECTIONS).max(u64::from(plan.data.load_parallel) + 1);
+    let wanted = wanted_connections(plan.sessions(), plan);
     let max = number("max_connections");
     let free = max.saturating_sub(facts.connections);
     let too_few = |free: u64, of: String, way_out: String| {
-        advice(
-            "connections",
-            Severity::Fail,
-            format!("{wanted} connections are needed and {free} are free of {of}"),
-            way_out,
-        )
+        fail("connections", format!("{wanted} connections are needed and {free} are free of {of}"), way_out)
     };
     if free < wanted {
         let enough = max + wanted - free;
@@ -160,15 +148,13 @@ pub(super) fn writable(facts: &Facts) -> Advice {
         .find(|name| facts.settings.is_on(name));
     match blocking {
         // Users with enough power write all the same.
-        Some("read_only") if facts.superuser && !facts.settings.is_on("super_read_only") => advice(
+        Some("read_only") if facts.superuser && !facts.settings.is_on("super_read_only") => note(
             "writable",
-            Severity::Note,
             "the server is read_only, as a replica is; this user may write all the same",
             "give target.url the primary's host",
         ),
-        Some(name) => advice(
+        Some(name) => fail(
             "writable",
-            Severity::Fail,
             format!("{name} is on, and loading and updates need a server that takes writes"),
             format!("give target.url the primary's host, or {}", set_global(name, "OFF")),
         ),
@@ -178,18 +164,10 @@ pub(super) fn writable(facts: &Facts) -> Advice {
 
 /// Whether the plan's block size is the server's, and one that can hold one row.
 pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
-    let own = Bytes(facts.block_size);
-    if let Err(error) = super::super::layout::Shape::of(facts.block_size) {
-        return advice("block_size", Severity::Fail, error.message, error.hint);
-    }
-    match plan.data.block_size {
-        Some(wish) if wish != own => advice(
-            "block_size",
-            Severity::Fail,
-            format!("the plan asks for blocks of {wish}, and this server's pages have {own}"),
-            "leave data.block_size out; innodb_page_size is chosen when a server is initialised",
-        ),
-        _ => ok("block_size", format!("pages have {own}")),
+    let own = Shape::of(facts.block_size).and_then(|_| own_page_size(plan.data.block_size, facts.block_size));
+    match own {
+        Ok(own) => ok("block_size", format!("pages have {own}")),
+        Err(error) => failed("block_size", &error),
     }
 }
 
@@ -198,9 +176,8 @@ pub(super) fn others(facts: &Facts) -> Advice {
     let (all, active) = facts.others;
     let list = "SELECT * FROM information_schema.PROCESSLIST;";
     if active > 0 {
-        return advice(
+        return warn(
             "others",
-            Severity::Warn,
             format!("{active} other sessions are at work on this server; their work is in its counters"),
             format!("end them or wait: {list}"),
         );
@@ -216,7 +193,7 @@ pub(super) fn others(facts: &Facts) -> Advice {
         } else {
             format!("GRANT PROCESS ON *.* TO '{}'@'HOST'", facts.user)
         };
-        return advice("others", Severity::Note, found, way_out);
+        return note("others", found, way_out);
     }
     ok("others", "nobody else is connected to this server")
 }
@@ -238,9 +215,8 @@ fn lost(facts: &Facts) -> Vec<&'static str> {
 /// Without it there are no times, and on MySQL no redo where there is a binlog.
 pub(super) fn performance_schema(facts: &Facts) -> Advice {
     if !facts.settings.is_on("performance_schema") {
-        return advice(
+        return warn(
             "performance_schema",
-            Severity::Warn,
             format!("performance_schema is off: {} will be absent", lost(facts).join(", ")),
             "set performance_schema = ON in the server's option file and restart it",
         );
@@ -248,9 +224,8 @@ pub(super) fn performance_schema(facts: &Facts) -> Advice {
     if facts.unreadable.is_empty() {
         return ok("performance_schema", "performance_schema is on and can be read");
     }
-    advice(
+    warn(
         "performance_schema",
-        Severity::Warn,
         format!(
             "user {} may not read {} of performance_schema: {} will be absent",
             facts.user,
@@ -266,9 +241,8 @@ pub(super) fn query_cache(facts: &Facts) -> Advice {
     let size = facts.settings.number("query_cache_size").unwrap_or(0);
     let on = facts.settings.value("query_cache_type").is_some_and(|value| !matches!(value, "OFF" | "0"));
     if on && size > 0 {
-        return advice(
+        return warn(
             "query_cache",
-            Severity::Warn,
             "the query cache is on: repeated reads are answered from it and read no page",
             set_global("query_cache_type", "OFF"),
         );
@@ -280,9 +254,8 @@ pub(super) fn query_cache(facts: &Facts) -> Advice {
 pub(super) fn adaptive_hash_index(facts: &Facts) -> Advice {
     let name = "innodb_adaptive_hash_index";
     if facts.settings.is_on(name) {
-        return advice(
+        return note(
             name,
-            Severity::Note,
             format!(
                 "{name} is on: it shortens the path to a row once it has learned it, so logical reads are fewer than on a \
                  server where it is off, for the same work"

@@ -1,20 +1,19 @@
 //! Checks of what decides how much a commit costs.
 
 use dyno_plan::{Length, Plan};
-use dyno_record::{Advice, Severity};
+use dyno_record::Advice;
 
 use super::facts::Facts;
 use super::settings::set_global;
-use dyno_engine::advice::{advice, ok};
+use dyno_engine::advice::{note, ok, warn};
 
 /// Whether a commit waits for the redo log.
 pub(super) fn flush_at_commit(facts: &Facts) -> Advice {
     let name = "innodb_flush_log_at_trx_commit";
     match facts.settings.value(name) {
         Some("1" | "3") => ok(name, format!("{name} is 1: each commit waits until its redo is on storage")),
-        value => advice(
+        value => warn(
             name,
-            Severity::Warn,
             format!(
                 "{name} is {}: commits do not wait for storage, and the last second of them can be lost",
                 value.unwrap_or("unknown")
@@ -33,9 +32,8 @@ pub(super) fn sync_binlog(facts: &Facts) -> Advice {
         Some(1) => {
             ok("sync_binlog", "there is a binlog, and each commit waits until its part of it is on storage")
         }
-        value => advice(
+        value => warn(
             "sync_binlog",
-            Severity::Warn,
             format!(
                 "sync_binlog is {}: commits do not wait for the binlog, which can lose what replicas need",
                 value.map_or("unknown".to_owned(), |value| value.to_string())
@@ -50,9 +48,8 @@ pub(super) fn doublewrite(facts: &Facts) -> Advice {
     let name = "innodb_doublewrite";
     match facts.settings.value(name) {
         Some("ON" | "1" | "fast") => ok(name, "innodb_doublewrite is on"),
-        value => advice(
+        value => warn(
             name,
-            Severity::Warn,
             format!(
                 "{name} is {}: pages are written once, and one that is torn by a crash cannot be mended",
                 value.unwrap_or("unknown")
@@ -79,9 +76,8 @@ pub(super) fn redo_capacity(facts: &Facts, plan: &Plan) -> Advice {
         return ok("redo_capacity", format!("the run only reads, so redo forces no page out; {words}"));
     }
     match plan.run.length() {
-        Length::Time(time) => advice(
+        Length::Time(time) => note(
             "redo_capacity",
-            Severity::Note,
             format!(
                 "{words}; until updates have filled it once, pages are written lazily and updates look cheaper"
             ),

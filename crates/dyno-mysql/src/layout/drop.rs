@@ -2,10 +2,11 @@
 
 use super::super::connect::ConnectConfig;
 use super::super::wire::Connection;
-use super::meta::{self, MARK, Object};
+use super::meta::{self, Object};
 use super::quote::ident;
 use super::session::{explain, loader};
 use dyno_engine::error::TargetError;
+use dyno_engine::layout::MARK;
 use dyno_engine::load::DropItem;
 
 /// What a drop would remove; nothing if there is no metadata.

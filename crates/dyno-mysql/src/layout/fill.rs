@@ -1,24 +1,43 @@
 //! The two ways to write rows: `LOAD DATA LOCAL`, and `INSERT` of several rows where the server does not take files.
 
 use super::super::wire::{Connection, WireError};
-use super::loading::{Loading, Way};
 use super::row_text::{ESCAPE, RowMaker};
+use super::session::Loading;
 use crate::wire::FILE_PACKET_BYTES;
 use dyno_engine::chunks::Chunk;
 use dyno_engine::error::{TargetError, TargetErrorKind};
 use dyno_engine::pool::cancelled;
+use dyno_engine::row::first;
 
 /// Bytes of one INSERT, about: more saves nothing, and less than every server's `max_allowed_packet`.
 const INSERT_BYTES: usize = 256 * 1024;
 
-/// Writes the rows of `chunk`; returns how many records the server took, spacers included.
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// `LOAD DATA LOCAL INFILE`.
+    File,
+    /// `INSERT … VALUES` of several rows.
+    Insert,
+}
+
+impl Way {
+    /// The faster way that the server allows: with `local_infile` on, files.
+    pub(super) fn choose(connection: &mut Connection) -> Result<Self, TargetError> {
+        let rows = connection.simple("SELECT @@local_infile")?;
+        Ok(if first(&rows, 0) == Some(1) { Self::File } else { Self::Insert })
+    }
+}
+
+/// Writes the rows of `chunk` in this `way`; returns how many records the server took, spacers included.
 pub(super) fn write(
     connection: &mut Connection,
     loading: &Loading<'_>,
+    way: Way,
     chunk: Chunk,
     maker: &mut RowMaker,
 ) -> Result<u64, TargetError> {
-    match loading.fill {
+    match way {
         Way::File => file(connection, loading, chunk, maker),
         Way::Insert => insert(connection, loading, chunk, maker),
     }

@@ -1,25 +1,19 @@
 //! What comes after the rows: index, writing out, measuring, and the note that all is done.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::super::wire::Connection;
-use super::loading::Loading;
 use super::meta::finish_sql;
-use super::session::explain;
-use super::tables::Table;
+use super::session::{Loading, explain};
+use super::tables::{Shape, Table, indexes};
 use super::verify::measure;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::SchemaFacts;
 
 /// Builds the indexes that are not there yet.
 pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
-    let with_index = |table: &&Table| table.index_name().is_some();
-    let tables: Vec<Table> = loading.tables.iter().filter(with_index).copied().collect();
-    loading.progress.phase("index", tables.iter().map(|table| table.rows).sum());
-    loading.each(tables.len(), &|connection, job| {
-        let table = tables[job];
+    let tables: Vec<Table> = loading.tables.iter().filter(|table| table.has_keys()).copied().collect();
+    loading.each_table("index", &tables, &|connection, table| {
         let name = table.name();
-        for (index, statements) in table.indexes(loading.spec) {
+        for (index, statements) in indexes(table, loading.spec) {
             let there = connection.simple(&format!("SHOW INDEX FROM {name} WHERE Key_name = '{index}'"))?;
             if !there.is_empty() {
                 continue;
@@ -31,11 +25,10 @@ pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
                     continue;
                 }
                 connection.simple(&sql).map_err(|error| {
-                    explain(error, &format!("index {index} cannot be built"), loading.config)
+                    explain(error, &format!("index {index} cannot be built"), loading.loaders.0)
                 })?;
             }
         }
-        loading.progress.advance(table.rows, 0);
         Ok(())
     })
 }
@@ -56,21 +49,11 @@ pub(super) fn write_out(loading: &Loading<'_>) {
 pub(super) fn verify(
     control: &mut Connection,
     loading: &Loading<'_>,
+    shape: Shape,
 ) -> Result<Vec<SchemaFacts>, TargetError> {
-    loading.progress.phase("verify", loading.spec.total_rows());
-    let measured = Mutex::new(Vec::new());
-    loading.each(loading.tables.len(), &|connection, job| {
-        let table = loading.tables[job];
-        let facts = measure(connection, loading.spec, loading.shape, &table)?;
-        loading.progress.advance(facts.rows, 0);
-        measured.lock().unwrap_or_else(PoisonError::into_inner).push((table, facts));
-        Ok(())
-    })?;
-    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
-    measured.sort_by_key(|(table, ..)| (table.kind, table.schema));
-    let facts: Vec<SchemaFacts> = measured.into_iter().map(|(_, facts)| facts).collect();
+    let facts = loading.measure(&|connection, table| measure(connection, loading.spec, shape, table))?;
     control
         .simple(&finish_sql(&facts))
-        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.config))?;
+        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;
     Ok(facts)
 }

@@ -5,6 +5,8 @@ use dyno_plan::DataSpec;
 use super::super::wire::Connection;
 use super::tables::{Shape, Table};
 use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::layout::group_fault;
+use dyno_engine::row::first;
 
 /// That something is wrong with a table.
 pub(super) fn wrong(table: &str, found: &str) -> TargetError {
@@ -23,7 +25,7 @@ pub(super) fn check_keys(
     let found = connection.simple(&format!(
         "SELECT COUNT(*), COUNT(custid), MIN(custid), MAX(custid), SUM(custid) FROM {name}"
     ))?;
-    let number = |i| found.first().and_then(|row| row.parse::<u128>(i)).unwrap_or(0);
+    let number = |i| first::<u128>(&found, i).unwrap_or(0);
     let rows = u128::from(table.rows);
     let expected = [u128::from(shape.records()) * rows, rows, 1, rows, rows * (rows + 1) / 2];
     let found = [0, 1, 2, 3, 4].map(number);
@@ -47,18 +49,9 @@ pub(super) fn check_secondary(
 ) -> Result<(), TargetError> {
     let Some(index) = table.secondary_index_name(spec) else { return Ok(()) };
     let name = table.name();
-    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
+    let fault = group_fault(spec, |value| {
         let sql = format!("SELECT COUNT(*) FROM {name} FORCE INDEX ({index}) WHERE sec = {value}");
-        let rows = connection.simple(&sql)?;
-        let found: Option<u64> = rows.first().and_then(|row| row.parse(0));
-        let wanted = spec.group_rows(value);
-        if found != Some(wanted) {
-            let found = format!(
-                "has {} rows with secondary key {value}, and {wanted} is right",
-                found.unwrap_or_default()
-            );
-            return Err(wrong(&name, &found));
-        }
-    }
-    Ok(())
+        Ok::<_, TargetError>(first(&connection.simple(&sql)?, 0))
+    })?;
+    fault.map_or(Ok(()), |fault| Err(wrong(&name, &fault)))
 }

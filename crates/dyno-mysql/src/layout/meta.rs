@@ -5,22 +5,20 @@
 //! each object is recorded before it is made. Every object carries the load's mark as its comment, so one that somebody
 //! else made under an old name is never taken for ours.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use dyno_plan::DataSpec;
 
 use super::super::wire::{Connection, Row};
 use super::quote::literal;
-use super::tables::{Shape, Table};
-use dyno_engine::data::TableKind;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use super::tables::{Shape, tables};
+use dyno_engine::error::TargetError;
+use dyno_engine::layout::{Home, MARK, Notes, chunks, pairs};
 use dyno_engine::load::{DataState, DropItem, SchemaFacts};
 
-/// Version of this layout; another one is neither run nor resumed, only dropped.
-const FORMAT: &str = "2";
-
-/// What every mark begins with.
-pub(super) const MARK: &str = "dyno load ";
+/// Where it is, in the version of this layout; another one is neither run nor resumed, only dropped.
+const HOME: Home =
+    Home { place: "(dyno_meta and its kin)", meta: "dyno_meta", tables: "dyno_tables", format: "2" };
 
 /// The metadata tables in the order of their creation, with their columns.
 pub(super) const META_TABLES: [(&str, &str); 4] = [
@@ -53,22 +51,13 @@ pub(super) fn record_sql(kind: &str, name: &str, mark: &str) -> String {
 
 /// A statement that describes `spec` in `dyno_meta`.
 pub(super) fn describe_sql(spec: &DataSpec, shape: Shape, mark: &str, dyno_version: &str) -> String {
-    let pairs = [
-        ("format", FORMAT.to_owned()),
-        ("mark", mark.to_owned()),
-        ("schemas", spec.schemas.to_string()),
-        ("rows", spec.rows.to_string()),
-        ("scan_rows", spec.scan_rows.to_string()),
-        ("block_size", spec.block_size.to_string()),
-        ("compressible", spec.compressible.to_string()),
-        ("seed", spec.seed.to_string()),
-        (SECONDARY, spec.secondary.to_string()),
-        ("column_bytes", shape.column_bytes.to_string()),
-        ("pad_bytes", shape.pad_bytes.to_string()),
-        ("dyno_version", dyno_version.to_owned()),
-    ];
-    let values = pairs.map(|(name, value)| format!("({}, {})", literal(name), literal(&value)));
-    format!("INSERT INTO dyno_meta VALUES {}, ('started_at', {NOW})", values.join(", "))
+    let mut all = pairs(spec, HOME.format, dyno_version);
+    all.push(("mark", mark.to_owned()));
+    all.push(("column_bytes", shape.column_bytes.to_string()));
+    all.push(("pad_bytes", shape.pad_bytes.to_string()));
+    let values: String =
+        all.iter().map(|(name, value)| format!("({}, {}), ", literal(name), literal(value))).collect();
+    format!("INSERT INTO dyno_meta VALUES {values}('started_at', {NOW})")
 }
 
 /// What is there, and whatever a resuming load needs to know beside it.
@@ -82,15 +71,6 @@ pub(super) struct Found {
     pub(super) chunks: HashSet<(String, u32, u64)>,
     /// Tables and procedures that are there, by kind and name.
     pub(super) objects: HashSet<(String, String)>,
-}
-
-/// The name of what tells whether rows have a secondary key.
-const SECONDARY: &str = "secondary";
-
-fn broken(what: impl std::fmt::Display) -> TargetError {
-    let message = format!("Dyno's metadata (dyno_meta and its kin) cannot be used: {what}");
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("`dyno load --replace` drops what Dyno made and loads anew")
 }
 
 /// One table or procedure of this database: kind, name, comment, bytes.
@@ -154,95 +134,50 @@ pub(super) fn read(connection: &mut Connection) -> Result<Option<Found>, TargetE
         return Ok(None);
     }
     if !is_described {
-        return Err(broken("dyno_meta is not there"));
+        return Err(HOME.broken("dyno_meta is not there"));
     }
     let rows = connection.simple("SELECT name, value FROM dyno_meta")?;
-    let meta: HashMap<&str, &str> = rows.iter().filter_map(|row| Some((row.get(0)?, row.get(1)?))).collect();
-    match meta.get("format") {
-        None if meta.is_empty() && is_metadata_alone(&objects) => return Ok(None),
-        Some(&FORMAT) => {}
-        Some(other) => {
-            return Err(broken(format!("its format is {other:?} and this version of Dyno knows {FORMAT}")));
-        }
-        None => return Err(broken("dyno_meta names no format")),
+    let notes = Notes::new(&HOME, &rows);
+    if notes.is_empty() && is_metadata_alone(&objects) {
+        return Ok(None);
     }
-    let spec = spec(&meta)?;
-    let mark = meta.get("mark").copied().unwrap_or_default().to_owned();
-    let chunk_rows = connection.simple("SELECT kind, number, first, row_count FROM dyno_chunks")?;
-    let chunks =
-        chunk_rows.iter().filter_map(|row| Some((row.get(0)?.to_owned(), row.parse(1)?, row.parse(2)?)));
+    let spec = notes.spec()?;
+    check_shape(&notes, &spec)?;
+    let mark = notes.text("mark");
+    let (chunks, rows) =
+        chunks(&connection.simple("SELECT kind, number, first, row_count FROM dyno_chunks")?);
     let there = objects.iter().filter(|object| object.mark == mark);
     let there: HashSet<_> = there.map(|object| (object.kind.clone(), object.name.clone())).collect();
-    let state = match meta.get("finished_at") {
-        Some(at) => {
-            missing(&spec, &there)?;
-            DataState::Loaded { tables: facts(connection)?, spec, at: (*at).to_owned() }
-        }
-        None => DataState::Partial {
-            spec,
-            since: meta.get("started_at").copied().unwrap_or_default().to_owned(),
-            rows: chunk_rows.iter().filter_map(|row| row.parse::<u64>(3)).sum(),
-        },
-    };
-    Ok(Some(Found { state, mark, chunks: chunks.collect(), objects: there }))
+    let state = notes.state(spec, rows, |spec| {
+        missing(spec, &there)?;
+        HOME.facts(&connection.simple(
+            "SELECT kind, number, name, row_count, pages, bytes FROM dyno_tables ORDER BY kind, number",
+        )?)
+    })?;
+    Ok(Some(Found { state, mark, chunks, objects: there }))
 }
 
-fn spec(meta: &HashMap<&str, &str>) -> Result<DataSpec, TargetError> {
-    fn number<T: std::str::FromStr>(meta: &HashMap<&str, &str>, name: &str) -> Result<T, TargetError> {
-        let text = meta.get(name).ok_or_else(|| broken(format!("{name} is missing")))?;
-        text.parse().map_err(|_| broken(format!("{name} is {text:?}")))
+/// Fails if rows are of another shape than this version makes.
+fn check_shape(notes: &Notes<'_>, spec: &DataSpec) -> Result<(), TargetError> {
+    let shape = Shape::of(spec.block_size)?;
+    let (column_bytes, pad_bytes) = (notes.number("column_bytes")?, notes.number("pad_bytes")?);
+    if (shape.column_bytes, shape.pad_bytes) == (column_bytes, pad_bytes) {
+        return Ok(());
     }
-    let block_size = number(meta, "block_size")?;
-    let shape = Shape::of(block_size)?;
-    let (column_bytes, pad_bytes) = (number(meta, "column_bytes")?, number(meta, "pad_bytes")?);
-    if (shape.column_bytes, shape.pad_bytes) != (column_bytes, pad_bytes) {
-        return Err(broken(format!(
-            "its rows have columns of {column_bytes} and a pad of {pad_bytes} bytes, which this version does not make"
-        )));
-    }
-    Ok(DataSpec {
-        schemas: number(meta, "schemas")?,
-        rows: number(meta, "rows")?,
-        scan_rows: number(meta, "scan_rows")?,
-        block_size,
-        compressible: number(meta, "compressible")?,
-        seed: number(meta, "seed")?,
-        // Loads of older versions have none, and do not say so.
-        secondary: meta.contains_key(SECONDARY) && number(meta, SECONDARY)?,
-    })
+    Err(HOME.broken(format!(
+        "its rows have columns of {column_bytes} and a pad of {pad_bytes} bytes, which this version does not make"
+    )))
 }
 
 /// Fails if a table of the load is not there any more, or is another one.
 fn missing(spec: &DataSpec, there: &HashSet<(String, String)>) -> Result<(), TargetError> {
-    let tables = Table::all(spec);
-    match tables.iter().find(|table| !there.contains(&("table".to_owned(), table.name()))) {
-        Some(table) => {
-            let name = table.name();
-            Err(broken(format!("table {name} is not there any more, or not the one that was loaded")))
+    let mut names = tables(spec).into_iter().map(|table| table.name());
+    match names.find(|name| !there.contains(&("table".to_owned(), name.clone()))) {
+        Some(name) => {
+            Err(HOME.broken(format!("table {name} is not there any more, or not the one that was loaded")))
         }
         None => Ok(()),
     }
-}
-
-/// What was measured of each table when the load was finished.
-fn facts(connection: &mut Connection) -> Result<Vec<SchemaFacts>, TargetError> {
-    let rows = connection.simple(
-        "SELECT kind, number, name, row_count, pages, bytes FROM dyno_tables ORDER BY kind, number",
-    )?;
-    rows.iter().map(|row| fact(row).ok_or_else(|| broken("a row of dyno_tables cannot be read"))).collect()
-}
-
-fn fact(row: &Row) -> Option<SchemaFacts> {
-    let kinds = [TableKind::Rows, TableKind::Scan];
-    let kind = kinds.into_iter().find(|kind| Some(kind.name()) == row.get(0))?;
-    Some(SchemaFacts {
-        schema: row.parse(1)?,
-        kind: kind.name(),
-        table: row.get(2)?.to_owned(),
-        rows: row.parse(3)?,
-        blocks: row.parse(4)?,
-        bytes: row.parse(5)?,
-    })
 }
 
 /// Statements that note what was measured and that the load is finished, as one transaction.

@@ -17,7 +17,6 @@ mod drop;
 mod fill;
 mod finish;
 mod keys;
-mod loading;
 mod meta;
 pub(super) mod own_rows;
 mod quote;
@@ -29,25 +28,26 @@ mod tables;
 mod verify;
 mod versions;
 
-use std::time::Instant;
-
-use dyno_plan::DataSpec;
+use dyno_plan::{Bytes, DataSpec};
 
 use super::connect::ConnectConfig;
 use super::wire::Connection;
+use dyno_engine::advice::own_block_size;
 use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress};
+use dyno_engine::layout::{self, Loading, Written};
+use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts};
+use dyno_engine::row::first;
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::literal;
 pub(super) use session::{explain_look, grants, settle};
 pub(super) use spot::spot_check;
-pub(super) use tables::{Shape, Table};
+pub(super) use tables::{Shape, tables};
 pub(super) use versions::versions;
 
-use loading::{Loading, Way};
+use fill::Way;
 use meta::Found;
-use rows::Written;
+use session::Loaders;
 
 /// What the database holds of Dyno's.
 pub(super) fn survey(connection: &mut Connection) -> Result<DataState, TargetError> {
@@ -62,108 +62,80 @@ pub(super) fn load(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
-    let began = Instant::now();
     let mut control = session::loader(config)?;
     let shape = Shape::of(spec.block_size)?;
-    check_block_size(&mut control, spec)?;
-    let report = |already, written: Written, tables| LoadReport {
-        spec: spec.clone(),
-        already,
-        rows_written: written.rows,
-        bytes_written: written.bytes,
-        seconds: began.elapsed().as_secs_f64(),
-        tables,
-    };
-    let found = match meta::read(&mut control)? {
-        Some(found) if is_loaded(&found.state, spec) => {
-            create::procedures(&mut control, spec, shape, &found, config)?;
-            return Ok(report(true, Written::default(), found.state.into_tables()));
-        }
-        Some(found) if is_partial_of(&found.state, spec) => found,
-        Some(found) => {
-            if !options.replace {
-                return Err(refused(&found.state, spec));
-            }
-            drop::remove(&mut control, config)?;
-            created(&mut control, spec, shape, options, config)?
-        }
-        None => {
-            // What a load that was killed at its very beginning has left.
-            drop::remove(&mut control, config)?;
-            created(&mut control, spec, shape, options, config)?
-        }
-    };
-    let tables = Table::all(spec);
-    let fill = Way::choose(&mut control)?;
-    let loading = Loading { config, spec, shape, tables: &tables, fill, options, progress, cancel };
-    // What a broken-off load, or one killed while it created, has not made yet.
-    create::tables(&mut control, &loading, &found)?;
-    let written = rows::fill(&loading, &loading.done(&found))?;
-    finish::index(&loading)?;
-    finish::write_out(&loading);
-    let facts = finish::verify(&mut control, &loading)?;
-    control.close();
-    Ok(report(false, written, facts))
+    chosen_block_size(Some(Bytes(spec.block_size)), &mut control)?;
+    let (loaders, tables) = (Loaders(config), tables(spec));
+    let loading = Loading { loaders, spec, tables, options, progress, cancel };
+    let mut layout = Layout { control, shape, loading };
+    let report = layout::load(&mut layout, spec, options)?;
+    layout.control.close();
+    Ok(report)
 }
 
-fn created(
-    control: &mut Connection,
-    spec: &DataSpec,
+/// A load, on the connection that leads it.
+struct Layout<'a> {
+    control: Connection,
     shape: Shape,
-    options: &LoadOptions,
-    config: &ConnectConfig,
-) -> Result<Found, TargetError> {
-    create::metadata(control, spec, shape, &options.dyno_version, config)?;
-    meta::read(control)?.ok_or_else(|| {
-        TargetError::new(TargetErrorKind::Data, "the metadata was dropped while the load began")
-            .hint("make sure that nobody else drops tables dyno_…, and load again")
-    })
+    loading: Loading<'a, Loaders<'a>>,
 }
 
-fn is_loaded(state: &DataState, wanted: &DataSpec) -> bool {
-    matches!(state, DataState::Loaded { spec, .. } if spec == wanted)
-}
+impl layout::Layout for Layout<'_> {
+    type Found = Found;
 
-fn is_partial_of(state: &DataState, wanted: &DataSpec) -> bool {
-    matches!(state, DataState::Partial { spec, .. } if spec == wanted)
-}
+    const OBJECTS: &'static str = "tables dyno_…";
 
-fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
-    let (what, there) = match state {
-        DataState::Partial { spec, .. } => ("a load of other data was begun and not finished", spec),
-        DataState::Loaded { spec, .. } => ("other data is loaded", spec),
-        DataState::Empty => ("nothing is loaded", wanted),
-    };
-    let message = format!("{what}: {} is there, and the plan asks for {}", words(there), words(wanted));
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("load with --replace to drop it first, or change the plan")
-}
-
-fn words(spec: &DataSpec) -> String {
-    let secondary = if spec.secondary { "" } else { ", no secondary key" };
-    format!(
-        "{} schemas of {} rows and {} scan rows, {} % compressible, seed {}{secondary}",
-        spec.schemas, spec.rows, spec.scan_rows, spec.compressible, spec.seed
-    )
-}
-
-fn check_block_size(control: &mut Connection, spec: &DataSpec) -> Result<(), TargetError> {
-    let own = page_size(control)?;
-    if own == spec.block_size {
-        return Ok(());
+    fn find(&mut self) -> Result<Option<Found>, TargetError> {
+        meta::read(&mut self.control)
     }
-    let message = format!(
-        "the data asks for blocks of {} bytes, and this server's pages have {own} (innodb_page_size)",
-        spec.block_size
-    );
-    Err(TargetError::new(TargetErrorKind::Unsupported, message)
-        .hint("leave data.block_size out, or use a server that was initialised with that innodb_page_size"))
+
+    fn state(found: &Found) -> &DataState {
+        &found.state
+    }
+
+    fn remove(&mut self) -> Result<(), TargetError> {
+        drop::remove(&mut self.control, self.loading.loaders.0).map(|_| ())
+    }
+
+    fn begin(&mut self) -> Result<(), TargetError> {
+        create::metadata(&mut self.control, &self.loading, self.shape)
+    }
+
+    fn complete(&mut self, found: &Found) -> Result<(), TargetError> {
+        create::complete(&mut self.control, &self.loading, self.shape, found)
+    }
+
+    fn fill(&mut self, found: &Found) -> Result<Written, TargetError> {
+        let way = Way::choose(&mut self.control)?;
+        let written = rows::fill(&self.loading, self.shape, way, &self.loading.places(&found.chunks))?;
+        finish::index(&self.loading)?;
+        finish::write_out(&self.loading);
+        Ok(written)
+    }
+
+    fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError> {
+        finish::verify(&mut self.control, &self.loading, self.shape)
+    }
+}
+
+/// The server's page size, which the wish has to be.
+pub(super) fn chosen_block_size(
+    wish: Option<Bytes>,
+    connection: &mut Connection,
+) -> Result<Bytes, TargetError> {
+    own_page_size(wish, page_size(connection)?)
+}
+
+/// The same of a page size that is known.
+pub(super) fn own_page_size(wish: Option<Bytes>, page_bytes: u64) -> Result<Bytes, TargetError> {
+    let way_out = "use a server that was initialised with that innodb_page_size";
+    own_block_size(wish, Bytes(page_bytes), "this server's pages (innodb_page_size) have", way_out)
 }
 
 /// The server's page size in bytes.
 pub(super) fn page_size(connection: &mut Connection) -> Result<u64, TargetError> {
     let rows = connection.simple("SELECT @@innodb_page_size")?;
-    rows.first().and_then(|row| row.parse(0)).ok_or_else(|| {
+    first(&rows, 0).ok_or_else(|| {
         TargetError::new(TargetErrorKind::Database, "the server's innodb_page_size cannot be read")
     })
 }

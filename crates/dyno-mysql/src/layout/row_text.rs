@@ -3,18 +3,22 @@
 use dyno_plan::DataSpec;
 
 use super::tables::{Shape, Table};
-use dyno_engine::data::{Filler, Permutation, TEXT_COLUMNS, table_seed};
+use dyno_engine::data::TEXT_COLUMNS;
+use dyno_engine::layout::RowText;
 
 /// What escapes in a file: a byte that no row holds, so nothing has to be escaped, and with `N` behind it is NULL.
 pub(super) const ESCAPE: u8 = 0x01;
+
+/// Bytes of content in one row of `shape`: keys, version and text.
+pub(super) fn content_bytes(shape: Shape) -> u64 {
+    24 + (TEXT_COLUMNS * shape.column_bytes + shape.pad_bytes) as u64
+}
 
 /// Makes the rows of one table, each behind its spacers.
 #[derive(Debug)]
 pub(super) struct RowMaker {
     shape: Shape,
-    filler: Filler,
-    order: Permutation,
-    text: Vec<u8>,
+    text: RowText,
     pad: Vec<u8>,
     spacer: Vec<u8>,
 }
@@ -22,27 +26,21 @@ pub(super) struct RowMaker {
 impl RowMaker {
     /// Rows of `table`.
     pub(super) fn new(spec: &DataSpec, table: &Table, shape: Shape) -> Self {
-        let filler = Filler::new(spec, table.schema, table.kind, shape.column_bytes);
-        let order = Permutation::new(table.rows, table_seed(spec.seed, table.schema, table.kind));
         Self {
-            text: vec![0; filler.row_bytes()],
+            text: RowText::new(spec, table, shape.column_bytes),
             pad: vec![0; shape.pad_bytes],
             spacer: vec![b'.'; shape.spacer_bytes],
             shape,
-            filler,
-            order,
         }
-    }
-
-    /// Bytes of content in one row: keys, version and text.
-    pub(super) fn content_bytes(&self) -> u64 {
-        24 + self.text.len() as u64 + self.pad.len() as u64
     }
 
     /// Bytes that one row and its spacers take as text, at most, where nothing is escaped.
     pub(super) fn line_bytes_max(&self) -> usize {
         // There are one or three.
-        self.text.len() + self.pad.len() + self.shape.spacers as usize * (self.spacer.len() + 128) + 128
+        TEXT_COLUMNS * self.shape.column_bytes
+            + self.pad.len()
+            + self.shape.spacers as usize * (self.spacer.len() + 128)
+            + 128
     }
 
     /// Makes the text of the spacer `id`: filler like that of rows where spacers fill most of a page, and nothing to speak
@@ -50,21 +48,15 @@ impl RowMaker {
     fn make_spacer(&mut self, id: u64) {
         if self.shape.pads_spacers() {
             // Keys of rows are far below.
-            self.filler.fill_rest(!id, &mut self.spacer);
+            self.text.filler.fill_rest(!id, &mut self.spacer);
         }
-    }
-
-    /// The text of the row with `key`: all columns, one after the other.
-    pub(super) fn text(&mut self, key: u64) -> &[u8] {
-        self.filler.fill(key, &mut self.text);
-        &self.text
     }
 
     /// Key of the row at insert position `position`; its text is then in place.
     fn make(&mut self, position: u64) -> u64 {
-        let key = self.order.key(position);
-        self.filler.fill(key, &mut self.text);
-        self.filler.fill_rest(key, &mut self.pad);
+        let key = self.text.key(position);
+        self.text.of(key);
+        self.text.filler.fill_rest(key, &mut self.pad);
         key
     }
 
@@ -87,7 +79,7 @@ impl RowMaker {
             out.push(b'\n');
         }
         out.extend_from_slice(format!("{id}\t{key}\t0\t").as_bytes());
-        for column in self.text.chunks_exact(self.filler.column_bytes()) {
+        for column in self.text.columns() {
             out.extend_from_slice(column);
             out.push(b'\t');
         }
@@ -114,7 +106,7 @@ impl RowMaker {
             out.push_str("),");
         }
         out.push_str(&format!("({id},{key},0"));
-        for column in self.text.chunks_exact(self.filler.column_bytes()).chain([self.pad.as_slice()]) {
+        for column in self.text.columns().chain([self.pad.as_slice()]) {
             out.push(',');
             append_literal(column, out);
         }
@@ -155,7 +147,7 @@ mod tests {
             seed: 3,
             secondary: false,
         };
-        let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
+        let table = Table { prefix: "dyno_", kind: TableKind::Rows, schema: 1, rows: 9 };
         let shape = Shape::of(block_size).unwrap();
         let mut maker = RowMaker::new(&spec, &table, shape);
         let mut keys = Vec::new();
@@ -170,7 +162,7 @@ mod tests {
             assert_eq!(fields.iter().map(Vec::len).collect::<Vec<_>>(), vec![4 + TEXT_COLUMNS; records]);
             let (row, spacers) = fields.split_last().unwrap();
             let key: u64 = std::str::from_utf8(row[1]).unwrap().parse().unwrap();
-            assert_eq!(row[3], &maker.text(key)[..shape.column_bytes]);
+            assert_eq!(row[3], &maker.text.of(key)[..shape.column_bytes]);
             assert_eq!((row[0], row[22].len()), (shape.id(position).to_string().as_bytes(), shape.pad_bytes));
             for (spacer, id) in spacers.iter().zip(shape.spacer_ids(shape.id(position))) {
                 assert_eq!((spacer[1], spacer[3]), (b"\x01N".as_slice(), b"\x01N".as_slice()));
@@ -195,7 +187,7 @@ mod tests {
             seed: 3,
             secondary: false,
         };
-        let table = Table { kind: TableKind::Scan, schema: 1, rows: 50 };
+        let table = Table { prefix: "dyno_", kind: TableKind::Scan, schema: 1, rows: 50 };
         let mut maker = RowMaker::new(&spec, &table, Shape::of(16_384).unwrap());
         let mut out = String::new();
         maker.append_values(0, &mut out);

@@ -35,6 +35,9 @@ pub(super) fn loader(config: &ConnectConfig) -> Result<Connection, TargetError> 
     Ok(connection)
 }
 
+/// A load on such connections.
+pub(super) type Loading<'a> = dyno_engine::layout::Loading<'a, Loaders<'a>>;
+
 /// Connections for a pool of them.
 pub(super) struct Loaders<'a>(pub(super) &'a ConnectConfig);
 
@@ -71,7 +74,7 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &ConnectConfig) -
         }
         _ => error.hint.clone(),
     };
-    TargetError { message: format!("{doing}: {}", error.message), hint, ..error }
+    error.during(doing).hint(hint)
 }
 
 /// The same for an error met while looking at what is loaded, which needs fewer rights than a load.

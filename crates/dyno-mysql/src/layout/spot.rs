@@ -3,17 +3,16 @@
 //! The table's size, its own indexes and nothing else that hangs on it, that neighbouring keys lie far apart, the smallest
 //! and largest key by that index, and a sample of rows compared byte for byte.
 
-use std::collections::HashMap;
-
 use dyno_plan::DataSpec;
 
 use super::super::wire::{Connection, MyError, Row};
 use super::keys::{check_secondary, wrong};
 use super::quote::literal;
-use super::row_text::RowMaker;
-use super::tables::{Shape, Table};
-use dyno_engine::data::{TEXT_COLUMNS, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
+use super::tables::{Shape, Table, tables};
+use dyno_engine::data::{mix, order_fault, order_keys, spot_keys};
 use dyno_engine::error::{Refusal as _, TargetError};
+use dyno_engine::layout::{RowText, checked_key, ends_fault, once_fault, text_columns};
+use dyno_engine::row::first;
 
 /// Looks at every table of `spec`; another `seed` looks at other rows.
 ///
@@ -21,7 +20,7 @@ use dyno_engine::error::{Refusal as _, TargetError};
 /// `Data` names the table and what is wrong with it.
 pub(crate) fn spot_check(connection: &mut Connection, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
     let shape = Shape::of(spec.block_size)?;
-    for table in Table::all(spec) {
+    for table in tables(spec) {
         check_facts(connection, spec, &table)?;
         check_rows(connection, spec, &table, shape, seed).map_err(|error| altered(&table, error))?;
     }
@@ -36,14 +35,14 @@ fn check_rows(
     seed: u64,
 ) -> Result<(), TargetError> {
     check_ends(connection, table, shape)?;
-    let mut maker = RowMaker::new(spec, table, shape);
-    let seed = mix(seed ^ mix(u64::from(table.schema)));
-    if table.kind == TableKind::Rows {
+    let mut text = RowText::new(spec, table, shape.column_bytes);
+    let seed = table.look(seed);
+    if table.has_keys() {
         check_order(connection, table, shape, seed)?;
-        check_by_key(connection, table, &mut maker, seed)?;
+        check_by_key(connection, table, &mut text, seed)?;
         check_secondary(connection, spec, table)?;
     }
-    check_positions(connection, table, shape, &mut maker, seed)
+    check_positions(connection, table, shape, &mut text, seed)
 }
 
 /// What the server says of a column (1054), a table (1146) or an index (1176) that is gone, as a finding about the table.
@@ -125,69 +124,46 @@ pub(super) fn check_order(
 fn check_ends(connection: &mut Connection, table: &Table, shape: Shape) -> Result<(), TargetError> {
     let name = table.name();
     let mut columns = vec![("id", shape.records() * table.rows)];
-    if table.kind == TableKind::Rows {
+    if table.has_keys() {
         columns.push(("custid", table.rows));
     }
     for (column, last) in columns {
         let rows = connection.simple(&format!("SELECT MIN({column}), MAX({column}) FROM {name}"))?;
-        match rows.first().map(|row| (row.parse::<u64>(0), row.parse::<u64>(1))) {
-            Some((Some(1), Some(max))) if max == last => {}
-            Some((Some(min), Some(max))) => {
-                let found = format!("has {column} from {min} to {max}, and 1 to {last} were loaded");
-                return Err(wrong(&name, &found));
-            }
-            _ => return Err(wrong(&name, "has no rows")),
+        if let Some(fault) = ends_fault(column, (first(&rows, 0), first(&rows, 1)), last) {
+            return Err(wrong(&name, &fault));
         }
     }
     Ok(())
 }
 
-/// The columns that are compared: key, version, and all text in one.
-fn columns() -> String {
-    let text: Vec<String> = (2..2 + TEXT_COLUMNS).map(|i| format!("c{i}")).collect();
-    format!("custid, ver, CONCAT({})", text.join(", "))
+/// Keys of the rows that `condition` finds, after their contents were found to be right.
+fn keys_of(
+    connection: &mut Connection,
+    table: &Table,
+    text: &mut RowText,
+    condition: &str,
+) -> Result<Vec<u64>, TargetError> {
+    let (name, columns) = (table.name(), text_columns(", "));
+    let sql = format!("SELECT custid, ver, CONCAT({columns}) FROM {name} WHERE {condition}");
+    let rows = connection.simple(&sql)?;
+    let keys = rows.iter().map(|row| checked_key(table, row, text));
+    keys.collect::<Result<_, _>>().map_err(|fault| wrong(&name, &fault))
 }
 
 fn list(numbers: impl Iterator<Item = u64>) -> String {
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// Key of a row, after its contents were found to be right.
-fn check_row(table: &Table, maker: &mut RowMaker, row: &Row) -> Result<u64, TargetError> {
-    let name = table.name();
-    let (Some(key), Some(ver)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
-        return Err(wrong(&name, "has a row without a usable key or version"));
-    };
-    if key == 0 || key > table.rows {
-        return Err(wrong(&name, &format!("has a row with key {key}, and 1 to {} were loaded", table.rows)));
-    }
-    match row_fault(maker.text(key), ver, row.get(2).map(str::as_bytes)) {
-        Some(fault) => Err(wrong(&name, &format!("has a row with key {key} that {fault}"))),
-        None => Ok(key),
-    }
-}
-
 fn check_by_key(
     connection: &mut Connection,
     table: &Table,
-    maker: &mut RowMaker,
+    text: &mut RowText,
     seed: u64,
 ) -> Result<(), TargetError> {
     let keys = spot_keys(table.rows, seed);
-    let name = table.name();
-    let (columns, keys_list) = (columns(), list(keys.iter().copied()));
-    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE custid IN ({keys_list})"))?;
-    let mut seen: HashMap<u64, u32> = HashMap::new();
-    for row in &rows {
-        *seen.entry(check_row(table, maker, row)?).or_default() += 1;
-    }
-    match keys.iter().find(|key| seen.get(key) != Some(&1)) {
-        Some(key) => {
-            let times = seen.get(key).copied().unwrap_or(0);
-            Err(wrong(&name, &format!("has {times} rows with key {key}, and one was loaded")))
-        }
-        None => Ok(()),
-    }
+    let condition = format!("custid IN ({})", list(keys.iter().copied()));
+    let found = keys_of(connection, table, text, &condition)?;
+    once_fault(&keys, &found).map_or(Ok(()), |fault| Err(wrong(&table.name(), &fault)))
 }
 
 /// Rows and spacers at some insert positions.
@@ -195,22 +171,18 @@ pub(super) fn check_positions(
     connection: &mut Connection,
     table: &Table,
     shape: Shape,
-    maker: &mut RowMaker,
+    text: &mut RowText,
     seed: u64,
 ) -> Result<(), TargetError> {
     let name = table.name();
     let positions = spot_keys(table.rows, mix(seed));
     let ids: Vec<u64> = positions.iter().map(|position| shape.id(position - 1)).collect();
-    let (columns, rows_list) = (columns(), list(ids.iter().copied()));
-    let rows = connection.simple(&format!("SELECT {columns} FROM {name} WHERE id IN ({rows_list})"))?;
-    for row in &rows {
-        check_row(table, maker, row)?;
-    }
+    let rows = keys_of(connection, table, text, &format!("id IN ({})", list(ids.iter().copied())))?;
     let spacers = list(ids.iter().flat_map(|id| shape.spacer_ids(*id)));
     let empty = connection.simple(&format!(
         "SELECT COUNT(*) FROM {name} WHERE id IN ({spacers}) AND custid IS NULL AND c2 IS NULL"
     ))?;
-    let empty = empty.first().and_then(|row| row.parse::<usize>(0)).unwrap_or(0);
+    let empty = first::<usize>(&empty, 0).unwrap_or(0);
     // Some hundred places, with three spacers at most.
     if rows.len() != positions.len() || empty != positions.len() * shape.spacers as usize {
         let found = format!(

@@ -3,8 +3,10 @@
 use dyno_plan::DataSpec;
 
 use super::quote::literal;
-use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, TableKind};
+use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
 use dyno_engine::error::{TargetError, TargetErrorKind};
+pub(crate) use dyno_engine::layout::Table;
+use dyno_engine::layout::columns;
 
 /// Bytes of a page that hold no records: headers of file and page, trailer, the two records that bound all others, and two
 /// slots of the directory (MySQL manual, "Physical Structure of an InnoDB Index"; `page_get_free_space_of_empty`).
@@ -97,77 +99,47 @@ fn row_bytes_max(page_bytes: u64) -> usize {
     }
 }
 
-/// One test table of a spec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Table {
-    /// What it is for.
-    pub(crate) kind: TableKind,
-    /// The schema's number, from 1.
-    pub(crate) schema: u32,
-    /// Rows it shall hold.
-    pub(crate) rows: u64,
+/// What names of Dyno's begin with.
+const PREFIX: &str = "dyno_";
+
+/// Every table of `spec` that has rows.
+pub(crate) fn tables(spec: &DataSpec) -> Vec<Table> {
+    Table::all(spec, PREFIX)
 }
 
-impl Table {
-    /// Every table of `spec` that has rows.
-    pub(crate) fn all(spec: &DataSpec) -> Vec<Self> {
-        let of = |kind, rows| (1..=spec.schemas).map(move |schema| Self { kind, schema, rows });
-        of(TableKind::Rows, spec.rows)
-            .chain(of(TableKind::Scan, spec.scan_rows))
-            .filter(|table| table.rows > 0)
-            .collect()
-    }
+/// Those of them that are read by key.
+pub(super) fn tables_of_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
+    Table::of_rows(spec, PREFIX)
+}
 
-    /// The name; digits, lower-case letters and underscores only, so it needs no quotes: `dyno_rows_1`.
-    pub(crate) fn name(&self) -> String {
-        format!("dyno_{}_{}", self.kind.name(), self.schema)
-    }
+/// Names of all its indexes, and for each the statements that create it.
+pub(super) fn indexes(table: &Table, spec: &DataSpec) -> Vec<(String, Vec<String>)> {
+    let name = table.name();
+    let create = |index: &str, column: &str| format!("ALTER TABLE {name} ADD INDEX {index} ({column})");
+    let main = table.index_name().map(|index| (index.clone(), vec![create(&index, "custid")]));
+    // The key follows from `custid`, so it takes no room in the row. Column and index are made one after the other:
+    // together they would copy the table.
+    let secondary = table.secondary_index_name(spec).map(|index| {
+        let key = spec.secondary_sql("MOD");
+        let column = format!("ALTER TABLE {name} ADD COLUMN sec BIGINT UNSIGNED AS ({key}) VIRTUAL");
+        (index.clone(), vec![column, create(&index, "sec")])
+    });
+    main.into_iter().chain(secondary).collect()
+}
 
-    /// The index's name, if the table has one.
-    pub(crate) fn index_name(&self) -> Option<String> {
-        (self.kind == TableKind::Rows).then(|| format!("{}_custid", self.name()))
-    }
-
-    /// The name of the index on the secondary key, if the table has one.
-    pub(crate) fn secondary_index_name(&self, spec: &DataSpec) -> Option<String> {
-        (self.kind == TableKind::Rows && spec.secondary).then(|| format!("{}_sec", self.name()))
-    }
-
-    /// Names of all its indexes, and for each the statements that create it.
-    pub(crate) fn indexes(&self, spec: &DataSpec) -> Vec<(String, Vec<String>)> {
-        let name = self.name();
-        let main = self.index_name().map(|index| {
-            let sql = format!("ALTER TABLE {name} ADD INDEX {index} (custid)");
-            (index, vec![sql])
-        });
-        // The key follows from `custid`, so it takes no room in the row. Column and index are made one after the other:
-        // together they would copy the table.
-        let secondary = self.secondary_index_name(spec).map(|index| {
-            let key = spec.secondary_sql("MOD");
-            let statements = vec![
-                format!("ALTER TABLE {name} ADD COLUMN sec BIGINT UNSIGNED AS ({key}) VIRTUAL"),
-                format!("ALTER TABLE {name} ADD INDEX {index} (sec)"),
-            ];
-            (index, statements)
-        });
-        main.into_iter().chain(secondary).collect()
-    }
-
-    /// The statement that creates the table, empty, with `mark` as its comment.
-    ///
-    /// Statistics are kept and are not computed anew by the server in the middle of a run.
-    pub(crate) fn create_sql(&self, shape: Shape, mark: &str) -> String {
-        let columns: String =
-            (2..2 + TEXT_COLUMNS).map(|i| format!("c{i} VARCHAR({}), ", shape.column_bytes)).collect();
-        format!(
-            "CREATE TABLE {} (id BIGINT UNSIGNED NOT NULL, custid BIGINT UNSIGNED, ver BIGINT NOT NULL, {columns}\
-             pad VARCHAR({}), PRIMARY KEY (id)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET ascii \
-             COLLATE ascii_bin STATS_PERSISTENT=1 STATS_AUTO_RECALC=0 COMMENT={}",
-            self.name(),
-            shape.pad_bytes,
-            literal(mark)
-        )
-    }
+/// The statement that creates the table, empty, with `mark` as its comment.
+///
+/// Statistics are kept and are not computed anew by the server in the middle of a run.
+pub(super) fn create_sql(table: &Table, shape: Shape, mark: &str) -> String {
+    let texts: String = columns().map(|name| format!("{name} VARCHAR({}), ", shape.column_bytes)).collect();
+    format!(
+        "CREATE TABLE {} (id BIGINT UNSIGNED NOT NULL, custid BIGINT UNSIGNED, ver BIGINT NOT NULL, {texts}\
+         pad VARCHAR({}), PRIMARY KEY (id)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET ascii \
+         COLLATE ascii_bin STATS_PERSISTENT=1 STATS_AUTO_RECALC=0 COMMENT={}",
+        table.name(),
+        shape.pad_bytes,
+        literal(mark)
+    )
 }
 
 #[cfg(test)]

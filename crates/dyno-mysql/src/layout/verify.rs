@@ -5,12 +5,12 @@ use dyno_plan::DataSpec;
 use super::super::wire::Connection;
 use super::keys::{check_keys, check_secondary, wrong};
 use super::quote::literal;
-use super::row_text::RowMaker;
 use super::spot;
 use super::tables::{Shape, Table};
-use dyno_engine::data::TableKind;
 use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::layout::RowText;
 use dyno_engine::load::SchemaFacts;
+use dyno_engine::row::first;
 
 /// Share of pages above the rows that a load may leave: connections that load side by side split a few pages more than
 /// one alone would.
@@ -51,9 +51,9 @@ pub(super) fn measure(
             format!("holds {} rows in {} pages, and one row per page is the method", table.rows, pages.count);
         return Err(wrong(&name, &found));
     }
-    let mut maker = RowMaker::new(spec, table, shape);
-    spot::check_positions(connection, table, shape, &mut maker, spec.seed)?;
-    if table.kind == TableKind::Rows {
+    let mut text = RowText::new(spec, table, shape.column_bytes);
+    spot::check_positions(connection, table, shape, &mut text, spec.seed)?;
+    if table.has_keys() {
         spot::check_order(connection, table, shape, spec.seed)?;
     }
     check_secondary(connection, spec, table)?;
@@ -62,15 +62,7 @@ pub(super) fn measure(
          WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
         literal(&name)
     ))?;
-    let bytes = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
-    Ok(SchemaFacts {
-        schema: table.schema,
-        kind: table.kind.name(),
-        table: name,
-        rows: table.rows,
-        blocks: pages.count,
-        bytes,
-    })
+    Ok(table.facts(name, pages.count, first(&rows, 0).unwrap_or(0)))
 }
 
 /// Pages of the clustered index: leaf pages from the persistent statistics, which count them exactly; else all its pages
@@ -92,7 +84,7 @@ fn pages(connection: &mut Connection, table: &Table, page_bytes: u64) -> Result<
     );
     for (sql, leaves) in [(leaves, true), (all, false), (size, false)] {
         let told = match connection.simple(&sql) {
-            Ok(rows) => rows.first().and_then(|row| row.parse(0)),
+            Ok(rows) => first(&rows, 0),
             // A right that is missing leaves the next source.
             Err(error) if error.kind == TargetErrorKind::Privilege => None,
             Err(error) => return Err(error),

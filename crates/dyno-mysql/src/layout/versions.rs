@@ -3,8 +3,8 @@
 use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
-use super::tables::Table;
-use dyno_engine::data::{TableKind, UpdateValues};
+use super::tables::tables_of_rows;
+use dyno_engine::data::UpdateValues;
 use dyno_engine::error::TargetError;
 use dyno_engine::witness::RowVersion;
 
@@ -20,7 +20,7 @@ pub(crate) fn versions(
     connection.simple(
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
     )?;
-    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+    for table in tables_of_rows(spec) {
         let mut last: u64 = 0;
         loop {
             let rows = connection.simple(&format!(
@@ -30,15 +30,8 @@ pub(crate) fn versions(
             ))?;
             let Some(end) = rows.last().and_then(|row| row.parse(0)) else { break };
             last = end;
-            for row in rows.iter().filter(|row| row.get(1).is_some()) {
-                visit(&RowVersion {
-                    schema: table.schema,
-                    // Keys below 1 are none of Dyno's, whichever they are.
-                    key: row.parse(1).unwrap_or(0),
-                    version: row.parse(2).unwrap_or(-1),
-                    stamp: row.get(3).unwrap_or_default(),
-                });
-            }
+            let rows = rows.iter().filter(|row| row.get(1).is_some());
+            rows.for_each(|row| visit(&RowVersion::read(table.schema, row, 1)));
         }
     }
     connection.simple("COMMIT")?;

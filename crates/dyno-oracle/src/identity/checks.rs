@@ -1,18 +1,15 @@
 //! Checks of reach, rights, and of what else would answer in place of the tables.
 
-use dyno_plan::{Bytes, Plan};
+use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
 
-use super::super::layout::check_block_bytes;
+use super::super::layout::{check_block_bytes, chosen_block_size};
 use super::facts::Facts;
-use dyno_engine::advice::{advice, ok};
+use dyno_engine::advice::{advice, connections, fail, failed, note, ok, warn};
 
 /// The oldest release whose views are known, and the newest: 12.2 and 26ai (23.26).
 const OLDEST: (usize, usize) = (12, 2);
 const NEWEST: usize = 23;
-
-/// Connections a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
-const EXTRA_CONNECTIONS: u64 = 4;
 
 /// Whether and as whom it can be reached.
 pub(super) fn reach(facts: &Facts) -> Advice {
@@ -34,17 +31,11 @@ pub(super) fn reach(facts: &Facts) -> Advice {
 pub(super) fn version(facts: &Facts) -> Advice {
     let found = &facts.version;
     if facts.release < OLDEST {
-        return advice(
-            "version",
-            Severity::Fail,
-            format!("{found} is too old"),
-            "Dyno is written for 12.2 and later",
-        );
+        return fail("version", format!("{found} is too old"), "Dyno is written for 12.2 and later");
     }
     if facts.release.0 > NEWEST && facts.release.0 != 26 {
-        return advice(
+        return warn(
             "version",
-            Severity::Warn,
             format!("{found} is newer than any that Dyno was written for"),
             "look at the audit: counters may have changed their meaning",
         );
@@ -56,9 +47,8 @@ pub(super) fn version(facts: &Facts) -> Advice {
 pub(super) fn privileges(facts: &Facts) -> Advice {
     let (user, missing) = (&facts.who.user, &facts.missing_privileges);
     if !missing.is_empty() {
-        return advice(
+        return fail(
             "privileges",
-            Severity::Fail,
             format!("user {user} has not {}", missing.join(", ")),
             format!(
                 "GRANT {} TO {user}; `dyno check --grants` prints all that is of use",
@@ -67,9 +57,8 @@ pub(super) fn privileges(facts: &Facts) -> Advice {
         );
     }
     if !facts.has_quota {
-        return advice(
+        return fail(
             "privileges",
-            Severity::Fail,
             format!("user {user} may not write into tablespace {}", facts.place.name),
             format!("ALTER USER {user} QUOTA UNLIMITED ON {}", facts.place.name),
         );
@@ -102,11 +91,10 @@ pub(super) fn views(facts: &Facts) -> Advice {
 
 /// Whether all sessions can connect.
 pub(super) fn sessions(facts: &Facts, plan: &Plan) -> Advice {
-    let wanted = (u64::from(plan.sessions()) + EXTRA_CONNECTIONS).max(u64::from(plan.data.load_parallel) + 1);
+    let wanted = connections(plan.sessions(), plan);
     if let Some(most) = facts.sessions_per_user.filter(|most| *most < wanted) {
-        return advice(
+        return fail(
             "sessions",
-            Severity::Fail,
             format!("{wanted} sessions are needed and the profile allows {most} (SESSIONS_PER_USER)"),
             "raise it, or use fewer sessions",
         );
@@ -115,18 +103,16 @@ pub(super) fn sessions(facts: &Facts, plan: &Plan) -> Advice {
         .into_iter()
         .filter_map(|name| facts.settings.number(name).filter(|limit| *limit > 0).map(|limit| (limit, name)));
     let (Some((most, name)), Some(there)) = (limits.min(), facts.sessions) else {
-        return advice(
+        return note(
             "sessions",
-            Severity::Note,
             format!("{wanted} sessions are needed; how many are free cannot be seen"),
             "GRANT SELECT on SYS.V_$SESSION and SYS.V_$PARAMETER",
         );
     };
     let free = most.saturating_sub(there);
     if free < wanted {
-        return advice(
+        return fail(
             "sessions",
-            Severity::Fail,
             format!("{wanted} sessions are needed and {free} are free of {name} = {most}"),
             format!(
                 "ALTER SYSTEM SET {name} = {} SCOPE = SPFILE and restart, or use fewer sessions",
@@ -153,9 +139,8 @@ pub(super) fn writable(facts: &Facts, plan: &Plan) -> Advice {
         );
     }
     if facts.place.status != "ONLINE" {
-        return advice(
+        return fail(
             "writable",
-            Severity::Fail,
             format!("tablespace {} is {}", facts.place.name, facts.place.status),
             format!("ALTER TABLESPACE {} ONLINE, or READ WRITE", facts.place.name),
         );
@@ -165,18 +150,10 @@ pub(super) fn writable(facts: &Facts, plan: &Plan) -> Advice {
 
 /// Whether the plan's block size is the tablespace's, and one that can hold one row.
 pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
-    let (own, name) = (Bytes(facts.place.block_size), &facts.place.name);
-    if let Err(error) = check_block_bytes(facts.place.block_size) {
-        return advice("block_size", Severity::Fail, error.message, error.hint);
-    }
-    match plan.data.block_size {
-        Some(wish) if wish != own => advice(
-            "block_size",
-            Severity::Fail,
-            format!("the plan asks for blocks of {wish}, and those of tablespace {name} have {own}"),
-            "leave data.block_size out, or name a tablespace of that block size by ?tablespace=NAME",
-        ),
-        _ => ok("block_size", format!("blocks of tablespace {name} have {own}")),
+    let (place, wish) = (&facts.place, plan.data.block_size);
+    match check_block_bytes(place.block_size).and_then(|()| chosen_block_size(wish, place)) {
+        Ok(own) => ok("block_size", format!("blocks of tablespace {} have {own}", place.name)),
+        Err(error) => failed("block_size", &error),
     }
 }
 
@@ -185,34 +162,26 @@ pub(super) fn others(facts: &Facts) -> Advice {
     let list =
         "SELECT sid, username, program, event FROM v$session WHERE type = 'USER' AND status = 'ACTIVE'";
     match facts.others {
-        Some((_, active)) if active > 0 => advice(
+        Some((_, active)) if active > 0 => warn(
             "others",
-            Severity::Warn,
             format!("{active} other sessions are at work here; their work is in the counters"),
             format!("end them or wait: {list}"),
         ),
-        Some((all, _)) if all > 0 => advice(
+        Some((all, _)) if all > 0 => note(
             "others",
-            Severity::Note,
             format!("{all} other sessions are connected and idle"),
             format!("make sure they stay idle: {list}"),
         ),
         Some(_) => ok("others", "no other user is connected"),
-        None => advice(
-            "others",
-            Severity::Note,
-            "sessions of other users cannot be seen",
-            "GRANT SELECT ON SYS.V_$SESSION",
-        ),
+        None => note("others", "sessions of other users cannot be seen", "GRANT SELECT ON SYS.V_$SESSION"),
     }
 }
 
 /// A cache of results answers without reading.
 pub(super) fn result_cache(facts: &Facts) -> Advice {
     match facts.settings.value("result_cache_mode") {
-        Some(mode) if mode.starts_with("FORCE") => advice(
+        Some(mode) if mode.starts_with("FORCE") => warn(
             "result_cache",
-            Severity::Warn,
             format!("result_cache_mode is {mode}: repeated reads are answered from it and read no block"),
             "ALTER SYSTEM SET result_cache_mode = MANUAL",
         ),
@@ -223,9 +192,8 @@ pub(super) fn result_cache(facts: &Facts) -> Advice {
 /// Statements are shared by their binds already.
 pub(super) fn cursor_sharing(facts: &Facts) -> Advice {
     match facts.settings.value("cursor_sharing") {
-        Some(mode) if mode != "EXACT" => advice(
+        Some(mode) if mode != "EXACT" => note(
             "cursor_sharing",
-            Severity::Note,
             format!(
                 "cursor_sharing is {mode}; Dyno binds all values, and what remains in its blocks would be replaced too"
             ),

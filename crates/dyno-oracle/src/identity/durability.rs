@@ -1,36 +1,32 @@
 //! Checks of what decides how much a commit costs.
 
 use dyno_plan::{Commit, Length, Plan};
-use dyno_record::{Advice, Severity};
+use dyno_record::Advice;
 
 use super::facts::Facts;
-use dyno_engine::advice::{advice, ok};
+use dyno_engine::advice::{fail, note, ok, warn};
 
 /// Whether commits wait as the plan has it.
 pub(super) fn commit(facts: &Facts, plan: &Plan) -> Advice {
     let wait = facts.settings.value("commit_wait");
     match (plan.workload.commit, wait) {
-        (Commit::Nowait, Some("FORCE_WAIT")) => advice(
+        (Commit::Nowait, Some("FORCE_WAIT")) => fail(
             "commit",
-            Severity::Fail,
             "the plan's commits are not to wait, and commit_wait of the instance is FORCE_WAIT, which lets all wait",
             "workload.commit = \"wait\", or ALTER SYSTEM RESET commit_wait",
         ),
-        (Commit::Plsql, Some(value)) => advice(
+        (Commit::Plsql, Some(value)) => warn(
             "commit",
-            Severity::Warn,
             format!("commit_wait of the instance is {value}: PL/SQL commits in that way, and not in its own"),
             "ALTER SYSTEM RESET commit_wait",
         ),
-        (Commit::Nowait, _) => advice(
+        (Commit::Nowait, _) => note(
             "commit",
-            Severity::Note,
             "no commit waits for its redo (workload.commit = \"nowait\"): what a crash loses was acknowledged",
             "workload.commit = \"wait\" measures commits that last",
         ),
-        (Commit::Plsql, None) => advice(
+        (Commit::Plsql, None) => note(
             "commit",
-            Severity::Note,
             "commits run inside PL/SQL, which waits once at the end of a call (workload.commit = \"plsql\")",
             "workload.commit = \"wait\" lets each commit wait",
         ),
@@ -43,21 +39,15 @@ pub(super) fn commit(facts: &Facts, plan: &Plan) -> Advice {
 /// Whether the window is long enough to hold the work that full redo logs cause.
 pub(super) fn redo_logs(facts: &Facts, plan: &Plan) -> Advice {
     let Some((groups, bytes)) = facts.redo else {
-        return advice(
-            "redo_logs",
-            Severity::Note,
-            "the online redo logs cannot be seen",
-            "GRANT SELECT ON SYS.V_$LOG",
-        );
+        return note("redo_logs", "the online redo logs cannot be seen", "GRANT SELECT ON SYS.V_$LOG");
     };
     let words = format!("{groups} redo logs of {} MiB and more", bytes >> 20);
     if plan.workload.update_pct == 0 {
         return ok("redo_logs", format!("the run only reads; there are {words}"));
     }
     match plan.run.length() {
-        Length::Time(time) => advice(
+        Length::Time(time) => note(
             "redo_logs",
-            Severity::Note,
             format!(
                 "there are {words}; until updates have filled all of them once, blocks are written lazily and updates look cheaper"
             ),
@@ -72,9 +62,8 @@ pub(super) fn redo_logs(facts: &Facts, plan: &Plan) -> Advice {
 /// Modes that make the database write more than a commit needs, or less.
 pub(super) fn logging(facts: &Facts) -> Advice {
     let Some([log_mode, force, .., protection]) = &facts.database else {
-        return advice(
+        return note(
             "logging",
-            Severity::Note,
             "log mode and force logging cannot be seen",
             "GRANT SELECT ON SYS.V_$DATABASE",
         );

@@ -1,12 +1,13 @@
 //! The list of everything that is checked before a run.
 
-use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_plan::Plan;
 use dyno_record::Advice;
 
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::facts::{Facts, ask};
 use super::{checks, durability, room};
+use dyno_engine::advice::{data, data_of};
 use dyno_engine::error::TargetError;
 
 /// Everything that would falsify or prevent a run of `plan`, and what is well.
@@ -20,12 +21,7 @@ pub(crate) fn preflight(
 
 /// The findings in the order in which they are shown.
 pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
-    let wanted = DataSpec::resolve(&plan.data, Bytes(facts.place.block_size));
-    // Older data may serve the plan, too.
-    let spec = match &facts.data {
-        Ok(there) => there.serving(wanted, &plan.workload),
-        Err(_) => wanted,
-    };
+    let spec = data_of(plan, facts.place.block_size, &facts.data);
     vec![
         checks::reach(facts),
         checks::version(facts),
@@ -43,7 +39,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         room::tablespace(facts),
         room::file_io(facts),
         room::cache(facts, &spec),
-        room::data(facts, &spec),
+        data(&facts.data, &spec),
         room::space(facts, &spec, plan),
     ]
 }

@@ -1,43 +1,34 @@
 //! Checks of caches, storage and room.
 
 use dyno_plan::{DataSpec, Plan};
-use dyno_record::{Advice, Severity};
+use dyno_record::Advice;
 
 use super::facts::Facts;
-use dyno_engine::advice::{advice, ok};
+use dyno_engine::advice::{self, fail, note, ok, still_needed};
 use dyno_engine::data::OWN_ROWS;
 use dyno_engine::disk::human;
-use dyno_engine::load::DataState;
 
 /// Bytes of an index entry, its share of half-empty blocks included.
 const INDEX_BYTES_PER_ROW: u64 = 32;
 
-/// Share of a table on top of its rows' blocks: bitmaps of free space and the rest of the last extents.
-const OVERHEAD_SHARE: u64 = 50;
-
 /// Bytes that the data of `spec` takes.
 fn data_bytes(spec: &DataSpec) -> u64 {
-    let tables = spec.total_rows().saturating_mul(spec.block_size);
-    let entries = spec.rows.saturating_mul(1 + u64::from(spec.secondary));
-    let indexes = u64::from(spec.schemas).saturating_mul(entries).saturating_mul(INDEX_BYTES_PER_ROW);
-    tables.saturating_add(indexes).saturating_add(tables / OVERHEAD_SHARE)
+    advice::data_bytes(spec, INDEX_BYTES_PER_ROW * (1 + u64::from(spec.secondary)))
 }
 
 /// What of the tablespace would shape the layout.
 pub(super) fn tablespace(facts: &Facts) -> Advice {
     let place = &facts.place;
     if place.compressed {
-        return advice(
+        return note(
             "tablespace",
-            Severity::Note,
             format!("tablespace {} compresses tables by default; Dyno's are made NOCOMPRESS", place.name),
             "nothing is to be done",
         );
     }
     if place.space_management != "AUTO" {
-        return advice(
+        return note(
             "tablespace",
-            Severity::Note,
             format!(
                 "tablespace {} keeps free space in lists: loading connections wait for each other",
                 place.name
@@ -54,17 +45,15 @@ pub(super) fn file_io(facts: &Facts) -> Advice {
         Some(mode) if mode.eq_ignore_ascii_case("SETALL") || mode.eq_ignore_ascii_case("DIRECTIO") => {
             ok("file_io", format!("filesystemio_options is {mode}: files bypass the page cache"))
         }
-        Some(mode) => advice(
+        Some(mode) => note(
             "file_io",
-            Severity::Note,
             format!(
                 "filesystemio_options is {mode}: files in a file system are read through the page cache, which may answer instead of the storage; ASM, Exadata and direct NFS bypass it anyway"
             ),
             "ALTER SYSTEM SET filesystemio_options = SETALL SCOPE = SPFILE and restart",
         ),
-        None => advice(
+        None => note(
             "file_io",
-            Severity::Note,
             "whether files bypass the page cache cannot be seen",
             "GRANT SELECT ON SYS.V_$PARAMETER",
         ),
@@ -79,51 +68,25 @@ pub(super) fn cache(facts: &Facts, spec: &DataSpec) -> Advice {
         .into_iter()
         .find_map(|name| facts.settings.number(name).filter(|bytes| *bytes > 0).map(|bytes| (name, bytes)))
     else {
-        return advice(
+        return note(
             "cache",
-            Severity::Note,
             format!("the data has {}; how large the buffer cache is cannot be seen", human(data)),
             "GRANT SELECT ON SYS.V_$PARAMETER",
         );
     };
     let found = format!("the data has {} and {name} is {}", human(data), human(cache));
     if data <= cache {
-        return advice(
+        return note(
             "cache",
-            Severity::Note,
             format!("{found}: once warm, most reads are logical and few reach the storage"),
             "to measure storage, load more than fits, such as four times the cache",
         );
     }
-    advice(
+    note(
         "cache",
-        Severity::Note,
         format!("{found}: the share that does not fit is read from outside the buffer cache"),
         "to measure the cache alone, load less",
     )
-}
-
-/// Whether the plan's data is there.
-pub(super) fn data(facts: &Facts, spec: &DataSpec) -> Advice {
-    match &facts.data {
-        Ok(DataState::Loaded { spec: there, at, .. }) if there == spec => {
-            ok("data", format!("the plan's data is loaded, since {at}"))
-        }
-        Ok(DataState::Partial { spec: there, rows, .. }) if there == spec => advice(
-            "data",
-            Severity::Note,
-            format!("a load of the plan's data was broken off after {rows} of {} rows", spec.total_rows()),
-            "dyno load resumes it",
-        ),
-        Ok(DataState::Empty) => advice("data", Severity::Note, "nothing is loaded yet", "dyno load"),
-        Ok(_) => advice(
-            "data",
-            Severity::Fail,
-            "other data than the plan's is there",
-            "dyno load --replace, or change section [data] of the plan",
-        ),
-        Err(error) => advice("data", Severity::Fail, error.message.clone(), error.hint.clone()),
-    }
 }
 
 /// Bytes that the rows which sessions of `plan` insert take at most, each in a block of its own.
@@ -138,9 +101,8 @@ fn inserted_bytes(plan: &Plan, block_size: u64) -> u64 {
 fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Advice {
     let loaded = format!("the data is loaded already ({})", human(loaded));
     match quota_left.filter(|left| *left < inserted) {
-        Some(left) => advice(
+        Some(left) => note(
             "space",
-            Severity::Note,
             format!(
                 "{loaded}; inserts take up to {}, and the quota leaves {} beside what earlier runs have taken",
                 human(inserted),
@@ -155,19 +117,14 @@ fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Adv
 /// Whether a load, and what a run inserts, has room.
 pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
     let inserted = inserted_bytes(plan, spec.block_size);
-    let there = match &facts.data {
-        Ok(DataState::Loaded { spec: there, .. }) if there == spec => {
-            return space_when_loaded(data_bytes(spec), inserted, facts.quota_left);
-        }
-        Ok(DataState::Partial { spec: there, rows, .. }) if there == spec => rows * spec.block_size,
-        _ => 0,
+    let needed = data_bytes(spec).saturating_add(inserted);
+    let Some(needed) = still_needed(&facts.data, spec, needed) else {
+        return space_when_loaded(data_bytes(spec), inserted, facts.quota_left);
     };
-    let needed = data_bytes(spec).saturating_add(inserted).saturating_sub(there);
     let name = &facts.place.name;
     if let Some(left) = facts.quota_left.filter(|left| *left < needed) {
-        return advice(
+        return fail(
             "space",
-            Severity::Fail,
             format!("a load needs {}, and the quota on {name} leaves {}", human(needed), human(left)),
             format!("ALTER USER {} QUOTA UNLIMITED ON {name}, or load less", facts.who.user),
         );
@@ -176,9 +133,8 @@ pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
         Some(free) if free >= needed => {
             ok("space", format!("a load needs {}, and {} are free in {name}", human(needed), human(free)))
         }
-        free => advice(
+        free => note(
             "space",
-            Severity::Note,
             format!(
                 "a load needs {}, and {} are free in the files of {name} as they are; files may grow",
                 human(needed),
@@ -193,6 +149,7 @@ pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
 mod tests {
     use dyno_plan::Engines;
     use dyno_plan::read::{PlanSource, read};
+    use dyno_record::Severity;
 
     use super::*;
 

@@ -1,17 +1,13 @@
 //! Everything a load fills, created empty. Each object is recorded before it is made, so whatever a crash leaves behind is
 //! known.
 
-use dyno_plan::DataSpec;
-
-use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::sql::{self, Statement};
-use super::meta::{FORMAT, Found, MARK, SECONDARY};
-use super::rows::Loading;
-use super::session::explain;
-use super::tables::Table;
-use dyno_engine::data::mix;
+use super::meta::{Found, HOME};
+use super::session::{Loading, explain};
+use super::tables::{Table, column_definitions, dictionary_name};
 use dyno_engine::error::TargetError;
+use dyno_engine::layout::{fresh_mark, pairs};
 
 /// The metadata tables in the order of their creation.
 pub(super) const META_TABLES: [(&str, Statement); 4] = [
@@ -21,13 +17,9 @@ pub(super) const META_TABLES: [(&str, Statement); 4] = [
     ("dyno_tables", sql::CREATE_TABLES),
 ];
 
-/// Creates the metadata and describes `spec` in it.
-pub(super) fn metadata(
-    connection: &Connection,
-    config: &ConnectConfig,
-    spec: &DataSpec,
-    dyno_version: &str,
-) -> Result<(), TargetError> {
+/// Creates the metadata and describes the spec in it.
+pub(super) fn metadata(connection: &Connection, loading: &Loading<'_>) -> Result<(), TargetError> {
+    let config = loading.loaders.0;
     let mark = fresh_mark();
     let clause = config.tablespace_clause();
     let made = || -> Result<(), TargetError> {
@@ -42,42 +34,19 @@ pub(super) fn metadata(
                 record(connection, name, &mark)?;
             }
         }
-        describe(connection, spec, &mark, dyno_version)
+        describe(connection, loading, &mark)
     };
     made().map_err(|error| explain(error, "Dyno's metadata tables cannot be created", config))
 }
 
-fn describe(
-    connection: &Connection,
-    spec: &DataSpec,
-    mark: &str,
-    dyno_version: &str,
-) -> Result<(), TargetError> {
-    let pairs = [
-        ("format", FORMAT.to_owned()),
-        ("mark", mark.to_owned()),
-        ("schemas", spec.schemas.to_string()),
-        ("rows", spec.rows.to_string()),
-        ("scan_rows", spec.scan_rows.to_string()),
-        ("block_size", spec.block_size.to_string()),
-        ("compressible", spec.compressible.to_string()),
-        ("seed", spec.seed.to_string()),
-        (SECONDARY, spec.secondary.to_string()),
-        ("dyno_version", dyno_version.to_owned()),
-    ];
-    for (name, value) in &pairs {
+fn describe(connection: &Connection, loading: &Loading<'_>, mark: &str) -> Result<(), TargetError> {
+    let mut all = pairs(loading.spec, HOME.format, &loading.options.dyno_version);
+    all.push(("mark", mark.to_owned()));
+    for (name, value) in &all {
         connection.run(&sql::NOTE_META.text(), &[("name", name), ("value", value)])?;
     }
     connection.run(&sql::NOTE_META_NOW.text(), &[("name", &"started_at")])?;
     connection.commit()
-}
-
-/// A comment that no other load has: of the moment and this process.
-fn fresh_mark() -> String {
-    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // The low half of the nanoseconds is what differs.
-    let number = mix(since_epoch.as_nanos() as u64 ^ mix(u64::from(std::process::id())));
-    format!("{MARK}{number:016x}")
 }
 
 /// Notes for good that table `name` is about to be made.
@@ -100,12 +69,12 @@ pub(super) fn tables(
     loading: &Loading<'_>,
     found: &Found,
 ) -> Result<(), TargetError> {
-    for table in loading.tables.iter().filter(|table| !found.has(&table.dictionary_name())) {
-        if found.unfinished.contains(&table.dictionary_name()) {
+    for table in loading.tables.iter().filter(|table| !found.has(&dictionary_name(table))) {
+        if found.unfinished.contains(&dictionary_name(table)) {
             connection.run(&sql::DROP_TABLE.with(&[("table", &table.name())]), &[])?;
         }
         create(connection, table, loading, &found.mark).map_err(|error| {
-            explain(error, &format!("table {} cannot be created", table.name()), loading.config)
+            explain(error, &format!("table {} cannot be created", table.name()), loading.loaders.0)
         })?;
     }
     Ok(())
@@ -118,7 +87,7 @@ fn create(
     mark: &str,
 ) -> Result<(), TargetError> {
     let name = table.name();
-    let (columns, clause) = (table.column_definitions(loading.spec), loading.config.tablespace_clause());
+    let (columns, clause) = (column_definitions(table, loading.spec), loading.loaders.0.tablespace_clause());
     record(connection, &name, mark)?;
     connection.run(
         &sql::CREATE_TABLE.with(&[("table", &name), ("columns", &columns), ("tablespace", &clause)]),

@@ -3,9 +3,10 @@
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::sql;
-use super::meta::{self, MARK, There};
+use super::meta::{self, There};
 use super::session::explain;
 use dyno_engine::error::TargetError;
+use dyno_engine::layout::MARK;
 use dyno_engine::load::DropItem;
 
 /// Rows of a table that was begun and not finished: the probe row at most.

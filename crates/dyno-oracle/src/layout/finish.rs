@@ -1,76 +1,56 @@
 //! What comes after the rows: index, statistics, measuring, and the note that all is done.
 
-use std::sync::{Mutex, PoisonError};
-
 use oracledb::ToDbValue;
 
 use super::super::connection::Connection;
 use super::super::sql;
-use super::rows::Loading;
-use super::session::explain;
-use super::tables::{Index, Table};
+use super::session::{Loading, explain};
+use super::tables::{Table, dictionary_name, indexes};
 use super::verify::measure;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::SchemaFacts;
 
 /// Builds the indexes that are not there yet.
 pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
-    let of = |table: &Table| table.indexes(loading.spec).into_iter().map(|index| (*table, index)).collect();
-    let all: Vec<(Table, Index)> = loading.tables.iter().flat_map(|table| -> Vec<_> { of(table) }).collect();
-    loading.progress.phase("index", all.iter().map(|(table, _)| table.rows).sum());
-    let logging = if loading.config.index_nologging { "NOLOGGING" } else { "LOGGING" };
-    let clause = loading.config.tablespace_clause();
-    loading.each(all.len(), &|connection, job| {
-        let (table, index) = &all[job];
-        let name = index.dictionary_name();
-        let there = connection.rows(&sql::INDEX_THERE.text(), &[("index_name", &name)])?;
-        if there.is_empty() {
+    let tables: Vec<Table> = loading.tables.iter().filter(|table| table.has_keys()).copied().collect();
+    let config = loading.loaders.0;
+    let logging = if config.index_nologging { "NOLOGGING" } else { "LOGGING" };
+    let clause = config.tablespace_clause();
+    loading.each_table("index", &tables, &|connection, table| {
+        for (index, column) in indexes(table, loading.spec) {
+            let name = index.to_uppercase();
+            if !connection.rows(&sql::INDEX_THERE.text(), &[("index_name", &name)])?.is_empty() {
+                continue;
+            }
             let create = sql::CREATE_INDEX.with(&[
-                ("index", &index.name),
+                ("index", &index),
                 ("table", &table.name()),
-                ("column", index.column),
+                ("column", column),
                 ("tablespace", &clause),
                 ("logging", logging),
             ]);
-            connection
-                .run(&create, &[])
-                .map_err(|error| explain(error, &format!("index {name} cannot be built"), loading.config))?;
+            let doing = format!("index {name} cannot be built");
+            connection.run(&create, &[]).map_err(|error| explain(error, &doing, config))?;
         }
-        loading.progress.advance(table.rows, 0);
         Ok(())
     })
 }
 
 /// Gathers the optimizer's statistics, and locks them.
 pub(super) fn statistics(loading: &Loading<'_>) -> Result<(), TargetError> {
-    loading.progress.phase("statistics", loading.spec.total_rows());
-    loading.each(loading.tables.len(), &|connection, job| {
-        let table = loading.tables[job];
-        let name = table.dictionary_name();
-        connection.run(&sql::GATHER_STATISTICS.text(), &[("table_name", &name)]).map_err(|error| {
-            explain(error, &format!("statistics of {name} cannot be gathered"), loading.config)
-        })?;
-        loading.progress.advance(table.rows, 0);
-        Ok(())
+    loading.each_table("statistics", &loading.tables, &|connection, table| {
+        let name = dictionary_name(table);
+        let doing = format!("statistics of {name} cannot be gathered");
+        let gathered = connection.run(&sql::GATHER_STATISTICS.text(), &[("table_name", &name)]);
+        gathered.map(|_| ()).map_err(|error| explain(error, &doing, loading.loaders.0))
     })
 }
 
 /// Measures every table, fails if one is not what it shall be, and notes the facts and the end of the load.
 pub(super) fn verify(control: &Connection, loading: &Loading<'_>) -> Result<Vec<SchemaFacts>, TargetError> {
-    loading.progress.phase("verify", loading.spec.total_rows());
-    let measured = Mutex::new(Vec::new());
-    loading.each(loading.tables.len(), &|connection, job| {
-        let table = loading.tables[job];
-        let facts = measure(connection, loading.spec, &table)?;
-        loading.progress.advance(facts.rows, 0);
-        measured.lock().unwrap_or_else(PoisonError::into_inner).push((table, facts));
-        Ok(())
-    })?;
-    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
-    measured.sort_by_key(|(table, ..)| (table.kind, table.schema));
-    let facts: Vec<SchemaFacts> = measured.into_iter().map(|(_, facts)| facts).collect();
+    let facts = loading.measure(&|connection, table| measure(connection, loading.spec, table))?;
     note(control, &facts)
-        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.config))?;
+        .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;
     Ok(facts)
 }
 

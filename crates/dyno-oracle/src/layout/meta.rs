@@ -5,25 +5,18 @@
 //! recorded before it is made. Every finished table carries the load's mark as its comment, so one that somebody else made
 //! under an old name is never taken for ours.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
-use dyno_plan::DataSpec;
-
-use super::super::connection::Connection;
+use super::super::connection::{Connection, Row};
 use super::super::sql;
-use super::tables::Table;
-use dyno_engine::data::TableKind;
-use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::load::{DataState, DropItem, SchemaFacts};
+use super::tables::{dictionary_name, tables};
+use dyno_engine::error::TargetError;
+use dyno_engine::layout::{Home, MARK, Notes, chunks};
+use dyno_engine::load::{DataState, DropItem};
 
-/// Version of this layout; another one is neither run nor resumed, only dropped.
-pub(super) const FORMAT: &str = "1";
-
-/// The name of what tells whether rows have a secondary key.
-pub(super) const SECONDARY: &str = "secondary";
-
-/// What every mark begins with.
-pub(super) const MARK: &str = "dyno load ";
+/// Where it is, in the version of this layout; another one is neither run nor resumed, only dropped.
+pub(super) const HOME: Home =
+    Home { place: "(DYNO_META and its kin)", meta: "DYNO_META", tables: "DYNO_TABLES", format: "1" };
 
 /// What is there, and whatever a resuming load needs to know beside it.
 #[derive(Debug)]
@@ -47,12 +40,6 @@ impl Found {
     }
 }
 
-fn broken(what: impl std::fmt::Display) -> TargetError {
-    let message = format!("Dyno's metadata (DYNO_META and its kin) cannot be used: {what}");
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("`dyno load --replace` drops what Dyno made and loads anew")
-}
-
 /// One table of this user whose name begins as Dyno's do.
 #[derive(Debug, Clone)]
 pub(super) struct There {
@@ -73,7 +60,7 @@ impl There {
 /// Every table of this user whose name begins as Dyno's do.
 pub(super) fn there(connection: &Connection) -> Result<Vec<There>, TargetError> {
     let rows = connection.rows(&sql::TABLES_THERE.text(), &[])?;
-    let read = |row: &super::super::connection::Row| {
+    let read = |row: &Row| {
         Some(There {
             name: row.get(0)?.to_owned(),
             mark: row.get(1).unwrap_or_default().to_owned(),
@@ -98,85 +85,32 @@ pub(super) fn read(connection: &Connection) -> Result<Option<Found>, TargetError
         return Ok(None);
     }
     let rows = connection.rows(&sql::READ_META.text(), &[])?;
-    let meta: HashMap<&str, &str> = rows.iter().filter_map(|row| Some((row.get(0)?, row.get(1)?))).collect();
-    match meta.get("format") {
-        Some(&FORMAT) => {}
-        Some(other) => {
-            return Err(broken(format!("its format is {other:?} and this version of Dyno knows {FORMAT}")));
-        }
-        None if meta.is_empty() => return Ok(None),
-        None => return Err(broken("DYNO_META names no format")),
+    let notes = Notes::new(&HOME, &rows);
+    if notes.is_empty() {
+        return Ok(None);
     }
-    let spec = spec(&meta)?;
-    let mark = meta.get("mark").copied().unwrap_or_default().to_owned();
-    let chunk_rows = connection.rows(&sql::READ_CHUNKS.text(), &[])?;
-    let chunks =
-        chunk_rows.iter().filter_map(|row| Some((row.get(0)?.to_owned(), row.parse(1)?, row.parse(2)?)));
+    let spec = notes.spec()?;
+    let mark = notes.text("mark");
+    let (chunks, rows) = chunks(&connection.rows(&sql::READ_CHUNKS.text(), &[])?);
     let recorded = recorded(connection)?;
     let named = |finished: bool| {
         let of_kind = |table: &&There| if finished { table.mark == mark } else { table.mark.is_empty() };
         let ours = there.iter().filter(of_kind).filter(|table| recorded.contains(&table.name));
         ours.map(|table| table.name.clone()).collect::<BTreeSet<_>>()
     };
-    let (tables, unfinished) = (named(true), named(false));
-    let state = match meta.get("finished_at") {
-        Some(at) => {
-            if let Some(table) =
-                Table::all(&spec).iter().find(|table| !tables.contains(&table.dictionary_name()))
-            {
-                let name = table.dictionary_name();
-                return Err(broken(format!(
-                    "table {name} is not there any more, or not the one that was loaded"
-                )));
-            }
-            DataState::Loaded { tables: facts(connection)?, spec, at: (*at).to_owned() }
+    let (finished, unfinished) = (named(true), named(false));
+    let state = notes.state(spec, rows, |spec| {
+        if let Some(name) = tables(spec).iter().map(dictionary_name).find(|name| !finished.contains(name)) {
+            let what = format!("table {name} is not there any more, or not the one that was loaded");
+            return Err(HOME.broken(what));
         }
-        None => DataState::Partial {
-            spec,
-            since: meta.get("started_at").copied().unwrap_or_default().to_owned(),
-            rows: chunk_rows.iter().filter_map(|row| row.parse::<u64>(3)).sum(),
-        },
-    };
-    Ok(Some(Found { state, mark, chunks: chunks.collect(), tables, unfinished }))
+        HOME.facts(&connection.rows(&sql::READ_TABLES.text(), &[])?)
+    })?;
+    Ok(Some(Found { state, mark, chunks, tables: finished, unfinished }))
 }
 
 /// Names that are recorded as Dyno's, the last made first.
 pub(super) fn recorded(connection: &Connection) -> Result<Vec<String>, TargetError> {
     let rows = connection.rows(&sql::READ_OBJECTS.text(), &[])?;
     Ok(rows.iter().filter_map(|row| row.get(1).map(str::to_owned)).collect())
-}
-
-fn spec(meta: &HashMap<&str, &str>) -> Result<DataSpec, TargetError> {
-    fn number<T: std::str::FromStr>(meta: &HashMap<&str, &str>, name: &str) -> Result<T, TargetError> {
-        let text = meta.get(name).ok_or_else(|| broken(format!("{name} is missing")))?;
-        text.parse().map_err(|_| broken(format!("{name} is {text:?}")))
-    }
-    Ok(DataSpec {
-        schemas: number(meta, "schemas")?,
-        rows: number(meta, "rows")?,
-        scan_rows: number(meta, "scan_rows")?,
-        block_size: number(meta, "block_size")?,
-        compressible: number(meta, "compressible")?,
-        seed: number(meta, "seed")?,
-        // Loads of older versions have none, and do not say so.
-        secondary: meta.contains_key(SECONDARY) && number(meta, SECONDARY)?,
-    })
-}
-
-/// What was measured of each table when the load was finished.
-fn facts(connection: &Connection) -> Result<Vec<SchemaFacts>, TargetError> {
-    let rows = connection.rows(&sql::READ_TABLES.text(), &[])?;
-    let fact = |row: &super::super::connection::Row| {
-        let kinds = [TableKind::Rows, TableKind::Scan];
-        let kind = kinds.into_iter().find(|kind| Some(kind.name()) == row.get(0))?;
-        Some(SchemaFacts {
-            schema: row.parse(1)?,
-            kind: kind.name(),
-            table: row.get(2)?.to_owned(),
-            rows: row.parse(3)?,
-            blocks: row.parse(4)?,
-            bytes: row.parse(5)?,
-        })
-    };
-    rows.iter().map(|row| fact(row).ok_or_else(|| broken("a row of DYNO_TABLES cannot be read"))).collect()
 }

@@ -4,9 +4,9 @@ use dyno_plan::DataSpec;
 
 use super::super::connection::Connection;
 use super::super::sql;
-use super::tables::Table;
-use dyno_engine::data::TableKind;
+use super::tables::tables_of_rows;
 use dyno_engine::error::TargetError;
+use dyno_engine::row::first;
 
 /// Rows that one transaction deletes at most: some tens of megabytes of undo.
 const SWEPT_ROWS: u64 = 10_000;
@@ -14,10 +14,10 @@ const SWEPT_ROWS: u64 = 10_000;
 /// How many there are in all schemas.
 pub(crate) fn count(connection: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     let mut sum = 0;
-    for table in of_rows(spec) {
+    for table in tables_of_rows(spec) {
         let sql = sql::OWN_ROWS.with(&[("table", &table.name())]);
         let rows = connection.rows(&sql, &[("last_key", &table.rows)])?;
-        sum += rows.first().and_then(|row| row.parse::<u64>(0)).unwrap_or(0);
+        sum += first::<u64>(&rows, 0).unwrap_or(0);
     }
     Ok(sum)
 }
@@ -25,7 +25,7 @@ pub(crate) fn count(connection: &Connection, spec: &DataSpec) -> Result<u64, Tar
 /// Table, file and block of each of them.
 pub(crate) fn places(connection: &Connection, spec: &DataSpec) -> Result<Vec<String>, TargetError> {
     let mut places = Vec::new();
-    for table in of_rows(spec) {
+    for table in tables_of_rows(spec) {
         let sql = sql::OWN_PLACES.with(&[("table", &table.name())]);
         let rows = connection.rows(&sql, &[("last_key", &table.rows)])?;
         // The last three letters of a rowid are the row's place within its block.
@@ -38,7 +38,7 @@ pub(crate) fn places(connection: &Connection, spec: &DataSpec) -> Result<Vec<Str
 /// Deletes them; returns how many they were.
 pub(crate) fn delete(connection: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     let mut sum = 0;
-    for table in of_rows(spec) {
+    for table in tables_of_rows(spec) {
         let sql = sql::SWEEP_UP.with(&[("table", &table.name())]);
         loop {
             let swept = connection.run(&sql, &[("last_key", &table.rows), ("most", &SWEPT_ROWS)])?;
@@ -50,9 +50,4 @@ pub(crate) fn delete(connection: &Connection, spec: &DataSpec) -> Result<u64, Ta
         }
     }
     Ok(sum)
-}
-
-/// The tables that have such rows.
-fn of_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
-    Table::all(spec).into_iter().filter(|table| table.kind == TableKind::Rows)
 }

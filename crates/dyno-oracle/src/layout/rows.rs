@@ -1,22 +1,16 @@
 //! Filling the tables: arrays of rows in random key order, one transaction per chunk.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-
-use dyno_plan::DataSpec;
 use oracledb::ToDbValue;
 
-use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::sql;
-use super::meta::Found;
-use super::session::{Loaders, explain};
-use super::tables::{Table, names_and_binds};
+use super::session::{Loading, explain};
+use super::tables::{Table, dictionary_name, names_and_binds};
 use dyno_engine::chunks::{Chunk, whole_tables};
-use dyno_engine::data::{CLASSIC_COLUMN_BYTES, Filler, Permutation, TEXT_COLUMNS, table_seed};
-use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::load::{Cancel, LoadOptions, Progress};
-use dyno_engine::pool::{self, cancelled};
+use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
+use dyno_engine::error::TargetError;
+use dyno_engine::layout::{Chunks, RowText, Written, all_taken};
+use dyno_engine::pool::cancelled;
 
 /// Rows of one array: 640 KB on the wire, and one round trip.
 const ARRAY_ROWS: u64 = 256;
@@ -25,61 +19,17 @@ const ARRAY_ROWS: u64 = 256;
 /// short enough that taking it back after a crash is a matter of seconds.
 const CHUNK_ROWS: u64 = 4096;
 
-/// What a filling wrote.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Written {
-    pub(super) rows: u64,
-    pub(super) bytes: u64,
-}
-
-/// How and by whom a load is done.
-pub(super) struct Loading<'a> {
-    pub(super) config: &'a ConnectConfig,
-    pub(super) spec: &'a DataSpec,
-    pub(super) tables: &'a [Table],
-    pub(super) options: &'a LoadOptions,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) cancel: &'a Cancel,
-}
-
-impl Loading<'_> {
-    /// The chunks that are there for good, by the table's place in the list and first position.
-    pub(super) fn done(&self, found: &Found) -> HashSet<(usize, u64)> {
-        let chunk = |(kind, schema, first): &(String, u32, u64)| {
-            let is_it = |table: &Table| table.kind.name() == kind && table.schema == *schema;
-            Some((self.tables.iter().position(is_it)?, *first))
-        };
-        found.chunks.iter().filter_map(chunk).collect()
-    }
-
-    /// Does `jobs` jobs on the load's connections.
-    pub(super) fn each(
-        &self,
-        jobs: usize,
-        work: &(dyn Fn(&mut Connection, usize) -> Result<(), TargetError> + Sync),
-    ) -> Result<(), TargetError> {
-        pool::run(&Loaders(self.config), self.options.parallel, jobs, self.cancel, work)
-    }
-}
+/// Bytes of content in one row: key, version and text.
+const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * CLASSIC_COLUMN_BYTES) as u64;
 
 /// Writes the rows that are not there yet.
-pub(super) fn fill(loading: &Loading<'_>, done: &HashSet<(usize, u64)>) -> Result<Written, TargetError> {
+pub(super) fn fill(loading: &Loading<'_>, done: &Chunks) -> Result<Written, TargetError> {
     let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, done);
-    loading.progress.phase("rows", chunks.iter().map(|chunk| chunk.rows).sum());
-    let written = Mutex::new(Written::default());
-    loading.each(chunks.len(), &|connection, job| {
-        let chunk = write_chunk(connection, loading, chunks[job])?;
-        loading.progress.advance(chunk.rows, chunk.bytes);
-        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-        written.rows += chunk.rows;
-        written.bytes += chunk.bytes;
-        Ok(())
-    })?;
-    Ok(written.into_inner().unwrap_or_else(PoisonError::into_inner))
+    loading.fill(&chunks, CONTENT_BYTES, &|connection, chunk| write_chunk(connection, loading, chunk))
 }
 
 /// Writes one chunk and the note of it; both or neither are there afterwards.
-fn write_chunk(connection: &Connection, loading: &Loading<'_>, chunk: Chunk) -> Result<Written, TargetError> {
+fn write_chunk(connection: &Connection, loading: &Loading<'_>, chunk: Chunk) -> Result<(), TargetError> {
     let table = loading.tables[chunk.table];
     let Chunk { first, rows, .. } = chunk;
     let (kind, schema) = (table.kind.name(), table.schema);
@@ -89,11 +39,10 @@ fn write_chunk(connection: &Connection, loading: &Loading<'_>, chunk: Chunk) -> 
         connection.run(&sql::NOTE_CHUNK.text(), &binds)?;
         connection.commit()
     });
-    if let Err(error) = written {
+    written.map_err(|error| {
         connection.rollback();
-        return Err(explain(error, &format!("rows cannot be written to {}", table.name()), loading.config));
-    }
-    Ok(Written { rows, bytes: rows * (16 + (TEXT_COLUMNS * CLASSIC_COLUMN_BYTES) as u64) })
+        explain(error, &format!("rows cannot be written to {}", table.name()), loading.loaders.0)
+    })
 }
 
 /// Inserts the rows at `positions`, array by array.
@@ -103,9 +52,7 @@ fn insert(
     table: &Table,
     positions: std::ops::Range<u64>,
 ) -> Result<(), TargetError> {
-    let spec = loading.spec;
-    let filler = Filler::new(spec, table.schema, table.kind, CLASSIC_COLUMN_BYTES);
-    let order = Permutation::new(table.rows, table_seed(spec.seed, table.schema, table.kind));
+    let mut maker = RowText::new(loading.spec, table, CLASSIC_COLUMN_BYTES);
     let sql = insert_sql(table);
     let mut text = Vec::new();
     for first in positions.clone().step_by(ARRAY_ROWS as usize) {
@@ -113,18 +60,11 @@ fn insert(
             return Err(cancelled());
         }
         let count = ARRAY_ROWS.min(positions.end - first);
-        let keys: Vec<u64> = (first..first + count).map(|position| order.key(position)).collect();
-        text.resize(keys.len() * filler.row_bytes(), 0);
-        for (key, row) in keys.iter().zip(text.chunks_exact_mut(filler.row_bytes())) {
-            filler.fill(*key, row);
-        }
-        let sent = send(connection, &sql, &keys, &text)?;
-        if sent != count {
-            let message =
-                format!("{count} rows were sent to {} and the database took {sent}", table.dictionary_name());
-            return Err(TargetError::new(TargetErrorKind::Data, message)
-                .hint("look for triggers on the table, drop what Dyno made, and load again"));
-        }
+        let keys: Vec<u64> = (first..first + count).map(|position| maker.key(position)).collect();
+        text.clear();
+        keys.iter().for_each(|key| text.extend_from_slice(maker.of(*key)));
+        let took = send(connection, &sql, &keys, &text)?;
+        all_taken(&dictionary_name(table), count, took, "triggers")?;
     }
     Ok(())
 }

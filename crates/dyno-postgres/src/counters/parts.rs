@@ -2,7 +2,7 @@
 
 use dyno_plan::DataSpec;
 
-use super::super::layout::{SCHEMA, Table, literal};
+use super::super::layout::{SCHEMA, Table, literal, tables};
 use dyno_engine::data::TableKind;
 
 /// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
@@ -51,13 +51,13 @@ pub(super) fn parts(version_num: u32, spec: &DataSpec) -> Vec<Part> {
         parts.push(Part { name: "dyno.backends", sql: BACKENDS.to_owned() });
     }
     parts.push(company(spec));
-    parts.extend([tables(spec, TableKind::Rows, "dyno.rows"), tables(spec, TableKind::Scan, "dyno.scan")]);
+    parts.extend([of_kind(spec, TableKind::Rows, "dyno.rows"), of_kind(spec, TableKind::Scan, "dyno.scan")]);
     parts
 }
 
 /// What the tables are made of, and what hangs on them.
 fn shape(version_num: u32, spec: &DataSpec) -> Part {
-    let tables = oids(Table::all(spec).iter().map(Table::name));
+    let tables = oids(tables(spec).iter().map(Table::plain_name));
     let mut sql = include_str!("../sql/counters_shape.sql").replace("{tables}", &tables);
     if version_num >= 150_000 {
         let schemas = include_str!("../sql/counters_shape_schemas.sql");
@@ -90,7 +90,7 @@ fn io() -> Part {
 
 /// The run's own work and that of others.
 fn company(spec: &DataSpec) -> Part {
-    let names: Vec<String> = Table::all(spec).iter().map(|table| literal(&table.name())).collect();
+    let names: Vec<String> = tables(spec).iter().map(|table| literal(&table.plain_name())).collect();
     let template = include_str!("../sql/counters_company.sql");
     let sql = template.replace("{schema}", &literal(SCHEMA)).replace("{tables}", &names.join(", "));
     Part { name: "dyno.company", sql }
@@ -109,9 +109,9 @@ fn oids(names: impl Iterator<Item = String>) -> String {
 }
 
 /// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
-fn tables(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
-    let of_kind: Vec<Table> = Table::all(spec).into_iter().filter(|table| table.kind == kind).collect();
-    let tables = oids(of_kind.iter().map(Table::name));
+fn of_kind(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
+    let of_kind: Vec<Table> = tables(spec).into_iter().filter(|table| table.kind == kind).collect();
+    let tables = oids(of_kind.iter().map(Table::plain_name));
     let indexes = oids(of_kind.iter().filter_map(Table::index_name));
     let template = include_str!("../sql/counters_tables.sql");
     let sql = template

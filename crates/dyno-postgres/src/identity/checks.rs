@@ -1,17 +1,14 @@
 //! Checks of reach, rights, and of what the counters need.
 
 use dyno_plan::{Bytes, Drive, Plan};
-use dyno_record::{Advice, Severity};
+use dyno_record::Advice;
 
 use super::super::layout::{SCHEMA, ident};
 use super::super::pool::{Statements, Way};
 use super::facts::Facts;
 use super::settings::alter;
-use super::{NEWEST_MAJOR, OLDEST_VERSION};
-use dyno_engine::advice::{advice, ok};
-
-/// Connections a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
-const EXTRA_CONNECTIONS: u64 = 4;
+use super::{NEWEST_MAJOR, OLDEST_VERSION, chosen_block_size};
+use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, warn};
 
 /// Whether and as whom it can be reached.
 pub(super) fn reach(facts: &Facts) -> Advice {
@@ -29,17 +26,15 @@ pub(super) fn reach(facts: &Facts) -> Advice {
 pub(super) fn version(facts: &Facts) -> Advice {
     let found = format!("PostgreSQL {}", facts.version);
     if facts.version_num < OLDEST_VERSION {
-        return advice(
+        return fail(
             "version",
-            Severity::Fail,
             format!("{found} is older than 13, whose statistics Dyno cannot read"),
             "upgrade the server to a version that is still maintained",
         );
     }
     if facts.version_num / 10_000 > NEWEST_MAJOR {
-        return advice(
+        return warn(
             "version",
-            Severity::Warn,
             format!("{found} is newer than {NEWEST_MAJOR}, the newest that Dyno was checked against"),
             "look at the audit: counters may have changed their meaning",
         );
@@ -65,22 +60,20 @@ pub(super) fn pooler(facts: &Facts, plan: &Plan) -> Advice {
     } else {
         "give target.url the server's own host and port instead of the pooler's"
     };
-    advice("pooler", Severity::Fail, found, way_out)
+    fail("pooler", found, way_out)
 }
 
 fn through_pooler(statements: Statements) -> Advice {
     let booked = "response times hold the pooler's; statistics of its connections come up to a second late, so counts of the \
                   window are compared with that much play, and those of the whole run exactly";
     match statements {
-        Statements::Prepared => advice(
+        Statements::Prepared => note(
             "pooler",
-            Severity::Note,
             format!("sessions go through a connection pooler, which carries prepared statements; {booked}"),
             "give target.url the server's own address to measure without it",
         ),
-        Statements::Unnamed => advice(
+        Statements::Unnamed => note(
             "pooler",
-            Severity::Note,
             format!(
                 "sessions go through a connection pooler, which does not carry prepared statements: each operation is parsed and \
                  planned anew; {booked}"
@@ -96,15 +89,13 @@ pub(super) fn privileges(facts: &Facts) -> Advice {
     match facts.schema {
         None if facts.can_create_schema => ok("privileges", format!("schema {SCHEMA} can be created")),
         Some(true) => ok("privileges", format!("schema {SCHEMA} is there, and tables can be created in it")),
-        None => advice(
+        None => fail(
             "privileges",
-            Severity::Fail,
             format!("user {} may not create schema {SCHEMA} in database {}", facts.user, facts.database),
             format!("GRANT CREATE ON DATABASE {database} TO {user};"),
         ),
-        Some(false) => advice(
+        Some(false) => fail(
             "privileges",
-            Severity::Fail,
             format!("schema {SCHEMA} is there, and user {} may not create tables in it", facts.user),
             format!("GRANT USAGE, CREATE ON SCHEMA {SCHEMA} TO {user};"),
         ),
@@ -114,9 +105,8 @@ pub(super) fn privileges(facts: &Facts) -> Advice {
 /// Whether this user sees other users' activity and the server's paths.
 pub(super) fn statistics(facts: &Facts) -> Advice {
     if facts.superuser {
-        return advice(
+        return note(
             "statistics",
-            Severity::Note,
             format!("user {} is a superuser; a run needs no such power", facts.user),
             "CREATE ROLE dyno LOGIN; GRANT pg_monitor TO dyno; and give it CREATE on the database",
         );
@@ -124,9 +114,8 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
     if facts.monitor {
         return ok("statistics", "all statistics can be read (pg_monitor)");
     }
-    advice(
+    note(
         "statistics",
-        Severity::Note,
         format!(
             "user {} sees neither other users' sessions nor the server's paths; all counters are there",
             facts.user
@@ -141,9 +130,7 @@ pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
     let number = |name| settings.number(name).unwrap_or(0);
     // How many of its own a pooler opens for them is its affair.
     let sessions = if matches!(facts.through, Some(Way::Pooled(_))) { 0 } else { plan.sessions() };
-    let needed = u64::from(sessions) + EXTRA_CONNECTIONS;
-    let loading = u64::from(plan.data.load_parallel) + 1;
-    let wanted = needed.max(loading);
+    let wanted = wanted_connections(sessions, plan);
     let kept = if facts.superuser { 0 } else { number("superuser_reserved_connections") };
     let server_free = number("max_connections").saturating_sub(kept + facts.connections);
     let limits = [(facts.role_limit, "the role's"), (facts.database_limit, "the database's")];
@@ -154,7 +141,7 @@ pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
         .min();
     let too_few = |free: u64, of: String, way_out: String| {
         let found = format!("{wanted} connections are needed and {free} are free of {of}");
-        advice("connections", Severity::Fail, found, way_out)
+        fail("connections", found, way_out)
     };
     let max = number("max_connections");
     if server_free < wanted {
@@ -183,17 +170,15 @@ pub(super) fn connections(facts: &Facts, plan: &Plan) -> Advice {
 pub(super) fn writable(facts: &Facts) -> Advice {
     let writes = "loading and updates need";
     if facts.in_recovery {
-        return advice(
+        return fail(
             "writable",
-            Severity::Fail,
             format!("the server is a standby in recovery, and {writes} a primary"),
             "give target.url the primary's host, or promote this server: SELECT pg_promote();",
         );
     }
     if facts.read_only {
-        return advice(
+        return fail(
             "writable",
-            Severity::Fail,
             format!("transactions are read-only by default_transaction_read_only, and {writes} others"),
             format!(
                 "ALTER ROLE {} SET default_transaction_read_only = off; or {}",
@@ -207,15 +192,9 @@ pub(super) fn writable(facts: &Facts) -> Advice {
 
 /// Whether the plan's block size is the server's.
 pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
-    let own = Bytes(facts.block_size);
-    match plan.data.block_size {
-        Some(wish) if wish != own => advice(
-            "block_size",
-            Severity::Fail,
-            format!("the plan asks for blocks of {wish}, and this server's have {own}"),
-            "leave data.block_size out; a PostgreSQL server's block size is chosen when it is built",
-        ),
-        _ => ok("block_size", format!("blocks have {own}")),
+    match chosen_block_size(plan.data.block_size, Bytes(facts.block_size)) {
+        Ok(own) => ok("block_size", format!("blocks have {own}")),
+        Err(error) => failed("block_size", &error),
     }
 }
 
@@ -224,17 +203,15 @@ pub(super) fn others(facts: &Facts) -> Advice {
     let (all, active) = facts.others;
     let list = "SELECT pid, usename, application_name, state, query FROM pg_stat_activity WHERE datname = current_database();";
     if active > 0 {
-        return advice(
+        return warn(
             "others",
-            Severity::Warn,
             format!("{active} other sessions are at work in this database; their work is in its counters"),
             format!("end them or wait: {list}"),
         );
     }
     if facts.prepared_transactions > 0 {
-        return advice(
+        return warn(
             "others",
-            Severity::Warn,
             format!(
                 "{} prepared transactions are open and keep dead rows from being cleaned up",
                 facts.prepared_transactions
@@ -243,9 +220,8 @@ pub(super) fn others(facts: &Facts) -> Advice {
         );
     }
     if all > 0 {
-        return advice(
+        return note(
             "others",
-            Severity::Note,
             format!("{all} other sessions are connected to this database and idle, as far as can be seen"),
             match facts.monitor || facts.superuser {
                 true => format!("make sure they stay idle: {list}"),
@@ -261,9 +237,8 @@ pub(super) fn track_counts(facts: &Facts) -> Advice {
     if facts.settings.is_on("track_counts") {
         return ok("track_counts", "track_counts is on");
     }
-    advice(
+    warn(
         "track_counts",
-        Severity::Warn,
         "track_counts is off: the server counts neither blocks nor rows, and nothing can be audited",
         alter("track_counts", "on"),
     )
@@ -276,8 +251,8 @@ pub(super) fn timing(facts: &Facts, name: &str, lost: &str) -> Advice {
     }
     if facts.settings.value(name).is_none() {
         let found = format!("PostgreSQL {} has no {name}: {lost} will be absent", facts.version);
-        return advice(name, Severity::Note, found, "upgrade to PostgreSQL 14 or later");
+        return note(name, found, "upgrade to PostgreSQL 14 or later");
     }
     let found = format!("{name} is off: {lost} will be absent");
-    advice(name, Severity::Warn, found, format!("{} (pg_test_timing tells what it costs)", alter(name, "on")))
+    warn(name, found, format!("{} (pg_test_timing tells what it costs)", alter(name, "on")))
 }

@@ -1,20 +1,19 @@
 //! Checks of what decides how much a commit costs, and what runs beside the sessions.
 
 use dyno_plan::{Length, Plan};
-use dyno_record::{Advice, Severity};
+use dyno_record::Advice;
 
 use super::facts::Facts;
 use super::settings::alter;
-use dyno_engine::advice::{advice, ok};
+use dyno_engine::advice::{note, ok, warn};
 
 /// Without it nothing is durable and every commit is too cheap.
 pub(super) fn fsync(facts: &Facts) -> Advice {
     if facts.settings.is_on("fsync") {
         return ok("fsync", "fsync is on");
     }
-    advice(
+    warn(
         "fsync",
-        Severity::Warn,
         "fsync is off: commits are not durable, and their cost is not that of a real platform",
         alter("fsync", "on"),
     )
@@ -25,9 +24,8 @@ pub(super) fn full_page_writes(facts: &Facts) -> Advice {
     if facts.settings.is_on("full_page_writes") {
         return ok("full_page_writes", "full_page_writes is on");
     }
-    advice(
+    warn(
         "full_page_writes",
-        Severity::Warn,
         "full_page_writes is off: less WAL is written than by a server that survives torn pages",
         format!("{} unless the storage writes blocks atomically", alter("full_page_writes", "on")),
     )
@@ -37,15 +35,13 @@ pub(super) fn full_page_writes(facts: &Facts) -> Advice {
 pub(super) fn synchronous_commit(facts: &Facts) -> Advice {
     let value = facts.settings.value("synchronous_commit").unwrap_or("unknown");
     match value {
-        "off" => advice(
+        "off" => warn(
             "synchronous_commit",
-            Severity::Warn,
             "synchronous_commit is off: commits do not wait for the log, and the last ones can be lost",
             alter("synchronous_commit", "on"),
         ),
-        "local" => advice(
+        "local" => note(
             "synchronous_commit",
-            Severity::Note,
             "synchronous_commit is local: commits wait for this server's log and for no standby",
             alter("synchronous_commit", "on"),
         ),
@@ -62,17 +58,15 @@ pub(super) fn synchronous_commit(facts: &Facts) -> Advice {
 /// Vacuum is left on, since a platform is measured as it is run; what it does is counted and shown.
 pub(super) fn autovacuum(facts: &Facts) -> Advice {
     if !facts.settings.is_on("autovacuum") {
-        return advice(
+        return note(
             "autovacuum",
-            Severity::Note,
             "autovacuum is off: long update runs bloat, which no platform in use does",
             alter("autovacuum", "on"),
         );
     }
     if facts.vacuuming > 0 {
-        return advice(
+        return warn(
             "autovacuum",
-            Severity::Warn,
             format!(
                 "{} autovacuum workers are at work now and would share the disks with the run",
                 facts.vacuuming
@@ -102,9 +96,8 @@ pub(super) fn checkpoints(facts: &Facts, plan: &Plan) -> Advice {
         return ok("checkpoints", format!("the run only reads, so checkpoints write nothing; {spacing}"));
     }
     match plan.run.length() {
-        Length::Time(time) if time.0.as_secs_f64() < timeout_s => advice(
+        Length::Time(time) if time.0.as_secs_f64() < timeout_s => note(
             "checkpoints",
-            Severity::Note,
             format!(
                 "a window of {time} may hold no checkpoint, or one at a time of its own choice; {spacing}"
             ),

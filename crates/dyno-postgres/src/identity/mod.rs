@@ -15,6 +15,7 @@ use dyno_plan::Bytes;
 use dyno_record::Identity;
 
 use super::wire::Connection;
+use dyno_engine::advice::own_block_size;
 use dyno_engine::error::{TargetError, TargetErrorKind};
 
 pub(super) use counting::through_pooler;
@@ -57,6 +58,12 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
 fn short_version(printed: &str) -> &str {
     let version = printed.strip_prefix("PostgreSQL ").unwrap_or(printed);
     version.split_once(" on ").map_or(version, |(version, _)| version)
+}
+
+/// The block size `own` of a server, which the wish has to be.
+pub(super) fn chosen_block_size(wish: Option<Bytes>, own: Bytes) -> Result<Bytes, TargetError> {
+    let way_out = "use a server that was built with that block size";
+    own_block_size(wish, own, "this server's blocks have", way_out)
 }
 
 /// The server's own block size.

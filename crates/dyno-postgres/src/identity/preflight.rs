@@ -1,6 +1,6 @@
 //! The list of everything that is checked before a run.
 
-use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_plan::Plan;
 use dyno_record::Advice;
 
 use super::super::connect::ConnectConfig;
@@ -8,6 +8,7 @@ use super::super::pool::Pool;
 use super::super::wire::Connection;
 use super::facts::{Facts, ask};
 use super::{checks, durability, room};
+use dyno_engine::advice::{data, data_of};
 use dyno_engine::error::TargetError;
 
 /// Everything that would falsify or prevent a run of `plan`, and what is well.
@@ -24,11 +25,7 @@ pub(crate) fn preflight(
 
 /// The findings in the order in which they are shown.
 pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
-    let wanted = DataSpec::resolve(&plan.data, Bytes(facts.block_size));
-    let spec = match &facts.data {
-        Ok(there) => there.serving(wanted, &plan.workload),
-        Err(_) => wanted,
-    };
+    let spec = data_of(plan, facts.block_size, &facts.data);
     vec![
         checks::reach(facts),
         checks::version(facts),
@@ -48,7 +45,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         durability::autovacuum(facts),
         durability::checkpoints(facts, plan),
         room::cache(facts, &spec),
-        room::data(facts, &spec),
+        data(&facts.data, &spec),
         room::disk(facts, &spec),
     ]
 }

@@ -5,10 +5,9 @@
 //! loaded first by COPY, then vacuumed, which makes its empty blocks known, and the tail fills them by INSERT, which
 //! extends by one block at a time. A table of n rows has n blocks then.
 
-use std::collections::HashSet;
-
 use super::tables::Table;
 use dyno_engine::chunks::{Chunk, cut, in_turns};
+use dyno_engine::layout::Chunks;
 
 /// Rows of one chunk: 128 MiB of blocks and some 40 MB on the wire. Long enough that neither its commit nor its share of
 /// the tail counts, short enough that a crash loses less than a second's work.
@@ -23,13 +22,13 @@ fn tail_begins(rows: u64) -> u64 {
 }
 
 /// The chunks of the bodies of `tables` that are not in `done` (table, first position), as [`in_turns`].
-pub(super) fn bodies(tables: &[Table], done: &HashSet<(usize, u64)>) -> Vec<Chunk> {
+pub(super) fn bodies(tables: &[Table], done: &Chunks) -> Vec<Chunk> {
     let body = |(i, table): (usize, &Table)| cut(i, 0..tail_begins(table.rows), CHUNK_ROWS);
     in_turns(tables.iter().enumerate().flat_map(body), done)
 }
 
 /// The chunks of the tail of table number `i` that are not in `done`.
-pub(super) fn tail(i: usize, table: &Table, done: &HashSet<(usize, u64)>) -> Vec<Chunk> {
+pub(super) fn tail(i: usize, table: &Table, done: &Chunks) -> Vec<Chunk> {
     in_turns(cut(i, tail_begins(table.rows)..table.rows, CHUNK_ROWS), done)
 }
 
@@ -44,8 +43,8 @@ mod tests {
         #[test]
         fn chunks_cover_every_row_once(sizes in prop::collection::vec(1u64..200_000, 1..5), skip in 0usize..8) {
             let tables: Vec<Table> =
-                sizes.iter().map(|&rows| Table { kind: TableKind::Rows, schema: 1, rows }).collect();
-            let none = HashSet::new();
+                sizes.iter().map(|&rows| Table { prefix: "", kind: TableKind::Rows, schema: 1, rows }).collect();
+            let none = Chunks::new();
             let body = bodies(&tables, &none);
             for (i, table) in tables.iter().enumerate() {
                 let mut next = 0;
@@ -57,7 +56,7 @@ mod tests {
                 }
                 prop_assert_eq!(next, table.rows);
             }
-            let done: HashSet<_> = body.iter().take(skip).map(|chunk| (chunk.table, chunk.first)).collect();
+            let done: Chunks = body.iter().take(skip).map(|chunk| (chunk.table, chunk.first)).collect();
             prop_assert_eq!(&bodies(&tables, &done)[..], &body[skip.min(body.len())..]);
         }
     }

@@ -5,7 +5,8 @@ use dyno_plan::DataSpec;
 
 use super::quote::literal;
 use super::tables::{COLUMN_BYTES, Table};
-use dyno_engine::data::{Filler, Permutation, TEXT_COLUMNS, table_seed};
+use dyno_engine::data::TEXT_COLUMNS;
+use dyno_engine::layout::RowText;
 
 /// What every binary copy begins with: signature, flags, length of the extension area.
 pub(super) const HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -16,52 +17,37 @@ pub(super) const TRAILER: [u8; 2] = (-1i16).to_be_bytes();
 /// Bytes of one row on the wire: the field count, two keys with their lengths, the columns with theirs.
 pub(super) const ROW_BYTES: usize = 2 + 2 * (4 + 8) + TEXT_COLUMNS * (4 + COLUMN_BYTES);
 
+/// Bytes of content in one row: key, version and text.
+pub(super) const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * COLUMN_BYTES) as u64;
+
 /// Makes the rows of one table.
 #[derive(Debug)]
-pub(super) struct RowMaker {
-    filler: Filler,
-    order: Permutation,
-    text: Vec<u8>,
-}
+pub(super) struct RowMaker(RowText);
 
 impl RowMaker {
     /// Rows of `table`.
     pub(super) fn new(spec: &DataSpec, table: &Table) -> Self {
-        let filler = Filler::new(spec, table.schema, table.kind, COLUMN_BYTES);
-        let order = Permutation::new(table.rows, table_seed(spec.seed, table.schema, table.kind));
-        Self { text: vec![0; filler.row_bytes()], filler, order }
-    }
-
-    /// Bytes of content in one row: key, version and text.
-    pub(super) fn content_bytes(&self) -> u64 {
-        16 + self.text.len() as u64
-    }
-
-    /// The text of the row with `key`: all columns, one after the other.
-    pub(super) fn text(&mut self, key: u64) -> &[u8] {
-        self.filler.fill(key, &mut self.text);
-        &self.text
+        Self(RowText::new(spec, table, COLUMN_BYTES))
     }
 
     /// The row at insert position `position` as a parenthesis of VALUES.
     pub(super) fn values(&mut self, position: u64) -> String {
-        let key = self.order.key(position);
-        self.filler.fill(key, &mut self.text);
-        let columns =
-            self.text.chunks_exact(COLUMN_BYTES).map(|column| literal(&String::from_utf8_lossy(column)));
+        let key = self.0.key(position);
+        self.0.of(key);
+        let columns = self.0.columns().map(|column| literal(&String::from_utf8_lossy(column)));
         format!("({key}, 0, {})", columns.collect::<Vec<_>>().join(", "))
     }
 
     /// Appends the row at insert position `position`; allocates nothing while `out` has room for [`ROW_BYTES`] more.
     pub(super) fn append(&mut self, position: u64, out: &mut Vec<u8>) {
-        let key = self.order.key(position);
-        self.filler.fill(key, &mut self.text);
+        let key = self.0.key(position);
+        self.0.of(key);
         out.extend_from_slice(&(2 + TEXT_COLUMNS as i16).to_be_bytes());
         for number in [key, 0] {
             out.extend_from_slice(&8i32.to_be_bytes());
             out.extend_from_slice(&number.to_be_bytes());
         }
-        for column in self.text.chunks_exact(COLUMN_BYTES) {
+        for column in self.0.columns() {
             out.extend_from_slice(&(COLUMN_BYTES as i32).to_be_bytes());
             out.extend_from_slice(column);
         }
@@ -71,7 +57,6 @@ impl RowMaker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::data::TableKind;
 
     #[test]
     fn a_row_has_its_key_and_columns_where_the_format_wants_them() {
@@ -84,7 +69,7 @@ mod tests {
             seed: 3,
             secondary: false,
         };
-        let table = Table { kind: TableKind::Rows, schema: 1, rows: 9 };
+        let table = super::super::tables(&spec)[0];
         let mut maker = RowMaker::new(&spec, &table);
         let mut keys = Vec::new();
         for position in 0..9 {
@@ -93,7 +78,7 @@ mod tests {
             assert_eq!(out.len(), ROW_BYTES);
             assert_eq!(out[..6], [0, 21, 0, 0, 0, 8]);
             let key = u64::from_be_bytes(*out[6..].first_chunk().unwrap());
-            assert_eq!(&out[30..30 + COLUMN_BYTES], &maker.text(key)[..COLUMN_BYTES]);
+            assert_eq!(&out[30..30 + COLUMN_BYTES], &maker.0.of(key)[..COLUMN_BYTES]);
             keys.push(key);
         }
         keys.sort_unstable();

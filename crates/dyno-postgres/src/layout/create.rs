@@ -5,13 +5,12 @@ use std::collections::HashSet;
 
 use dyno_plan::DataSpec;
 
-use super::super::connect::ConnectConfig;
 use super::super::ops::slice_sql;
 use super::super::wire::Connection;
 use super::meta::{CREATE_META, META_TABLES, describe_sql, record_relation_sql, record_sql};
 use super::quote::literal;
-use super::session::explain;
-use super::tables::{SCHEMA, Table};
+use super::session::{Loading, explain};
+use super::tables::{SCHEMA, create_sql};
 use dyno_engine::error::TargetError;
 
 /// Full name and `CREATE` statement of every procedure.
@@ -27,31 +26,16 @@ fn making(name: &str, sql: &str) -> [String; 2] {
 }
 
 /// Creates and records the procedures that a load of an older version has not made.
-pub(super) fn complete(
-    connection: &mut Connection,
-    spec: &DataSpec,
-    config: &ConnectConfig,
-) -> Result<(), TargetError> {
+pub(super) fn complete(connection: &mut Connection, loading: &Loading<'_>) -> Result<(), TargetError> {
     let rows = connection.simple("SELECT 'dyno.' || name FROM dyno.objects WHERE kind = 'procedure'")?;
     let there: HashSet<&str> = rows.iter().filter_map(|row| row.get(0)).collect();
-    let missing: Vec<_> = procedures(spec).filter(|(name, _)| !there.contains(name.as_str())).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let statements: Vec<_> = missing.iter().flat_map(|(name, sql)| making(name, sql)).collect();
-    connection
-        .simple(&statements.join(";\n"))
-        .map(|_| ())
-        .map_err(|error| explain(error, &format!("procedures of schema {SCHEMA} cannot be created"), config))
+    let missing = procedures(loading.spec).filter(|(name, _)| !there.contains(name.as_str()));
+    let statements: Vec<_> = missing.flat_map(|(name, sql)| making(&name, &sql)).collect();
+    run(connection, loading, &statements, "procedures of schema dyno cannot be created")
 }
 
-/// Creates and records schema, metadata and empty tables of `spec`.
-pub(super) fn create(
-    connection: &mut Connection,
-    spec: &DataSpec,
-    dyno_version: &str,
-    config: &ConnectConfig,
-) -> Result<(), TargetError> {
+/// Creates and records schema, metadata and empty tables.
+pub(super) fn create(connection: &mut Connection, loading: &Loading<'_>) -> Result<(), TargetError> {
     let there = connection.simple(&format!("SELECT FROM pg_namespace WHERE nspname = '{SCHEMA}'"))?;
     let make_schema = there.is_empty();
     let mut statements = Vec::new();
@@ -63,15 +47,21 @@ pub(super) fn create(
         statements.push(record_sql("schema", SCHEMA, &format!("'{SCHEMA}'::regnamespace")));
     }
     statements.extend(META_TABLES.iter().map(|name| record_relation_sql("table", name)));
-    statements.push(describe_sql(spec, dyno_version));
-    for table in Table::all(spec) {
-        statements.push(table.create_sql());
-        statements.push(record_relation_sql("table", &table.name()));
+    statements.push(describe_sql(loading.spec, &loading.options.dyno_version));
+    for table in &loading.tables {
+        statements.extend([create_sql(table), record_relation_sql("table", &table.plain_name())]);
     }
-    statements.extend(procedures(spec).flat_map(|(name, sql)| making(&name, &sql)));
-    // One simple query is one transaction.
-    connection
-        .simple(&statements.join(";\n"))
-        .map(|_| ())
-        .map_err(|error| explain(error, &format!("schema {SCHEMA} and its tables cannot be created"), config))
+    statements.extend(procedures(loading.spec).flat_map(|(name, sql)| making(&name, &sql)));
+    run(connection, loading, &statements, "schema dyno and its tables cannot be created")
+}
+
+/// Runs all of `statements` or none: one simple query is one transaction.
+fn run(
+    connection: &mut Connection,
+    loading: &Loading<'_>,
+    statements: &[String],
+    otherwise: &str,
+) -> Result<(), TargetError> {
+    let made = connection.simple(&statements.join(";\n")).map(|_| ());
+    made.map_err(|error| explain(error, otherwise, loading.loaders.0))
 }

@@ -12,7 +12,6 @@ pub(super) mod deletions;
 mod drop;
 mod finish;
 mod keys;
-mod loading;
 mod meta;
 pub(super) mod own_rows;
 mod quote;
@@ -23,25 +22,24 @@ mod tables;
 mod verify;
 mod versions;
 
-use std::time::Instant;
-
-use dyno_plan::DataSpec;
+use dyno_plan::{Bytes, DataSpec};
 
 use super::connect::ConnectConfig;
+use super::identity;
 use super::wire::Connection;
-use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress};
+use dyno_engine::error::TargetError;
+use dyno_engine::layout::{self, Loading, Written};
+use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::{ident, literal};
 pub(super) use session::explain_look;
 pub(super) use spot::spot_check;
-pub(super) use tables::{SCHEMA, Table};
+pub(super) use tables::{SCHEMA, Table, tables};
 pub(super) use versions::versions;
 
-use loading::Loading;
 use meta::Found;
-use rows::Written;
+use session::Loaders;
 
 /// What the database holds of Dyno's.
 pub(super) fn survey(connection: &mut Connection) -> Result<DataState, TargetError> {
@@ -56,99 +54,61 @@ pub(super) fn load(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
-    let began = Instant::now();
     let mut control = session::loader(config)?;
-    check_block_size(&mut control, spec)?;
+    identity::chosen_block_size(Some(Bytes(spec.block_size)), identity::block_size(&mut control)?)?;
     session::lock(&mut control)?;
     session::outlast(&mut control, progress, cancel)?;
-    let report = |already, written: Written, tables| LoadReport {
-        spec: spec.clone(),
-        already,
-        rows_written: written.rows,
-        bytes_written: written.bytes,
-        seconds: began.elapsed().as_secs_f64(),
-        tables,
-    };
-    let found = match meta::read(&mut control)? {
-        Some(Found { state: DataState::Loaded { spec: there, tables, .. }, .. }) if there == *spec => {
-            create::complete(&mut control, spec, config)?;
-            return Ok(report(true, Written::default(), tables));
-        }
-        Some(found) if is_partial_of(&found.state, spec) => {
-            create::complete(&mut control, spec, config)?;
-            found
-        }
-        Some(found) => {
-            if !options.replace {
-                return Err(refused(&found.state, spec));
-            }
-            drop::remove(&mut control, config)?;
-            created(&mut control, spec, options, config)?
-        }
-        None => created(&mut control, spec, options, config)?,
-    };
-    let tables = Table::all(spec);
-    let parallel = options.parallel;
-    let loading = Loading { config, spec, tables: &tables, parallel, progress, cancel };
-    let done = loading.done(&found);
-    let mut written = rows::fill_bodies(&loading, &done)?;
-    written.add(rows::fill_tails(&loading, &done)?);
-    finish::index(&loading, &found)?;
-    // Nearly all blocks are frozen already and skipped.
-    finish::vacuum(&loading, "analyze", "VACUUM (FREEZE, ANALYZE)")?;
-    finish::checkpoint(&mut control);
-    let facts = finish::verify(&mut control, &loading)?;
-    control.close();
-    Ok(report(false, written, facts))
+    let (loaders, tables) = (Loaders(config), tables(spec));
+    let loading = Loading { loaders, spec, tables, options, progress, cancel };
+    let mut layout = Layout { control, loading };
+    let report = layout::load(&mut layout, spec, options)?;
+    layout.control.close();
+    Ok(report)
 }
 
-fn created(
-    control: &mut Connection,
-    spec: &DataSpec,
-    options: &LoadOptions,
-    config: &ConnectConfig,
-) -> Result<Found, TargetError> {
-    create::create(control, spec, &options.dyno_version, config)?;
-    meta::read(control)?.ok_or_else(|| {
-        TargetError::new(TargetErrorKind::Data, "the metadata was dropped while the load began")
-            .hint("make sure that nobody else drops objects in schema dyno, and load again")
-    })
+/// A load, on the connection that leads it.
+struct Layout<'a> {
+    control: Connection,
+    loading: Loading<'a, Loaders<'a>>,
 }
 
-fn is_partial_of(state: &DataState, wanted: &DataSpec) -> bool {
-    matches!(state, DataState::Partial { spec, .. } if spec == wanted)
-}
+impl layout::Layout for Layout<'_> {
+    type Found = Found;
 
-fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
-    let (what, there) = match state {
-        DataState::Partial { spec, .. } => ("a load of other data was begun and not finished", spec),
-        DataState::Loaded { spec, .. } => ("other data is loaded", spec),
-        DataState::Empty => ("nothing is loaded", wanted),
-    };
-    let message = format!("{what}: {} is there, and the plan asks for {}", words(there), words(wanted));
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("load with --replace to drop it first, or change the plan")
-}
+    const OBJECTS: &'static str = "objects in schema dyno";
 
-fn words(spec: &DataSpec) -> String {
-    let secondary = if spec.secondary { "" } else { ", no secondary key" };
-    format!(
-        "{} schemas of {} rows and {} scan rows, {} % compressible, seed {}{secondary}",
-        spec.schemas, spec.rows, spec.scan_rows, spec.compressible, spec.seed
-    )
-}
-
-fn check_block_size(control: &mut Connection, spec: &DataSpec) -> Result<(), TargetError> {
-    let rows = control.simple("SHOW block_size")?;
-    let own: Option<u64> = rows.first().and_then(|row| row.parse(0));
-    if own == Some(spec.block_size) {
-        return Ok(());
+    fn find(&mut self) -> Result<Option<Found>, TargetError> {
+        meta::read(&mut self.control)
     }
-    let message = format!(
-        "the data asks for blocks of {} bytes, and this server's have {}",
-        spec.block_size,
-        own.unwrap_or(0)
-    );
-    Err(TargetError::new(TargetErrorKind::Unsupported, message)
-        .hint("leave data.block_size out, or use a server that was built with that block size"))
+
+    fn state(found: &Found) -> &DataState {
+        &found.state
+    }
+
+    fn remove(&mut self) -> Result<(), TargetError> {
+        drop::remove(&mut self.control, self.loading.loaders.0).map(|_| ())
+    }
+
+    fn begin(&mut self) -> Result<(), TargetError> {
+        create::create(&mut self.control, &self.loading)
+    }
+
+    fn complete(&mut self, _: &Found) -> Result<(), TargetError> {
+        create::complete(&mut self.control, &self.loading)
+    }
+
+    fn fill(&mut self, found: &Found) -> Result<Written, TargetError> {
+        let done = self.loading.places(&found.chunks);
+        let bodies = rows::fill_bodies(&self.loading, &done)?;
+        let tails = rows::fill_tails(&self.loading, &done)?;
+        finish::index(&self.loading, found)?;
+        // Nearly all blocks are frozen already and skipped.
+        finish::vacuum(&self.loading, "analyze", "VACUUM (FREEZE, ANALYZE)")?;
+        finish::checkpoint(&mut self.control);
+        Ok(Written { rows: bodies.rows + tails.rows, bytes: bodies.bytes + tails.bytes })
+    }
+
+    fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError> {
+        finish::verify(&mut self.control, &self.loading)
+    }
 }

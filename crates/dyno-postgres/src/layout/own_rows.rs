@@ -4,13 +4,13 @@ use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
 use super::deletions;
-use super::tables::Table;
-use dyno_engine::data::TableKind;
+use super::tables::{Table, tables_of_rows};
 use dyno_engine::error::TargetError;
+use dyno_engine::row::first;
 
 /// Which rows these are.
 fn condition(table: &Table) -> String {
-    format!("FROM {} WHERE custid > {} AND c2 LIKE 'u%'", table.full_name(), table.rows)
+    format!("FROM {} WHERE custid > {} AND c2 LIKE 'u%'", table.name(), table.rows)
 }
 
 /// How many there are in all schemas.
@@ -18,9 +18,9 @@ pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64,
     // Found by the index, whatever the planner knows of keys that were not there when it last looked.
     connection.simple("SET enable_seqscan = off")?;
     let mut sum = 0;
-    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
-        let rows = connection.simple(&format!("SELECT count(*) {}", condition(table)))?;
-        sum += rows.first().and_then(|row| row.parse::<u64>(0)).unwrap_or(0);
+    for table in tables_of_rows(spec) {
+        let rows = connection.simple(&format!("SELECT count(*) {}", condition(&table)))?;
+        sum += first::<u64>(&rows, 0).unwrap_or(0);
     }
     Ok(sum)
 }
@@ -29,10 +29,10 @@ pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64,
 pub(crate) fn places(connection: &mut Connection, spec: &DataSpec) -> Result<Vec<String>, TargetError> {
     connection.simple("SET enable_seqscan = off")?;
     let mut places = Vec::new();
-    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+    for table in tables_of_rows(spec) {
         let rows =
-            connection.simple(&format!("SELECT split_part(ctid::text, ',', 1) {}", condition(table)))?;
-        places.extend(rows.iter().filter_map(|row| Some(format!("{} {}", table.full_name(), row.get(0)?))));
+            connection.simple(&format!("SELECT split_part(ctid::text, ',', 1) {}", condition(&table)))?;
+        places.extend(rows.iter().filter_map(|row| Some(format!("{} {}", table.name(), row.get(0)?))));
     }
     Ok(places)
 }
@@ -41,8 +41,8 @@ pub(crate) fn places(connection: &mut Connection, spec: &DataSpec) -> Result<Vec
 pub(crate) fn delete(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     connection.simple("SET enable_seqscan = off")?;
     let mut sum = 0;
-    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
-        connection.simple(&format!("DELETE {}", condition(table)))?;
+    for table in tables_of_rows(spec) {
+        connection.simple(&format!("DELETE {}", condition(&table)))?;
         sum += connection.rows_affected();
     }
     if sum > 0 {

@@ -1,18 +1,15 @@
 //! Filling the tables: binary COPY for their bodies, INSERT for their tails, one transaction per chunk.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-
 use super::super::wire::Connection;
 use super::chunks::{bodies, tail};
-use super::copy_rows::{HEADER, ROW_BYTES, RowMaker, TRAILER};
+use super::copy_rows::{CONTENT_BYTES, HEADER, ROW_BYTES, RowMaker, TRAILER};
 use super::finish;
-use super::loading::Loading;
-use super::session::{Loaders, explain};
+use super::session::{Loading, explain};
 use super::tables::Table;
 use dyno_engine::chunks::Chunk;
-use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::pool::{self, cancelled};
+use dyno_engine::error::TargetError;
+use dyno_engine::layout::{Chunks, Written, all_taken};
+use dyno_engine::pool::cancelled;
 
 /// Rows are gathered into sends of about this many bytes.
 const SEND_BYTES: usize = 256 * 1024;
@@ -20,74 +17,33 @@ const SEND_BYTES: usize = 256 * 1024;
 /// Rows of one INSERT: some 80 KB of text.
 const INSERT_ROWS: u64 = 32;
 
-/// What a filling wrote.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Written {
-    pub(super) rows: u64,
-    pub(super) bytes: u64,
-}
-
-impl Written {
-    /// Adds what another part of the load wrote.
-    pub(super) fn add(&mut self, other: Self) {
-        self.rows += other.rows;
-        self.bytes += other.bytes;
-    }
-}
+/// What may keep rows off a table.
+const CULPRITS: &str = "triggers or rules";
 
 /// Writes the rows of the tables' bodies that are not there yet.
-pub(super) fn fill_bodies(
-    loading: &Loading<'_>,
-    done: &HashSet<(usize, u64)>,
-) -> Result<Written, TargetError> {
-    let chunks = bodies(loading.tables, done);
+pub(super) fn fill_bodies(loading: &Loading<'_>, done: &Chunks) -> Result<Written, TargetError> {
+    let chunks = bodies(&loading.tables, done);
     if !done.is_empty() && !chunks.is_empty() {
         // A load that was broken off left blocks with dead rows. Vacuumed, they are filled now instead of staying empty.
         finish::vacuum(loading, "vacuum", "VACUUM (FREEZE)")?;
     }
-    loading.progress.phase("rows", chunks.iter().map(|chunk| chunk.rows).sum());
-    let written = Mutex::new(Written::default());
-    pool::run(
-        &Loaders(loading.config),
-        loading.parallel,
-        chunks.len(),
-        loading.cancel,
-        &|connection, job| {
-            let chunk = write_chunk(connection, loading, chunks[job], copy)?;
-            loading.progress.advance(chunk.rows, chunk.bytes);
-            written.lock().unwrap_or_else(PoisonError::into_inner).add(chunk);
-            Ok(())
-        },
-    )?;
-    Ok(written.into_inner().unwrap_or_else(PoisonError::into_inner))
+    loading.fill(&chunks, CONTENT_BYTES, &|connection, chunk| write_chunk(connection, loading, chunk, copy))
 }
 
 /// Vacuums each table whose tail is not there yet, and writes the tail, on one connection per table.
-pub(super) fn fill_tails(
-    loading: &Loading<'_>,
-    done: &HashSet<(usize, u64)>,
-) -> Result<Written, TargetError> {
-    let tails = loading.tables.iter().enumerate().map(|(i, table)| (*table, tail(i, table, done)));
-    let tails: Vec<(Table, Vec<Chunk>)> = tails.filter(|(_, chunks)| !chunks.is_empty()).collect();
-    loading.progress.phase("vacuum", tails.iter().map(|(table, _)| table.rows).sum());
-    let written = Mutex::new(Written::default());
-    pool::run(
-        &Loaders(loading.config),
-        loading.parallel,
-        tails.len(),
-        loading.cancel,
-        &|connection, job| {
-            let (table, chunks) = &tails[job];
-            finish::vacuum_one(connection, loading, table, "VACUUM (FREEZE)")?;
-            for chunk in chunks {
-                let chunk = write_chunk(connection, loading, *chunk, insert)?;
-                written.lock().unwrap_or_else(PoisonError::into_inner).add(chunk);
-            }
-            loading.progress.advance(table.rows, 0);
-            Ok(())
-        },
-    )?;
-    Ok(written.into_inner().unwrap_or_else(PoisonError::into_inner))
+pub(super) fn fill_tails(loading: &Loading<'_>, done: &Chunks) -> Result<Written, TargetError> {
+    let tail_of = |table: &Table| {
+        let place = loading.tables.iter().position(|other| other == table);
+        place.map_or(Vec::new(), |place| tail(place, table, done))
+    };
+    let tables: Vec<Table> =
+        loading.tables.iter().filter(|table| !tail_of(table).is_empty()).copied().collect();
+    loading.each_table("vacuum", &tables, &|connection, table| {
+        finish::vacuum_one(connection, loading, table, "VACUUM (FREEZE)")?;
+        tail_of(table).into_iter().try_for_each(|chunk| write_chunk(connection, loading, chunk, insert))
+    })?;
+    let chunks: Vec<Chunk> = tables.iter().flat_map(tail_of).collect();
+    Ok(Written::of(&chunks, CONTENT_BYTES))
 }
 
 /// A way to write the rows of one chunk with what makes them.
@@ -99,7 +55,7 @@ fn write_chunk(
     loading: &Loading<'_>,
     chunk: Chunk,
     write: Write,
-) -> Result<Written, TargetError> {
+) -> Result<(), TargetError> {
     let table = loading.tables[chunk.table];
     let mut maker = RowMaker::new(loading.spec, &table);
     let (kind, schema, Chunk { first, rows, .. }) = (table.kind.name(), table.schema, chunk);
@@ -111,9 +67,8 @@ fn write_chunk(
         // Whether or not this arrives, what is not committed is gone.
         let _ = connection.simple("ROLLBACK");
     }
-    let name = table.full_name();
-    written.map_err(|error| explain(error, &format!("rows cannot be written to {name}"), loading.config))?;
-    Ok(Written { rows, bytes: rows * maker.content_bytes() })
+    let doing = format!("rows cannot be written to {}", table.name());
+    written.map_err(|error| explain(error, &doing, loading.loaders.0))
 }
 
 /// Writes the rows of `chunk` by one COPY.
@@ -123,7 +78,7 @@ fn copy(
     chunk: Chunk,
     maker: &mut RowMaker,
 ) -> Result<(), TargetError> {
-    let name = loading.tables[chunk.table].full_name();
+    let name = loading.tables[chunk.table].name();
     let mut copy = connection.copy_in(&format!("COPY {name} FROM STDIN (FORMAT binary)"))?;
     let mut buffer = Vec::with_capacity(SEND_BYTES + ROW_BYTES + TRAILER.len());
     buffer.extend_from_slice(HEADER);
@@ -141,7 +96,7 @@ fn copy(
     buffer.extend_from_slice(&TRAILER);
     copy.send(&buffer)?;
     let taken = copy.finish()?;
-    complete(&name, chunk.rows, taken)
+    all_taken(&name, chunk.rows, taken, CULPRITS)
 }
 
 /// Writes the rows of `chunk` by INSERTs of a few rows each.
@@ -151,7 +106,7 @@ fn insert(
     chunk: Chunk,
     maker: &mut RowMaker,
 ) -> Result<(), TargetError> {
-    let name = loading.tables[chunk.table].full_name();
+    let name = loading.tables[chunk.table].name();
     let end = chunk.first + chunk.rows;
     let mut first = chunk.first;
     while first < end {
@@ -161,17 +116,8 @@ fn insert(
         let next = end.min(first + INSERT_ROWS);
         let rows: Vec<String> = (first..next).map(|position| maker.values(position)).collect();
         connection.simple(&format!("INSERT INTO {name} VALUES {}", rows.join(", ")))?;
-        complete(&name, next - first, connection.rows_affected())?;
+        all_taken(&name, next - first, connection.rows_affected(), CULPRITS)?;
         first = next;
     }
     Ok(())
-}
-
-fn complete(table: &str, sent: u64, taken: u64) -> Result<(), TargetError> {
-    if taken == sent {
-        return Ok(());
-    }
-    let message = format!("{sent} rows were sent to {table} and the database took {taken}");
-    Err(TargetError::new(TargetErrorKind::Data, message)
-        .hint("look for triggers or rules on the table, drop what Dyno made, and load again"))
 }

@@ -4,20 +4,17 @@
 //! nothing else that hangs on it, that neighbouring keys lie in blocks far from each other, the smallest and largest key by that index, and a sample of rows compared byte for byte. Where the server
 //! has counted deletions that are not Dyno's own, all keys are counted.
 
-use std::collections::HashMap;
-
 use dyno_plan::DataSpec;
 
-use super::super::wire::{Connection, PgError, Row};
-use super::copy_rows::RowMaker;
+use super::super::wire::{Connection, PgError};
 use super::deletions;
-use super::keys::{check_keys, check_secondary};
+use super::keys::{KEYS, check_keys, check_secondary};
 use super::quote::literal;
-use super::tables::Table;
-use dyno_engine::data::{
-    TEXT_COLUMNS, TableKind, mix, neighbours_fault, order_keys, row_fault, sorted_fault, spot_keys,
-};
+use super::tables::{COLUMN_BYTES, Table, indexes, tables};
+use dyno_engine::data::{TableKind, neighbours_fault, order_keys, sorted_fault, spot_keys};
 use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::layout::{RowText, checked_key, ends_fault, once_fault, text_columns};
+use dyno_engine::row::first;
 
 /// Line pointers of a block that may hold its row: a resumed load leaves dead ones in front.
 const POINTERS: u64 = 4;
@@ -33,20 +30,20 @@ pub(crate) fn spot_check(
 ) -> Result<Option<String>, TargetError> {
     // Rows are to be found by the index, as a run finds them.
     connection.simple("SET enable_seqscan = off")?;
-    let mut tables = Vec::new();
-    for table in Table::all(spec) {
+    let mut all = Vec::new();
+    for table in tables(spec) {
         let facts = facts(connection, spec, &table)?;
-        tables.push((table, facts));
+        all.push((table, facts));
     }
-    let of_rows = tables.iter().filter(|(table, _)| table.kind == TableKind::Rows);
+    let of_rows = all.iter().filter(|(table, _)| table.has_keys());
     let deleted: u64 = of_rows.map(|(_, facts)| facts.deleted).sum();
     // Statistics that were reset say nothing of what was deleted before.
     let others = deleted > 0 && deleted != deletions::noted(connection)?;
     let mut moved = None;
-    for (table, facts) in &tables {
+    for (table, facts) in &all {
         check_facts(spec, table, facts)?;
         check_burdens(connection, spec, table)?;
-        let others = if table.kind == TableKind::Rows { others } else { facts.deleted > 0 };
+        let others = if table.has_keys() { others } else { facts.deleted > 0 };
         let found = check_rows(connection, spec, table, facts, (others, seed));
         moved = moved.or(found.map_err(|error| altered(table, error))?);
     }
@@ -67,7 +64,7 @@ fn check_rows(
     if others {
         count_all(connection, table)?;
     }
-    let seed = mix(seed ^ mix(u64::from(table.schema)));
+    let seed = table.look(seed);
     match table.kind {
         TableKind::Rows => {
             check_ends(connection, table)?;
@@ -110,21 +107,21 @@ fn facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<
          FROM pg_class c WHERE c.oid = {}::regclass",
         literal(&index),
         literal(&secondary),
-        literal(&table.full_name())
+        literal(&table.name())
     ))?;
-    let number = |i| rows.first().and_then(|row| row.parse(i));
+    let number = |i| first(&rows, i);
     let read = || Some(Facts { blocks: number(0)?, good_indexes: number(1)?, deleted: number(2)? });
     read().ok_or_else(|| wrong(table, "cannot be looked at: the database's answer cannot be read"))
 }
 
 fn wrong(table: &Table, found: &str) -> TargetError {
-    let message = format!("table {} is not what was loaded: it {found}", table.full_name());
+    let message = format!("table {} is not what was loaded: it {found}", table.name());
     TargetError::new(TargetErrorKind::Data, message)
         .hint("find out who changed it; `dyno load --replace` makes it anew")
 }
 
 fn check_facts(spec: &DataSpec, table: &Table, facts: &Facts) -> Result<(), TargetError> {
-    let wanted = table.indexes(spec).len() as u64;
+    let wanted = indexes(table, spec).len() as u64;
     if facts.blocks < table.rows {
         let found = format!(
             "has {} blocks, and {} rows were loaded, each into a block of its own",
@@ -144,9 +141,9 @@ fn check_facts(spec: &DataSpec, table: &Table, facts: &Facts) -> Result<(), Targ
 
 /// What was not loaded with the table and does work of its own at each operation.
 fn check_burdens(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<(), TargetError> {
-    let own: Vec<String> = table.indexes(spec).iter().map(|(name, _)| literal(name)).collect();
+    let own: Vec<String> = indexes(table, spec).iter().map(|(name, _)| literal(name)).collect();
     let sql = include_str!("../sql/spot_burdens.sql")
-        .replace("{table}", &literal(&table.full_name()))
+        .replace("{table}", &literal(&table.name()))
         .replace("{own}", &format!("ARRAY[{}]::name[]", own.join(", ")));
     let rows = connection.simple(&sql)?;
     let Some(first) = rows.first() else { return Ok(()) };
@@ -168,7 +165,7 @@ pub(super) fn check_order(
 ) -> Result<Option<String>, TargetError> {
     let keys: Vec<String> = order_keys(table.rows, seed).iter().map(u64::to_string).collect();
     let sql = include_str!("../sql/spot_places.sql")
-        .replace("{table}", &table.full_name())
+        .replace("{table}", &table.name())
         .replace("{keys}", &keys.join(","));
     let rows = connection.simple(&sql)?;
     let found: Vec<(u64, u64)> = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))).collect();
@@ -177,7 +174,7 @@ pub(super) fn check_order(
     }
     match neighbours_fault(table.rows, &found) {
         Some(fault) if moved_by_updates(table.rows, &found) && !was_rewritten(connection, table)? => {
-            Ok(Some(format!("table {} {fault}; updates have moved rows together", table.full_name())))
+            Ok(Some(format!("table {} {fault}; updates have moved rows together", table.name())))
         }
         Some(fault) => Err(wrong(table, &fault)),
         None => Ok(None),
@@ -197,71 +194,41 @@ fn moved_by_updates(rows: u64, found: &[(u64, u64)]) -> bool {
 /// Whether somebody has rewritten the table since it was made (CLUSTER, VACUUM FULL, some ALTER TABLE): its file then has
 /// another number than the table, which a new one has not.
 fn was_rewritten(connection: &mut Connection, table: &Table) -> Result<bool, TargetError> {
-    let oid = format!("{}::regclass::oid", literal(&table.full_name()));
+    let oid = format!("{}::regclass::oid", literal(&table.name()));
     let rows = connection.simple(&format!("SELECT {oid} <> pg_relation_filenode({oid})"))?;
     Ok(rows.first().and_then(|row| row.get(0)) == Some("t"))
 }
 
 fn count_all(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
-    let name = table.full_name();
-    let rows =
-        connection.simple(&format!("SELECT count(*), min(custid), max(custid), sum(custid) FROM {name}"))?;
-    let row = rows.first().ok_or_else(|| wrong(table, "cannot be counted"))?;
-    check_keys(table, row.parse(0).unwrap_or(0), row.parse(1), row.parse(2), row.parse(3))
+    let rows = connection.simple(&format!("SELECT {KEYS} FROM {}", table.name()))?;
+    check_keys(table, rows.first().ok_or_else(|| wrong(table, "cannot be counted"))?)
 }
 
 fn check_ends(connection: &mut Connection, table: &Table) -> Result<(), TargetError> {
-    let rows = connection.simple(&format!("SELECT min(custid), max(custid) FROM {}", table.full_name()))?;
-    let ends = rows.first().map(|row| (row.parse::<i64>(0), row.parse::<i64>(1)));
-    match ends {
-        Some((Some(1), Some(max))) if max == table.rows as i64 => Ok(()),
-        Some((Some(min), Some(max))) => {
-            let found = format!("has keys from {min} to {max}, and 1 to {} were loaded", table.rows);
-            Err(wrong(table, &found))
-        }
-        _ => Err(wrong(table, "has no rows")),
-    }
+    let rows = connection.simple(&format!("SELECT min(custid), max(custid) FROM {}", table.name()))?;
+    let fault = ends_fault("keys", (first(&rows, 0), first(&rows, 1)), table.rows);
+    fault.map_or(Ok(()), |fault| Err(wrong(table, &fault)))
 }
 
-/// The text columns, one after the other.
-fn text() -> String {
-    (2..2 + TEXT_COLUMNS).map(|i| format!("c{i}")).collect::<Vec<_>>().join(" || ")
-}
-
-/// Key and version of a row, after its contents were found to be right.
-fn check_row(table: &Table, maker: &mut RowMaker, row: &Row) -> Result<u64, TargetError> {
-    let (Some(key), Some(ver)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
-        return Err(wrong(table, "has a row without a usable key or version"));
-    };
-    if key == 0 || key > table.rows {
-        return Err(wrong(table, &format!("has a row with key {key}, and 1 to {} were loaded", table.rows)));
-    }
-    match row_fault(maker.text(key), ver, row.get(2).map(str::as_bytes)) {
-        Some(fault) => Err(wrong(table, &format!("has a row with key {key} that {fault}"))),
-        None => Ok(key),
-    }
+/// Keys of the rows that `condition` finds, after their contents were found to be right.
+fn keys_of(
+    connection: &mut Connection,
+    spec: &DataSpec,
+    table: &Table,
+    condition: &str,
+) -> Result<Vec<u64>, TargetError> {
+    let (name, columns) = (table.name(), text_columns(" || "));
+    let rows = connection.simple(&format!("SELECT custid, ver, {columns} FROM {name} WHERE {condition}"))?;
+    let mut text = RowText::new(spec, table, COLUMN_BYTES);
+    let keys = rows.iter().map(|row| checked_key(table, row, &mut text));
+    keys.collect::<Result<_, _>>().map_err(|fault| wrong(table, &fault))
 }
 
 fn by_key(connection: &mut Connection, spec: &DataSpec, table: &Table, seed: u64) -> Result<(), TargetError> {
     let keys = spot_keys(table.rows, seed);
     let list = keys.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-    let rows = connection.simple(&format!(
-        "SELECT custid, ver, {} FROM {} WHERE custid = ANY ('{{{list}}}'::int8[])",
-        text(),
-        table.full_name()
-    ))?;
-    let mut maker = RowMaker::new(spec, table);
-    let mut seen: HashMap<u64, u32> = HashMap::new();
-    for row in &rows {
-        *seen.entry(check_row(table, &mut maker, row)?).or_default() += 1;
-    }
-    match keys.iter().find(|key| seen.get(key) != Some(&1)) {
-        Some(key) => {
-            let times = seen.get(key).copied().unwrap_or(0);
-            Err(wrong(table, &format!("has {times} rows with key {key}, and one was loaded")))
-        }
-        None => Ok(()),
-    }
+    let found = keys_of(connection, spec, table, &format!("custid = ANY ('{{{list}}}'::int8[])"))?;
+    once_fault(&keys, &found).map_or(Ok(()), |fault| Err(wrong(table, &fault)))
 }
 
 fn by_block(
@@ -275,15 +242,7 @@ fn by_block(
     let tids =
         blocks.iter().flat_map(|block| (1..=POINTERS).map(move |n| format!("\"({},{n})\"", block - 1)));
     let list = tids.collect::<Vec<_>>().join(",");
-    let rows = connection.simple(&format!(
-        "SELECT custid, ver, {} FROM {} WHERE ctid = ANY ('{{{list}}}'::tid[])",
-        text(),
-        table.full_name()
-    ))?;
-    let mut maker = RowMaker::new(spec, table);
-    for row in &rows {
-        check_row(table, &mut maker, row)?;
-    }
+    let rows = keys_of(connection, spec, table, &format!("ctid = ANY ('{{{list}}}'::tid[])"))?;
     // Where a broken load left empty blocks behind there are more blocks than rows, and no block must have one.
     if table_blocks == table.rows && rows.len() != blocks.len() {
         let found =

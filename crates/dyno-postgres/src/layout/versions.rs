@@ -3,8 +3,8 @@
 use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
-use super::tables::Table;
-use dyno_engine::data::{TableKind, UpdateValues};
+use super::tables::tables_of_rows;
+use dyno_engine::data::UpdateValues;
 use dyno_engine::error::TargetError;
 use dyno_engine::witness::RowVersion;
 
@@ -19,26 +19,18 @@ pub(crate) fn versions(
 ) -> Result<(), TargetError> {
     connection.simple("SET statement_timeout = 0")?;
     connection.simple("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-    for table in Table::all(spec).iter().filter(|table| table.kind == TableKind::Rows) {
+    for table in tables_of_rows(spec) {
         connection.simple(&format!(
             "DECLARE dyno_versions NO SCROLL CURSOR FOR SELECT custid, ver, left(c2, {}) FROM {}",
             UpdateValues::STAMP_BYTES,
-            table.full_name()
+            table.name()
         ))?;
         loop {
             let rows = connection.simple(&format!("FETCH {ROWS_PER_PIECE} FROM dyno_versions"))?;
             if rows.is_empty() {
                 break;
             }
-            for row in &rows {
-                visit(&RowVersion {
-                    schema: table.schema,
-                    // Keys below 1 are none of Dyno's, whichever they are.
-                    key: row.parse(0).unwrap_or(0),
-                    version: row.parse(1).unwrap_or(-1),
-                    stamp: row.get(2).unwrap_or_default(),
-                });
-            }
+            rows.iter().for_each(|row| visit(&RowVersion::read(table.schema, row, 0)));
         }
         connection.simple("CLOSE dyno_versions")?;
     }

@@ -1,0 +1,124 @@
+//! What may be wrong with a table, in words that say what it should be; engines say which table and what to do.
+
+use dyno_plan::DataSpec;
+
+use super::table::{RowText, Table};
+use crate::data::row_fault;
+use crate::row::Row;
+
+/// Keys are `1..=rows` if count, smallest, largest and sum are theirs; a loader writes each position once, so what could cheat
+/// all four cannot come from it.
+pub fn keys_fault(rows: u64, [count, smallest, largest, sum]: [u128; 4]) -> Option<String> {
+    let all = u128::from(rows);
+    if [count, smallest, largest, sum] == [all, 1, all, all * (all + 1) / 2] {
+        return None;
+    }
+    Some(format!(
+        "holds {count} rows with keys {smallest} to {largest}, and {rows} rows with keys 1 to {rows}, each once, were loaded"
+    ))
+}
+
+/// Whether `column` begins and ends as it was loaded.
+pub fn ends_fault(column: &str, found: (Option<i64>, Option<i64>), last: u64) -> Option<String> {
+    match found {
+        (Some(1), Some(end)) if u64::try_from(end) == Ok(last) => None,
+        (Some(first), Some(end)) => {
+            Some(format!("has {column} from {first} to {end}, and 1 to {last} were loaded"))
+        }
+        _ => Some("has no rows".to_owned()),
+    }
+}
+
+/// Whether some values of the secondary key have the rows that they shall have, by what `count` says of each.
+///
+/// # Errors
+/// Those of `count`.
+pub fn group_fault<E>(
+    spec: &DataSpec,
+    mut count: impl FnMut(u64) -> Result<Option<u64>, E>,
+) -> Result<Option<String>, E> {
+    for value in [1, spec.groups().div_ceil(2), spec.groups()] {
+        let (found, wanted) = (count(value)?.unwrap_or(0), spec.group_rows(value));
+        if found != wanted {
+            return Ok(Some(format!("has {found} rows with secondary key {value}, and {wanted} is right")));
+        }
+    }
+    Ok(None)
+}
+
+/// The key in a row of key, version and all its text in one, after these were found to be what was loaded or what an update of
+/// Dyno's made of it.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn checked_key(table: &Table, row: &Row, text: &mut RowText) -> Result<u64, String> {
+    let (Some(key), Some(version)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
+        return Err("has a row without a usable key or version".to_owned());
+    };
+    if key == 0 || key > table.rows {
+        return Err(format!("has a row with key {key}, and 1 to {} were loaded", table.rows));
+    }
+    match row_fault(text.of(key), version, row.get(2).map(str::as_bytes)) {
+        Some(fault) => Err(format!("has a row with key {key} that {fault}")),
+        None => Ok(key),
+    }
+}
+
+/// Whether each of `wanted` is once among the keys that were found.
+pub fn once_fault(wanted: &[u64], found: &[u64]) -> Option<String> {
+    wanted.iter().find_map(|key| {
+        let times = found.iter().filter(|other| *other == key).count();
+        (times != 1).then(|| format!("has {times} rows with key {key}, and one was loaded"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::tests::spec;
+    use super::*;
+
+    #[test]
+    fn a_table_is_judged_by_its_keys() {
+        assert_eq!(keys_fault(100, [100, 1, 100, 5050]), None);
+        for (found, words) in [
+            ([99, 1, 100, 5050], "holds 99 rows"),
+            ([100, 0, 100, 5050], "keys 0 to 100"),
+            ([100, 1, 100, 5051], "each once"),
+        ] {
+            assert!(keys_fault(100, found).unwrap().contains(words), "{words}");
+        }
+        assert_eq!(ends_fault("keys", (Some(1), Some(9)), 9), None);
+        assert_eq!(ends_fault("keys", (None, None), 9).as_deref(), Some("has no rows"));
+        let fault = ends_fault("keys", (Some(-1), Some(9)), 9);
+        assert_eq!(fault.as_deref(), Some("has keys from -1 to 9, and 1 to 9 were loaded"));
+        assert_eq!(once_fault(&[1, 2], &[2, 1]), None);
+        for found in [&[1][..], &[1, 2, 2]] {
+            assert!(once_fault(&[1, 2], found).unwrap().contains("rows with key 2, and one was loaded"));
+        }
+    }
+
+    #[test]
+    fn groups_have_the_rows_that_the_spec_gives_them() {
+        let spec = DataSpec { rows: 100, ..spec(0, true) };
+        let right = |value| Ok::<_, ()>(Some(spec.group_rows(value)));
+        assert_eq!(group_fault(&spec, right), Ok(None));
+        let fault = group_fault(&spec, |_| Ok::<_, ()>(None)).unwrap().unwrap();
+        assert_eq!(fault, format!("has 0 rows with secondary key 1, and {} is right", spec.group_rows(1)));
+    }
+
+    #[test]
+    fn rows_are_compared_with_what_was_loaded() {
+        let spec = spec(0, false);
+        let table = Table::all(&spec, "")[0];
+        let mut maker = RowText::new(&spec, &table, 128);
+        let text = String::from_utf8(maker.of(4).to_vec()).unwrap();
+        let mut check = |key: &str, version: &str| {
+            let row = Row([key, version, &text].map(|cell| Some(cell.to_owned())).to_vec());
+            checked_key(&table, &row, &mut maker)
+        };
+        assert_eq!(check("4", "0"), Ok(4));
+        for (key, version) in [("5", "0"), ("6", "0"), ("0", "0"), ("x", "0"), ("4", "1"), ("4", "-1")] {
+            assert!(check(key, version).is_err(), "{key} {version}");
+        }
+    }
+}

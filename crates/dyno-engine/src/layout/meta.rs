@@ -1,0 +1,214 @@
+//! The data describes itself: what every engine's metadata says alike.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
+use std::str::FromStr;
+
+use dyno_plan::DataSpec;
+
+use crate::data::{TableKind, mix};
+use crate::error::{TargetError, TargetErrorKind};
+use crate::load::{DataState, SchemaFacts};
+use crate::row::Row;
+
+/// What every mark of a load begins with.
+pub const MARK: &str = "dyno load ";
+
+/// The name of what tells whether rows have a secondary key.
+const SECONDARY: &str = "secondary";
+
+/// A comment that no other load has: of the moment and this process.
+pub fn fresh_mark() -> String {
+    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // The low half of the nanoseconds is what differs.
+    let number = mix(since_epoch.as_nanos() as u64 ^ mix(u64::from(std::process::id())));
+    format!("{MARK}{number:016x}")
+}
+
+/// What describes `spec`, by name.
+pub fn pairs(spec: &DataSpec, format: &str, dyno_version: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("format", format.to_owned()),
+        ("schemas", spec.schemas.to_string()),
+        ("rows", spec.rows.to_string()),
+        ("scan_rows", spec.scan_rows.to_string()),
+        ("block_size", spec.block_size.to_string()),
+        ("compressible", spec.compressible.to_string()),
+        ("seed", spec.seed.to_string()),
+        (SECONDARY, spec.secondary.to_string()),
+        ("dyno_version", dyno_version.to_owned()),
+    ]
+}
+
+/// Where an engine keeps its metadata.
+#[derive(Debug, Clone, Copy)]
+pub struct Home {
+    /// In words: `in schema dyno`.
+    pub place: &'static str,
+    /// The table of names and values.
+    pub meta: &'static str,
+    /// The table of what was measured.
+    pub tables: &'static str,
+    /// The version of the layout that this program makes.
+    pub format: &'static str,
+}
+
+impl Home {
+    /// That the metadata cannot be used.
+    pub fn broken(&self, what: impl Display) -> TargetError {
+        let message = format!("Dyno's metadata {} cannot be used: {what}", self.place);
+        TargetError::new(TargetErrorKind::Data, message)
+            .hint("`dyno load --replace` drops what Dyno made and loads anew")
+    }
+
+    /// What was measured of each table, from rows of kind, schema, name, rows, blocks and bytes.
+    ///
+    /// # Errors
+    /// A row cannot be read.
+    pub fn facts(&self, rows: &[Row]) -> Result<Vec<SchemaFacts>, TargetError> {
+        facts(rows).ok_or_else(|| self.broken(format!("a row of {} cannot be read", self.tables)))
+    }
+}
+
+/// What the metadata says, by name.
+#[derive(Debug)]
+pub struct Notes<'a> {
+    home: &'static Home,
+    values: HashMap<&'a str, &'a str>,
+}
+
+impl<'a> Notes<'a> {
+    /// Names and values from `rows`.
+    pub fn new(home: &'static Home, rows: &'a [Row]) -> Self {
+        let pair = |row: &'a Row| Some((row.get(0)?, row.get(1)?));
+        Self { home, values: rows.iter().filter_map(pair).collect() }
+    }
+
+    /// Whether it says nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// A text; empty where there is none.
+    pub fn text(&self, name: &str) -> String {
+        self.values.get(name).copied().unwrap_or_default().to_owned()
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// There is none of this name, or it is something else.
+    pub fn number<T: FromStr>(&self, name: &str) -> Result<T, TargetError> {
+        let text = self.values.get(name).ok_or_else(|| self.home.broken(format!("{name} is missing")))?;
+        text.parse().map_err(|_| self.home.broken(format!("{name} is {text:?}")))
+    }
+
+    /// What was, or is being, loaded.
+    ///
+    /// # Errors
+    /// Another version of the layout made it, or something is missing.
+    pub fn spec(&self) -> Result<DataSpec, TargetError> {
+        let Home { meta, format, .. } = self.home;
+        match self.values.get("format") {
+            Some(own) if own == format => {}
+            Some(other) => {
+                let what = format!("its format is {other:?} and this version of Dyno knows {format}");
+                return Err(self.home.broken(what));
+            }
+            None => return Err(self.home.broken(format!("{meta} names no format"))),
+        }
+        Ok(DataSpec {
+            schemas: self.number("schemas")?,
+            rows: self.number("rows")?,
+            scan_rows: self.number("scan_rows")?,
+            block_size: self.number("block_size")?,
+            compressible: self.number("compressible")?,
+            seed: self.number("seed")?,
+            // Loads of older versions have none, and do not say so.
+            secondary: self.values.contains_key(SECONDARY) && self.number(SECONDARY)?,
+        })
+    }
+
+    /// The state of data of `spec`: loaded with `facts`, or `rows` of it are there.
+    ///
+    /// # Errors
+    /// Those of `facts`, which is asked only where the load was finished.
+    pub fn state(
+        &self,
+        spec: DataSpec,
+        rows: u64,
+        facts: impl FnOnce(&DataSpec) -> Result<Vec<SchemaFacts>, TargetError>,
+    ) -> Result<DataState, TargetError> {
+        match self.values.get("finished_at") {
+            Some(at) => Ok(DataState::Loaded { tables: facts(&spec)?, spec, at: (*at).to_owned() }),
+            None => Ok(DataState::Partial { spec, since: self.text("started_at"), rows }),
+        }
+    }
+}
+
+/// Chunks that are there for good (kind, schema, first position), and the rows in them, from rows of kind, schema, first
+/// position and count.
+pub fn chunks(rows: &[Row]) -> (HashSet<(String, u32, u64)>, u64) {
+    let chunk = |row: &Row| Some((row.get(0)?.to_owned(), row.parse(1)?, row.parse(2)?));
+    (rows.iter().filter_map(chunk).collect(), rows.iter().filter_map(|row| row.parse::<u64>(3)).sum())
+}
+
+fn facts(rows: &[Row]) -> Option<Vec<SchemaFacts>> {
+    let fact = |row: &Row| {
+        let kinds = [TableKind::Rows, TableKind::Scan];
+        let kind = kinds.into_iter().find(|kind| Some(kind.name()) == row.get(0))?;
+        Some(SchemaFacts {
+            schema: row.parse(1)?,
+            kind: kind.name(),
+            table: row.get(2)?.to_owned(),
+            rows: row.parse(3)?,
+            blocks: row.parse(4)?,
+            bytes: row.parse(5)?,
+        })
+    };
+    rows.iter().map(fact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::tests::spec;
+    use super::*;
+
+    const HOME: Home = Home { place: "at home", meta: "meta", tables: "tables", format: "3" };
+
+    fn rows(pairs: &[(&'static str, String)]) -> Vec<Row> {
+        let row = |(name, value): &(&str, String)| Row(vec![Some((*name).to_owned()), Some(value.clone())]);
+        pairs.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_spec_is_read_as_it_was_described() {
+        let spec = spec(7, true);
+        let mut all = pairs(&spec, "3", "1.2.3");
+        assert_eq!(Notes::new(&HOME, &rows(&all)).spec().unwrap(), spec);
+        all.retain(|(name, _)| *name != "secondary");
+        let older = DataSpec { secondary: false, ..spec };
+        assert_eq!(Notes::new(&HOME, &rows(&all)).spec().unwrap(), older, "loads of older versions");
+        all.retain(|(name, _)| *name != "seed");
+        assert!(Notes::new(&HOME, &rows(&all)).spec().unwrap_err().message.ends_with("seed is missing"));
+    }
+
+    #[test]
+    fn another_format_is_refused_and_an_unfinished_load_is_partial() {
+        let spec = spec(0, false);
+        let mut all = rows(&pairs(&spec, "4", "1.2.3"));
+        let error = Notes::new(&HOME, &all).spec().unwrap_err();
+        assert!(error.message.contains("at home cannot be used: its format is \"4\""), "{error}");
+        let state =
+            |rows: &[Row]| Notes::new(&HOME, rows).state(spec.clone(), 5, |_| Ok(Vec::new())).unwrap();
+        assert!(matches!(state(&all), DataState::Partial { rows: 5, .. }));
+        all.push(Row(["finished_at", "now"].map(|text| Some(text.to_owned())).to_vec()));
+        assert!(matches!(state(&all), DataState::Loaded { at, .. } if at == "now"));
+    }
+
+    #[test]
+    fn marks_differ_and_begin_alike() {
+        assert_ne!(fresh_mark(), fresh_mark());
+        assert!(fresh_mark().starts_with(MARK));
+    }
+}
