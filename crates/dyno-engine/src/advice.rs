@@ -3,7 +3,7 @@
 use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Severity};
 
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 use crate::load::DataState;
 
 /// Connections that a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
@@ -71,8 +71,7 @@ pub fn own_block_size(
     match wish {
         Some(wish) if wish != own => {
             let message = format!("data.block_size is {wish}, and {whose} {own}");
-            Err(TargetError::new(TargetErrorKind::Unsupported, message)
-                .hint(format!("leave data.block_size out, or {way_out}")))
+            Err(TargetError::unsupported(message).hint(format!("leave data.block_size out, or {way_out}")))
         }
         _ => Ok(own),
     }
@@ -143,7 +142,7 @@ mod tests {
             (partial, Severity::Note, Some(1_000_000 - 50 * 8192)),
             (Ok(DataState::Empty), Severity::Note, Some(1_000_000)),
             (loaded(other), Severity::Fail, Some(1_000_000)),
-            (Err(TargetError::new(TargetErrorKind::Data, "no")), Severity::Fail, Some(1_000_000)),
+            (Err(TargetError::data("no")), Severity::Fail, Some(1_000_000)),
         ] {
             assert_eq!(data(&there, &spec()).severity, severity);
             assert_eq!(still_needed(&there, &spec(), 1_000_000), needed);

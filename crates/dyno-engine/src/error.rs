@@ -48,6 +48,36 @@ impl TargetError {
         Self { kind, message: message.into(), hint: String::new(), source: None }
     }
 
+    /// The plan asks for what this engine cannot do.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(TargetErrorKind::Unsupported, message)
+    }
+
+    /// The server cannot be reached.
+    pub fn unreachable(message: impl Into<String>) -> Self {
+        Self::new(TargetErrorKind::Unreachable, message)
+    }
+
+    /// The server lets this user in no such way.
+    pub fn denied(message: impl Into<String>) -> Self {
+        Self::new(TargetErrorKind::Denied, message)
+    }
+
+    /// A privilege is missing.
+    pub fn privilege(message: impl Into<String>) -> Self {
+        Self::new(TargetErrorKind::Privilege, message)
+    }
+
+    /// The data is not what it shall be.
+    pub fn data(message: impl Into<String>) -> Self {
+        Self::new(TargetErrorKind::Data, message)
+    }
+
+    /// The database reported something else.
+    pub fn database(message: impl Into<String>) -> Self {
+        Self::new(TargetErrorKind::Database, message)
+    }
+
     /// Adds the way out.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

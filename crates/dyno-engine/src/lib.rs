@@ -32,6 +32,8 @@ pub mod report;
 pub mod row;
 pub mod secret;
 pub mod session;
+pub mod settings;
+pub mod slices;
 pub mod target;
 pub mod witness;
 

@@ -116,6 +116,11 @@ impl Lock {
         Self { _guard: Some(Box::new(guard)), caveat: None }
     }
 
+    /// A lock that `connection` holds, which ends by `close`: one that breaks off is an event in the log of a server.
+    pub fn held_by<C: Send + 'static>(connection: C, close: fn(C)) -> Self {
+        Self::held(Closing(Some(connection), close))
+    }
+
     /// The lock of a target that nobody else can reach.
     pub fn needless() -> Self {
         Self { _guard: None, caveat: None }
@@ -134,6 +139,17 @@ impl Lock {
     /// Why others are not kept out, or are there in spite of the lock: to be told to the user.
     pub fn caveat(&self) -> Option<&str> {
         self.caveat.as_deref()
+    }
+}
+
+/// A connection, and how it ends.
+struct Closing<C>(Option<C>, fn(C));
+
+impl<C> Drop for Closing<C> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.take() {
+            (self.1)(connection);
+        }
     }
 }
 

@@ -55,7 +55,7 @@ pub fn within<T: Send + 'static>(
     question: impl FnOnce() -> Result<T, TargetError> + Send + 'static,
 ) -> Result<T, TargetError> {
     let asked = Asked::start(question).map_err(|error| {
-        TargetError::new(TargetErrorKind::Database, format!("no thread could be started: {error}"))
+        TargetError::database(format!("no thread could be started: {error}"))
             .hint("a higher limit of processes (`ulimit -u`)")
             .cause(error)
     })?;
@@ -64,9 +64,7 @@ pub fn within<T: Send + 'static>(
         None if cancel.is_cancelled() => {
             Err(TargetError::new(TargetErrorKind::Cancelled, format!("stopped while {doing}")))
         }
-        None => Err(TargetError::new(
-            TargetErrorKind::Unreachable,
-            format!("the database gave no answer within {} s while {doing}", limit.as_secs()),
+        None => Err(TargetError::unreachable(format!("the database gave no answer within {} s while {doing}", limit.as_secs()),
         )
         .hint("somebody may hold a lock on the test tables, or the server stands still: see who is connected to it")),
     }
@@ -80,7 +78,7 @@ mod tests {
     fn an_answer_comes_through_and_an_error_too() {
         let (cancel, limit) = (Cancel::default(), Duration::from_secs(60));
         assert_eq!(within(limit, &cancel, "asking", || Ok(7)).ok(), Some(7));
-        let refused = || Err::<(), _>(TargetError::new(TargetErrorKind::Denied, "no"));
+        let refused = || Err::<(), _>(TargetError::denied("no"));
         assert_eq!(within(limit, &cancel, "asking", refused).unwrap_err().kind, TargetErrorKind::Denied);
     }
 

@@ -2,7 +2,7 @@
 
 use dyno_plan::{EngineSpec, Engines, TargetUrl};
 
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 use crate::options::OpenOptions;
 use crate::target::Target;
 
@@ -59,6 +59,9 @@ impl Registry {
                 format!("there is no engine for {:?} URLs", url.scheme),
             )
             .hint(format!("this program was built with: {}", examples.join(", ")))
+            let examples: Vec<&str> = self.0.iter().map(|engine| engine.example).collect();
+            TargetError::unsupported(format!("there is no engine for {:?} URLs", url.scheme))
+                .hint(format!("this program was built with: {}", examples.join(", ")))
         })
     }
 
@@ -88,6 +91,11 @@ impl Registry {
                 TargetErrorKind::Unsupported,
                 format!("{} databases are not driven through a pooler", url.scheme),
             )
+            Some(open) if engine.schemes.contains(&observe.scheme.as_str()) => open(url, observe, options),
+            _ => Err(TargetError::unsupported(format!(
+                "{} databases are not driven through a pooler",
+                url.scheme
+            ))
             .hint("leave target.observe_url out")),
         }
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
 
 use crate::clock::Clock;
-use crate::error::{OpError, TargetError};
+use crate::data::UpdateValues;
+use crate::error::{OpError, TargetError, TargetErrorKind};
 
 /// Everything a session needs to know before it starts.
 #[derive(Clone)]
@@ -33,6 +34,63 @@ pub struct SessionSetup {
     pub run_stamp: u64,
     /// The clock for boundaries that only the session sees (where an update ends and its commit begins).
     pub clock: Arc<dyn Clock>,
+}
+
+impl SessionSetup {
+    /// What every update value of this session begins with.
+    pub fn stamp(&self) -> String {
+        format!("{}{:08x}", UpdateValues::run_prefix(self.run_stamp), self.number)
+    }
+
+    /// The session's update values, for columns of `column_bytes`.
+    pub fn update_values(&self, column_bytes: usize) -> UpdateValues {
+        let Self { seed, run_stamp, number, ref spec, .. } = *self;
+        UpdateValues::new(seed, run_stamp, number, column_bytes, spec.compressible)
+    }
+
+    /// Whether operations go to schema 1 from a session that is not at home there.
+    pub fn also_first(&self) -> bool {
+        self.extra.hot_schema && self.schema != 1
+    }
+
+    /// The last key of a range that begins with `first`.
+    #[inline]
+    pub fn last_key(&self, first: u64) -> u64 {
+        first + u64::from(self.work_unit) - 1
+    }
+
+    /// The error of a session whose statements could not be prepared; `is_missing` where that is because what they name is not
+    /// there, and `rights` are what they need.
+    pub fn not_prepared(&self, error: TargetError, is_missing: bool, rights: &str) -> TargetError {
+        let kind = if is_missing { TargetErrorKind::Data } else { error.kind };
+        let doing = format!("the operations on schema {} could not be prepared", self.schema);
+        let error = TargetError { kind, ..error.during(&doing) };
+        match kind {
+            TargetErrorKind::Data => error.hint("load the data first, as this user: dyno load"),
+            TargetErrorKind::Privilege => {
+                error.hint(format!("run as the user that loaded the data, or grant it {rights}"))
+            }
+            _ => error,
+        }
+    }
+}
+
+/// A setting that every session of an engine makes for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionSetting {
+    /// The setting's name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// Why a run needs it.
+    pub why: &'static str,
+}
+
+impl SessionSetting {
+    /// `name` set to `value`, because of `why`.
+    pub const fn new(name: &'static str, value: &'static str, why: &'static str) -> Self {
+        Self { name, value, why }
+    }
 }
 
 /// Operations that most plans do not have.

@@ -3,7 +3,7 @@
 use dyno_plan::{Awr, Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, Snapshot};
 
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Claim, Holder, Lock};
 use crate::report::Reporter;
@@ -134,10 +134,7 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// [`crate::TargetErrorKind::Unsupported`] where rows carry no versions; else it cannot be reached, or refuses.
     fn versions(&self, _spec: &DataSpec, _visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        Err(TargetError::new(
-            TargetErrorKind::Unsupported,
-            format!("{} tells no versions of rows", self.engine()),
-        ))
+        Err(TargetError::unsupported(format!("{} tells no versions of rows", self.engine())))
     }
 
     /// What tells this life of the server from another; `None` where the database runs inside this process.

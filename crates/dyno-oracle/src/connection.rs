@@ -51,9 +51,7 @@ impl Connection {
         limit(config.call_timeout)?;
         // Where the socket cannot be told, calls cannot be broken off; they end by themselves or by the URL's call-timeout.
         if let Some(socket) = socket {
-            breaker.guard(&socket, breaks).map_err(|error| {
-                TargetError::new(dyno_engine::TargetErrorKind::Unreachable, error.to_string())
-            })?;
+            breaker.guard(&socket, breaks).map_err(|error| TargetError::unreachable(error.to_string()))?;
         }
         Ok(connection)
     }
@@ -75,13 +73,13 @@ impl Connection {
     ) -> Result<T, TargetError> {
         if self.spoilt.get() {
             let message = "the driver has panicked on this connection before";
-            return Err(TargetError::new(dyno_engine::TargetErrorKind::Database, message));
+            return Err(TargetError::database(message));
         }
         match caught(|| call(self.driver())) {
             Ok(outcome) => outcome.map_err(|error| target(&error)),
             Err(reason) => {
                 self.spoil();
-                Err(TargetError::new(dyno_engine::TargetErrorKind::Database, reason))
+                Err(TargetError::database(reason))
             }
         }
     }

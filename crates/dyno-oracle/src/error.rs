@@ -133,19 +133,17 @@ pub(super) fn target(error: &oracledb::Error) -> TargetError {
         return server.into_target();
     }
     match error.kind() {
-        ErrorKind::CallTimeoutExceeded => TargetError::new(
-            TargetErrorKind::Unreachable,
-            "the database did not answer within the URL's call-timeout",
-        )
-        .hint("raise call-timeout, or look what the session waits for: SELECT * FROM V$SESSION"),
+        ErrorKind::CallTimeoutExceeded => {
+            TargetError::unreachable("the database did not answer within the URL's call-timeout")
+                .hint("raise call-timeout, or look what the session waits for: SELECT * FROM V$SESSION")
+        }
         ErrorKind::DeadConnection
         | ErrorKind::NotConnected
         | ErrorKind::StreamOperation
-        | ErrorKind::UnableToRecover => TargetError::new(
-            TargetErrorKind::Unreachable,
-            format!("the connection to the database is lost: {}", words(error)),
-        ),
-        _ => TargetError::new(TargetErrorKind::Database, words(error)),
+        | ErrorKind::UnableToRecover => {
+            TargetError::unreachable(format!("the connection to the database is lost: {}", words(error)))
+        }
+        _ => TargetError::database(words(error)),
     }
 }
 

@@ -65,7 +65,8 @@ pub(super) fn take(
     }
     connection.introduce(&words(holder))?;
     take_server(&connection, holder, claim, target)?;
-    Ok(Lock::held(Guard::of(connection)))
+    LOCKS.fetch_add(1, Ordering::SeqCst);
+    Ok(Lock::held_by(connection, release))
 }
 
 /// Takes the server's lock on a connection that holds that of its schema.
@@ -96,7 +97,7 @@ fn request(connection: &Connection, id: u64, mode: u64) -> Result<Asked, TargetE
         Ok(1) => Ok(Asked::HeldByAnother),
         Ok(outcome) => {
             let message = format!("the lock could not be taken: DBMS_LOCK.REQUEST answered {outcome}");
-            Err(TargetError::new(TargetErrorKind::Database, message))
+            Err(TargetError::database(message))
         }
         Err(error) if error.kind == TargetErrorKind::Privilege => {
             let why = OraError::of(&error).map_or(String::new(), |server| format!(" ({server})"));
@@ -119,23 +120,10 @@ fn as_told(holder: &Holder) -> Option<Holder> {
 /// Locks that this process holds.
 static LOCKS: AtomicUsize = AtomicUsize::new(0);
 
-/// The connection whose end is the lock's.
-struct Guard(Option<Connection>);
-
-impl Guard {
-    fn of(connection: Connection) -> Self {
-        LOCKS.fetch_add(1, Ordering::SeqCst);
-        Self(Some(connection))
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        LOCKS.fetch_sub(1, Ordering::SeqCst);
-        if let Some(connection) = self.0.take() {
-            connection.close();
-        }
-    }
+/// Ends the connection of a lock that is released.
+fn release(connection: Connection) {
+    LOCKS.fetch_sub(1, Ordering::SeqCst);
+    connection.close();
 }
 
 /// The number of a user's lock. Names are in upper case in the database, unless quoted.

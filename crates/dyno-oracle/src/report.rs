@@ -10,7 +10,7 @@ use oracledb::ToDbValue;
 use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::sql;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::report::{Report, Reporter};
 
 /// Who keeps the snapshots.
@@ -34,7 +34,7 @@ pub(super) fn open(config: &ConnectConfig, awr: Awr) -> Result<Option<Box<dyn Re
     };
     let refused = |reason: &str| {
         let message = format!("observe.awr is {:?}, and {reason}", awr.name());
-        TargetError::new(TargetErrorKind::Privilege, message).hint(
+        TargetError::privilege(message).hint(
             "observe.awr = \"off\" runs without; `dyno check --grants` prints what AWR and STATSPACK need",
         )
     };

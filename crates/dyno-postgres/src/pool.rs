@@ -19,7 +19,7 @@ use super::connect::ConnectConfig;
 use super::counters::{FLUSH, OBSERVER_SETTINGS, SHARED_STATISTICS};
 use super::identity::through_pooler;
 use super::wire::{Connection, message};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 /// What sessions through a pooler call themselves.
 pub(super) const POOLED_NAME: &str = "dyno session pooled";
@@ -103,19 +103,15 @@ impl Pool {
     fn look(&self) -> Result<Way, TargetError> {
         let mut server = Connection::open(&self.server, "dyno check")?;
         if served_by(&mut server)? != server.backend_pid() {
-            return Err(TargetError::new(
-                TargetErrorKind::Unsupported,
-                "target.observe_url leads to a connection pooler, too",
-            )
-            .hint("give target.observe_url the host and port of the PostgreSQL server itself"));
+            return Err(TargetError::unsupported("target.observe_url leads to a connection pooler, too")
+                .hint("give target.observe_url the host and port of the PostgreSQL server itself"));
         }
         let mut session = Connection::open(&self.sessions, "dyno check")?;
         let (here, there) = (database(&mut server)?, database(&mut session)?);
         if here != there {
-            return Err(TargetError::new(
-                TargetErrorKind::Unsupported,
-                format!("target.url leads to {there}, and target.observe_url to {here}"),
-            )
+            return Err(TargetError::unsupported(format!(
+                "target.url leads to {there}, and target.observe_url to {here}"
+            ))
             .hint("both have to lead to the same database of the same server"));
         }
         let way = match served_by(&mut session)? == session.backend_pid() {
@@ -207,9 +203,9 @@ impl Drop for Member {
 /// The process that serves a connection at this moment.
 fn served_by(connection: &mut Connection) -> Result<i32, TargetError> {
     let rows = connection.simple("SELECT pg_catalog.pg_backend_pid()")?;
-    rows.last().and_then(|row| row.parse(0)).ok_or_else(|| {
-        TargetError::new(TargetErrorKind::Database, "the server does not tell the number of its process")
-    })
+    rows.last()
+        .and_then(|row| row.parse(0))
+        .ok_or_else(|| TargetError::database("the server does not tell the number of its process"))
 }
 
 /// Which database of which server this is, in words that no other has.

@@ -2,7 +2,7 @@
 
 use super::connect::ConnectConfig;
 use super::wire::Connection;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::target::{OtherSession, Sampler, Stuck, WaitSample};
 
 /// Active sessions of Dyno in this database with their waits, and all other active sessions of the server with database and
@@ -63,11 +63,8 @@ impl PgSampler {
         let first = |sql: &str| if flush.is_empty() { sql.to_owned() } else { format!("{flush}; {sql}") };
         let probe = connection.simple(&first(PROBE))?;
         if probe.last().and_then(|row| row.get(0)) != Some("active") {
-            return Err(TargetError::new(
-                TargetErrorKind::Privilege,
-                "pg_stat_activity does not show what sessions do",
-            )
-            .hint("turn track_activities on, or GRANT pg_read_all_stats to this user"));
+            return Err(TargetError::privilege("pg_stat_activity does not show what sessions do")
+                .hint("turn track_activities on, or GRANT pg_read_all_stats to this user"));
         }
         let sees_others = probe.last().and_then(|row| row.get(1)) == Some("t");
         // Start-up, settings and probe were one transaction each.

@@ -26,7 +26,7 @@ use dyno_record::{Advice, Identity};
 
 use connect::Params;
 use counters::{Onlooker, Registry, SqliteObserver, View};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Extra, Session, SessionSetup};
@@ -193,8 +193,7 @@ impl Target for SqliteTarget {
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Err(TargetError::new(
-            TargetErrorKind::Unsupported,
+        Err(TargetError::unsupported(
             "SQLite has no wait events: it runs inside the driving process, where sessions are timed",
         ))
     }

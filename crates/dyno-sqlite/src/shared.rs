@@ -100,6 +100,5 @@ impl Shared {
 }
 
 pub(crate) fn no_data(params: &Params, why: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Data, format!("{} {why}", params.name()))
-        .hint("load the data first: dyno load")
+    TargetError::data(format!("{} {why}", params.name())).hint("load the data first: dyno load")
 }

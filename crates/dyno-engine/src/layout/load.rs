@@ -5,7 +5,7 @@ use std::time::Instant;
 use dyno_plan::DataSpec;
 
 use super::loading::Written;
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 use crate::load::{DataState, LoadOptions, LoadReport, SchemaFacts};
 
 /// What an engine does for a load of one spec, on a connection that leads it.
@@ -87,7 +87,7 @@ pub fn load<L: Layout>(
     }
     let found = found.ok_or_else(|| {
         let way_out = format!("make sure that nobody else drops {}, and load again", L::OBJECTS);
-        TargetError::new(TargetErrorKind::Data, "the metadata was dropped while the load began").hint(way_out)
+        TargetError::data("the metadata was dropped while the load began").hint(way_out)
     })?;
     layout.complete(&found)?;
     if let DataState::Loaded { tables, .. } = L::state(&found) {
@@ -106,8 +106,7 @@ pub fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
         DataState::Empty => ("nothing is loaded", wanted),
     };
     let message = format!("{what}: {} is there, and the plan asks for {}", words(there), words(wanted));
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("load with --replace to drop it first, or change the plan")
+    TargetError::data(message).hint("load with --replace to drop it first, or change the plan")
 }
 
 fn words(spec: &DataSpec) -> String {

@@ -7,7 +7,7 @@ use dyno_plan::DataSpec;
 
 use super::table::Table;
 use crate::chunks::Chunk;
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 use crate::load::{Cancel, LoadOptions, Progress};
 use crate::pool::{self, Loaders};
 
@@ -136,6 +136,6 @@ pub fn all_taken(table: &str, sent: u64, took: u64, culprits: &str) -> Result<()
         return Ok(());
     }
     let message = format!("{sent} records were sent to {table} and the database took {took}");
-    Err(TargetError::new(TargetErrorKind::Data, message)
+    Err(TargetError::data(message)
         .hint(format!("look for {culprits} on the table, drop what Dyno made, and load again")))
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use dyno_plan::DataSpec;
 
 use crate::data::{TableKind, mix};
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 use crate::load::{DataState, SchemaFacts};
 use crate::row::Row;
 
@@ -57,8 +57,7 @@ impl Home {
     /// That the metadata cannot be used.
     pub fn broken(&self, what: impl Display) -> TargetError {
         let message = format!("Dyno's metadata {} cannot be used: {what}", self.place);
-        TargetError::new(TargetErrorKind::Data, message)
-            .hint("`dyno load --replace` drops what Dyno made and loads anew")
+        TargetError::data(message).hint("`dyno load --replace` drops what Dyno made and loads anew")
     }
 
     /// What was measured of each table, from rows of kind, schema, name, rows, blocks and bytes.

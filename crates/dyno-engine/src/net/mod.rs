@@ -2,15 +2,19 @@
 //! noticed, whom to trust inside TLS, and where its processes run if that is this machine.
 
 mod breaker;
+mod dial;
 mod environment;
 mod inbound;
 pub mod local;
 mod socket;
 pub mod sockopt;
+pub mod tls;
+pub mod url;
 pub mod verify;
 mod wire;
 
 pub use breaker::Breaker;
+pub use dial::{Place, dial};
 pub use environment::Environment;
 pub use inbound::{Inbound, Message};
 pub use socket::{Sink, Socket, Stream};

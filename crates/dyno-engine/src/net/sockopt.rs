@@ -26,6 +26,11 @@ pub struct Keepalive {
     pub count: Option<u32>,
 }
 
+impl Keepalive {
+    /// As the system has it: a server whose machine vanished never closes its connections.
+    pub const SYSTEM: Self = Self { enabled: true, idle_s: None, interval_s: None, count: None };
+}
+
 fn set<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     // The types passed here are a c_int and a timeval, a few bytes each.
     let length = mem::size_of::<T>() as libc::socklen_t;

@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use crate::error::{TargetError, TargetErrorKind};
+use crate::error::TargetError;
 
 /// Trusted root certificates.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl ServerCertVerifier for Verifier {
 pub fn roots(path: &Path) -> Result<Roots, TargetError> {
     let bad = |why: String| {
         let message = format!("the root certificates in {} cannot be used: {why}", path.display());
-        TargetError::new(TargetErrorKind::Unsupported, message)
+        TargetError::unsupported(message)
             .hint("write sslrootcert=FILE with PEM certificates, or sslrootcert=system")
     };
     let certificates = if path.as_os_str() == "system" {

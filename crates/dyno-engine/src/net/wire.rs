@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::inbound::{Inbound, Message};
 use super::socket::{Sink as _, Stream};
-use crate::error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
+use crate::error::{ErrorClass, OpError, Refusal, TargetError};
 
 /// How a server frames what it sends, and what it refuses with.
 pub trait Protocol {
@@ -162,9 +162,9 @@ impl<R> From<io::Error> for WireError<R> {
 impl<R: Refusal> From<WireError<R>> for TargetError {
     fn from(error: WireError<R>) -> Self {
         match error {
-            WireError::Io(error) => Self::new(TargetErrorKind::Unreachable, lost_words(&error)).cause(error),
+            WireError::Io(error) => Self::unreachable(lost_words(&error)).cause(error),
             WireError::Server(error) => error.into_target(),
-            WireError::Protocol(what) => Self::new(TargetErrorKind::Unreachable, broken_words(&what))
+            WireError::Protocol(what) => Self::unreachable(broken_words(&what))
                 .hint(format!("check that host and port are those of {}", R::SERVER)),
         }
     }
@@ -190,6 +190,7 @@ pub fn describe(error: &io::Error) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::error::TargetErrorKind;
 
     /// A tag, four bytes of length, and the body.
     #[derive(Debug)]

@@ -16,7 +16,7 @@ pub(super) fn broken(error: WireError, config: &ConnectConfig) -> TargetError {
             let what = describe(&error);
             let message =
                 format!("the server was reached, but the connection was not ready in time or broke: {what}");
-            TargetError::new(TargetErrorKind::Unreachable, message)
+            TargetError::unreachable(message)
                 .hint(format!(
                     "check that the port is that of a MySQL or MariaDB server and that it is not overloaded; the limit was {seconds} s (target.connect_timeout)"
                 ))
@@ -60,19 +60,14 @@ pub(super) fn refused(error: &MyError, config: &ConnectConfig) -> TargetError {
 /// TLS is asked for and the server has none.
 pub(super) fn no_tls(config: &ConnectConfig) -> TargetError {
     let mode = config.ssl_mode.name();
-    TargetError::new(
-        TargetErrorKind::Denied,
-        format!("the server takes no TLS connection, but ssl-mode is {mode}"),
-    )
-    .hint("give the server a certificate (ssl_cert, ssl_key), or write ssl-mode=PREFERRED or DISABLED")
+    TargetError::denied(format!("the server takes no TLS connection, but ssl-mode is {mode}"))
+        .hint("give the server a certificate (ssl_cert, ssl_key), or write ssl-mode=PREFERRED or DISABLED")
 }
 
 /// The account wants a way of logging in that is not here.
 pub(super) fn unknown_plugin(plugin: &str, config: &ConnectConfig) -> TargetError {
     let user = &config.user;
-    TargetError::new(
-        TargetErrorKind::Denied,
-        format!("user {user:?} logs in by {plugin:?} on this server, which Dyno cannot do"),
+    TargetError::denied(format!("user {user:?} logs in by {plugin:?} on this server, which Dyno cannot do"),
     )
     .hint(
         "use an account with caching_sha2_password, mysql_native_password, ed25519 or, inside TLS, mysql_clear_password",
@@ -81,9 +76,8 @@ pub(super) fn unknown_plugin(plugin: &str, config: &ConnectConfig) -> TargetErro
 
 /// The password would have to be sent so that anyone can read it.
 pub(super) fn clear_text(plugin: &str) -> TargetError {
-    TargetError::new(
-        TargetErrorKind::Denied,
-        format!("the server asks for the password in the clear ({plugin}), and the line is not encrypted"),
-    )
+    TargetError::denied(format!(
+        "the server asks for the password in the clear ({plugin}), and the line is not encrypted"
+    ))
     .hint("write ssl-mode=REQUIRED, or connect by the Unix socket")
 }

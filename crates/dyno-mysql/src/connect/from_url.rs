@@ -9,8 +9,9 @@ use dyno_plan::TargetUrl;
 use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
 use super::option_file;
 use dyno_engine::OpenOptions;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::net::Environment;
+use dyno_engine::net::url::{check_names, path, whole, wrong};
 use dyno_engine::secret::Secret;
 
 /// MySQL's registered port.
@@ -23,20 +24,12 @@ const SOCKETS: [&str; 3] = ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.soc
 const PARAMETERS: [&str; 7] =
     ["socket", "ssl-mode", "ssl-ca", "ssl-cert", "ssl-key", "connect-timeout", "result-metadata"];
 
-fn unsupported(message: String) -> TargetError {
-    TargetError::new(TargetErrorKind::Unsupported, message)
-}
-
-fn wrong(name: &str, value: &str, allowed: &str) -> TargetError {
-    unsupported(format!("{name} {value:?} cannot be used")).hint(format!("write {allowed}"))
-}
-
 impl ConnectConfig {
     /// What `url` and `options` say, filled up from the environment (`MYSQL_HOST`, `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`,
     /// `MYSQL_PWD`), `~/.my.cnf` (user and password) and the `mysql` client's defaults.
     ///
     /// # Errors
-    /// [`TargetErrorKind::Unsupported`]: a parameter is unknown or has an impossible value, or no database is named.
+    /// `Unsupported`: a parameter is unknown or has an impossible value, or no database is named.
     pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         Self::read(url, options, Environment::PROCESS)
     }
@@ -46,31 +39,22 @@ impl ConnectConfig {
         options: &OpenOptions,
         environment: Environment,
     ) -> Result<Self, TargetError> {
-        check_names(url)?;
+        check_names(url, &PARAMETERS)?;
         if url.path.is_empty() || url.path.contains('/') {
-            return Err(unsupported("the URL names no database for Dyno's tables".to_owned())
+            return Err(TargetError::unsupported("the URL names no database for Dyno's tables")
                 .hint("write mysql://USER@HOST:PORT/DATABASE; the database has to be there"));
         }
         let file = option_file::read(environment);
         let user = url.user.clone().or_else(|| file.user.clone()).or_else(|| environment.user());
         let user = user.ok_or_else(|| {
-            unsupported("no user name is given, and the operating system's cannot be found".to_owned())
+            TargetError::unsupported("no user name is given, and the operating system's cannot be found")
                 .hint("write mysql://USER@HOST/DATABASE")
         })?;
-        let path = |name| url.param(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let (ssl_mode, ssl_ca) = tls(url, path("ssl-ca"))?;
+        let (ssl_mode, ssl_ca) = tls(url, path(url, "ssl-ca"))?;
         let from_file =
             || file.password.clone().filter(|_| file.user.as_ref().is_none_or(|own| *own == user));
         let from_environment = || environment.var("MYSQL_PWD").map(Secret::new);
-        let timeout = match url.param("connect-timeout") {
-            None => None,
-            Some(text) => {
-                let seconds = text.parse::<u32>().ok().filter(|&seconds| seconds > 0);
-                let seconds =
-                    seconds.ok_or_else(|| wrong("connect-timeout", text, "whole seconds, from 1"))?;
-                Some(Duration::from_secs(seconds.into()))
-            }
-        };
+        let timeout = whole(url, "connect-timeout", "whole seconds, from 1", 1..=u32::MAX)?;
         Ok(Self {
             endpoints: endpoints(url, environment)?,
             password: options.password.clone().or_else(from_environment).or_else(from_file),
@@ -79,10 +63,10 @@ impl ConnectConfig {
             database: url.path.clone(),
             ssl_mode,
             ssl_ca,
-            ssl_cert: path("ssl-cert"),
-            ssl_key: path("ssl-key"),
+            ssl_cert: path(url, "ssl-cert"),
+            ssl_key: path(url, "ssl-key"),
             result_metadata: result_metadata(url)?,
-            connect_timeout: timeout.unwrap_or(options.connect_timeout),
+            connect_timeout: timeout.map_or(options.connect_timeout, |s| Duration::from_secs(s.into())),
         })
     }
 }
@@ -94,14 +78,6 @@ fn result_metadata(url: &TargetUrl) -> Result<ResultMetadata, TargetError> {
             .into_iter()
             .find(|word| word.name() == text)
             .ok_or_else(|| wrong("result-metadata", text, "once or each")),
-    }
-}
-
-fn check_names(url: &TargetUrl) -> Result<(), TargetError> {
-    match url.params.iter().find(|(name, _)| !PARAMETERS.contains(&name.as_str())) {
-        Some((name, _)) => Err(unsupported(format!("the URL parameter {name:?} is not known here"))
-            .hint(format!("these are: {}", PARAMETERS.join(", ")))),
-        None => Ok(()),
     }
 }
 
@@ -165,6 +141,7 @@ fn tls(url: &TargetUrl, ca: Option<PathBuf>) -> Result<(SslMode, Option<PathBuf>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::error::TargetErrorKind;
 
     fn read(url: &str, environment: fn(&str) -> Option<String>) -> Result<ConnectConfig, TargetError> {
         let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(7) };

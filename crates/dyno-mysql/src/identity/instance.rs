@@ -2,7 +2,7 @@
 
 use super::super::wire::Connection;
 use super::{life, settings};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::target::Instance;
 
 const PLACE: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir)";
@@ -11,7 +11,7 @@ const PLACE: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir)";
 pub(crate) fn instance(connection: &mut Connection) -> Result<Instance, TargetError> {
     let rows = connection.simple(PLACE)?;
     let Some(place) = rows.first().and_then(|row| row.get(0)).map(str::to_owned) else {
-        return Err(TargetError::new(TargetErrorKind::Database, "the server does not say which one it is"));
+        return Err(TargetError::database("the server does not say which one it is"));
     };
     let server = format!("{place} {}", life::started(connection)?);
     Ok(Instance { servers: vec![server], scope: String::new(), server_wide: &[] })

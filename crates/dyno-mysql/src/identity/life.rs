@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::wire::{Connection, MyError};
 use super::host;
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::witness::ServerLife;
 
 /// When the server was started. Both figures are taken at the statement's own start, so their difference is the same
@@ -27,9 +27,10 @@ const LOG_STARTED: &str = " as process ";
 pub(crate) fn started(connection: &mut Connection) -> Result<String, TargetError> {
     let schema = if connection.is_mariadb() { "information_schema" } else { "performance_schema" };
     let rows = connection.simple(&STARTED.replace("{schema}", schema))?;
-    rows.first().and_then(|row| row.get(0)).map(str::to_owned).ok_or_else(|| {
-        TargetError::new(TargetErrorKind::Database, "the server does not say how long it has been up")
-    })
+    rows.first()
+        .and_then(|row| row.get(0))
+        .map(str::to_owned)
+        .ok_or_else(|| TargetError::database("the server does not say how long it has been up"))
 }
 
 /// Which life of the server this is, and whether it began with the recovery from a crash.

@@ -30,7 +30,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
     let processes = host::processes(connection)?;
     let redo = settings.value("innodb_log_group_home_dir").filter(|path| path.starts_with('/'));
     let page_bytes = page_size(connection)?;
-    let mut shaping = settings.shaping();
+    let mut shaping = settings::shaping(&settings);
     shaping.insert(RESULT_METADATA.to_owned(), result_metadata(connection).to_owned());
     Ok(Identity {
         product: product(connection).to_owned(),

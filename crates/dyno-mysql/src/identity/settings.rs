@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::wire::{Connection, MyError};
 use dyno_engine::error::{Refusal as _, TargetError};
+use dyno_engine::settings::REDACTED;
+pub(super) use dyno_engine::settings::Settings;
 
 /// Beginnings of the names of settings that shape a run.
 const SHAPING: [&str; 9] = [
@@ -44,21 +46,11 @@ const SHAPING_TOO: [&str; 19] = [
 /// Parts of the names of settings that can hold secrets or tell of them.
 const SECRET: [&str; 5] = ["password", "secret", "sst_auth", "private_key", "passphrase"];
 
-/// Shown in place of a secret.
-const REDACTED: &str = "***";
-
 /// Names of the settings that somebody set. MySQL tells their sources, MariaDB their origins.
 const SET_MYSQL: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_info
      WHERE VARIABLE_SOURCE NOT IN ('COMPILED', 'DYNAMIC') OR (VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER IS NOT NULL)";
 const SET_MARIADB: &str = "SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES
      WHERE GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'SQL') AND NOT (GLOBAL_VALUE <=> DEFAULT_VALUE)";
-
-/// All global settings.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Settings {
-    values: BTreeMap<String, String>,
-    set: BTreeSet<String>,
-}
 
 /// Reads them.
 pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError> {
@@ -89,40 +81,9 @@ fn is_secret(name: &str, value: &str) -> bool {
         && value.parse::<f64>().is_err()
 }
 
-impl Settings {
-    /// The value; `None` if there is no such setting.
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.values.get(name).map(String::as_str).filter(|value| !value.is_empty())
-    }
-
-    /// Whether a switch is on.
-    pub(super) fn is_on(&self, name: &str) -> bool {
-        matches!(self.value(name), Some("ON" | "1"))
-    }
-
-    /// A count, or a size in bytes.
-    pub(super) fn number(&self, name: &str) -> Option<u64> {
-        self.value(name)?.parse().ok()
-    }
-
-    /// The settings that shape a run and all that somebody set.
-    pub(super) fn shaping(&self) -> BTreeMap<String, String> {
-        let shapes =
-            |name: &str| SHAPING.iter().any(|start| name.starts_with(start)) || SHAPING_TOO.contains(&name);
-        let kept = self.values.iter().filter(|(name, _)| self.set.contains(*name) || shapes(name));
-        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-    }
-
-    /// Names of the settings that somebody set.
-    pub(super) fn non_default(&self) -> Vec<String> {
-        self.set.iter().filter(|name| self.values.contains_key(*name)).cloned().collect()
-    }
-
-    #[cfg(test)]
-    pub(super) fn of(values: &[(&str, &str)]) -> Self {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Self { values: values.collect(), set: BTreeSet::new() }
-    }
+/// Those that shape a run and all that somebody set.
+pub(super) fn shaping(settings: &Settings) -> BTreeMap<String, String> {
+    settings.shaping(&SHAPING, &SHAPING_TOO)
 }
 
 /// The command that changes a setting of the running server.

@@ -5,7 +5,7 @@ use super::row_text::{ESCAPE, RowMaker};
 use super::session::Loading;
 use crate::wire::FILE_PACKET_BYTES;
 use dyno_engine::chunks::Chunk;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::pool::cancelled;
 use dyno_engine::row::first;
 
@@ -80,11 +80,8 @@ fn file(
     if connection.warnings() > 0 {
         let said = connection.simple("SHOW WARNINGS LIMIT 1")?;
         let said = said.first().and_then(|row| row.get(2)).unwrap_or("a warning").to_owned();
-        return Err(TargetError::new(
-            TargetErrorKind::Data,
-            format!("rows were changed on their way in: {said}"),
-        )
-        .hint("`dyno load --replace` drops what Dyno made and loads anew"));
+        return Err(TargetError::data(format!("rows were changed on their way in: {said}"))
+            .hint("`dyno load --replace` drops what Dyno made and loads anew"));
     }
     Ok(taken)
 }

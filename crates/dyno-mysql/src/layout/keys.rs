@@ -4,13 +4,13 @@ use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
 use super::tables::{Shape, Table};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::layout::group_fault;
 use dyno_engine::row::first;
 
 /// That something is wrong with a table.
 pub(super) fn wrong(table: &str, found: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Data, format!("table {table} {found}"))
+    TargetError::data(format!("table {table} {found}"))
         .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to tables dyno_…")
 }
 

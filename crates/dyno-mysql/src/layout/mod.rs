@@ -33,7 +33,7 @@ use dyno_plan::{Bytes, DataSpec};
 use super::connect::ConnectConfig;
 use super::wire::Connection;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::layout::{self, Loading, Written};
 use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts};
 use dyno_engine::row::first;
@@ -135,7 +135,5 @@ pub(super) fn own_page_size(wish: Option<Bytes>, page_bytes: u64) -> Result<Byte
 /// The server's page size in bytes.
 pub(super) fn page_size(connection: &mut Connection) -> Result<u64, TargetError> {
     let rows = connection.simple("SELECT @@innodb_page_size")?;
-    first(&rows, 0).ok_or_else(|| {
-        TargetError::new(TargetErrorKind::Database, "the server's innodb_page_size cannot be read")
-    })
+    first(&rows, 0).ok_or_else(|| TargetError::database("the server's innodb_page_size cannot be read"))
 }

@@ -4,7 +4,7 @@ use dyno_plan::DataSpec;
 
 use super::quote::literal;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 pub(crate) use dyno_engine::layout::Table;
 use dyno_engine::layout::columns;
 
@@ -53,7 +53,7 @@ impl Shape {
     pub(crate) fn of(page_bytes: u64) -> Result<Self, TargetError> {
         if !PAGE_BYTES.contains(&page_bytes) || !page_bytes.is_power_of_two() {
             let message = format!("rows cannot be kept one to a page with innodb_page_size = {page_bytes}");
-            return Err(TargetError::new(TargetErrorKind::Unsupported, message)
+            return Err(TargetError::unsupported(message)
                 .hint("use a server that was initialised with innodb_page_size 4k, 8k, 16k, 32k or 64k"));
         }
         let row = row_bytes_max(page_bytes);
@@ -145,6 +145,7 @@ pub(super) fn create_sql(table: &Table, shape: Shape, mark: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::error::TargetErrorKind;
 
     /// Bytes of a spacer beside its text: as of a row, without columns.
     const SPACER_OVERHEAD_BYTES: usize = 5 + 3 + 2 + 8 + 6 + 7 + 8;

@@ -49,19 +49,7 @@ pub(super) fn take(
     }
     write(&mut connection, &name, &holder.encode())?;
     server::take(&mut connection, holder, claim, target)?;
-    Ok(Lock::held(Guard(Some(connection))))
-}
-
-/// The connection whose end is the lock's.
-struct Guard(Option<Connection>);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // Said in the protocol's own way: a connection that breaks off is an event in the server's log.
-        if let Some(connection) = self.0.take() {
-            connection.close();
-        }
-    }
+    Ok(Lock::held_by(connection, Connection::close))
 }
 
 /// The lock's name. Such locks are the whole server's, and names have at most 64 letters, so a database is named by a hash.

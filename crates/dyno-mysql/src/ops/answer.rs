@@ -71,8 +71,8 @@ impl Reply {
     }
 }
 
-/// Reads the answer to a call: one row of `N` numbers, then the call's own end.
-pub(super) fn read_call<const N: usize>(connection: &mut Connection) -> Result<[u64; N], WireError> {
+/// Reads the answer to a call: one row of so many `results`, all numbers, then the call's own end.
+pub(super) fn read_call(connection: &mut Connection, results: usize) -> Result<Vec<u64>, WireError> {
     let mut numbers = None;
     loop {
         let marked = connection.marked;
@@ -89,7 +89,7 @@ pub(super) fn read_call<const N: usize>(connection: &mut Connection) -> Result<[
             let (_, range) = connection.line.next()?;
             let body = connection.line.body(range);
             match body.first() {
-                Some(&OK) => numbers = Some(numbers_of(body)?),
+                Some(&OK) => numbers = Some(numbers_of(body, results)),
                 Some(&END) => break,
                 _ => return Err(no_row(body)),
             }
@@ -97,16 +97,13 @@ pub(super) fn read_call<const N: usize>(connection: &mut Connection) -> Result<[
     }
 }
 
-fn numbers_of<const N: usize>(body: &[u8]) -> Result<[u64; N], WireError> {
+fn numbers_of(body: &[u8], results: usize) -> Vec<u64> {
     // The row's mark, then a bit for each column behind two that are not used.
-    let head = 1 + (N + 2).div_ceil(8);
-    let values = body.get(head..).unwrap_or_default();
-    let (chunks, rest) = values.as_chunks::<8>();
-    let numbers: Option<[u64; N]> =
-        chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect::<Vec<_>>().try_into().ok();
-    numbers
-        .filter(|_| rest.is_empty())
-        .ok_or_else(|| WireError::protocol("a slice's result of another shape"))
+    let head = 1 + (results + 2).div_ceil(8);
+    let (numbers, rest) = body.get(head..).unwrap_or_default().as_chunks::<8>();
+    // Another shape has another count of numbers.
+    let whole = numbers.iter().filter(|_| rest.is_empty() && numbers.len() == results);
+    whole.map(|number| u64::from_le_bytes(*number)).collect()
 }
 
 /// How an answer begins.

@@ -16,38 +16,25 @@ mod template;
 mod templates;
 mod thread;
 
+use dyno_engine::session::SessionSetting;
+
 pub(super) use procedures::slice_sql;
 pub use session::MySession;
 
-/// A setting that every session makes for itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionSetting {
-    /// The setting's name.
-    pub name: &'static str,
-    /// Its value.
-    pub value: &'static str,
-    /// Why a run needs it.
-    pub why: &'static str,
-}
-
-const fn setting(name: &'static str, value: &'static str, why: &'static str) -> SessionSetting {
-    SessionSetting { name, value, why }
-}
-
 /// What every session sets for itself; everything else is as the platform has it, durability and isolation above all.
 pub const SESSION_SETTINGS: [SessionSetting; 4] = [
-    setting("autocommit", "1", "each operation is a transaction"),
-    setting(
+    SessionSetting::new("autocommit", "1", "each operation is a transaction"),
+    SessionSetting::new(
         "sql_mode",
         "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
         "a value that does not fit is an error",
     ),
-    setting(
+    SessionSetting::new(
         "optimizer_switch",
         "'mrr=off'",
         "rows are visited in key order, one page each, as the method demands",
     ),
-    setting("character_set_results", "NULL", "the server converts no text on its way out"),
+    SessionSetting::new("character_set_results", "NULL", "the server converts no text on its way out"),
 ];
 
 /// The statement that makes the settings; with the limit on a statement's time under its name on this server.

@@ -3,8 +3,9 @@
 
 use dyno_plan::Redo;
 
-use super::statements::{insert_with, updated_columns};
+use super::statements::insert_with;
 use crate::layout::Shape;
+use dyno_engine::layout::updated_columns;
 
 /// Name and text of each procedure; `{n}` is the schema's number, `{mark}` its comment, `{set}` what an update sets,
 /// `{insert}` the statement that inserts a row, `{records}` what it is with its spacers, `{spacers}` these alone.

@@ -17,10 +17,11 @@ use crate::own::{self, Acknowledged, OWN_STATUS, Sessions, Share, ShareReply, op
 use crate::wire::message::{self, command};
 use crate::wire::{Connection, MyError, WireError};
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError};
 use dyno_engine::net::Breaker;
 use dyno_engine::net::local;
 use dyno_engine::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
+use dyno_engine::slices::last_update;
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -93,7 +94,7 @@ impl MySession {
     /// Connects and prepares; the connection's number is among `sessions` while it is open.
     ///
     /// # Errors
-    /// As [`Connection::open`]; [`TargetErrorKind::Data`] if the tables are not there.
+    /// As [`Connection::open`]; `Data` if the tables are not there.
     pub(crate) fn open(
         config: &ConnectConfig,
         setup: &SessionSetup,
@@ -102,8 +103,7 @@ impl MySession {
         let breaker = Arc::new(Breaker::default());
         let shape = Shape::of(setup.spec.block_size)?;
         let column_bytes = shape.column_bytes;
-        let SessionSetup { number, seed, run_stamp, .. } = *setup;
-        let values = UpdateValues::new(seed, run_stamp, number, column_bytes, setup.spec.compressible);
+        let values = setup.update_values(column_bytes);
         let mut ready = prepare(config, setup, column_bytes, &breaker)?;
         let mut books = Books::default();
         let thread = open_books_near(&mut ready.connection, &mut books, &sessions, setup)?;
@@ -201,21 +201,16 @@ impl MySession {
     }
 
     fn read_back(&mut self, schema: u32, first: u64, number: u64) -> Result<(u64, u64), WireError> {
-        let session = session_prefix(&self.setup);
+        let session = self.setup.stamp();
         let stamp = format!("{session}{number:016x}");
         let run = UpdateValues::run_prefix(self.setup.run_stamp);
-        let last = first + u64::from(self.setup.work_unit) - 1;
+        let last = self.setup.last_key(first);
         let sql = statements::verify(schema, first, last, &stamp, &run, &session);
         let rows = self.ready.connection.ask(&sql)?;
         self.books.overhead += 1;
         let number = |index| rows.first().and_then(|row| row.parse(index));
         number(0).zip(number(1)).ok_or_else(|| WireError::protocol("no row for a count"))
     }
-}
-
-/// What every update value of this session begins with.
-fn session_prefix(setup: &SessionSetup) -> String {
-    format!("{}{:08x}", UpdateValues::run_prefix(setup.run_stamp), setup.number)
 }
 
 /// A connection on which everything is prepared.
@@ -237,7 +232,7 @@ fn operations(
     column_bytes: usize,
 ) -> Result<Ready, WireError> {
     let schema = setup.schema;
-    let also_first = setup.extra.hot_schema && schema != 1;
+    let also_first = setup.also_first();
     let (mut templates, mut first) = (Templates::default(), None);
     let (mut slices, mut slices_first) = (None, None);
     match setup.drive {
@@ -248,7 +243,7 @@ fn operations(
             }
         }
         Drive::Server => {
-            let mut prepare = |schema| Slices::prepare(&mut connection, setup, schema, session_prefix(setup));
+            let mut prepare = |schema| Slices::prepare(&mut connection, setup, schema, setup.stamp());
             slices = Some(prepare(schema)?);
             slices_first = also_first.then(|| prepare(1)).transpose()?;
         }
@@ -282,23 +277,10 @@ fn open_books_near(
 /// Why the statements could not be prepared.
 fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
     let error = TargetError::from(error);
-    let kind = match MyError::of(&error).map(|server| server.number) {
-        // No such table, column, index or procedure.
-        Some(1146 | 1054 | 1176 | 1305) => TargetErrorKind::Data,
-        Some(_) => error.kind,
-        None => return error,
-    };
-    let message =
-        format!("the operations on schema {} could not be prepared: {}", setup.schema, error.message);
-    let hint = match kind {
-        TargetErrorKind::Data => "load the data first: dyno load".to_owned(),
-        TargetErrorKind::Privilege => {
-            "run as the user that loaded the data, or grant it SELECT, INSERT, UPDATE, DELETE and EXECUTE on the database"
-                .to_owned()
-        }
-        _ => error.hint.clone(),
-    };
-    TargetError { kind, message, hint, source: error.source }
+    let Some(number) = MyError::of(&error).map(|server| server.number) else { return error };
+    // No such table, column, index or procedure.
+    let is_missing = matches!(number, 1146 | 1054 | 1176 | 1305);
+    setup.not_prepared(error, is_missing, "SELECT, INSERT, UPDATE, DELETE and EXECUTE on the database")
 }
 
 /// The error of a slice, with the way out where its procedure is not there: a call can be prepared of what is not there, and
@@ -337,10 +319,7 @@ impl Session for MySession {
         })?;
         let done =
             slices.run(connection, ops, &mut self.values).map_err(|error| not_called(error.into_op()))?;
-        let last = ops.iter().rev().find_map(|op| match *op {
-            Op::Update { first, number } => Some((schema, first, number)),
-            _ => None,
-        });
+        let last = last_update(ops).map(|(first, number)| (schema, first, number));
         self.last_update = last.or(self.last_update);
         self.books.acknowledged.add(own::Done {
             operations: ops.len() as u64,

@@ -11,70 +11,26 @@ use crate::layout::Shape;
 use crate::wire::{Connection, Prepared, WireError, message};
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues};
 use dyno_engine::session::{Extra, Op, SessionSetup, SliceDone};
+use dyno_engine::slices::{Call, done, parts};
 
-/// The procedures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Call {
-    Select,
-    Lookup,
-    Scan,
-    Update,
-    Mixed,
-    Secondary,
-    Any,
-}
-
-impl Call {
-    const ALL: [Self; 7] =
-        [Self::Select, Self::Lookup, Self::Scan, Self::Update, Self::Mixed, Self::Secondary, Self::Any];
-
-    /// Those that a session with `extra` may need, which are the first of all.
-    fn of(extra: Extra) -> &'static [Self] {
-        if goes_beyond(extra) { &Self::ALL } else { &Self::ALL[..5] }
+/// The statement that calls a procedure.
+fn sql(call: Call, schema: u32, redo: Redo) -> String {
+    let redo = redo_name(redo);
+    match call {
+        Call::Select => format!("CALL dyno_slice_select_{schema}(?, ?)"),
+        Call::Lookup => format!("CALL dyno_slice_lookup_{schema}(?)"),
+        Call::Scan => format!("CALL dyno_slice_scan_{schema}(?)"),
+        Call::Update => format!("CALL dyno_slice_update_{redo}_{schema}(?, ?, ?, ?, ?)"),
+        Call::Mixed => format!("CALL dyno_slice_mixed_{redo}_{schema}(?, ?, ?, ?, ?)"),
+        Call::Secondary => format!("CALL dyno_slice_secondary_{schema}(?)"),
+        Call::Any => format!("CALL dyno_slice_any_{redo}_{schema}(?, ?, ?, ?, ?, ?)"),
     }
-
-    /// The leanest procedure that can do all of `ops`, of a session with `extra`.
-    fn for_ops(ops: &[Op], extra: Extra) -> Self {
-        let of = |op: &Op| match op {
-            Op::Select { .. } => Self::Select,
-            Op::Lookup { .. } => Self::Lookup,
-            Op::Scan => Self::Scan,
-            Op::Update { .. } => Self::Update,
-            Op::Secondary { .. } => Self::Secondary,
-            Op::Insert { .. } | Op::Delete { .. } => Self::Any,
-        };
-        let mut calls = ops.iter().map(of);
-        let first = calls.next().unwrap_or(Self::Select);
-        match calls.all(|call| call == first) {
-            true => first,
-            false if goes_beyond(extra) => Self::Any,
-            false => Self::Mixed,
-        }
-    }
-
-    fn sql(self, schema: u32, redo: Redo) -> String {
-        let redo = redo_name(redo);
-        match self {
-            Self::Select => format!("CALL dyno_slice_select_{schema}(?, ?)"),
-            Self::Lookup => format!("CALL dyno_slice_lookup_{schema}(?)"),
-            Self::Scan => format!("CALL dyno_slice_scan_{schema}(?)"),
-            Self::Update => format!("CALL dyno_slice_update_{redo}_{schema}(?, ?, ?, ?, ?)"),
-            Self::Mixed => format!("CALL dyno_slice_mixed_{redo}_{schema}(?, ?, ?, ?, ?)"),
-            Self::Secondary => format!("CALL dyno_slice_secondary_{schema}(?)"),
-            Self::Any => format!("CALL dyno_slice_any_{redo}_{schema}(?, ?, ?, ?, ?, ?)"),
-        }
-    }
-}
-
-/// Whether a session does more than the common operations.
-fn goes_beyond(extra: Extra) -> bool {
-    extra.churn || extra.secondary
 }
 
 /// The calls of one session, prepared, and what updates need beside the operations themselves.
 #[derive(Debug)]
 pub(super) struct Slices {
-    statements: Vec<Prepared>,
+    statements: Vec<(Call, Prepared)>,
     /// The run's and session's part of every stamp.
     prefix: String,
     column_bytes: usize,
@@ -100,9 +56,8 @@ impl Slices {
         let Shape { column_bytes, pad_bytes, .. } =
             Shape::of(setup.spec.block_size).map_err(|_| WireError::protocol("no such page size"))?;
         let statements = Call::of(extra)
-            .iter()
-            .map(|call| connection.prepare(&call.sql(schema, redo)))
-            .collect::<Result<_, _>>()?;
+            .map(|call| Ok((call, connection.prepare(&sql(call, schema, redo))?)))
+            .collect::<Result<_, WireError>>()?;
         let pad_columns = if extra.churn { 1 + pad_bytes.div_ceil(column_bytes) } else { 0 };
         Ok(Self {
             statements,
@@ -127,7 +82,8 @@ impl Slices {
         let call = Call::for_ops(ops, self.extra);
         let work_unit = self.work_unit;
         self.fill_list(call, ops);
-        let statement = self.statements[call as usize];
+        let prepared = self.statements.iter().find(|(prepared, _)| *prepared == call);
+        let (_, statement) = *prepared.ok_or_else(|| WireError::protocol("a slice that was not prepared"))?;
         let list = self.list.as_bytes();
         let out = &mut connection.line.out;
         match call {
@@ -158,29 +114,15 @@ impl Slices {
             }
         }
         connection.line.send()?;
-        if matches!(call, Call::Secondary | Call::Any) {
-            let [selected, looked_up, scanned, by_secondary, rows_updated, inserted, deleted, commits] =
-                answer::read_call(connection)?;
-            let rows_read = [selected, looked_up, scanned, by_secondary];
-            return Ok(SliceDone { rows_read, rows_updated, churned: (inserted, deleted), commits });
-        }
-        let [selected, looked_up, scanned, rows_updated, commits] = answer::read_call(connection)?;
-        Ok(SliceDone { rows_read: [selected, looked_up, scanned, 0], rows_updated, churned: (0, 0), commits })
+        let numbers = answer::read_call(connection, call.results())?;
+        done(&numbers).ok_or_else(|| WireError::protocol("a slice's result of another shape"))
     }
 
     /// The operations as the procedure of `call` reads them.
     fn fill_list(&mut self, call: Call, ops: &[Op]) {
         self.list.clear();
         for op in ops {
-            let (kind, first, number) = match *op {
-                Op::Select { first } => (0, first, 0),
-                Op::Lookup { key } => (1, key, 0),
-                Op::Scan => (2, 0, 0),
-                Op::Update { first, number } => (3, first, number),
-                Op::Secondary { value } => (4, value, 0),
-                Op::Insert { key, number } => (5, key, number),
-                Op::Delete { key } => (6, key, 0),
-            };
+            let (kind, first, number) = parts(*op);
             // Writing to a String cannot fail.
             let _ = match call {
                 Call::Select | Call::Lookup | Call::Secondary => write!(self.list, "{first:020}"),
@@ -209,34 +151,4 @@ fn execute(out: &mut Vec<u8>, statement: Prepared, values: &[Value<'_>]) {
             }
         }
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_leanest_procedure_is_taken() {
-        let select = Op::Select { first: 1 };
-        let update = Op::Update { first: 1, number: 1 };
-        let call = |ops: &[Op]| Call::for_ops(ops, Extra::default());
-        assert_eq!(call(&[select, select]), Call::Select);
-        assert_eq!(call(&[update]), Call::Update);
-        assert_eq!(call(&[select, update]), Call::Mixed);
-        assert_eq!(call(&[Op::Scan, Op::Lookup { key: 1 }]), Call::Mixed);
-    }
-
-    #[test]
-    fn plans_with_more_operations_have_procedures_for_them() {
-        let (select, secondary) = (Op::Select { first: 1 }, Op::Secondary { value: 1 });
-        let (insert, delete) = (Op::Insert { key: 1, number: 1 }, Op::Delete { key: 1 });
-        let extra = Extra { secondary: true, churn: true, hot_schema: false };
-        let call = |ops: &[Op]| Call::for_ops(ops, extra);
-        assert_eq!(call(&[select, select]), Call::Select);
-        assert_eq!(call(&[secondary, secondary]), Call::Secondary);
-        assert_eq!(call(&[insert]), Call::Any);
-        assert_eq!((call(&[insert, delete]), call(&[select, secondary])), (Call::Any, Call::Any));
-        assert!(Call::of(extra).iter().enumerate().all(|(place, call)| *call as usize == place));
-        assert!(Call::of(Extra::default()).iter().all(|call| !matches!(call, Call::Secondary | Call::Any)));
-    }
 }

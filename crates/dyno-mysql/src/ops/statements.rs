@@ -7,6 +7,7 @@ use dyno_plan::Redo;
 
 use crate::layout::Shape;
 use dyno_engine::data::TEXT_COLUMNS;
+use dyno_engine::layout::{text_columns, updated_columns};
 
 /// The table of `schema`, to be read by its index on `custid`.
 fn by_index(schema: u32) -> String {
@@ -26,12 +27,6 @@ pub(super) fn lookup(schema: u32) -> String {
 /// Counts the rows of the table without an index.
 pub(super) fn scan(schema: u32) -> String {
     format!("SELECT COUNT(c2) FROM dyno_scan_{schema}")
-}
-
-/// The text columns that an update sets, by number: `c2` is 2.
-pub(super) fn updated_columns(redo: Redo) -> impl Iterator<Item = usize> + Clone {
-    let last = TEXT_COLUMNS + 1;
-    (2..=last).filter(move |&column| redo == Redo::Heavy || column == 2 || column == last)
 }
 
 /// Gives the rows of a range new values; the values come before the range.
@@ -54,7 +49,7 @@ pub(super) fn insert(schema: u32, shape: Shape) -> String {
 
 /// The same with these expressions as its values.
 pub(super) fn insert_with(schema: u32, shape: Shape, values: &[impl AsRef<str>]) -> String {
-    let columns: String = (2..2 + TEXT_COLUMNS).map(|i| format!(", c{i}")).collect();
+    let columns = text_columns(", ");
     let nulls = ", NULL".repeat(TEXT_COLUMNS - 1);
     let text = format!("REPEAT('.', {})", shape.spacer_bytes);
     let (last, pad) = if shape.pads_spacers() { ("NULL", text.as_str()) } else { (text.as_str(), "NULL") };
@@ -66,7 +61,7 @@ pub(super) fn insert_with(schema: u32, shape: Shape, values: &[impl AsRef<str>])
         .collect();
     let (place_and_key, texts) = (take(2).join(", "), take(TEXT_COLUMNS + 1).join(", "));
     format!(
-        "INSERT INTO dyno_rows_{schema} (id, custid, ver{columns}, pad) VALUES {spacers}({place_and_key}, 0, {texts})"
+        "INSERT INTO dyno_rows_{schema} (id, custid, ver, {columns}, pad) VALUES {spacers}({place_and_key}, 0, {texts})"
     )
 }
 

@@ -5,6 +5,7 @@ use super::template::{Parameter, Template};
 use crate::layout::Shape;
 use crate::wire::{Connection, WireError};
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues};
+use dyno_engine::layout::updated_columns;
 use dyno_engine::session::{Op, SessionSetup};
 
 /// Packets of every operation on one schema; those that a session does not need are empty.
@@ -40,7 +41,7 @@ impl Templates {
         let mut all = Self {
             work_unit: u64::from(setup.work_unit),
             column_bytes,
-            updated: statements::updated_columns(setup.redo).count() * column_bytes,
+            updated: updated_columns(setup.redo).count() * column_bytes,
             ..Self::default()
         };
         let mut prepare = |sql: &str, parameters: &[Parameter]| {
@@ -48,7 +49,7 @@ impl Templates {
         };
         all.select = prepare(&statements::select(schema), &[Number, Number])?;
         all.lookup = prepare(&statements::lookup(schema), &[Number])?;
-        let columns = statements::updated_columns(setup.redo).map(|_| Text(column_bytes));
+        let columns = updated_columns(setup.redo).map(|_| Text(column_bytes));
         let parameters: Vec<Parameter> = columns.chain([Number, Number]).collect();
         all.update = prepare(&statements::update(schema, setup.redo), &parameters)?;
         if setup.spec.scan_rows > 0 {

@@ -12,7 +12,7 @@ use oracledb::{Config, Connection};
 use super::config::ConnectConfig;
 use super::explain;
 use crate::shelter::caught;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 /// The name of the threads that open connections.
 const THREAD: &str = "dyno-oracle-dial";
@@ -32,11 +32,8 @@ pub(crate) fn dial(config: &ConnectConfig, action: &str) -> Result<Connection, T
         }
     });
     thread.map_err(|error| {
-        TargetError::new(
-            TargetErrorKind::Unreachable,
-            format!("no thread could be started to connect: {error}"),
-        )
-        .hint("a higher limit of processes (`ulimit -u`)")
+        TargetError::unreachable(format!("no thread could be started to connect: {error}"))
+            .hint("a higher limit of processes (`ulimit -u`)")
     })?;
     let connection = match answer.recv_timeout(config.connect_timeout) {
         Ok(Ok(connection)) => connection,

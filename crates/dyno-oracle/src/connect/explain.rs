@@ -18,9 +18,7 @@ pub(super) fn no_password(config: &ConnectConfig) -> TargetError {
 /// Nothing came within the limit.
 pub(super) fn too_late(config: &ConnectConfig) -> TargetError {
     let (place, seconds) = (config.place_words(), config.connect_timeout.as_secs_f64());
-    TargetError::new(
-        TargetErrorKind::Unreachable,
-        format!("{place} gave no connection to a database within {seconds} s (target.connect_timeout)"),
+    TargetError::unreachable(format!("{place} gave no connection to a database within {seconds} s (target.connect_timeout)"),
     )
     .hint("check that host and port are those of an Oracle listener that is not overloaded, and that protocol (tcp or tcps) is the port's")
 }
@@ -28,11 +26,7 @@ pub(super) fn too_late(config: &ConnectConfig) -> TargetError {
 /// What came is not Oracle's protocol.
 pub(super) fn no_oracle(config: &ConnectConfig) -> TargetError {
     let place = config.place_words();
-    TargetError::new(
-        TargetErrorKind::Unreachable,
-        format!("what answers at {place} does not speak Oracle's protocol"),
-    )
-    .hint(
+    TargetError::unreachable(format!("what answers at {place} does not speak Oracle's protocol")).hint(
         "check that host and port are those of an Oracle listener (`lsnrctl status` on its host shows them)",
     )
 }
@@ -43,12 +37,8 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
         return by_database(server, config);
     }
     let place = config.place_words();
-    let unreachable = |message: String, hint: &str| {
-        TargetError::new(TargetErrorKind::Unreachable, message).hint(hint.to_owned())
-    };
-    let unsupported = |message: String, hint: &str| {
-        TargetError::new(TargetErrorKind::Unsupported, message).hint(hint.to_owned())
-    };
+    let unreachable = |message: String, hint: &str| TargetError::unreachable(message).hint(hint.to_owned());
+    let unsupported = |message: String, hint: &str| TargetError::unsupported(message).hint(hint.to_owned());
     match error.kind() {
         ErrorKind::InvalidServiceName(_, service, host, port) => unreachable(
             format!("the listener at {host}:{port} knows no service {service:?} (ORA-12514)"),
@@ -82,17 +72,13 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
                 &format!("check that the listener runs, host and port, and that no firewall is between{tls}"),
             )
         }
-        ErrorKind::TlsOperation => TargetError::new(
-            TargetErrorKind::Denied,
-            format!("no TLS connection to {place} could be made: {}", words(error)),
+        ErrorKind::TlsOperation => TargetError::denied(format!("no TLS connection to {place} could be made: {}", words(error)),
         )
         .hint("give the authority's certificate by wallet=FOLDER with ewallet.pem, and connect by a name that is in the server's certificate"),
         ErrorKind::WalletUnreadable(_)
         | ErrorKind::WalletPasswordMissingOrInvalid(..)
         | ErrorKind::WalletPrivateKeyInvalid(_)
-        | ErrorKind::PemFileOperation => TargetError::new(
-            TargetErrorKind::Denied,
-            format!("the wallet cannot be used: {}", words(error)),
+        | ErrorKind::PemFileOperation => TargetError::denied(format!("the wallet cannot be used: {}", words(error)),
         )
         .hint("wallet=FOLDER is the folder of ewallet.pem; the password of an encrypted key comes from DYNO_WALLET_PASSWORD"),
         ErrorKind::NoConfigDir => unsupported(

@@ -1,14 +1,14 @@
 //! Filling a [`ConnectConfig`]: the URL's parts and parameters, then the surroundings (`TNS_ADMIN`, `DYNO_WALLET_PASSWORD`).
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
 use super::config::{ConnectConfig, Place, Protocol};
 use dyno_engine::OpenOptions;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::net::Environment;
+use dyno_engine::net::url::{check_names, path, whole, wrong};
 use dyno_engine::secret::Secret;
 
 /// The listener's registered ports: in the clear, and with TLS.
@@ -36,19 +36,11 @@ const PARAMETERS: [&str; 11] = [
 /// Parameters that describe a listener, which an alias does itself.
 const OF_LISTENER: [&str; 5] = ["protocol", "server", "instance", "sid", "sdu"];
 
-fn unsupported(message: String) -> TargetError {
-    TargetError::new(TargetErrorKind::Unsupported, message)
-}
-
-fn wrong(name: &str, value: &str, allowed: &str) -> TargetError {
-    unsupported(format!("{name} {value:?} cannot be used")).hint(format!("write {allowed}"))
-}
-
 impl ConnectConfig {
     /// What `url` and `options` say, filled up from the environment.
     ///
     /// # Errors
-    /// [`TargetErrorKind::Unsupported`]: a parameter is unknown or has an impossible value, or no user or service is named.
+    /// `Unsupported`: a parameter is unknown or has an impossible value, or no user or service is named.
     pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         Self::read(url, options, Environment::PROCESS)
     }
@@ -58,19 +50,15 @@ impl ConnectConfig {
         options: &OpenOptions,
         environment: Environment,
     ) -> Result<Self, TargetError> {
-        if let Some((name, _)) = url.params.iter().find(|(name, _)| !PARAMETERS.contains(&name.as_str())) {
-            return Err(unsupported(format!("the URL parameter {name:?} is not known here"))
-                .hint(format!("these are: {}", PARAMETERS.join(", "))));
-        }
+        check_names(url, &PARAMETERS)?;
         let user = url.user.clone().ok_or_else(|| {
-            unsupported("the URL names no user".to_owned())
+            TargetError::unsupported("the URL names no user")
                 .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS of tnsnames.ora")
         })?;
         let place = match &url.host {
             Some(host) => listener(url, host)?,
             None => alias(url)?,
         };
-        let path = |name| url.param(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let seconds = |name| whole(url, name, "whole seconds, from 1", 1..=86_400);
         let tablespace = url.param("tablespace").map(tablespace).transpose()?;
         let index_nologging = match url.param("index-logging") {
@@ -83,8 +71,8 @@ impl ConnectConfig {
             one_instance: ["instance", "sid"].into_iter().any(|name| url.param(name).is_some()),
             user,
             password: options.password.clone(),
-            tns_admin: path("tns-admin"),
-            wallet: path("wallet"),
+            tns_admin: path(url, "tns-admin"),
+            wallet: path(url, "wallet"),
             wallet_password: environment.var(WALLET_PASSWORD).map(Secret::new),
             sdu: whole(url, "sdu", "512 to 2097152 bytes", 512..=2_097_152)?,
             connect_timeout: seconds("connect-timeout")?
@@ -94,17 +82,6 @@ impl ConnectConfig {
             index_nologging,
         })
     }
-}
-
-fn whole(
-    url: &TargetUrl,
-    name: &str,
-    allowed: &str,
-    range: std::ops::RangeInclusive<u32>,
-) -> Result<Option<u32>, TargetError> {
-    let Some(text) = url.param(name) else { return Ok(None) };
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.map(Some).ok_or_else(|| wrong(name, text, allowed))
 }
 
 /// The name of a tablespace as it may stand in a statement.
@@ -135,7 +112,7 @@ fn listener(url: &TargetUrl, host: &str) -> Result<Place, TargetError> {
     };
     let wanted = match (url.param("sid"), url.path.as_str()) {
         (None, "") => {
-            return Err(unsupported("the URL names no service".to_owned())
+            return Err(TargetError::unsupported("the URL names no service")
                 .hint("write oracle://USER@HOST:PORT/SERVICE, as `lsnrctl status` lists services"));
         }
         (None, service) => format!("(SERVICE_NAME={})", plain("the service", service)?),
@@ -162,11 +139,11 @@ fn listener(url: &TargetUrl, host: &str) -> Result<Place, TargetError> {
 /// The alias of a URL without a host.
 fn alias(url: &TargetUrl) -> Result<Place, TargetError> {
     if url.path.is_empty() {
-        return Err(unsupported("the URL names neither a host nor an alias of tnsnames.ora".to_owned())
+        return Err(TargetError::unsupported("the URL names neither a host nor an alias of tnsnames.ora")
             .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS"));
     }
     if let Some(name) = OF_LISTENER.iter().find(|name| url.param(name).is_some()) {
-        return Err(unsupported(format!("{name} goes with a host, and the URL has an alias"))
+        return Err(TargetError::unsupported(format!("{name} goes with a host, and the URL has an alias"))
             .hint("write it into the alias in tnsnames.ora, or give HOST:PORT"));
     }
     Ok(Place::Alias(plain("the alias", &url.path)?.to_owned()))
@@ -175,6 +152,8 @@ fn alias(url: &TargetUrl) -> Result<Place, TargetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::error::TargetErrorKind;
+    use std::path::PathBuf;
 
     fn read(url: &str) -> Result<ConnectConfig, TargetError> {
         fn nothing(_: &str) -> Option<String> {

@@ -3,14 +3,14 @@
 use dyno_record::{SETTINGS, SHAPE, Snapshot};
 
 use super::super::connection::{Connection, Row};
-use super::super::identity::shaping;
+use super::super::identity::shaping_of;
 use super::super::sql;
 use dyno_engine::error::TargetError;
 
 /// Fills settings and shape; what this user may not read is said.
 pub(super) fn fill(connection: &Connection, snapshot: &mut Snapshot) -> Result<(), TargetError> {
     match connection.rows_if_allowed(&sql::SETTINGS.text(), &[])? {
-        Some(rows) => snapshot.settings = shaping(&rows),
+        Some(rows) => snapshot.settings = shaping_of(&rows),
         None => {
             let reason = "V$PARAMETER cannot be read: GRANT SELECT ON SYS.V_$PARAMETER".to_owned();
             snapshot.unread.insert(SETTINGS.to_owned(), reason);

@@ -8,7 +8,7 @@ use super::super::counters::Surroundings;
 use super::super::sql;
 use super::settings;
 use super::who::{Who, who};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::target::Instance;
 
 /// Background processes do these, and they belong to no container: `docs/engines/oracle.md`.
@@ -32,9 +32,7 @@ pub(crate) fn instance(connection: &Connection, config: &ConnectConfig) -> Resul
     let is_cluster = settings::read(connection)?.value("cluster_database") == Some("TRUE");
     if is_cluster && !config.one_instance && !sees_instances(connection)? {
         // Sessions and observer may be on different ones, and so may another target's.
-        return Err(TargetError::new(
-            TargetErrorKind::Privilege,
-            "which instances of this cluster work for the target cannot be seen, so it cannot be told from others",
+        return Err(TargetError::privilege("which instances of this cluster work for the target cannot be seen, so it cannot be told from others",
         )
         .hint(format!("GRANT SELECT ON SYS.GV_$INSTANCE TO {}, or name one by ?instance=NAME", config.user)));
     }

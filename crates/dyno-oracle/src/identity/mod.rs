@@ -22,7 +22,7 @@ use dyno_engine::witness::ServerLife;
 
 pub(super) use instance::{instance, reads_only};
 pub(super) use preflight::preflight;
-pub(super) use settings::shaping;
+pub(super) use settings::shaping_of;
 
 use who::who;
 
@@ -35,7 +35,7 @@ pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Resul
         product: "Oracle Database".to_owned(),
         version: version(connection)?,
         block_size: tablespace(connection, config)?.block_size,
-        settings: settings.shaping(),
+        settings: settings::shaping(&settings),
         non_default: settings.non_default(),
         // Files may lie in ASM, on Exadata, or behind a name that means nothing here.
         data_path: None,

@@ -1,10 +1,12 @@
 //! The instance's settings: those that shape a run, those that somebody set, and never a secret.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::super::connection::{Connection, Row};
 use super::super::sql;
 use dyno_engine::error::TargetError;
+use dyno_engine::settings::REDACTED;
+pub(super) use dyno_engine::settings::Settings;
 
 /// Beginnings of the names of settings that shape a run.
 const SHAPING: [&str; 14] = [
@@ -59,65 +61,35 @@ const SHAPING_TOO: [&str; 28] = [
 /// Parts of the names of settings that can hold secrets.
 const SECRET: [&str; 3] = ["password", "secret", "wallet"];
 
-/// Shown in place of a secret.
-const REDACTED: &str = "***";
-
-/// All settings; none where this user may not read them.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Settings {
-    values: BTreeMap<String, String>,
-    set: BTreeSet<String>,
-}
-
 /// Reads them.
 pub(super) fn read(connection: &Connection) -> Result<Settings, TargetError> {
     let rows = connection.rows_if_allowed(&sql::SETTINGS.text(), &[])?;
-    Ok(rows.map_or_else(Settings::default, |rows| Settings::of(&rows)))
+    Ok(rows.map_or_else(Settings::default, |rows| of(&rows)))
 }
 
 /// The settings that shape a run and all that somebody set, from rows of name, value and whether it is the default.
-pub(crate) fn shaping(rows: &[Row]) -> BTreeMap<String, String> {
-    Settings::of(rows).shaping()
+pub(crate) fn shaping_of(rows: &[Row]) -> BTreeMap<String, String> {
+    shaping(&of(rows))
 }
 
-impl Settings {
-    /// Settings from rows of name, value and whether it is the default.
-    pub(super) fn of(rows: &[Row]) -> Self {
-        let mut settings = Self::default();
-        for row in rows {
-            let Some(name) = row.get(0).map(str::to_ascii_lowercase) else { continue };
-            let value = row.get(1).unwrap_or_default();
-            let secret = SECRET.iter().any(|part| name.contains(part)) && !value.is_empty();
-            if row.get(2) == Some("FALSE") {
-                settings.set.insert(name.clone());
-            }
-            settings.values.insert(name, if secret { REDACTED } else { value }.to_owned());
+/// Those of them that shape a run and all that somebody set.
+pub(super) fn shaping(settings: &Settings) -> BTreeMap<String, String> {
+    settings.shaping(&SHAPING, &SHAPING_TOO)
+}
+
+/// Settings from rows of name, value and whether it is the default.
+fn of(rows: &[Row]) -> Settings {
+    let mut settings = Settings::default();
+    for row in rows {
+        let Some(name) = row.get(0).map(str::to_ascii_lowercase) else { continue };
+        let value = row.text(1);
+        let secret = SECRET.iter().any(|part| name.contains(part)) && !value.is_empty();
+        if row.get(2) == Some("FALSE") {
+            settings.set.insert(name.clone());
         }
-        settings
+        settings.values.insert(name, if secret { REDACTED } else { value }.to_owned());
     }
-
-    /// The value; `None` if it is empty or there is no such setting.
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.values.get(name).map(String::as_str).filter(|value| !value.is_empty())
-    }
-
-    /// A count, or a size in bytes.
-    pub(super) fn number(&self, name: &str) -> Option<u64> {
-        self.value(name)?.parse().ok()
-    }
-
-    /// The settings that shape a run and all that somebody set.
-    pub(super) fn shaping(&self) -> BTreeMap<String, String> {
-        let shapes =
-            |name: &str| SHAPING.iter().any(|start| name.starts_with(start)) || SHAPING_TOO.contains(&name);
-        let kept = self.values.iter().filter(|(name, _)| self.set.contains(*name) || shapes(name));
-        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-    }
-
-    /// Names of the settings that somebody set.
-    pub(super) fn non_default(&self) -> Vec<String> {
-        self.set.iter().cloned().collect()
-    }
+    settings
 }
 
 #[cfg(test)]
@@ -129,13 +101,13 @@ mod tests {
         let row = |name: &str, value: &str, default: &str| {
             Row([name, value, default].map(|text| Some(text.to_owned())).to_vec())
         };
-        let settings = Settings::of(&[
+        let settings = of(&[
             row("commit_wait", "", "TRUE"),
             row("sga_target", "1073741824", "FALSE"),
             row("nls_language", "AMERICAN", "TRUE"),
             row("some_password", "hunter2", "FALSE"),
         ]);
-        let kept = settings.shaping();
+        let kept = shaping(&settings);
         assert_eq!(kept.keys().collect::<Vec<_>>(), ["commit_wait", "sga_target", "some_password"]);
         assert_eq!(kept["some_password"], REDACTED);
         assert_eq!((settings.number("sga_target"), settings.value("commit_wait")), (Some(1 << 30), None));

@@ -2,7 +2,7 @@
 
 use super::super::connection::Connection;
 use super::super::sql;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 /// Who and where a session is.
 #[derive(Debug, Clone, Default)]
@@ -22,9 +22,8 @@ pub(super) struct Who {
 /// Asks who and where this session is.
 pub(super) fn who(connection: &Connection) -> Result<Who, TargetError> {
     let rows = connection.rows(&sql::WHO.text(), &[])?;
-    let row = rows.first().ok_or_else(|| {
-        TargetError::new(TargetErrorKind::Database, "the database does not say who this session is")
-    })?;
+    let row =
+        rows.first().ok_or_else(|| TargetError::database("the database does not say who this session is"))?;
     let text = |index| row.get(index).unwrap_or_default().to_owned();
     Ok(Who {
         user: text(0),

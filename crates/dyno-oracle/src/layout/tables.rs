@@ -3,7 +3,7 @@
 use dyno_plan::DataSpec;
 
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 pub(crate) use dyno_engine::layout::Table;
 use dyno_engine::layout::{columns, text_columns};
 
@@ -62,7 +62,7 @@ pub(crate) fn check_block_bytes(block_bytes: u64) -> Result<(), TargetError> {
         return Ok(());
     }
     let message = format!("blocks of {block_bytes} bytes cannot hold one row of Dyno's each");
-    Err(TargetError::new(TargetErrorKind::Unsupported, message)
+    Err(TargetError::unsupported(message)
         .hint("name a tablespace with blocks of 4K, 8K, 16K or 32K by ?tablespace=NAME"))
 }
 
@@ -70,6 +70,7 @@ pub(crate) fn check_block_bytes(block_bytes: u64) -> Result<(), TargetError> {
 mod tests {
     use super::*;
     use dyno_engine::data::TEXT_COLUMNS;
+    use dyno_engine::error::TargetErrorKind;
 
     #[test]
     fn a_row_fits_into_the_smallest_block_and_fills_more_than_pctfree_leaves() {

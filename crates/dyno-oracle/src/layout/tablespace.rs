@@ -3,7 +3,7 @@
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::sql;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 /// A tablespace, as far as it shapes the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +29,9 @@ pub(crate) fn tablespace(connection: &Connection, config: &ConnectConfig) -> Res
     let rows = connection.rows(&sql::TABLESPACE.text(), &[("tablespace", &wanted)])?;
     let row = rows.first().ok_or_else(|| {
         let name = config.tablespace.as_deref().unwrap_or("the user's default one");
-        TargetError::new(
-            TargetErrorKind::Privilege,
-            format!("this user may not use the tablespace ({name}), or there is none of that name"),
-        )
+        TargetError::privilege(format!(
+            "this user may not use the tablespace ({name}), or there is none of that name"
+        ))
         .hint(format!("ALTER USER {} QUOTA UNLIMITED ON the tablespace, by a DBA", config.user))
     })?;
     let text = |index| row.get(index).unwrap_or_default().to_owned();

@@ -5,7 +5,7 @@ use dyno_plan::DataSpec;
 use super::super::connection::Connection;
 use super::super::sql;
 use super::tables::{Table, dictionary_name};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::layout::{group_fault, keys_fault};
 use dyno_engine::load::SchemaFacts;
 use dyno_engine::row::first;
@@ -67,7 +67,7 @@ fn judge(table: &Table, [rows, smallest, largest, sum, blocks]: [u128; 5]) -> Re
 
 /// That something is wrong with a table.
 pub(super) fn wrong(table: &str, found: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Data, format!("table {table} {found}"))
+    TargetError::data(format!("table {table} {found}"))
         .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to tables DYNO_…")
 }
 

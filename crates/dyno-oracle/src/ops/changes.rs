@@ -1,12 +1,12 @@
 //! What the client drive writes: updates, inserts and deletes, each with its commit.
 
-use dyno_plan::{Commit, Redo};
+use dyno_plan::Commit;
 use oracledb::{DB_TYPE_NUMBER, Error, ToDbValue};
 
-use super::statements::updated_columns;
 use crate::connection::Connection;
 use dyno_engine::clock::Clock;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, UpdateValues};
+use dyno_engine::layout::updated_columns;
 use dyno_engine::session::{Done, SessionSetup};
 
 /// The new values of one session's writes.
@@ -20,11 +20,10 @@ pub(super) struct Changes {
 
 impl Changes {
     pub(super) fn new(setup: &SessionSetup) -> Self {
-        let SessionSetup { seed, run_stamp, number, redo, ref spec, .. } = *setup;
         let columns = |count: usize| vec![0; count * CLASSIC_COLUMN_BYTES];
         Self {
-            values: UpdateValues::new(seed, run_stamp, number, CLASSIC_COLUMN_BYTES, spec.compressible),
-            fresh: columns(columns_of(redo)),
+            values: setup.update_values(CLASSIC_COLUMN_BYTES),
+            fresh: columns(updated_columns(setup.redo).count()),
             row: columns(TEXT_COLUMNS),
         }
     }
@@ -40,11 +39,6 @@ impl Changes {
         self.values.fill_columns(number, &mut self.row);
         cut(&self.row)
     }
-}
-
-/// Columns that an update sets.
-fn columns_of(redo: Redo) -> usize {
-    updated_columns(redo).count()
 }
 
 fn cut(columns: &[u8]) -> Vec<&str> {

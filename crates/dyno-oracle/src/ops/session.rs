@@ -14,9 +14,10 @@ use crate::connection::{Bind, Connection};
 use crate::error::{OraError, op, target};
 use crate::shelter::caught;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
-use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError};
 use dyno_engine::net::Breaker;
 use dyno_engine::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone};
+use dyno_engine::slices::last_update;
 
 /// A range of no keys.
 const NO_KEYS: (i64, i64) = (0, -1);
@@ -38,7 +39,7 @@ impl OraSession {
     /// Connects and prepares.
     ///
     /// # Errors
-    /// As [`Connection::open`]; [`TargetErrorKind::Data`] if the tables are not there.
+    /// As [`Connection::open`]; `Data` if the tables are not there.
     pub(crate) fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
         let SessionSetup { number, seed, run_stamp, .. } = *setup;
         let breaker = Arc::new(Breaker::default());
@@ -49,11 +50,7 @@ impl OraSession {
             connection,
             breaker,
             changes: Changes::new(setup),
-            slices: Slices::new(
-                session_prefix(setup),
-                CLASSIC_COLUMN_BYTES,
-                seed ^ run_stamp ^ u64::from(number),
-            ),
+            slices: Slices::new(setup.stamp(), CLASSIC_COLUMN_BYTES, seed ^ run_stamp ^ u64::from(number)),
             last_update: None,
             setup: setup.clone(),
         };
@@ -70,7 +67,7 @@ impl OraSession {
             Ok(parsed) => parsed.map_err(|error| not_prepared(&error, &self.setup)),
             Err(reason) => {
                 self.connection.spoil();
-                Err(TargetError::new(TargetErrorKind::Database, reason))
+                Err(TargetError::database(reason))
             }
         }
     }
@@ -92,14 +89,12 @@ impl OraSession {
         Ok(())
     }
 
-    fn last_key(&self, first: u64) -> u64 {
-        first + u64::from(self.setup.work_unit) - 1
-    }
-
     fn do_op(&mut self, op: Op) -> Result<Done, Error> {
         let (driver, texts) = (self.connection.driver(), self.texts.here());
         let rows = match op {
-            Op::Select { first } => count(driver.query(&texts.select, &[&first, &self.last_key(first)])?)?,
+            Op::Select { first } => {
+                count(driver.query(&texts.select, &[&first, &self.setup.last_key(first)])?)?
+            }
             Op::Lookup { key } => {
                 let mut rows = 0;
                 for row in driver.query(&texts.lookup, &[&key])? {
@@ -117,7 +112,7 @@ impl OraSession {
 
     fn write(&mut self, op: Op) -> Result<Done, Error> {
         let last = match op {
-            Op::Update { first, .. } => self.last_key(first),
+            Op::Update { first, .. } => self.setup.last_key(first),
             _ => 0,
         };
         let (texts, changes) = (self.texts.here(), &mut self.changes);
@@ -159,10 +154,10 @@ impl OraSession {
     }
 
     fn read_back(&self, place: Place, first: u64, number: u64) -> Result<(u64, u64), TargetError> {
-        let session = session_prefix(&self.setup);
+        let session = self.setup.stamp();
         let stamp = format!("{session}{number:016x}");
         let run = UpdateValues::run_prefix(self.setup.run_stamp);
-        let last = self.last_key(first);
+        let last = self.setup.last_key(first);
         let binds: [Bind<'_>; 5] = [
             ("stamp", &stamp),
             ("run_prefix", &run),
@@ -172,9 +167,7 @@ impl OraSession {
         ];
         let rows = self.connection.rows(&self.texts.at(place).verify_update, &binds)?;
         let number = |index| rows.first().and_then(|row| row.parse(index));
-        number(0).zip(number(1)).ok_or_else(|| {
-            TargetError::new(TargetErrorKind::Database, "the database gave no row for a count")
-        })
+        number(0).zip(number(1)).ok_or_else(|| TargetError::database("the database gave no row for a count"))
     }
 }
 
@@ -194,25 +187,12 @@ fn connect(
     Connection::open_guarded(config, &format!("session {}", setup.number), breaker)
 }
 
-/// What every update value of this session begins with.
-fn session_prefix(setup: &SessionSetup) -> String {
-    format!("{}{:08x}", UpdateValues::run_prefix(setup.run_stamp), setup.number)
-}
-
 /// Why the statements could not be prepared.
 fn not_prepared(error: &Error, setup: &SessionSetup) -> TargetError {
     let error = target(error);
-    let kind = match OraError::of(&error).map(|server| server.number) {
-        // No such table, alone or inside a block.
-        Some(942 | 6550) => TargetErrorKind::Data,
-        Some(_) => error.kind,
-        None => return error,
-    };
-    let hint =
-        if kind == TargetErrorKind::Data { "load the data first, as this user: dyno load" } else { "" };
-    let message =
-        format!("the operations on schema {} could not be prepared: {}", setup.schema, error.message);
-    TargetError { kind, message, hint: hint.to_owned(), source: error.source }
+    let Some(number) = OraError::of(&error).map(|server| server.number) else { return error };
+    // No such table, alone or inside a block.
+    setup.not_prepared(error, matches!(number, 942 | 6550), "SELECT, INSERT, UPDATE and DELETE on its tables")
 }
 
 impl Session for OraSession {
@@ -235,10 +215,7 @@ impl Session for OraSession {
             Err(reason) => return Err(self.panicked(reason)),
         };
         let place = self.texts.place;
-        let last = ops.iter().rev().find_map(|op| match *op {
-            Op::Update { first, number } => Some((place, first, number)),
-            _ => None,
-        });
+        let last = last_update(ops).map(|(first, number)| (place, first, number));
         self.last_update = last.or(self.last_update);
         Ok(done)
     }

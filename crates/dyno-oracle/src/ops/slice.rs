@@ -8,7 +8,8 @@ use oracledb::{Connection, DB_TYPE_NUMBER, Error, ToDbValue};
 
 use super::statements::Texts;
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues, mix};
-use dyno_engine::session::{Op, SessionSetup, SliceDone};
+use dyno_engine::session::{Extra, Op, SessionSetup, SliceDone};
+use dyno_engine::slices::{Call, parts};
 
 /// Letters of a text that PL/SQL takes as a bind.
 const LIST_LETTERS_MAX: usize = 32_767;
@@ -33,35 +34,6 @@ const HEAD_BYTES: usize = Letters::HASH + 2;
 
 /// A list of no operations: a block does nothing as long as its list has one letter.
 const NOTHING: &str = "0";
-
-/// The blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Call {
-    Select,
-    Lookup,
-    Scan,
-    Secondary,
-    Update,
-    Mixed,
-}
-
-impl Call {
-    /// The leanest block that can do all of `ops`.
-    fn for_ops(ops: &[Op]) -> Self {
-        let of = |op: &Op| match op {
-            Op::Select { .. } => Self::Select,
-            Op::Lookup { .. } => Self::Lookup,
-            Op::Scan => Self::Scan,
-            Op::Secondary { .. } => Self::Secondary,
-            Op::Update { .. } => Self::Update,
-            // They come together: each session keeps as many rows as it has.
-            Op::Insert { .. } | Op::Delete { .. } => Self::Mixed,
-        };
-        let mut calls = ops.iter().map(of);
-        let first = calls.next().unwrap_or(Self::Select);
-        if calls.all(|call| call == first) { first } else { Self::Mixed }
-    }
-}
 
 /// What one session needs to do slices.
 #[derive(Debug)]
@@ -133,7 +105,7 @@ impl Slices {
         values: &mut UpdateValues,
     ) -> Result<SliceDone, Error> {
         let number: &dyn ToDbValue = &DB_TYPE_NUMBER;
-        let call = Call::for_ops(ops);
+        let call = Call::for_ops(ops, Extra::default());
         self.fill_list(call, ops);
         let list = &self.list.as_str();
         let mut done = SliceDone::default();
@@ -154,7 +126,7 @@ impl Slices {
                 let mut result = connection.execute(&texts.slice_secondary, &[list, number])?;
                 done.rows_read[3] = result.out_bind_data().get(0)?;
             }
-            Call::Update | Call::Mixed => {
+            Call::Update | Call::Mixed | Call::Any => {
                 values.fill_columns(0, &mut self.columns);
                 let (first, others) = self.columns.split_at(self.column_bytes);
                 let tails: Vec<u8> = others
@@ -189,15 +161,7 @@ impl Slices {
     fn fill_list(&mut self, call: Call, ops: &[Op]) {
         self.list.clear();
         for op in ops {
-            let (kind, first, number) = match *op {
-                Op::Select { first } => (0, first, 0),
-                Op::Lookup { key } => (1, key, 0),
-                Op::Scan => (2, 0, 0),
-                Op::Update { first, number } => (3, first, number),
-                Op::Secondary { value } => (4, value, 0),
-                Op::Insert { key, number } => (5, key, number),
-                Op::Delete { key } => (6, key, 0),
-            };
+            let (kind, first, number) = parts(*op);
             // No two writes of a run have the same; 14 of 16 digits.
             let hash = mix(self.seed ^ mix(number)) >> 8;
             // Writing to a String cannot fail.
@@ -205,7 +169,7 @@ impl Slices {
                 Call::Select | Call::Lookup | Call::Secondary => write!(self.list, "{first:012}"),
                 Call::Scan => Ok(()),
                 Call::Update => write!(self.list, "{first:012}{number:016x}{hash:014x}"),
-                Call::Mixed => write!(self.list, "{kind}{first:012}{number:016x}{hash:014x}"),
+                Call::Mixed | Call::Any => write!(self.list, "{kind}{first:012}{number:016x}{hash:014x}"),
             };
         }
     }
@@ -217,20 +181,6 @@ mod tests {
 
     fn slices() -> Slices {
         Slices::new("u0123456789abcdef00000001".into(), 128, 7)
-    }
-
-    #[test]
-    fn the_leanest_block_is_taken() {
-        let select = Op::Select { first: 1 };
-        let update = Op::Update { first: 1, number: 1 };
-        assert_eq!(Call::for_ops(&[select, select]), Call::Select);
-        assert_eq!(Call::for_ops(&[update]), Call::Update);
-        assert_eq!(Call::for_ops(&[select, update]), Call::Mixed);
-        assert_eq!(Call::for_ops(&[Op::Scan, Op::Lookup { key: 1 }]), Call::Mixed);
-        let secondary = Op::Secondary { value: 1 };
-        assert_eq!(Call::for_ops(&[secondary, secondary]), Call::Secondary);
-        assert_eq!(Call::for_ops(&[secondary, select]), Call::Mixed);
-        assert_eq!(Call::for_ops(&[Op::Insert { key: 9, number: 1 }]), Call::Mixed);
     }
 
     #[test]

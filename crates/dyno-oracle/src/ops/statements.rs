@@ -7,7 +7,7 @@ use dyno_plan::{Commit, DataSpec, Redo};
 
 use super::super::layout::names_and_binds;
 use super::super::sql::{self, Statement};
-use dyno_engine::data::TEXT_COLUMNS;
+use dyno_engine::layout::updated_columns;
 use dyno_engine::session::{Place, SessionSetup};
 
 /// The statements of one session on one schema.
@@ -106,8 +106,7 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn new(setup: &SessionSetup) -> Self {
         let texts = |schema| Texts::new(schema, setup.redo, setup.commit, &setup.spec);
-        let also_first = setup.extra.hot_schema && setup.schema != 1;
-        let first = also_first.then(|| Box::new(texts(1)));
+        let first = setup.also_first().then(|| Box::new(texts(1)));
         Self { own: texts(setup.schema), first, place: Place::Own }
     }
 
@@ -138,12 +137,6 @@ fn commit_words(commit: Commit) -> &'static str {
         Commit::Nowait => "COMMIT WRITE BATCH NOWAIT",
         Commit::Plsql => "COMMIT",
     }
-}
-
-/// The text columns that an update sets, by number: `c2` is 2.
-pub(super) fn updated_columns(redo: Redo) -> impl Iterator<Item = usize> + Clone {
-    let last = TEXT_COLUMNS + 1;
-    (2..=last).filter(move |&column| redo == Redo::Heavy || column == 2 || column == last)
 }
 
 /// What an update of the client drive sets: a bind for each column.

@@ -5,7 +5,7 @@ use postgres_protocol::authentication::{md5_hash, sasl};
 use super::config::{ChannelBinding, ConnectConfig};
 use super::{binding, passfile};
 use crate::wire::{Connection, Fields, PgError, Stream, WireError, message};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::secret::Secret;
 
 /// Why authentication failed.
@@ -29,7 +29,7 @@ impl From<TargetError> for AuthError {
 }
 
 fn denied(message: impl Into<String>) -> AuthError {
-    AuthError::Target(TargetError::new(TargetErrorKind::Denied, message))
+    AuthError::Target(TargetError::denied(message))
 }
 
 /// Requests of the server (PostgreSQL manual, message formats).

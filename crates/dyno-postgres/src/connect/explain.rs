@@ -3,7 +3,7 @@
 use super::config::ConnectConfig;
 use super::passfile;
 use crate::wire::{PgError, WireError, describe};
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError};
 
 /// Whether the server may take without TLS what it refused with it: `pg_hba.conf` has lines for either.
 pub(super) fn may_differ_without_tls(error: &PgError) -> bool {
@@ -18,7 +18,7 @@ pub(super) fn broken(error: WireError, config: &ConnectConfig) -> TargetError {
             let what = describe(&error);
             let message =
                 format!("the server was reached, but the connection was not ready in time or broke: {what}");
-            TargetError::new(TargetErrorKind::Unreachable, message)
+            TargetError::unreachable(message)
                 .hint(format!(
                     "check that port {} is that of a PostgreSQL server and that it is not overloaded; the limit was {seconds} s (target.connect_timeout)",
                     config.port

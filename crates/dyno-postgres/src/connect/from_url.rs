@@ -7,9 +7,10 @@ use dyno_plan::TargetUrl;
 
 use super::config::{ChannelBinding, ConnectConfig, Endpoint, SslMode};
 use dyno_engine::OpenOptions;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::net::Environment;
 use dyno_engine::net::sockopt::Keepalive;
+use dyno_engine::net::url::{check_names, wrong};
 use dyno_engine::secret::Secret;
 
 /// PostgreSQL's registered port.
@@ -48,20 +49,12 @@ const PARAMETERS: [&str; 21] = [
     "fallback_application_name",
 ];
 
-fn unsupported(message: String) -> TargetError {
-    TargetError::new(TargetErrorKind::Unsupported, message)
-}
-
-fn wrong(name: &str, value: &str, allowed: &str) -> TargetError {
-    unsupported(format!("{name} {value:?} cannot be used")).hint(format!("write {allowed}"))
-}
-
 impl ConnectConfig {
     /// What `url` and `options` say, filled up from the environment (`PGHOST`, `PGPORT`, `PGUSER`, `PGDATABASE`,
     /// `PGPASSWORD`, `PGPASSFILE`, `PGSSLMODE`, …) and libpq's defaults.
     ///
     /// # Errors
-    /// [`TargetErrorKind::Unsupported`]: a parameter is unknown or has an impossible value.
+    /// `Unsupported`: a parameter is unknown or has an impossible value.
     pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         Self::read(url, options, Environment::PROCESS)
     }
@@ -71,7 +64,7 @@ impl ConnectConfig {
         options: &OpenOptions,
         environment: Environment,
     ) -> Result<Self, TargetError> {
-        check_names(url)?;
+        check_params(url)?;
         let source = Source { url, environment };
         let port = source.number("port", "PGPORT")?.filter(|_| url.port.is_none());
         let port = match port.map(u16::try_from) {
@@ -81,7 +74,7 @@ impl ConnectConfig {
         };
         let user = url.user.clone().or_else(|| source.text("user", "PGUSER")).or_else(|| environment.user());
         let user = user.ok_or_else(|| {
-            unsupported("no user name is given, and the operating system's cannot be found".to_owned())
+            TargetError::unsupported("no user name is given, and the operating system's cannot be found")
                 .hint("write postgres://USER@HOST/DATABASE")
         })?;
         let path = Some(url.path.clone()).filter(|path| !path.is_empty());
@@ -141,12 +134,9 @@ impl Source<'_> {
     }
 }
 
-fn check_names(url: &TargetUrl) -> Result<(), TargetError> {
+fn check_params(url: &TargetUrl) -> Result<(), TargetError> {
+    check_names(url, &PARAMETERS)?;
     for (name, value) in &url.params {
-        if !PARAMETERS.contains(&name.as_str()) {
-            return Err(unsupported(format!("the URL parameter {name:?} is not known here"))
-                .hint(format!("these are: {}", PARAMETERS.join(", "))));
-        }
         let lower = value.to_ascii_lowercase();
         if name == "client_encoding" && !["utf8", "utf-8", "auto"].contains(&lower.as_str()) {
             return Err(wrong(name, value, "UTF8, or leave it out: rows here are plain ASCII"));
@@ -216,6 +206,7 @@ fn channel_binding(source: Source<'_>) -> Result<ChannelBinding, TargetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::error::TargetErrorKind;
 
     fn options() -> OpenOptions {
         OpenOptions { password: None, connect_timeout: Duration::from_secs(7) }

@@ -3,17 +3,13 @@
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Arc;
-
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use super::attempt::{Encrypt, Failure};
 use super::config::{ConnectConfig, SslMode};
 use super::explain;
 use crate::wire::{Socket, Stream, WireError, message};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
+use dyno_engine::net::tls::{self, Failed, unusable};
 use dyno_engine::net::verify::{self, Trust};
 
 /// Asks the server for TLS and shakes hands, or goes on without where `encrypt` lets it.
@@ -46,52 +42,27 @@ pub(super) fn agree(
 
 fn no_tls(config: &ConnectConfig) -> TargetError {
     let message = format!("the server takes no TLS connection, but sslmode is {}", config.ssl_mode.name());
-    TargetError::new(TargetErrorKind::Denied, message)
+    TargetError::denied(message)
         .hint("switch on ssl in the server's settings, or write sslmode=prefer or disable")
 }
 
 fn shake_hands(socket: Socket, host: &str, config: &ConnectConfig) -> Result<Stream, Failure> {
-    let client = client_config(config)?;
-    let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-        TargetError::new(
-            TargetErrorKind::Unsupported,
-            format!("TLS needs a host name or address, not {host:?}"),
-        )
-    })?;
-    let connection = ClientConnection::new(client, name).map_err(|error| refused(&error, host, config))?;
-    let mut tls = StreamOwned::new(connection, socket);
-    while tls.conn.is_handshaking() {
-        if let Err(error) = tls.conn.complete_io(&mut tls.sock) {
-            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-            return Err(match inner {
-                Some(tls_error) => refused(tls_error, host, config),
-                None => Failure::Final(explain::broken(WireError::Io(error), config)),
-            });
+    let client = tls::client(trust(config)?, client_certificate(config)?)?;
+    match tls::shake_hands(socket, host, client)? {
+        Ok(stream) => Ok(stream),
+        Err(Failed::Io(error)) => Err(Failure::Final(explain::broken(WireError::Io(error), config))),
+        Err(Failed::Tls(error)) => {
+            let (mode, root) = (config.ssl_mode, config.ssl_root_cert.as_deref());
+            let roots = root.map_or("none".to_owned(), |path| path.display().to_string());
+            let settings = format!("sslmode {}, sslrootcert {roots}", mode.name());
+            let hints = [
+                certificate_hint(mode, root.is_some()),
+                "if it wants a client certificate, give one by sslcert=FILE and sslkey=FILE",
+                "check sslmode, and the server's ssl settings (TLS 1.2 or 1.3 is needed)",
+            ];
+            Err(Failure::Tls(tls::refused(error, host, &settings, hints)))
         }
     }
-    Ok(Stream::Tls(Box::new(tls)))
-}
-
-fn refused(error: &rustls::Error, host: &str, config: &ConnectConfig) -> Failure {
-    let mode = config.ssl_mode.name();
-    let roots = config.ssl_root_cert.as_deref().map_or("none".to_owned(), |path| path.display().to_string());
-    let (message, hint) = match error {
-        rustls::Error::InvalidCertificate(reason) => (
-            format!(
-                "the server's certificate is not accepted for {host} (sslmode {mode}, sslrootcert {roots}): {reason}"
-            ),
-            certificate_hint(config.ssl_mode, config.ssl_root_cert.is_some()),
-        ),
-        rustls::Error::AlertReceived(alert) => (
-            format!("the server broke off the TLS handshake: {alert:?}"),
-            "if it wants a client certificate, give one by sslcert=FILE and sslkey=FILE",
-        ),
-        other => (
-            format!("no TLS connection to {host} could be made: {other}"),
-            "check sslmode, and the server's ssl settings (TLS 1.2 or 1.3 is needed)",
-        ),
-    };
-    Failure::Tls(TargetError::new(TargetErrorKind::Denied, message).hint(hint).cause(error.clone()))
 }
 
 /// The way out where a certificate is not accepted. With a root certificate, from the URL or from ~/.postgresql/root.crt,
@@ -113,70 +84,39 @@ fn certificate_hint(mode: SslMode, has_root: bool) -> &'static str {
     }
 }
 
-/// rustls's settings for one connection.
-fn client_config(config: &ConnectConfig) -> Result<Arc<ClientConfig>, TargetError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let trust = match (config.ssl_mode, &config.ssl_root_cert) {
+/// Whom the URL trusts.
+fn trust(config: &ConnectConfig) -> Result<Trust, TargetError> {
+    Ok(match (config.ssl_mode, &config.ssl_root_cert) {
         (SslMode::VerifyFull, Some(path)) => Trust::Name(verify::roots(path)?),
         (SslMode::VerifyCa, Some(path)) => Trust::Authority(verify::roots(path)?),
         // As libpq: a root certificate that is there turns `require` into `verify-ca`.
         (SslMode::Require, Some(path)) => Trust::Authority(verify::roots(path)?),
         (SslMode::VerifyFull | SslMode::VerifyCa, None) => {
             let mode = config.ssl_mode.name();
-            return Err(TargetError::new(
-                TargetErrorKind::Unsupported,
-                format!("sslmode {mode} needs a root certificate, and there is no ~/.postgresql/root.crt"),
-            )
+            return Err(TargetError::unsupported(format!(
+                "sslmode {mode} needs a root certificate, and there is no ~/.postgresql/root.crt"
+            ))
             .hint(
                 "write sslrootcert=FILE, or sslrootcert=system for the authorities that this machine trusts",
             ));
         }
         (SslMode::Disable | SslMode::Allow | SslMode::Prefer | SslMode::Require, _) => Trust::Anyone,
-    };
-    let verifier = verify::Verifier::new(trust, provider.signature_verification_algorithms);
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| own("the TLS versions", &error))?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier));
-    let client = match client_certificate(config)? {
-        Some((chain, key)) => {
-            builder.with_client_auth_cert(chain, key).map_err(|error| own("sslcert and sslkey", &error))?
+    })
+}
+
+/// Certificate and key of the client, if it has both.
+fn client_certificate(config: &ConnectConfig) -> Result<Option<(&Path, &Path)>, TargetError> {
+    match (config.ssl_cert.as_deref(), config.ssl_key.as_deref()) {
+        (Some(certificate), Some(key)) => {
+            check_private(key)?;
+            Ok(Some((certificate, key)))
         }
-        None => builder.with_no_client_auth(),
-    };
-    Ok(Arc::new(client))
-}
-
-fn own(what: &str, error: &rustls::Error) -> TargetError {
-    TargetError::new(TargetErrorKind::Unsupported, format!("{what} cannot be used: {error}"))
-}
-
-type ClientCertificate = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
-
-fn client_certificate(config: &ConnectConfig) -> Result<Option<ClientCertificate>, TargetError> {
-    let (Some(cert), Some(key)) = (&config.ssl_cert, &config.ssl_key) else {
-        return match (&config.ssl_cert, &config.ssl_key) {
-            (Some(cert), None) => {
-                Err(unreadable("the client's certificate", cert, "there is no private key for it")
-                    .hint("give the key by sslkey=FILE"))
-            }
-            _ => Ok(None),
-        };
-    };
-    let chain = CertificateDer::pem_file_iter(cert)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| unreadable("the client's certificate", cert, &error.to_string()))?;
-    check_private(key)?;
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
-        unreadable("the client's private key", key, &error.to_string())
-            .hint("the key has to be PEM without a passphrase")
-    })?;
-    Ok(Some((chain, key)))
-}
-
-fn unreadable(what: &str, path: &Path, why: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Unsupported, format!("{what} {} cannot be used: {why}", path.display()))
+        (Some(certificate), None) => {
+            let what = format!("the client's certificate {}", certificate.display());
+            Err(unusable(&what, "there is no private key for it").hint("give the key by sslkey=FILE"))
+        }
+        (None, _) => Ok(None),
+    }
 }
 
 /// libpq's rule: nobody else may read a private key, but root may own it and let one group read it.
@@ -186,8 +126,8 @@ fn check_private(key: &Path) -> Result<(), TargetError> {
     if facts.mode() & forbidden == 0 {
         return Ok(());
     }
-    Err(unreadable("the client's private key", key, "others than its owner may read it")
-        .hint(format!("chmod 600 {}", key.display())))
+    let what = format!("the client's private key {}", key.display());
+    Err(unusable(&what, "others than its owner may read it").hint(format!("chmod 600 {}", key.display())))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use dyno_record::Counter;
 
 use super::super::wire::Connection;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::target::Instance;
 
 /// A standby has its primary's identifier, and started at another moment.
@@ -40,7 +40,7 @@ pub(crate) fn instance(connection: &mut Connection) -> Result<Instance, TargetEr
         (Some(server), Some(scope)) => {
             Ok(Instance { servers: vec![server], scope, server_wide: SERVER_WIDE })
         }
-        _ => Err(TargetError::new(TargetErrorKind::Database, "the server does not say which one it is")),
+        _ => Err(TargetError::database("the server does not say which one it is")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which life of the server this is.
 
 use super::super::wire::Connection;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::witness::ServerLife;
 
 /// Statistics are thrown away by recovery from a crash, and kept by a restart in good order: on every version from 13 on
@@ -14,8 +14,7 @@ pub(crate) fn life(connection: &mut Connection) -> Result<ServerLife, TargetErro
     let text = |index| rows.first().and_then(|row| row.get(index)).map(str::to_owned);
     match (text(0), text(1)) {
         (Some(started), Some(statistics_since)) => Ok(ServerLife { started, statistics_since }),
-        _ => Err(TargetError::new(
-            TargetErrorKind::Database,
+        _ => Err(TargetError::database(
             "the server does not say since when it has kept statistics (pg_stat_bgwriter.stats_reset)",
         )),
     }

@@ -16,7 +16,7 @@ use dyno_record::Identity;
 
 use super::wire::Connection;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 pub(super) use counting::through_pooler;
 pub(super) use instance::{instance, reads_only};
@@ -69,10 +69,8 @@ pub(super) fn chosen_block_size(wish: Option<Bytes>, own: Bytes) -> Result<Bytes
 /// The server's own block size.
 pub(super) fn block_size(connection: &mut Connection) -> Result<Bytes, TargetError> {
     let rows = connection.simple("SHOW block_size")?;
-    rows.first().and_then(|row| row.parse(0)).map(Bytes).ok_or_else(|| {
-        TargetError::new(
-            TargetErrorKind::Database,
-            "the server's block size cannot be read from SHOW block_size",
-        )
-    })
+    rows.first()
+        .and_then(|row| row.parse(0))
+        .map(Bytes)
+        .ok_or_else(|| TargetError::database("the server's block size cannot be read from SHOW block_size"))
 }

@@ -4,12 +4,12 @@ use dyno_plan::DataSpec;
 
 use super::super::wire::{Connection, Row};
 use super::tables::Table;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::layout::{group_fault, keys_fault};
 use dyno_engine::row::first;
 
 pub(super) fn wrong(table: &Table, found: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Data, format!("table {} {found}", table.name()))
+    TargetError::data(format!("table {} {found}", table.name()))
         .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to schema dyno")
 }
 

@@ -122,7 +122,7 @@ pub(super) fn lock(connection: &mut Connection) -> Result<(), TargetError> {
         return Err(error);
     }
     let message = "another load or drop of Dyno is at work in this database";
-    Err(TargetError::new(TargetErrorKind::Data, message)
+    Err(TargetError::data(message)
         .hint(format!(
             "wait for it, or find it: SELECT * FROM pg_stat_activity JOIN pg_locks USING (pid) \
              WHERE locktype = 'advisory' AND objid = {LOCK_KEY}"

@@ -116,8 +116,7 @@ fn facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<
 
 fn wrong(table: &Table, found: &str) -> TargetError {
     let message = format!("table {} is not what was loaded: it {found}", table.name());
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("find out who changed it; `dyno load --replace` makes it anew")
+    TargetError::data(message).hint("find out who changed it; `dyno load --replace` makes it anew")
 }
 
 fn check_facts(spec: &DataSpec, table: &Table, facts: &Facts) -> Result<(), TargetError> {

@@ -46,7 +46,7 @@ pub(super) fn take(
     if !flush.is_empty() {
         connection.simple(flush)?;
     }
-    let lock = Lock::held(Guard(Some(connection)));
+    let lock = Lock::held_by(connection, Connection::close);
     Ok(match left_behind {
         None => lock,
         Some(processes) => lock.but(format!(
@@ -73,18 +73,6 @@ fn outlast(connection: &mut Connection) -> Result<Option<String>, TargetError> {
             return Ok(processes);
         }
         std::thread::sleep(LEFT_BEHIND.1);
-    }
-}
-
-/// The connection whose end is the lock's.
-struct Guard(Option<Connection>);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // Said in the protocol's own way: a connection that breaks off is an event in the server's log.
-        if let Some(connection) = self.0.take() {
-            connection.close();
-        }
     }
 }
 

@@ -20,34 +20,32 @@ mod statements;
 mod template;
 mod templates;
 
+use dyno_engine::session::SessionSetting;
 use dyno_plan::Commit;
 
 pub use procedures::slice_sql;
 pub use session::PgSession;
 
-/// A setting that every session makes for itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionSetting {
-    /// The setting's name.
-    pub name: &'static str,
-    /// Its value.
-    pub value: &'static str,
-    /// Why a run needs it.
-    pub why: &'static str,
-}
-
-const fn setting(name: &'static str, value: &'static str, why: &'static str) -> SessionSetting {
-    SessionSetting { name, value, why }
-}
-
 /// What every session sets for itself; everything else is as the platform has it, durability and isolation above all.
 pub const SESSION_SETTINGS: [SessionSetting; 6] = [
-    setting("plan_cache_mode", "force_generic_plan", "one plan from the first execution on, planned once"),
-    setting("enable_seqscan", "off", "ranges go by the index in small tables too, as the method demands"),
-    setting("max_parallel_workers_per_gather", "0", "a session is one process, so sessions count the load"),
-    setting("jit", "off", "no compiling between measured operations"),
-    setting("statement_timeout", "0", "a long scan is a result, not an error"),
-    setting("search_path", "pg_catalog", "functions and operators mean PostgreSQL's own"),
+    SessionSetting::new(
+        "plan_cache_mode",
+        "force_generic_plan",
+        "one plan from the first execution on, planned once",
+    ),
+    SessionSetting::new(
+        "enable_seqscan",
+        "off",
+        "ranges go by the index in small tables too, as the method demands",
+    ),
+    SessionSetting::new(
+        "max_parallel_workers_per_gather",
+        "0",
+        "a session is one process, so sessions count the load",
+    ),
+    SessionSetting::new("jit", "off", "no compiling between measured operations"),
+    SessionSetting::new("statement_timeout", "0", "a long scan is a result, not an error"),
+    SessionSetting::new("search_path", "pg_catalog", "functions and operators mean PostgreSQL's own"),
 ];
 
 /// Those of [`SESSION_SETTINGS`] that an operation behind a pooler makes for itself: what decides its plan. A search path

@@ -3,7 +3,7 @@
 
 use dyno_plan::{DataSpec, Redo};
 
-use super::statements::updated_columns;
+use dyno_engine::layout::{text_columns, updated_columns};
 
 /// Name and text of each procedure, with `{n}` for the schema's number.
 const PROCEDURES: [(&str, &str); 7] = [
@@ -50,7 +50,7 @@ fn any(redo: Redo) -> String {
     ANY.replace("{declare}", &list(redo, "\n    ", &|column| format!("value_{column} text;")))
         .replace("{assign}", &list(redo, "\n                ", &|c| format!("value_{c} := {};", value(c))))
         .replace("{set}", &list(redo, ", ", &|column| format!("c{column} = value_{column}")))
-        .replace("{columns}", &list(Redo::Heavy, ", ", &|column| format!("c{column}")))
+        .replace("{columns}", &text_columns(", "))
         .replace("{values}", &list(Redo::Heavy, ", ", &value))
 }
 

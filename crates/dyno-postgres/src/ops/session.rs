@@ -9,7 +9,7 @@ use dyno_plan::Drive;
 
 use super::answer::Reply;
 use super::settings_sql;
-use super::slice::{self, Call, Tails};
+use super::slice::{self, Tails};
 use super::statements::{self, Form};
 use super::template::{Ending, Template};
 use super::templates::{self, Templates};
@@ -18,9 +18,10 @@ use crate::counters::SHARED_STATISTICS;
 use crate::pool::{Member, POOLED_NAME, Pool, Statements, Way};
 use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
-use dyno_engine::error::{OpError, Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{OpError, Refusal as _, TargetError};
 use dyno_engine::net::local;
 use dyno_engine::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
+use dyno_engine::slices::{Call, last_update};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -62,7 +63,7 @@ impl PgSession {
     /// Connects and prepares.
     ///
     /// # Errors
-    /// As [`Connection::open`]; [`TargetErrorKind::Data`] if the tables are not there.
+    /// As [`Connection::open`]; `Data` if the tables are not there.
     pub fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
         Self::open_as(config, setup, None)
     }
@@ -82,14 +83,7 @@ impl PgSession {
         through: Option<Through>,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let SessionSetup { schema, number, .. } = *setup;
-        let values = UpdateValues::new(
-            setup.seed,
-            setup.run_stamp,
-            number,
-            CLASSIC_COLUMN_BYTES,
-            setup.spec.compressible,
-        );
+        let values = setup.update_values(CLASSIC_COLUMN_BYTES);
         let statements = through.as_ref().map(|through| through.statements);
         let form = match statements {
             None => Form::DIRECT,
@@ -103,13 +97,13 @@ impl PgSession {
             config: config.clone(),
             connection,
             breaker,
-            templates: Templates::new(setup, schema, &form),
-            first: also_first(setup).then(|| Box::new(Templates::new(setup, 1, &form))),
+            templates: Templates::new(setup, setup.schema, &form),
+            first: setup.also_first().then(|| Box::new(Templates::new(setup, 1, &form))),
             place: Place::Own,
             edge: if flushes { statements::edge().template(&edge, Ending::Sync) } else { Template::sync() },
             edge_commits: u64::from(flushes),
             values,
-            tails: Tails::new(session_prefix(setup)),
+            tails: Tails::new(setup.stamp()),
             asked: Request::Edge,
             reply: Reply::default(),
             last_update: None,
@@ -140,10 +134,6 @@ impl PgSession {
         self.ask_and_wait(Request::Edge)?;
         self.is_near = u128::from(self.setup.clock.now_ns() - asked_ns) < local::NEAR.as_nanos();
         Ok(())
-    }
-
-    fn last_key(&self, first: u64) -> u64 {
-        first + u64::from(self.setup.work_unit) - 1
     }
 
     /// Sends `request` and notes what its answer will mean.
@@ -203,10 +193,10 @@ impl PgSession {
     }
 
     fn read_back(&mut self, schema: u32, first: u64, number: u64) -> Result<(u64, u64), WireError> {
-        let session = session_prefix(&self.setup);
+        let session = self.setup.stamp();
         let params = [
             first.to_string(),
-            self.last_key(first).to_string(),
+            self.setup.last_key(first).to_string(),
             format!("{session}{number:016x}"),
             UpdateValues::run_prefix(self.setup.run_stamp),
             session,
@@ -217,11 +207,6 @@ impl PgSession {
         let number = |index| rows.first().and_then(|row| row.parse(index));
         number(0).zip(number(1)).ok_or_else(|| WireError::protocol("no row for a count"))
     }
-}
-
-/// What every update value of this session begins with.
-fn session_prefix(setup: &SessionSetup) -> String {
-    format!("{}{:08x}", UpdateValues::run_prefix(setup.run_stamp), setup.number)
 }
 
 /// Transactions that opening a session adds to `xact_commit` (counted on 15.20 and 18.4): the start of its process, the
@@ -236,11 +221,6 @@ fn opening_commits(statements: Option<Statements>) -> u64 {
         Some(Statements::Prepared) => 2,
         Some(Statements::Unnamed) => 1,
     }
-}
-
-/// Whether operations go to schema 1 from a session that is not at home there.
-fn also_first(setup: &SessionSetup) -> bool {
-    setup.extra.hot_schema && setup.schema != 1
 }
 
 /// A connection on which everything is prepared.
@@ -262,16 +242,16 @@ fn prepare(
     match setup.drive {
         Drive::Client => {
             let mut prepared = templates::statements_of(setup, setup.schema);
-            if also_first(setup) {
+            if setup.also_first() {
                 prepared.extend(templates::statements_of(setup, 1));
             }
             prepared.iter().for_each(|statement| statement.parse(out));
         }
         Drive::Server => {
             let calls = || Call::of(setup.extra);
-            calls().for_each(|call| call.parse(out, setup.schema, setup.redo, Place::Own));
-            if also_first(setup) {
-                calls().for_each(|call| call.parse(out, 1, setup.redo, Place::First));
+            calls().for_each(|call| slice::parse(call, out, setup.schema, setup.redo, Place::Own));
+            if setup.also_first() {
+                calls().for_each(|call| slice::parse(call, out, 1, setup.redo, Place::First));
             }
         }
     }
@@ -306,7 +286,7 @@ fn prepare_through(
     }
     let flush = connection.server_version_num() >= SHARED_STATISTICS;
     let mut prepared = templates::statements_of(setup, setup.schema);
-    if also_first(setup) {
+    if setup.also_first() {
         prepared.extend(templates::statements_of(setup, 1));
     }
     prepared.push(statements::settings(setup.commit));
@@ -319,9 +299,7 @@ fn prepare_through(
 /// connection's.
 fn refuse_pooler(connection: &Connection, row: Option<&Row>) -> Result<(), TargetError> {
     match row.and_then(|row| row.parse::<i32>(0)) {
-        Some(pid) if pid != connection.backend_pid() => Err(TargetError::new(
-            TargetErrorKind::Unsupported,
-            format!(
+        Some(pid) if pid != connection.backend_pid() => Err(TargetError::unsupported(format!(
                 "a connection pooler is in between: the session was opened as process {} and is served by process {pid}",
                 connection.backend_pid()
             ),
@@ -337,22 +315,10 @@ fn refuse_pooler(connection: &Connection, row: Option<&Row>) -> Result<(), Targe
 /// Why the statements could not be prepared.
 fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
     let error = TargetError::from(error);
-    let kind = match PgError::of(&error).map(|server| server.code.as_str()) {
-        // No such table, schema, column, function or procedure.
-        Some("42P01" | "3F000" | "42703" | "42883") => TargetErrorKind::Data,
-        Some(_) => error.kind,
-        None => return error,
-    };
-    let message =
-        format!("the operations on schema {} could not be prepared: {}", setup.schema, error.message);
-    let hint = match kind {
-        TargetErrorKind::Data => "load the data first: dyno load".to_owned(),
-        TargetErrorKind::Privilege => {
-            "run as the user that loaded the data, or grant it USAGE on schema dyno, SELECT and UPDATE on its tables".to_owned()
-        }
-        _ => error.hint.clone(),
-    };
-    TargetError { kind, message, hint, source: error.source }
+    let Some(server) = PgError::of(&error) else { return error };
+    // No such table, schema, column, function or procedure.
+    let is_missing = matches!(server.code.as_str(), "42P01" | "3F000" | "42703" | "42883");
+    setup.not_prepared(error, is_missing, "USAGE on schema dyno, SELECT and UPDATE on its tables")
 }
 
 impl Session for PgSession {
@@ -375,10 +341,7 @@ impl Session for PgSession {
         let done = slice::run(&mut self.connection, ops, kind, place, &mut self.values, &mut self.tails)
             .map_err(WireError::into_op)?;
         let schema = self.schema();
-        let last = ops.iter().rev().find_map(|op| match *op {
-            Op::Update { first, number } => Some((schema, first, number)),
-            _ => None,
-        });
+        let last = last_update(ops).map(|(first, number)| (schema, first, number));
         self.last_update = last.or(self.last_update);
         Ok(done)
     }

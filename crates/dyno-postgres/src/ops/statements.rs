@@ -5,6 +5,7 @@ use super::encode::oid;
 use super::template::{Ending, Template};
 use crate::wire::message;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
+use dyno_engine::layout::{text_columns, updated_columns};
 use dyno_plan::{Commit, DataSpec, Redo};
 
 /// How statements come to the server.
@@ -110,12 +111,6 @@ pub(super) fn scan(schema: u32) -> Statement {
     Statement::new("scan", format!("SELECT COUNT(c2) FROM dyno.scan_{schema}"), &[])
 }
 
-/// The text columns that an update sets, by number: `c2` is 2.
-pub(super) fn updated_columns(redo: Redo) -> impl Iterator<Item = usize> + Clone {
-    let last = TEXT_COLUMNS + 1;
-    (2..=last).filter(move |&column| redo == Redo::Heavy || column == 2 || column == last)
-}
-
 /// Gives the rows of a range new values.
 pub(super) fn update(schema: u32, redo: Redo) -> Statement {
     let columns = updated_columns(redo).enumerate();
@@ -128,11 +123,11 @@ pub(super) fn update(schema: u32, redo: Redo) -> Statement {
 
 /// Inserts a row with new values.
 pub(super) fn insert(schema: u32) -> Statement {
-    let columns: String = (2..2 + TEXT_COLUMNS).map(|column| format!(", c{column}")).collect();
+    let columns = text_columns(", ");
     let values: String = (0..TEXT_COLUMNS).map(|i| format!(", ${}", i + 2)).collect();
     let mut types = vec![oid::INT8];
     types.extend([oid::TEXT; TEXT_COLUMNS]);
-    let sql = format!("INSERT INTO dyno.rows_{schema} (custid{columns}) VALUES ($1{values})");
+    let sql = format!("INSERT INTO dyno.rows_{schema} (custid, {columns}) VALUES ($1{values})");
     Statement::new("insert", sql, &types)
 }
 

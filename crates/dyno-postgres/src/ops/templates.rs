@@ -5,6 +5,7 @@ use dyno_plan::Redo;
 use super::statements::{self, Form, Statement};
 use super::template::{Ending, Template};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
+use dyno_engine::layout::updated_columns;
 use dyno_engine::session::{Op, SessionSetup};
 
 /// Messages of every operation on one schema.
@@ -52,9 +53,8 @@ impl Templates {
         };
         let reads = |statement| named(statement).template(form, Ending::Sync);
         let writes = |statement| named(statement).template(form, Ending::FlushSync);
-        let updated = statements::updated_columns(setup.redo).count();
-        let columns =
-            if setup.extra.churn { statements::updated_columns(Redo::Heavy).count() } else { updated };
+        let updated = updated_columns(setup.redo).count();
+        let columns = if setup.extra.churn { updated_columns(Redo::Heavy).count() } else { updated };
         Self {
             select: reads(statements::select(schema)),
             lookup: reads(statements::lookup(schema)),

@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::error::PgError;
 use super::message;
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{Refusal as _, TargetError};
 
 /// Bytes that are gathered before they are sent: fewer system calls, and no more latency than a full socket buffer has.
 const GATHER_BYTES: usize = 128 * 1024;
@@ -30,7 +30,7 @@ impl Connection {
             _ => {}
         }
         self.read_results()?;
-        Err(TargetError::new(TargetErrorKind::Database, format!("this is no COPY … FROM STDIN: {sql}")))
+        Err(TargetError::database(format!("this is no COPY … FROM STDIN: {sql}")))
     }
 }
 

@@ -193,7 +193,7 @@ fn what_prevents_a_load_is_named_with_its_way_out() {
         let other_blocks = dyno_plan::DataSpec { block_size: 16_384, ..spec(1, 100, 0) };
         let error = target.load(&other_blocks, &options(1), &Silent, &Cancel::default()).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unsupported);
-        assert!(error.message.contains("16384") && error.message.contains("8192"), "{error}");
+        assert!(error.message.contains("16K") && error.message.contains("8K"), "{error}");
 
         server.psql("CREATE SCHEMA dyno CREATE TABLE rows_1 (precious text)");
         let error = target.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();

@@ -118,7 +118,7 @@ impl Params {
     fn refused(&self, error: rusqlite::Error) -> TargetError {
         let fault = Fault::from(error);
         match vfs::take_reason() {
-            Some(reason) => TargetError::new(TargetErrorKind::Unreachable, format!("sqlite: {reason}"))
+            Some(reason) => TargetError::unreachable(format!("sqlite: {reason}"))
                 .hint("use direct=off, or a file system that knows O_DIRECT (ext4, xfs, btrfs, nfs)")
                 .cause(fault),
             None => fault.into_target(&format!("open {}", self.name())),
@@ -155,15 +155,12 @@ impl Params {
         let now = pragma(conn, "journal_mode", self.journal).doing("set the journal mode")?;
         match now {
             Some(mode) if mode == self.journal => Ok(()),
-            mode => Err(TargetError::new(
-                TargetErrorKind::Database,
-                format!(
-                    "sqlite: {} keeps journal mode {}, {} was asked for",
-                    self.name(),
-                    mode.unwrap_or_default(),
-                    self.journal
-                ),
-            )
+            mode => Err(TargetError::database(format!(
+                "sqlite: {} keeps journal mode {}, {} was asked for",
+                self.name(),
+                mode.unwrap_or_default(),
+                self.journal
+            ))
             .hint("end every other connection to the file, or ask for the mode that it is in")),
         }
     }

@@ -8,6 +8,7 @@ use dyno_plan::{Bytes, Span, TargetUrl};
 
 use crate::spec::{JOURNALS, LOCKINGS, SWITCH, SYNCS};
 use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 const MEMORY_JOURNALS: [&str; 2] = ["memory", "off"];
 
@@ -52,7 +53,7 @@ pub(crate) struct Params {
 }
 
 fn unsupported(message: String, allowed: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Unsupported, message).hint(format!("write {allowed}"))
+    TargetError::unsupported(message).hint(format!("write {allowed}"))
 }
 
 fn wrong_value(name: &str, value: &str, allowed: &str) -> TargetError {
@@ -95,9 +96,8 @@ impl Place {
             let message = format!("sqlite cannot open a file named {path:?}");
             return Err(unsupported(message, "sqlite:PATH or sqlite::memory:"));
         }
-        let absolute = std::path::absolute(path).map_err(|e| {
-            TargetError::new(TargetErrorKind::Unreachable, format!("sqlite file {path:?}: {e}")).cause(e)
-        })?;
+        let absolute = std::path::absolute(path)
+            .map_err(|e| TargetError::unreachable(format!("sqlite file {path:?}: {e}")).cause(e))?;
         Ok(Self::File(absolute))
     }
 }
@@ -169,6 +169,7 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::error::TargetErrorKind;
     use proptest::prelude::*;
 
     fn read(url: &str) -> Result<Params, TargetError> {

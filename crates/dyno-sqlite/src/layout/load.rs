@@ -109,8 +109,7 @@ fn report(
 
 fn check_spec(params: &Params, spec: &DataSpec) -> Result<(), TargetError> {
     check_page_bytes(spec.block_size)?;
-    let refuse =
-        |message: &str, hint: &str| Err(TargetError::new(TargetErrorKind::Unsupported, message).hint(hint));
+    let refuse = |message: &str, hint: &str| Err(TargetError::unsupported(message).hint(hint));
     if spec.schemas == 0 || spec.rows == 0 {
         return refuse(
             "there is nothing to load: no schema, or no rows",
@@ -142,8 +141,7 @@ fn other_spec(params: &Params, there: &DataSpec) -> TargetError {
         there.compressible,
         there.seed
     );
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("load with --replace to drop it first, or ask for the data that is there")
+    TargetError::data(message).hint("load with --replace to drop it first, or ask for the data that is there")
 }
 
 /// Prepares a file that holds nothing of Dyno's, and makes metadata and empty tables in it.
@@ -163,7 +161,7 @@ fn start(
     let encoding = word(conn, "encoding").doing("look at the file")?;
     if encoding != "UTF-8" {
         let message = format!("{} keeps text as {encoding}, which doubles every row", params.name());
-        return Err(TargetError::new(TargetErrorKind::Unsupported, message).hint("load into another file"));
+        return Err(TargetError::unsupported(message).hint("load into another file"));
     }
     meta::begin(conn, spec, column_bytes(spec.block_size), created, &settings, &options.dyno_version)
 }
@@ -184,11 +182,8 @@ fn prepare(link: &Link, spec: &DataSpec) -> Result<String, TargetError> {
 
 /// A file that is there keeps its page size.
 pub(crate) fn page_size_differs(is: u64, wanted: u64) -> TargetError {
-    TargetError::new(
-        TargetErrorKind::Data,
-        format!("the file has pages of {is} bytes, and data.block_size asks for {wanted}"),
-    )
-    .hint(format!("set data.block_size to {is}, or load into another file"))
+    TargetError::data(format!("the file has pages of {is} bytes, and data.block_size asks for {wanted}"))
+        .hint(format!("set data.block_size to {is}, or load into another file"))
 }
 
 impl Loader<'_> {

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::names::{Table, tables};
 use crate::fault::{Doing, Fault};
 use dyno_engine::data::TableKind;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::load::{DataState, SchemaFacts};
 
 /// The version of the tables below; a file of another version is refused.
@@ -56,7 +56,7 @@ pub(crate) struct Object {
 }
 
 fn data_error(message: impl Into<String>, hint: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Data, message).hint(hint)
+    TargetError::data(message).hint(hint)
 }
 
 /// Names of everything in the file but SQLite's own tables, in the order they were made.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use dyno_plan::DataSpec;
 
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, TableKind};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 /// Page sizes in bytes that data can be loaded with.
 const PAGE_BYTES: std::ops::RangeInclusive<u64> = 4096..=65_536;
@@ -108,16 +108,14 @@ pub(crate) fn check_page_bytes(page_bytes: u64) -> Result<(), TargetError> {
     if PAGE_BYTES.contains(&page_bytes) && page_bytes.is_power_of_two() {
         return Ok(());
     }
-    Err(TargetError::new(
-        TargetErrorKind::Unsupported,
-        format!("sqlite cannot be loaded with pages of {page_bytes} bytes"),
-    )
-    .hint("set data.block_size to 4K, 8K, 16K, 32K or 64K"))
+    Err(TargetError::unsupported(format!("sqlite cannot be loaded with pages of {page_bytes} bytes"))
+        .hint("set data.block_size to 4K, 8K, 16K, 32K or 64K"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::error::TargetErrorKind;
 
     #[test]
     fn two_rows_never_fit_into_a_page_and_one_always_does() {

@@ -11,7 +11,7 @@ use crate::connect::never;
 use crate::connect::{Link, Params, Purpose, pragma};
 use crate::fault::{Doing, Fault};
 use crate::vfs;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::load::DropItem;
 
 /// What a drop would do.
@@ -129,8 +129,7 @@ fn remove_file(params: &Params, path: &Path, link: Link) -> Result<(), TargetErr
     };
     let in_use = |error: Option<Fault>| {
         let message = format!("{} is in use by another connection and cannot be removed", params.name());
-        let refused =
-            TargetError::new(TargetErrorKind::Database, message).hint("end what uses it, then drop again");
+        let refused = TargetError::database(message).hint("end what uses it, then drop again");
         match error {
             Some(fault) => refused.cause(fault),
             None => refused,
@@ -143,7 +142,7 @@ fn remove_file(params: &Params, path: &Path, link: Link) -> Result<(), TargetErr
     }
     let cannot = |e: std::io::Error| {
         let message = format!("{} cannot be removed: {e}", params.name());
-        TargetError::new(TargetErrorKind::Privilege, message).hint("allow writing to its directory").cause(e)
+        TargetError::privilege(message).hint("allow writing to its directory").cause(e)
     };
     std::fs::remove_file(path).map_err(cannot)?;
     drop(link);

@@ -11,7 +11,7 @@ use super::names::{Table, column_bytes, columns, tables};
 use super::verify::secondary_fault;
 use crate::fault::{Doing, Fault};
 use dyno_engine::data::{Filler, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 
 /// Rows up to which the index's keys are counted: some 12 bytes each, so 24 MB at most are read.
 const COUNTED_ROWS: u64 = 2_000_000;
@@ -56,8 +56,7 @@ type Found = (Option<i64>, Option<i64>, Option<String>);
 
 fn wrong(table: Table, found: &str) -> TargetError {
     let message = format!("table {} is not what was loaded: it {found}", table.name());
-    TargetError::new(TargetErrorKind::Data, message)
-        .hint("find out who changed it; `dyno load --replace` makes it anew")
+    TargetError::data(message).hint("find out who changed it; `dyno load --replace` makes it anew")
 }
 
 /// Whether table and index are there, and nothing else hangs on the table.

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::names::Table;
 use crate::fault::{Doing, Fault};
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::error::TargetError;
 use dyno_engine::load::SchemaFacts;
 
 /// Pages of one table, counted.
@@ -65,7 +65,7 @@ pub(super) fn secondary_fault(
 }
 
 fn miss(table: &str, what: &str) -> TargetError {
-    TargetError::new(TargetErrorKind::Data, format!("the load of {table} missed its aim: {what}"))
+    TargetError::data(format!("the load of {table} missed its aim: {what}"))
         .hint("drop the data and load again; if it happens again, this is a fault of dyno")
 }
 

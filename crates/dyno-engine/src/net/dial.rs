@@ -1,0 +1,114 @@
+//! Reaching a server: every place, every address of it, within one deadline.
+
+use std::fmt::Write as _;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::breaker::Breaker;
+use super::socket::Socket;
+use super::sockopt::{self, Keepalive};
+
+/// One place where a server may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A Unix socket at this path.
+    Unix(PathBuf),
+    /// A port of a host by name or address; with an address the name is not looked up.
+    Tcp(String, u16, Option<IpAddr>),
+}
+
+/// What was tried and how it failed.
+#[derive(Default)]
+struct Tried(String);
+
+impl Tried {
+    fn add(&mut self, place: &str, error: &io::Error) {
+        let comma = if self.0.is_empty() { "" } else { ", " };
+        let why = match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "no answer in time".to_owned(),
+            _ => error.to_string(),
+        };
+        // Writing to a String cannot fail.
+        let _ = write!(self.0, "{comma}{place} ({why})");
+    }
+}
+
+/// Connects to the first of `places` that answers before `deadline`; the socket, and which one it is.
+///
+/// # Errors
+/// None does: what was tried, and how each failed.
+pub fn dial(
+    places: &[Place],
+    keepalive: Keepalive,
+    deadline: Instant,
+    breaker: &Breaker,
+) -> Result<(Socket, usize), String> {
+    let breaks = breaker.breaks();
+    let mut tried = Tried::default();
+    for (at, place) in places.iter().enumerate() {
+        let Some(mut socket) = reach(place, keepalive, deadline, &mut tried) else { continue };
+        let ready = socket.set_deadline(Some(deadline)).and_then(|()| breaker.guard(&socket, breaks));
+        match ready {
+            Ok(()) => return Ok((socket, at)),
+            Err(error) => tried.add("the socket", &error),
+        }
+    }
+    Err(tried.0)
+}
+
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+fn reach(place: &Place, keepalive: Keepalive, deadline: Instant, tried: &mut Tried) -> Option<Socket> {
+    let addresses = match place {
+        Place::Unix(path) => {
+            let connected = left(deadline).and_then(|left| sockopt::connect_unix(path, left));
+            return connected
+                .map(Socket::from)
+                .map_err(|error| tried.add(&path.display().to_string(), &error))
+                .ok();
+        }
+        Place::Tcp(_, port, Some(address)) => vec![SocketAddr::new(*address, *port)],
+        Place::Tcp(host, port, None) => {
+            let found = (host.as_str(), *port).to_socket_addrs();
+            found.map_err(|error| tried.add(host, &error)).ok()?.collect()
+        }
+    };
+    addresses.iter().find_map(|address| {
+        let connected = left(deadline)
+            .and_then(|left| TcpStream::connect_timeout(address, left))
+            .and_then(|stream| prepare(stream, keepalive));
+        connected.map(Socket::from).map_err(|error| tried.add(&address.to_string(), &error)).ok()
+    })
+}
+
+fn prepare(stream: TcpStream, keepalive: Keepalive) -> io::Result<TcpStream> {
+    // An operation is one small packet each way: waiting to fill it would be the whole response time.
+    stream.set_nodelay(true)?;
+    sockopt::set_keepalive(&stream, keepalive)?;
+    Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_place_that_answers_is_taken_and_the_others_are_told_of() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = server.local_addr().unwrap().port();
+        let nowhere = Place::Unix("/there/is/no/such.sock".into());
+        let here = Place::Tcp("a name that is not looked up".into(), port, Some([127, 0, 0, 1].into()));
+        let dial = |places: &[Place]| {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            dial(places, Keepalive::SYSTEM, deadline, &Breaker::default())
+        };
+        assert_eq!(dial(&[nowhere.clone(), here]).unwrap().1, 1);
+        let tried = dial(&[nowhere]).unwrap_err();
+        assert!(tried.starts_with("/there/is/no/such.sock (No such file"), "{tried}");
+    }
+}

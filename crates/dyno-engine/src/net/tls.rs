@@ -1,0 +1,105 @@
+//! TLS on a socket: the client's settings and the handshake.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+
+use super::socket::{Socket, Stream};
+use super::verify::{Trust, Verifier};
+use crate::error::TargetError;
+
+/// Why a handshake failed.
+#[derive(Debug)]
+pub enum Failed {
+    /// The socket.
+    Io(io::Error),
+    /// The certificate, or what TLS asks for.
+    Tls(rustls::Error),
+}
+
+/// That something is no use for TLS.
+pub fn unusable(what: &str, why: impl std::fmt::Display) -> TargetError {
+    TargetError::unsupported(format!("{what} cannot be used: {why}"))
+}
+
+/// The settings of a client that trusts `trust` and shows the certificate and key in these files.
+///
+/// # Errors
+/// One of the files cannot be used.
+pub fn client(trust: Trust, certificate: Option<(&Path, &Path)>) -> Result<Arc<ClientConfig>, TargetError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = Verifier::new(trust, provider.signature_verification_algorithms);
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unusable("the TLS versions", error))?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let client = match certificate {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let file = |what, path: &Path| format!("the client's {what} {}", path.display());
+            let chain = CertificateDer::pem_file_iter(certificate)
+                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                .map_err(|error| unusable(&file("certificate", certificate), error))?;
+            let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+                unusable(&file("private key", key), error).hint("the key has to be PEM without a passphrase")
+            })?;
+            let shown = builder.with_client_auth_cert(chain, key);
+            shown.map_err(|error| unusable("the client's certificate and key", error))?
+        }
+    };
+    Ok(Arc::new(client))
+}
+
+/// Shakes hands with the server called `host`.
+///
+/// # Errors
+/// It is not called what a server can be called; inside, why the handshake failed.
+pub fn shake_hands(
+    socket: Socket,
+    host: &str,
+    client: Arc<ClientConfig>,
+) -> Result<Result<Stream, Failed>, TargetError> {
+    let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+        let message = format!("TLS needs a host name or address, not {host:?}");
+        TargetError::unsupported(message)
+    })?;
+    let connection = match ClientConnection::new(client, name) {
+        Ok(connection) => connection,
+        Err(error) => return Ok(Err(Failed::Tls(error))),
+    };
+    let mut tls = StreamOwned::new(connection, socket);
+    while tls.conn.is_handshaking() {
+        if let Err(error) = tls.conn.complete_io(&mut tls.sock) {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).cloned();
+            return Ok(Err(inner.map_or(Failed::Io(error), Failed::Tls)));
+        }
+    }
+    Ok(Ok(Stream::Tls(Box::new(tls))))
+}
+
+/// The refusal for `error`; `settings` are the URL's about TLS, and hints say what to do about the certificate, an alert, and
+/// anything else.
+pub fn refused(
+    error: rustls::Error,
+    host: &str,
+    settings: &str,
+    [certificate, alert, other]: [&str; 3],
+) -> TargetError {
+    let (message, hint) = match &error {
+        rustls::Error::InvalidCertificate(reason) => {
+            let message =
+                format!("the server's certificate is not accepted for {host} ({settings}): {reason}");
+            (message, certificate)
+        }
+        rustls::Error::AlertReceived(alert_received) => {
+            (format!("the server broke off the TLS handshake: {alert_received:?}"), alert)
+        }
+        error => (format!("no TLS connection to {host} could be made: {error}"), other),
+    };
+    TargetError::denied(message).hint(hint).cause(error)
+}
