@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dyno_engine::{TargetError, TargetErrorKind};
+use dyno_engine::TargetError;
 use dyno_plan::{Bytes, DataSpec};
 
 use crate::connect::{Link, Params, Purpose, never, number};
