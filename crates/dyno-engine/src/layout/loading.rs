@@ -53,26 +53,23 @@ impl<L: Loaders> Loading<'_, L> {
     ///
     /// # Errors
     /// As [`pool::run`].
-    pub fn each(
-        &self,
-        jobs: usize,
-        work: &(dyn Fn(&mut L::Connection, usize) -> Result<(), TargetError> + Sync),
-    ) -> Result<(), TargetError> {
-        pool::run(&self.loaders, self.options.parallel, jobs, self.cancel, work)
+    pub fn each<W>(&self, jobs: usize, work: W) -> Result<(), TargetError>
+    where
+        W: Fn(&mut L::Connection, usize) -> Result<(), TargetError> + Sync,
+    {
+        pool::run(&self.loaders, self.options.parallel, jobs, self.cancel, &work)
     }
 
     /// Does `work` for each of `tables` in the phase `name`.
     ///
     /// # Errors
     /// As [`pool::run`].
-    pub fn each_table(
-        &self,
-        name: &str,
-        tables: &[Table],
-        work: &(dyn Fn(&mut L::Connection, &Table) -> Result<(), TargetError> + Sync),
-    ) -> Result<(), TargetError> {
+    pub fn each_table<W>(&self, name: &str, tables: &[Table], work: W) -> Result<(), TargetError>
+    where
+        W: Fn(&mut L::Connection, &Table) -> Result<(), TargetError> + Sync,
+    {
         self.progress.phase(name, tables.iter().map(|table| table.rows).sum());
-        self.each(tables.len(), &|connection, job| {
+        self.each(tables.len(), |connection, job| {
             work(connection, &tables[job])?;
             self.progress.advance(tables[job].rows, 0);
             Ok(())
@@ -83,15 +80,13 @@ impl<L: Loaders> Loading<'_, L> {
     ///
     /// # Errors
     /// As [`pool::run`].
-    pub fn fill(
-        &self,
-        chunks: &[Chunk],
-        row_bytes: u64,
-        write: &(dyn Fn(&mut L::Connection, Chunk) -> Result<(), TargetError> + Sync),
-    ) -> Result<Written, TargetError> {
+    pub fn fill<W>(&self, chunks: &[Chunk], row_bytes: u64, write: W) -> Result<Written, TargetError>
+    where
+        W: Fn(&mut L::Connection, Chunk) -> Result<(), TargetError> + Sync,
+    {
         let written = Written::of(chunks, row_bytes);
         self.progress.phase("rows", written.rows);
-        self.each(chunks.len(), &|connection, job| {
+        self.each(chunks.len(), |connection, job| {
             write(connection, chunks[job])?;
             self.progress.advance(chunks[job].rows, chunks[job].rows * row_bytes);
             Ok(())
@@ -103,12 +98,12 @@ impl<L: Loaders> Loading<'_, L> {
     ///
     /// # Errors
     /// As [`pool::run`].
-    pub fn measure<T: Send>(
-        &self,
-        measure: &(dyn Fn(&mut L::Connection, &Table) -> Result<T, TargetError> + Sync),
-    ) -> Result<Vec<T>, TargetError> {
+    pub fn measure<T: Send, W>(&self, measure: W) -> Result<Vec<T>, TargetError>
+    where
+        W: Fn(&mut L::Connection, &Table) -> Result<T, TargetError> + Sync,
+    {
         let measured = Mutex::new(Vec::new());
-        self.each_table("verify", &self.tables, &|connection, table| {
+        self.each_table("verify", &self.tables, |connection, table| {
             let told = (table.kind, table.schema, measure(connection, table)?);
             measured.lock().unwrap_or_else(PoisonError::into_inner).push(told);
             Ok(())

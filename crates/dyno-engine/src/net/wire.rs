@@ -67,7 +67,7 @@ impl<P: Protocol> Line<P> {
 
     /// The next message.
     #[inline]
-    pub fn next(&mut self) -> Result<Message, WireError<P::Refusal>> {
+    pub fn receive(&mut self) -> Result<Message, WireError<P::Refusal>> {
         loop {
             match self.inbound.cut()? {
                 Some(message) => return Ok(message),
@@ -88,7 +88,7 @@ impl<P: Protocol> Line<P> {
         Ok(self.stream.arrived(&mut self.inbound)?)
     }
 
-    /// The body of a message that [`Line::next`] returned.
+    /// The body of a message that [`Line::receive`] returned.
     #[inline]
     pub fn body(&self, range: Range<usize>) -> &[u8] {
         self.inbound.body(range)
@@ -97,7 +97,7 @@ impl<P: Protocol> Line<P> {
     /// A write failed: the server's last words, if it said why it went, say more than the broken pipe.
     #[cold]
     fn lost(&mut self, error: io::Error) -> WireError<P::Refusal> {
-        while let Ok((tag, body)) = self.next() {
+        while let Ok((tag, body)) = self.receive() {
             if let Some(refusal) = P::refusal(tag, self.body(body)) {
                 return WireError::Server(Box::new(refusal));
             }
@@ -116,7 +116,7 @@ impl<P: Protocol> Line<P> {
         let said = limited.and_then(|()| self.stream.send(&self.out));
         if said.is_ok() && wait.is_some() {
             // It ends with the end of the stream, or at the deadline.
-            while self.next().is_ok() {}
+            while self.receive().is_ok() {}
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn authenticate(
     greet::log_in(&mut connection.line.out, sequence, wanted, &login);
     connection.line.send()?;
     for _ in 0..ROUNDS_MAX {
-        let (their_sequence, range) = connection.line.next()?;
+        let (their_sequence, range) = connection.line.receive()?;
         sequence = their_sequence.wrapping_add(1);
         let body = connection.line.body(range);
         match body.split_first() {

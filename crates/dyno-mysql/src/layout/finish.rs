@@ -11,7 +11,7 @@ use dyno_engine::load::SchemaFacts;
 /// Builds the indexes that are not there yet.
 pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
     let tables: Vec<Table> = loading.tables.iter().filter(|table| table.has_keys()).copied().collect();
-    loading.each_table("index", &tables, &|connection, table| {
+    loading.each_table("index", &tables, |connection, table| {
         let name = table.name();
         for (index, statements) in indexes(table, loading.spec) {
             let there = connection.simple(&format!("SHOW INDEX FROM {name} WHERE Key_name = '{index}'"))?;
@@ -37,7 +37,7 @@ pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
 /// reload can; for others the server does it in its own time.
 pub(super) fn write_out(loading: &Loading<'_>) {
     loading.progress.phase("write out", 0);
-    let _ = loading.each(loading.tables.len(), &|connection, job| {
+    let _ = loading.each(loading.tables.len(), |connection, job| {
         let name = loading.tables[job].name();
         let _ = connection.simple(&format!("FLUSH TABLES {name} FOR EXPORT"));
         let _ = connection.simple("UNLOCK TABLES");
@@ -51,7 +51,7 @@ pub(super) fn verify(
     loading: &Loading<'_>,
     shape: Shape,
 ) -> Result<Vec<SchemaFacts>, TargetError> {
-    let facts = loading.measure(&|connection, table| measure(connection, loading.spec, shape, table))?;
+    let facts = loading.measure(|connection, table| measure(connection, loading.spec, shape, table))?;
     control
         .simple(&finish_sql(&facts))
         .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;

@@ -21,7 +21,7 @@ pub(super) fn fill(
     done: &Chunks,
 ) -> Result<Written, TargetError> {
     let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, done);
-    loading.fill(&chunks, content_bytes(shape), &|connection, chunk| {
+    loading.fill(&chunks, content_bytes(shape), |connection, chunk| {
         write_chunk(connection, loading, shape, way, chunk)
     })
 }

@@ -76,17 +76,17 @@ pub(super) fn read_call(connection: &mut Connection, results: usize) -> Result<V
     let mut numbers = None;
     loop {
         let marked = connection.marked;
-        let (_, range) = connection.line.next()?;
+        let (_, range) = connection.line.receive()?;
         match head(marked, connection.line.body(range))? {
             Head::Over(_) => return numbers.ok_or_else(|| WireError::protocol("no result of a slice")),
             Head::Rows(definitions) => {
                 for _ in 0..definitions {
-                    connection.line.next()?;
+                    connection.line.receive()?;
                 }
             }
         }
         loop {
-            let (_, range) = connection.line.next()?;
+            let (_, range) = connection.line.receive()?;
             let body = connection.line.body(range);
             match body.first() {
                 Some(&OK) => numbers = Some(numbers_of(body, results)),

@@ -97,7 +97,7 @@ impl Connection {
 
     /// The body of the next packet, which is no error.
     pub(crate) fn next_body(&mut self) -> Result<&[u8], WireError> {
-        let (_, body) = self.line.next()?;
+        let (_, body) = self.line.receive()?;
         let body = self.line.body(body);
         if body.first() == Some(&ERROR) {
             return Err(refused(body));

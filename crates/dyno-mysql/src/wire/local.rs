@@ -23,7 +23,7 @@ impl Connection {
     ) -> Result<u64, E> {
         message::command(&mut self.line.out, command::QUERY, sql);
         self.line.send()?;
-        let (mut sequence, body) = self.line.next()?;
+        let (mut sequence, body) = self.line.receive()?;
         let body = self.line.body(body);
         match body.first() {
             Some(&FILE) => {}

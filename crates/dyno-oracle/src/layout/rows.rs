@@ -25,7 +25,7 @@ const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * CLASSIC_COLUMN_BYTES) as u64;
 /// Writes the rows that are not there yet.
 pub(super) fn fill(loading: &Loading<'_>, done: &Chunks) -> Result<Written, TargetError> {
     let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, done);
-    loading.fill(&chunks, CONTENT_BYTES, &|connection, chunk| write_chunk(connection, loading, chunk))
+    loading.fill(&chunks, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk))
 }
 
 /// Writes one chunk and the note of it; both or neither are there afterwards.

@@ -15,7 +15,7 @@ pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetEr
     });
     let missing: Vec<_> = all.filter(|(_, name, _)| !found.indexes.contains(name)).collect();
     loading.progress.phase("index", missing.iter().map(|(rows, ..)| rows).sum());
-    loading.each(missing.len(), &|connection, job| {
+    loading.each(missing.len(), |connection, job| {
         let (rows, name, create) = &missing[job];
         connection
             .simple(&format!("{create}; {}", record_relation_sql("index", name)))
@@ -27,7 +27,7 @@ pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetEr
 
 /// Runs `command` (a VACUUM with its options) on every table.
 pub(super) fn vacuum(loading: &Loading<'_>, phase: &str, command: &str) -> Result<(), TargetError> {
-    loading.each_table(phase, &loading.tables, &|connection, table| {
+    loading.each_table(phase, &loading.tables, |connection, table| {
         vacuum_one(connection, loading, table, command)
     })
 }
@@ -55,7 +55,7 @@ pub(super) fn verify(
     control: &mut Connection,
     loading: &Loading<'_>,
 ) -> Result<Vec<SchemaFacts>, TargetError> {
-    let measured = loading.measure(&|connection, table| measure(connection, loading.spec, table))?;
+    let measured = loading.measure(|connection, table| measure(connection, loading.spec, table))?;
     control
         .simple(&finish_sql(&measured))
         .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;

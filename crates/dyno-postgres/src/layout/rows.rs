@@ -27,7 +27,7 @@ pub(super) fn fill_bodies(loading: &Loading<'_>, done: &Chunks) -> Result<Writte
         // A load that was broken off left blocks with dead rows. Vacuumed, they are filled now instead of staying empty.
         finish::vacuum(loading, "vacuum", "VACUUM (FREEZE)")?;
     }
-    loading.fill(&chunks, CONTENT_BYTES, &|connection, chunk| write_chunk(connection, loading, chunk, copy))
+    loading.fill(&chunks, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk, copy))
 }
 
 /// Vacuums each table whose tail is not there yet, and writes the tail, on one connection per table.
@@ -38,7 +38,7 @@ pub(super) fn fill_tails(loading: &Loading<'_>, done: &Chunks) -> Result<Written
     };
     let tables: Vec<Table> =
         loading.tables.iter().filter(|table| !tail_of(table).is_empty()).copied().collect();
-    loading.each_table("vacuum", &tables, &|connection, table| {
+    loading.each_table("vacuum", &tables, |connection, table| {
         finish::vacuum_one(connection, loading, table, "VACUUM (FREEZE)")?;
         tail_of(table).into_iter().try_for_each(|chunk| write_chunk(connection, loading, chunk, insert))
     })?;
