@@ -39,7 +39,6 @@ pub mod witness;
 
 pub use clock::{Clock, MonotonicClock};
 pub use dyno_plan::Engines;
-pub use error::{ErrorClass, OpError, TargetError, TargetErrorKind};
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
 pub use lock::{Claim, Holder, Lock, Work};

@@ -54,12 +54,6 @@ impl Registry {
         let found = self.engines.iter().find(|engine| engine.spec.has_scheme(&url.scheme));
         found.ok_or_else(|| {
             let examples: Vec<&str> = self.specs.examples().collect();
-            TargetError::new(
-                TargetErrorKind::Unsupported,
-                format!("there is no engine for {:?} URLs", url.scheme),
-            )
-            .hint(format!("this program was built with: {}", examples.join(", ")))
-            let examples: Vec<&str> = self.0.iter().map(|engine| engine.example).collect();
             TargetError::unsupported(format!("there is no engine for {:?} URLs", url.scheme))
                 .hint(format!("this program was built with: {}", examples.join(", ")))
         })
@@ -87,11 +81,6 @@ impl Registry {
         let engine = self.of(url)?;
         match engine.open_through {
             Some(open) if engine.spec.has_scheme(&observe.scheme) => open(url, observe, options),
-            _ => Err(TargetError::new(
-                TargetErrorKind::Unsupported,
-                format!("{} databases are not driven through a pooler", url.scheme),
-            )
-            Some(open) if engine.schemes.contains(&observe.scheme.as_str()) => open(url, observe, options),
             _ => Err(TargetError::unsupported(format!(
                 "{} databases are not driven through a pooler",
                 url.scheme

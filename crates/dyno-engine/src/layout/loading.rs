@@ -64,7 +64,7 @@ impl<L: Loaders> Loading<'_, L> {
     ///
     /// # Errors
     /// As [`pool::run`].
-    pub fn each_table<W>(&self, name: &str, tables: &[Table], work: W) -> Result<(), TargetError>
+    pub fn each_table<W>(&self, tables: &[Table], name: &str, work: W) -> Result<(), TargetError>
     where
         W: Fn(&mut L::Connection, &Table) -> Result<(), TargetError> + Sync,
     {
@@ -103,7 +103,7 @@ impl<L: Loaders> Loading<'_, L> {
         W: Fn(&mut L::Connection, &Table) -> Result<T, TargetError> + Sync,
     {
         let measured = Mutex::new(Vec::new());
-        self.each_table("verify", &self.tables, |connection, table| {
+        self.each_table(&self.tables, "verify", |connection, table| {
             let told = (table.kind, table.schema, measure(connection, table)?);
             measured.lock().unwrap_or_else(PoisonError::into_inner).push(told);
             Ok(())

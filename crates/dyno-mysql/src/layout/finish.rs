@@ -11,7 +11,7 @@ use dyno_engine::load::SchemaFacts;
 /// Builds the indexes that are not there yet.
 pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
     let tables: Vec<Table> = loading.tables.iter().filter(|table| table.has_keys()).copied().collect();
-    loading.each_table("index", &tables, |connection, table| {
+    loading.each_table(&tables, "index", |connection, table| {
         let name = table.name();
         for (index, statements) in indexes(table, loading.spec) {
             let there = connection.simple(&format!("SHOW INDEX FROM {name} WHERE Key_name = '{index}'"))?;

@@ -16,7 +16,7 @@ pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
     let config = loading.loaders.0;
     let logging = if config.index_nologging { "NOLOGGING" } else { "LOGGING" };
     let clause = config.tablespace_clause();
-    loading.each_table("index", &tables, |connection, table| {
+    loading.each_table(&tables, "index", |connection, table| {
         for (index, column) in indexes(table, loading.spec) {
             let name = index.to_uppercase();
             if !connection.rows(&sql::INDEX_THERE.text(), &[("index_name", &name)])?.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
 
 /// Gathers the optimizer's statistics, and locks them.
 pub(super) fn statistics(loading: &Loading<'_>) -> Result<(), TargetError> {
-    loading.each_table("statistics", &loading.tables, |connection, table| {
+    loading.each_table(&loading.tables, "statistics", |connection, table| {
         let name = dictionary_name(table);
         let doing = format!("statistics of {name} cannot be gathered");
         let gathered = connection.run(&sql::GATHER_STATISTICS.text(), &[("table_name", &name)]);

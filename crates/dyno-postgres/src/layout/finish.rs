@@ -27,7 +27,7 @@ pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetEr
 
 /// Runs `command` (a VACUUM with its options) on every table.
 pub(super) fn vacuum(loading: &Loading<'_>, phase: &str, command: &str) -> Result<(), TargetError> {
-    loading.each_table(phase, &loading.tables, |connection, table| {
+    loading.each_table(&loading.tables, phase, |connection, table| {
         vacuum_one(connection, loading, table, command)
     })
 }

@@ -38,7 +38,7 @@ pub(super) fn fill_tails(loading: &Loading<'_>, done: &Chunks) -> Result<Written
     };
     let tables: Vec<Table> =
         loading.tables.iter().filter(|table| !tail_of(table).is_empty()).copied().collect();
-    loading.each_table("vacuum", &tables, |connection, table| {
+    loading.each_table(&tables, "vacuum", |connection, table| {
         finish::vacuum_one(connection, loading, table, "VACUUM (FREEZE)")?;
         tail_of(table).into_iter().try_for_each(|chunk| write_chunk(connection, loading, chunk, insert))
     })?;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use dyno_plan::{Bytes, Span, TargetUrl};
 
 use crate::spec::{JOURNALS, LOCKINGS, SWITCH, SYNCS};
-use dyno_engine::error::{TargetError, TargetErrorKind};
 use dyno_engine::error::TargetError;
 
 const MEMORY_JOURNALS: [&str; 2] = ["memory", "off"];
