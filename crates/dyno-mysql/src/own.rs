@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::wire::message::mark::{END, ERROR};
 use super::wire::{Connection, Fields, Row, WireError, refused, row};
 
 /// Asks for a connection's own share.
@@ -85,10 +86,6 @@ pub(super) struct ShareReply {
     /// Column definitions still to come; none before the head.
     definitions: Option<u64>,
 }
-
-/// First bytes of packets: the end of rows, an error.
-const END: u8 = 0xfe;
-const ERROR: u8 = 0xff;
 
 impl ShareReply {
     /// Takes in what has arrived; `None` if that is not all of the answer.

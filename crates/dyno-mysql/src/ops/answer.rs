@@ -1,11 +1,7 @@
 //! Reading the answer to one operation, as its pieces arrive.
 
+use crate::wire::message::mark::{END, ERROR, OK};
 use crate::wire::{Connection, Ended, Fields, WireError, refused};
-
-/// First bytes of packets: a row in binary or an OK, an OK that ends rows, an error.
-const OK: u8 = 0x00;
-const END: u8 = 0xfe;
-const ERROR: u8 = 0xff;
 
 /// Flag bytes in front of the values of a binary row of up to five columns: the row's mark, and which are NULL.
 const ROW_HEAD: usize = 2;

@@ -4,17 +4,13 @@ use std::time::Duration;
 
 use super::error::{WireError, refused};
 use super::fields::{Fields, row};
+use super::message::mark::{END, ERROR, OK};
 use super::message::{self, command};
 use super::protocol::My;
 use crate::connect::{self, ConnectConfig};
 use dyno_engine::error::TargetError;
 use dyno_engine::net::{Breaker, Line, Stream};
 use dyno_engine::row::Row;
-
-/// First byte of an error, an OK that ends rows, and a request for a file.
-pub(super) const ERROR: u8 = 0xff;
-const END: u8 = 0xfe;
-const OK: u8 = 0x00;
 
 /// Flag in an OK's status: another result follows.
 const MORE_RESULTS: u16 = 0x0008;

@@ -1,4 +1,4 @@
-//! What we send: packets and their fields, appended to a buffer.
+//! What we send: packets and their fields, appended to a buffer; and what tells packets of the server apart.
 
 /// Commands, by their number in the protocol.
 pub(crate) mod command {
@@ -10,6 +10,16 @@ pub(crate) mod command {
     pub(crate) const STMT_PREPARE: u8 = 0x16;
     /// Executes a prepared statement.
     pub(crate) const STMT_EXECUTE: u8 = 0x17;
+}
+
+/// First bytes of what the server sends.
+pub(crate) mod mark {
+    /// A row in binary, or an OK.
+    pub(crate) const OK: u8 = 0x00;
+    /// An OK that ends rows.
+    pub(crate) const END: u8 = 0xfe;
+    /// A refusal.
+    pub(crate) const ERROR: u8 = 0xff;
 }
 
 /// The longest packet that is not split, in bytes.

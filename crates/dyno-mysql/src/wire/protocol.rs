@@ -1,6 +1,7 @@
 //! How the server frames its packets: three bytes of length, a sequence number, and the body.
 
 use super::error::MyError;
+use super::message::mark::ERROR;
 use dyno_engine::net::{Head, Protocol};
 
 /// The length of a packet that goes on in the next one; nothing that Dyno asks for is so long.
@@ -24,7 +25,7 @@ impl Protocol for My {
     }
 
     fn refusal(_: u8, body: &[u8]) -> Option<MyError> {
-        (body.first() == Some(&super::connection::ERROR)).then(|| MyError::read(&body[1..]))
+        (body.first() == Some(&ERROR)).then(|| MyError::read(&body[1..]))
     }
 }
 
