@@ -3,6 +3,7 @@
 use dyno_plan::DataSpec;
 
 use super::super::wire::{Connection, Row};
+use super::session::go_by_index;
 use super::tables::Table;
 use dyno_engine::error::TargetError;
 use dyno_engine::layout::{group_fault, keys_fault};
@@ -32,7 +33,7 @@ pub(super) fn check_secondary(
         return Ok(());
     }
     // Found by the index: all else would read the whole table.
-    connection.simple("SET enable_seqscan = off")?;
+    go_by_index(connection)?;
     let (name, key) = (table.name(), spec.secondary_sql("%"));
     let fault = group_fault(spec, |value| {
         let rows = connection.simple(&format!("SELECT count(*) FROM {name} WHERE ({key}) = {value}"))?;

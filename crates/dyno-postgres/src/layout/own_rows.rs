@@ -4,6 +4,7 @@ use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
 use super::deletions;
+use super::session::go_by_index;
 use super::tables::{Table, tables_of_rows};
 use dyno_engine::error::TargetError;
 use dyno_engine::row::first;
@@ -16,7 +17,7 @@ fn condition(table: &Table) -> String {
 /// How many there are in all schemas.
 pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     // Found by the index, whatever the planner knows of keys that were not there when it last looked.
-    connection.simple("SET enable_seqscan = off")?;
+    go_by_index(connection)?;
     let mut sum = 0;
     for table in tables_of_rows(spec) {
         let rows = connection.simple(&format!("SELECT count(*) {}", condition(&table)))?;
@@ -27,7 +28,7 @@ pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64,
 
 /// Table and block of each of them.
 pub(crate) fn places(connection: &mut Connection, spec: &DataSpec) -> Result<Vec<String>, TargetError> {
-    connection.simple("SET enable_seqscan = off")?;
+    go_by_index(connection)?;
     let mut places = Vec::new();
     for table in tables_of_rows(spec) {
         let rows =
@@ -39,7 +40,7 @@ pub(crate) fn places(connection: &mut Connection, spec: &DataSpec) -> Result<Vec
 
 /// Deletes them, and notes that it was Dyno who did; returns how many they were.
 pub(crate) fn delete(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
-    connection.simple("SET enable_seqscan = off")?;
+    go_by_index(connection)?;
     let mut sum = 0;
     for table in tables_of_rows(spec) {
         connection.simple(&format!("DELETE {}", condition(&table)))?;

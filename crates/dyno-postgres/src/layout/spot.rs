@@ -10,6 +10,7 @@ use super::super::wire::{Connection, PgError};
 use super::deletions;
 use super::keys::{KEYS, check_keys, check_secondary};
 use super::quote::literal;
+use super::session::go_by_index;
 use super::tables::{COLUMN_BYTES, Table, indexes, tables};
 use dyno_engine::data::{TableKind, neighbours_fault, order_keys, sorted_fault, spot_keys};
 use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
@@ -29,7 +30,7 @@ pub(crate) fn spot_check(
     seed: u64,
 ) -> Result<Option<String>, TargetError> {
     // Rows are to be found by the index, as a run finds them.
-    connection.simple("SET enable_seqscan = off")?;
+    go_by_index(connection)?;
     let mut all = Vec::new();
     for table in tables(spec) {
         let facts = facts(connection, spec, &table)?;

@@ -239,3 +239,20 @@ fn rows_that_somebody_else_changed_are_found_by_the_verification() {
         assert!(matches!(target.survey().unwrap(), DataState::Partial { .. }));
     });
 }
+
+#[test]
+fn no_statement_of_dynos_own_is_compiled() {
+    // A server that thinks of compiling looks for what can, whether that is installed or not, and says so in its log.
+    let version = &Postgres::available()[0];
+    let server = Postgres::start(version, &[("jit", "on"), ("log_min_messages", "debug1")]);
+    let target = target(&server);
+    let spec = dyno_plan::DataSpec { secondary: true, ..spec(1, 2000, 300) };
+    target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
+    for seed in 0..3 {
+        target.spot_check(&spec, seed).unwrap();
+    }
+    assert_eq!(target.own_rows(&spec).unwrap(), 0);
+    assert!(!server.log().contains("JIT provider"), "{}", server.log());
+    server.psql("SET jit_above_cost = 0; SELECT count(*) FROM pg_class");
+    assert!(server.log().contains("JIT provider"), "this server says when it compiles");
+}
