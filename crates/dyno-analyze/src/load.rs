@@ -29,11 +29,11 @@ impl Load {
     }
 }
 
-impl Curve<'_, '_> {
+impl Curve<'_> {
     /// The ramp of this curve by the names of two measures (`ops_per_s`, `service_p99_us`). Points without the
     /// throughput are left out.
     pub fn loads(&self, throughput: &str, latency: &str) -> Vec<Load> {
-        let load = |point: &&crate::points::Point<'_>| {
+        let load = |point: &&crate::points::Point| {
             let estimate = point.estimates.get(throughput)?;
             Some(Load {
                 sessions: f64::from(point.sessions),

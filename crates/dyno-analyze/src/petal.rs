@@ -4,7 +4,6 @@
 //! something saturates and more sessions bring less. One petal for each update share, block size or whatever else
 //! differs.
 
-use crate::audit::page_cache_pct;
 use crate::number::{self, percent, time_us};
 use crate::points::{Measure, Point, Points, phrase};
 
@@ -101,25 +100,25 @@ impl Measures {
     }
 }
 
-fn known(points: &Points<'_>, measure: &str) -> bool {
+fn known(points: &Points, measure: &str) -> bool {
     !points.points.is_empty() && points.points.iter().all(|point| point.get(measure).is_some())
 }
 
 /// The first measures of which both are known at every point.
-fn first_known(points: &Points<'_>, candidates: &[Measures]) -> Option<Measures> {
+fn first_known(points: &Points, candidates: &[Measures]) -> Option<Measures> {
     let both = |measures: &&Measures| known(points, measures.throughput) && known(points, measures.latency);
     candidates.iter().find(both).copied()
 }
 
 /// Whether storage takes part: the database's cache does not serve everything.
-fn reads_storage(points: &Points<'_>) -> bool {
-    let missed = |point: &Point<'_>| point.get("buffer_hit_pct").is_some_and(|hit| hit < CACHED_PCT);
+fn reads_storage(points: &Points) -> bool {
+    let missed = |point: &Point| point.get("buffer_hit_pct").is_some_and(|hit| hit < CACHED_PCT);
     points.points.iter().any(missed)
 }
 
 /// The measures for latency against IOPS: reads and their latency where storage takes part and one source tells both,
 /// else operations and their service time.
-pub fn iops(points: &Points<'_>) -> Measures {
+pub fn iops(points: &Points) -> Measures {
     // Figures from elsewhere may know no operations.
     let may = reads_storage(points) || !known(points, "ops_per_s");
     let reads = if may { first_known(points, &IOPS) } else { None };
@@ -127,21 +126,20 @@ pub fn iops(points: &Points<'_>) -> Measures {
 }
 
 /// The measures for latency against MB/s; `None` where storage takes no part, or no source tells both.
-pub fn megabytes(points: &Points<'_>) -> Option<Measures> {
+pub fn megabytes(points: &Points) -> Option<Measures> {
     first_known(points, &MEGABYTES).filter(|_| reads_storage(points))
 }
 
 /// Where the audit found that the operating system's page cache answered reads of the database: the largest share of any
 /// run, %, and at how many points; `None` where it found none.
-pub fn page_cache(points: &Points<'_>) -> Option<(f64, usize)> {
-    let share =
-        |point: &Point<'_>| point.runs.iter().filter_map(|record| page_cache_pct(record)).reduce(f64::max);
+pub fn page_cache(points: &Points) -> Option<(f64, usize)> {
+    let share = |point: &Point| point.runs.iter().filter_map(|run| run.page_cache_pct).reduce(f64::max);
     let shares: Vec<f64> = points.points.iter().filter_map(share).collect();
     Some((shares.iter().copied().reduce(f64::max)?, shares.len()))
 }
 
 /// [`page_cache`] in a sentence about what petals of `source` show.
-pub fn page_cache_words(points: &Points<'_>, source: Source) -> Option<String> {
+pub fn page_cache_words(points: &Points, source: Source) -> Option<String> {
     let (pct, at) = page_cache(points).filter(|_| source != Source::Client)?;
     let all = points.points.len();
     let of = if at == all { String::new() } else { format!(" at {at} of {all} points") };
@@ -156,7 +154,7 @@ pub fn page_cache_words(points: &Points<'_>, source: Source) -> Option<String> {
 }
 
 /// The petals of `points`: one for each curve along the load. Points without both measures are left out.
-pub fn petals(points: &Points<'_>, measures: Measures) -> Vec<Petal> {
+pub fn petals(points: &Points, measures: Measures) -> Vec<Petal> {
     points
         .curves(points.load_axis())
         .into_iter()

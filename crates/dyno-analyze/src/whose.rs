@@ -62,35 +62,43 @@ pub fn scope_words(scope: Scope) -> &'static str {
     }
 }
 
-/// The one legend of the mark, for the figures called `shown` of all `records`; none where no figure is marked. Where
-/// runs differ in how much others had, the largest share is told.
-pub fn legend<'m>(all: impl IntoIterator<Item = &'m Marked>, shown: impl Fn(&str) -> bool) -> Option<String> {
-    let mut told: Vec<(&str, Scope, Option<f64>)> = Vec::new();
-    for (name, whose) in all.into_iter().flatten().filter(|(name, whose)| whose.marked && shown(name)) {
-        let label = Measure::find(name).map_or(name.as_str(), |measure| measure.label);
-        match told.iter_mut().find(|(known, ..)| *known == label) {
-            Some((_, scope, share)) => {
-                *scope = (*scope).max(whose.scope);
-                *share = (*share).into_iter().chain(whose.others_pct).reduce(f64::max);
+/// The one legend of the mark, gathered from run to run: each figure once. Where runs differ in how much others had, the
+/// largest share is told.
+#[derive(Debug, Clone, Default)]
+pub struct Legend(Vec<(String, Scope, Option<f64>)>);
+
+impl Legend {
+    /// Adds what is marked of a run.
+    pub fn add<'m>(&mut self, marked: impl IntoIterator<Item = (&'m String, &'m Whose)>) {
+        for (name, whose) in marked.into_iter().filter(|(_, whose)| whose.marked) {
+            let label = Measure::find(name).map_or(name.as_str(), |measure| measure.label);
+            match self.0.iter_mut().find(|(known, ..)| known == label) {
+                Some((_, scope, share)) => {
+                    *scope = (*scope).max(whose.scope);
+                    *share = (*share).into_iter().chain(whose.others_pct).reduce(f64::max);
+                }
+                None => self.0.push((label.to_owned(), whose.scope, whose.others_pct)),
             }
-            None => told.push((label, whose.scope, whose.others_pct)),
         }
     }
-    if told.is_empty() {
-        return None;
+
+    /// The legend; none where no figure is marked.
+    pub fn words(&self) -> Option<String> {
+        let words = |(label, scope, share): &(String, Scope, Option<f64>)| match share {
+            Some(share) => format!("{label} ({}; others {} %)", scope_words(*scope), percent(*share)),
+            None => format!("{label} ({})", scope_words(*scope)),
+        };
+        let list: Vec<String> = self.0.iter().map(words).collect();
+        let told = !list.is_empty();
+        told.then(|| format!("{MARK} others had part in it, or that cannot be excluded: {}", list.join(", ")))
     }
-    let words = |(label, scope, share): &(&str, Scope, Option<f64>)| match share {
-        Some(share) => format!("{label} ({}; others {} %)", scope_words(*scope), percent(*share)),
-        None => format!("{label} ({})", scope_words(*scope)),
-    };
-    let list: Vec<String> = told.iter().map(words).collect();
-    Some(format!("{MARK} others had part in it, or that cannot be excluded: {}", list.join(", ")))
 }
 
-/// The legend for all figures of `records`.
-pub fn legend_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Option<String> {
-    let all: Vec<Marked> = records.into_iter().map(marked).collect();
-    legend(&all, |_| true)
+/// The legend for the figures called `shown` of all runs.
+pub fn legend<'m>(all: impl IntoIterator<Item = &'m Marked>, shown: impl Fn(&str) -> bool) -> Option<String> {
+    let mut legend = Legend::default();
+    all.into_iter().for_each(|marked| legend.add(marked.iter().filter(|(name, _)| shown(name))));
+    legend.words()
 }
 
 #[cfg(test)]
@@ -111,12 +119,12 @@ mod tests {
         let mut two = one.clone();
         two.whose.insert("redo_bytes_per_s".into(), whose(Scope::Server, Some(34.0), true));
         assert_eq!(
-            legend_of([&one, &two]).unwrap(),
+            legend(&[marked(&one), marked(&two)], |_| true).unwrap(),
             "† others had part in it, or that cannot be excluded: CPU busy (the whole host's), redo (the whole server's; others 34.0 %)"
         );
         assert!(is_marked(&one, "redo_mb_per_s"), "the same figure in another unit");
         assert!(!is_marked(&one, "commits_per_s") && !is_marked(&one, "ops_per_s"));
-        assert_eq!(legend_of([&fixture::postgres()]), None);
+        assert_eq!(legend(&[marked(&fixture::postgres())], |_| true), None);
         assert_eq!(unmarked(&mark("1,234".into(), true)), "1,234");
     }
 }

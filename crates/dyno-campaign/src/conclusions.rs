@@ -10,19 +10,31 @@ use crate::error::Error;
 /// # Errors
 /// The repository or what is stored in it cannot be read.
 pub fn of(repository: &Repository, records: &[RunRecord]) -> Result<Vec<Conclusion>, Error> {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for part in records.iter().filter_map(|record| record.part_of.as_ref()) {
-        if !names.contains(&part.id.as_str()) {
-            names.push(&part.id);
+        if !names.contains(&part.id) {
+            names.push(part.id.clone());
         }
     }
+    of_named(repository, &names, |id| records.iter().any(|record| record.id == id))
+}
+
+/// What was concluded from runs that are `here`: of each sweep, search, soak or A/B comparison called `names` of which all runs
+/// are.
+///
+/// # Errors
+/// The repository or what is stored in it cannot be read.
+pub fn of_named(
+    repository: &Repository,
+    names: &[String],
+    here: impl Fn(&str) -> bool,
+) -> Result<Vec<Conclusion>, Error> {
     let mut found = Vec::new();
     for name in names {
         // Runs from elsewhere may belong to one that is not noted here.
         let Some(value) = repository.conclusion(name)? else { continue };
         let counts = |state: RunState| matches!(state, RunState::Valid | RunState::Invalid);
         let all = repository.runs_of_sweep(name)?;
-        let here = |id: &str| records.iter().any(|record| record.id == id);
         if all.iter().filter(|run| counts(run.status)).all(|run| here(&run.id)) {
             found.push(serde_json::from_value(value)?);
         }

@@ -11,11 +11,11 @@ use dyno_record::{Filter, Mark, Repository, RepositoryError, RunId, RunRecord, R
 
 use crate::error::Error;
 
-/// The records of `selection`, each once, in the order named and in order of time within a name.
+/// The runs of `selection`, each once, in the order named and in order of time within a name.
 ///
 /// # Errors
-/// A name names no run, or a record cannot be read.
-pub fn records(repository: &Repository, selection: &str) -> Result<Vec<RunRecord>, Error> {
+/// A name names no run, or the repository cannot be read.
+pub fn runs(repository: &Repository, selection: &str) -> Result<Vec<RunId>, Error> {
     let (mut seen, mut named) = (Vec::<RunId>::new(), BTreeSet::new());
     for name in selection.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         for id in ids(repository, name)? {
@@ -27,6 +27,15 @@ pub fn records(repository: &Repository, selection: &str) -> Result<Vec<RunRecord
     if seen.is_empty() {
         return Err(Error::usage(format!("{selection:?} names no run"), HINT));
     }
+    Ok(seen)
+}
+
+/// Their records.
+///
+/// # Errors
+/// A name names no run, or a record cannot be read.
+pub fn records(repository: &Repository, selection: &str) -> Result<Vec<RunRecord>, Error> {
+    let seen = runs(repository, selection)?;
     let mut records = Vec::with_capacity(seen.len());
     for id in &seen {
         match repository.load(id) {

@@ -6,14 +6,16 @@
 
 mod read;
 
-use std::io::Write as _;
+use std::io::Write;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use dyno_analyze::Conclusion;
-use dyno_record::{RecordError, RunRecord};
+use dyno_record::RecordError;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+
+use crate::report::Report;
+use crate::runs::{RunsError, json};
 
 pub use read::{each, records};
 
@@ -22,6 +24,9 @@ pub(crate) const OPEN: &str = "<script type=\"application/json\" id=\"dyno-recor
 
 /// What stands behind them.
 pub(crate) const CLOSE: &str = "</script>";
+
+/// What stands between the head and packed records. Inside a string its quotation marks would be escaped.
+const PACKED: &str = "\"encoding\":\"zlib+base64\",\"data\":\"";
 
 /// The version of the wrapping.
 const VERSION: u32 = 1;
@@ -49,36 +54,49 @@ pub enum EmbeddedError {
     Record(#[from] RecordError),
 }
 
-/// The element that holds `records`.
+/// Writes the element that holds the records of a report's runs, one after the other.
 ///
 /// # Errors
-/// A record cannot be written as JSON.
-pub(crate) fn element(records: &[RunRecord], conclusions: &[Conclusion]) -> Result<String, RecordError> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+/// A run cannot be read, or the element cannot be written.
+pub(crate) fn write(report: &Report<'_>, out: &mut dyn Write) -> Result<(), RunsError> {
+    write!(out, "{OPEN}{{\"format\":\"dyno-records\",\"version\":{VERSION},\"count\":{}", report.seen.runs)?;
+    if !report.conclusions.is_empty() {
+        let json = serde_json::to_string(&report.conclusions)
+            .map_err(|e| RecordError::Malformed { detail: e.to_string() })?;
+        write!(out, ",\"conclusions\":{}", escape_json(&json))?;
+    }
     let (mut plain, mut bytes) = (Vec::new(), 0);
-    for record in records {
-        let json =
-            serde_json::to_string(record).map_err(|e| RecordError::Malformed { detail: e.to_string() })?;
+    let mut packed: Option<ZlibEncoder<Vec<u8>>> = None;
+    report.each(|record| {
+        let json = json(record)?;
         bytes += json.len();
-        encoder.write_all(json.as_bytes()).expect("writing into memory does not fail");
-        encoder.write_all(b"\n").expect("writing into memory does not fail");
+        plain.push(json);
         if bytes <= PLAIN_BYTES_MAX {
-            plain.push(json);
+            return Ok(());
+        }
+        let encoder = match &mut packed {
+            Some(encoder) => encoder,
+            None => {
+                write!(out, ",{PACKED}")?;
+                packed.insert(ZlibEncoder::new(Vec::new(), Compression::fast()))
+            }
+        };
+        for json in plain.drain(..) {
+            encoder.write_all(json.as_bytes())?;
+            encoder.write_all(b"\n")?;
+        }
+        // Three bytes are four letters.
+        let whole = encoder.get_ref().len() / 3 * 3;
+        let ready: Vec<u8> = encoder.get_mut().drain(..whole).collect();
+        Ok(out.write_all(BASE64.encode(ready).as_bytes())?)
+    })?;
+    match packed {
+        Some(encoder) => write!(out, "{}\"}}", BASE64.encode(encoder.finish()?))?,
+        None => {
+            write!(out, ",\"encoding\":\"plain\",\"records\":[{}]}}", escape_json(&plain.join(",\n")))?;
         }
     }
-    let content = if bytes <= PLAIN_BYTES_MAX {
-        format!("\"encoding\":\"plain\",\"records\":[{}]", escape_json(&plain.join(",\n")))
-    } else {
-        let packed = encoder.finish().expect("writing into memory does not fail");
-        format!("\"encoding\":\"zlib+base64\",\"data\":\"{}\"", BASE64.encode(packed))
-    };
-    let mut head = format!("\"format\":\"dyno-records\",\"version\":{VERSION},\"count\":{}", records.len());
-    if !conclusions.is_empty() {
-        let json = serde_json::to_string(conclusions)
-            .map_err(|e| RecordError::Malformed { detail: e.to_string() })?;
-        head.push_str(&format!(",\"conclusions\":{}", escape_json(&json)));
-    }
-    Ok(format!("{OPEN}{{{head},{content}}}{CLOSE}"))
+    Ok(out.write_all(CLOSE.as_bytes())?)
 }
 
 /// JSON that cannot end a script element or open a comment: these characters only occur inside its strings.
@@ -100,13 +118,20 @@ fn escape_json(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
+    use dyno_record::RunRecord;
 
     use super::*;
+
+    fn element(records: &[RunRecord]) -> String {
+        let mut out = Vec::new();
+        write(&Report::of(records), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
 
     fn hostile(count: usize) -> Vec<RunRecord> {
         let record = |i: usize| {
             let mut record = fixture::postgres();
-            record.id = format!("run-{i}");
+            record.id = format!("run-{i:03}");
             record.reasons = vec!["</script><script>alert(1)</script> <!-- \u{2028} & \" ' \\".into()];
             record
         };
@@ -117,7 +142,7 @@ mod tests {
     fn records_come_out_as_they_went_in() {
         for count in [0, 1, 40] {
             let written = hostile(count);
-            let element = element(&written, &[]).unwrap();
+            let element = element(&written);
             assert_eq!(element.matches("</script>").count(), 1);
             assert_eq!(element.contains("zlib+base64"), count == 40, "{count}");
             let page = format!("<!doctype html><p>x</p>{element}</body>");
@@ -128,13 +153,13 @@ mod tests {
     #[test]
     fn other_pages_and_damaged_ones_say_so() {
         assert!(matches!(records("<html></html>"), Err(EmbeddedError::NoRecords)));
-        let good = element(&hostile(40), &[]).unwrap();
+        let good = element(&hostile(40));
         let cut = &good[..good.len() / 2];
         assert!(matches!(records(cut), Err(EmbeddedError::Damaged(_))));
         let newer = good.replace("\"version\":1", "\"version\":9");
         assert!(matches!(records(&newer), Err(EmbeddedError::Version { found: 9 })));
         for count in [3, 40] {
-            let good = element(&hostile(count), &[]).unwrap();
+            let good = element(&hostile(count));
             let other =
                 |what: &str| good.replace(&format!("\"count\":{count}"), &format!("\"count\":{what}"));
             assert!(matches!(records(&other("41")), Err(EmbeddedError::Damaged(_))));
@@ -143,8 +168,7 @@ mod tests {
                 Err(EmbeddedError::Damaged(_))
             ));
         }
-        let newer =
-            element(&hostile(2), &[]).unwrap().replace("\"schema_version\":2", "\"schema_version\":9");
+        let newer = element(&hostile(2)).replace("\"schema_version\":2", "\"schema_version\":9");
         let error = records(&newer).unwrap_err();
         assert!(matches!(error, EmbeddedError::Record(RecordError::Version { found: 9 })), "{error}");
     }
@@ -171,7 +195,7 @@ mod tests {
         };
         let mut many = hostile(400);
         many.iter_mut().for_each(|record| record.reasons = (0..200).map(|_| noise()).collect());
-        let page = element(&many, &[]).unwrap();
+        let page = element(&many);
         let read = std::cell::Cell::new(0);
         let reader = std::io::BufReader::new(Counted { rest: page.as_bytes(), read: &read });
         let mut first = None;

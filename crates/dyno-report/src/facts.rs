@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_analyze::differ;
-use dyno_analyze::points::{Points, SESSIONS};
+use dyno_analyze::points::{Axis, SESSIONS};
 use dyno_plan::keys;
 use dyno_record::RunRecord;
 
@@ -71,38 +71,45 @@ fn matters(name: &str) -> bool {
     }
 }
 
-/// The facts in which `records` differ, without the settings that were varied on purpose.
-pub fn differences(records: &[RunRecord], points: &Points<'_>) -> Vec<Difference> {
-    let varied: BTreeSet<String> = points
-        .axes
-        .iter()
-        .map(|axis| {
-            if axis.path == SESSIONS {
-                "plan run.sessions_per_schema".into()
-            } else {
-                format!("plan {}", axis.path)
-            }
-        })
-        .collect();
-    let mut seen: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    for record in records {
+/// The facts of all runs, gathered from run to run.
+#[derive(Debug, Default)]
+pub struct Facts {
+    runs: usize,
+    /// In how many runs each fact had which value.
+    seen: BTreeMap<String, BTreeMap<String, usize>>,
+}
+
+impl Facts {
+    /// The next run.
+    pub fn see(&mut self, record: &RunRecord) {
+        self.runs += 1;
         for (name, value) in facts(record).into_iter().filter(|(name, _)| matters(name)) {
-            *seen.entry(name).or_default().entry(value).or_insert(0) += 1;
+            *self.seen.entry(name).or_default().entry(value).or_insert(0) += 1;
         }
     }
-    let mut differences = Vec::new();
-    for (name, values) in seen.into_iter().filter(|(name, _)| !varied.contains(name)) {
-        let mut values: Vec<(String, usize)> = values.into_iter().collect();
-        let told: usize = values.iter().map(|(_, runs)| runs).sum();
-        if told < records.len() {
-            values.push(("not told".into(), records.len() - told));
+
+    /// The facts in which the runs differ, without the settings that were varied on purpose.
+    pub fn differences(&self, varied: &[Axis]) -> Vec<Difference> {
+        let key = |axis: &Axis| match axis.path.as_str() {
+            SESSIONS => "plan run.sessions_per_schema".to_owned(),
+            path => format!("plan {path}"),
+        };
+        let varied: BTreeSet<String> = varied.iter().map(key).collect();
+        let mut differences = Vec::new();
+        for (name, values) in self.seen.iter().filter(|(name, _)| !varied.contains(*name)) {
+            let mut values: Vec<(String, usize)> =
+                values.iter().map(|(value, runs)| (value.clone(), *runs)).collect();
+            let told: usize = values.iter().map(|(_, runs)| runs).sum();
+            if told < self.runs {
+                values.push(("not told".into(), self.runs - told));
+            }
+            values.sort_by_key(|(_, runs)| std::cmp::Reverse(*runs));
+            if values.len() > 1 {
+                differences.push(Difference { name: name.clone(), values });
+            }
         }
-        values.sort_by_key(|(_, runs)| std::cmp::Reverse(*runs));
-        if values.len() > 1 {
-            differences.push(Difference { name, values });
-        }
+        differences
     }
-    differences
 }
 
 #[cfg(test)]
@@ -120,8 +127,10 @@ mod tests {
         other.host.facts.insert("boot_id".into(), "another".into());
         other.plan.workload.seed = Some(99);
         let records = [fixture::postgres(), other];
-        let names: Vec<String> =
-            differences(&records, &points(&records)).into_iter().map(|d| d.name).collect();
+        let mut facts = Facts::default();
+        records.iter().for_each(|record| facts.see(record));
+        let differences = facts.differences(&points(&records).axes);
+        let names: Vec<String> = differences.into_iter().map(|d| d.name).collect();
         assert!(
             names.contains(&"host sysctl.x".to_owned()) && names.contains(&"host kernel".to_owned()),
             "{names:?}"

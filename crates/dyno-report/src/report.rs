@@ -2,9 +2,9 @@
 
 use dyno_analyze::conclusion::Conclusion;
 use dyno_analyze::knee::knee;
-use dyno_analyze::number::{self, ABSENT, count, figure, optional, percent, span_s, time_us};
-use dyno_analyze::points::{Measure, Point, Points, SESSIONS, points};
-use dyno_analyze::whose::{is_marked, legend_of, mark};
+use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
+use dyno_analyze::points::{Measure, Point, Points, SESSIONS, Survey};
+use dyno_analyze::whose::mark;
 use dyno_record::{RunRecord, Status, SweepKind};
 
 use crate::audit::audit_summary;
@@ -12,19 +12,22 @@ use crate::chart::Chart;
 use crate::figures::{self, OPS, READS, Ramp, anchor, best, capital, ramps, typical, words};
 use crate::grid::{Cell, Grid, Head};
 use crate::result::{Figures, has_result};
+use crate::runs::{Runs, RunsError};
+use crate::seen::Seen;
 use crate::status::IMPORTED;
 
 /// Runs, seen together.
 #[derive(Debug)]
 pub struct Report<'r> {
-    /// All of them, with a result or not.
-    pub records: &'r [RunRecord],
+    runs: Box<dyn Runs + 'r>,
+    /// All of them together, with a result or not.
+    pub seen: Seen,
     /// What they say point by point.
-    pub points: Points<'r>,
+    pub points: Points,
     /// Charts over all points.
     pub charts: Vec<Chart>,
     /// The run that is looked at closely: the only one, or the typical one at the highest throughput.
-    pub close: Option<&'r RunRecord>,
+    pub close: Option<RunRecord>,
     /// Its charts.
     pub close_charts: Vec<Chart>,
     /// What is said of each curve along sessions.
@@ -78,25 +81,53 @@ const COLUMNS: [(&str, &str, &str); 18] = [
 ];
 
 impl<'r> Report<'r> {
-    /// The report of `records`, of which no conclusion is known.
+    /// The report of `records`.
     pub fn of(records: &'r [RunRecord]) -> Self {
-        Self::concluded(records, Vec::new())
+        Self::over(records).expect("records in memory can be read")
     }
 
-    /// The report of `records` and of what commands concluded from them.
-    pub fn concluded(records: &'r [RunRecord], conclusions: Vec<Conclusion>) -> Self {
-        let points = points(records);
+    /// The report of `runs`, which are gone through twice for it, and again wherever each of them is shown. What commands
+    /// concluded from them is for the caller to add.
+    ///
+    /// # Errors
+    /// A run cannot be read.
+    pub fn over(runs: impl Runs + 'r) -> Result<Self, RunsError> {
+        let mut survey = Survey::default();
+        runs.each(&mut |record| {
+            survey.see(record);
+            Ok(())
+        })?;
+        let (mut grouping, mut seen) = (survey.grouping(), Seen::default());
+        runs.each(&mut |record| {
+            grouping.add(record);
+            seen.see(record);
+            Ok(())
+        })?;
+        let points = grouping.points();
         let ramps = ramps(&points);
         let charts = figures::of_points(&points, &ramps);
         let curves = ramps.iter().map(|ramp| curve_words(ramp, best(&points))).collect();
         drop(ramps);
-        let only = match records {
-            [one] if has_result(one) => Some(one),
-            _ => None,
+        let close = match best(&points) {
+            Some(best) => Some(runs.one(&typical(best).id)?),
+            None => seen.first.clone().filter(|first| seen.runs == 1 && has_result(first)),
         };
-        let close = best(&points).map(typical).or(only);
-        let close_charts = close.map(figures::of_run).unwrap_or_default();
-        Self { records, points, charts, close, close_charts, curves, conclusions }
+        let close_charts = close.as_ref().map(figures::of_run).unwrap_or_default();
+        let (runs, conclusions) = (Box::new(runs), Vec::new());
+        Ok(Self { runs, seen, points, charts, close, close_charts, curves, conclusions })
+    }
+
+    /// Hands each run to `take`, in the order in which they ran.
+    ///
+    /// # Errors
+    /// A run cannot be read, and what `take` returns.
+    pub fn each(&self, mut take: impl FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError> {
+        self.runs.each(&mut take)
+    }
+
+    /// The run whose audit and platform are shown: that which is looked at closely, or the first.
+    pub fn shown(&self) -> Option<&RunRecord> {
+        self.close.as_ref().or(self.seen.first.as_ref())
     }
 
     /// Every chart, those over all points first.
@@ -107,8 +138,8 @@ impl<'r> Report<'r> {
     /// The answer.
     pub fn answer(&self) -> Answer {
         let mut more = Vec::new();
-        if !self.points.left_out.is_empty() && self.records.len() > 1 {
-            let (out, all) = (self.points.left_out.len(), self.records.len());
+        if !self.points.left_out.is_empty() && self.seen.runs > 1 {
+            let (out, all) = (self.points.left_out.len(), self.seen.runs);
             more.push(format!(
                 "{} of {} runs have no valid result; they are listed with their reasons.",
                 count(out as u64),
@@ -120,9 +151,9 @@ impl<'r> Report<'r> {
             more.extend(self.imported());
             return Answer { line, more, found: self.close.is_some() };
         }
-        let Some(record) = self.close else {
+        let Some(record) = &self.close else {
             let reason = self.points.left_out.first().map_or("there is no run", |out| out.reason.as_str());
-            let line = if self.records.len() > 1 {
+            let line = if self.seen.runs > 1 {
                 format!("No run has a result; the first one is {reason}.")
             } else {
                 format!("No result: {reason}.")
@@ -137,18 +168,14 @@ impl<'r> Report<'r> {
             more.push("The run was interrupted: the figures are of the part that was measured.".into());
         }
         more.extend(self.imported());
-        let place = if self.records.len() > 1 { " at the maximum" } else { "" };
+        let place = if self.seen.runs > 1 { " at the maximum" } else { "" };
         more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
         Answer { line, more, found: true }
     }
 
     /// The answer of the command that all the runs are of, with whether it came to its end. A sweep's is the report's own.
     fn own_answer(&self) -> Option<(String, Vec<String>)> {
-        let part = self.records.first()?.part_of.as_ref()?;
-        let alike = |record: &RunRecord| record.part_of.as_ref().is_some_and(|other| other.id == part.id);
-        if !self.records.iter().all(alike) {
-            return None;
-        }
+        let part = self.seen.part_of.as_ref()?;
         let conclusion = self.conclusions.iter().find(|conclusion| conclusion.of == part.id);
         match (conclusion, part.kind) {
             (_, SweepKind::Sweep) => None,
@@ -174,20 +201,19 @@ impl<'r> Report<'r> {
 
     /// That figures are imported, and how many of them.
     fn imported(&self) -> Option<String> {
-        let count = self.records.iter().filter(|record| record.status == Status::Imported).count();
-        match count {
+        match self.seen.imported {
             0 => None,
-            all if all == self.records.len() => Some(format!("{}.", capital(IMPORTED))),
-            some => Some(format!("{some} of {} runs are {IMPORTED}.", self.records.len())),
+            all if all == self.seen.runs => Some(format!("{}.", capital(IMPORTED))),
+            some => Some(format!("{some} of {} runs are {IMPORTED}.", self.seen.runs)),
         }
     }
 
     /// The one legend of the mark; none where no figure is marked.
     pub fn legend(&self) -> Option<String> {
-        legend_of(self.records.iter().filter(|record| has_result(record)))
+        self.seen.legend.words()
     }
 
-    fn most(&self, point: &Point<'_>) -> String {
+    fn most(&self, point: &Point) -> String {
         if let (None, Some(reads)) = (point.get("ops_per_s"), point.get(READS)) {
             let latency = point.get("physical_read_latency_us");
             let latency = latency.map_or_else(String::new, |us| format!(" of {}", time_us(us)));
@@ -242,7 +268,7 @@ impl<'r> Report<'r> {
     }
 
     /// Where a point is, in words.
-    pub fn place(&self, point: &Point<'_>) -> String {
+    pub fn place(&self, point: &Point) -> String {
         let words = self.points.axes.iter().zip(&point.values).rev().map(|(axis, value)| words(axis, value));
         words.collect::<Vec<_>>().join(", ")
     }
@@ -279,7 +305,7 @@ impl<'r> Report<'r> {
             if one_row {
                 cells.push(Cell::text(&count(point.sessions.into())));
             }
-            cells.push(Cell::linked(&count(point.runs.len() as u64), &anchor(typical(point))));
+            cells.push(Cell::linked(&count(point.runs.len() as u64), &anchor(&typical(point).id)));
             for (name, _, unit) in &columns {
                 let figure = shown(point.get(name), unit);
                 cells.push(Cell::text(&mark(figure, point.is_marked(name))));
@@ -292,61 +318,10 @@ impl<'r> Report<'r> {
         }
         grid
     }
-
-    /// Every run in order, with what it came to and why it has no result if it has none.
-    pub fn runs_grid(&self) -> Grid {
-        let mut grid = Grid::new(vec![
-            Head::text("run"),
-            Head::text("started"),
-            Head::figures("sessions", ""),
-            Head::figures("updates", "%"),
-            Head::figures("operations", "/s"),
-            Head::figures("p99", ""),
-            Head::text("status"),
-            Head::text("reason"),
-        ]);
-        for record in self.records {
-            let figures = if has_result(record) { Figures::of(record) } else { Figures::default() };
-            grid.named_row(
-                &anchor(record),
-                vec![
-                    Cell::text(&record.id),
-                    Cell::text(&started(record)),
-                    Cell::text(&sessions(record)),
-                    Cell::text(&if record.knows("workload.update_pct") {
-                        record.plan.workload.update_pct.to_string()
-                    } else {
-                        ABSENT.into()
-                    }),
-                    Cell::text(&mark(optional(figures.ops_per_s), is_marked(record, OPS))),
-                    Cell::text(&shown(figures.service_us[3], "")),
-                    Cell::status(record.status),
-                    Cell::text(&record.reasons.join("; ")),
-                ],
-            );
-        }
-        grid
-    }
-}
-
-/// When a run started; absent where the source of imported figures does not tell.
-fn started(record: &RunRecord) -> String {
-    match record.is_dated() {
-        true => record.started_at.get(..19).unwrap_or(&record.started_at).to_owned(),
-        false => ABSENT.into(),
-    }
-}
-
-/// Sessions of a run; absent where the source of imported figures does not tell.
-fn sessions(record: &RunRecord) -> String {
-    match record.sessions() {
-        0 => ABSENT.into(),
-        sessions => count(sessions.into()),
-    }
 }
 
 /// A figure of a table; times carry their unit.
-fn shown(value: Option<f64>, unit: &str) -> String {
+pub(crate) fn shown(value: Option<f64>, unit: &str) -> String {
     match (value, unit) {
         (None, _) => optional(None),
         (Some(value), "") => time_us(value),
@@ -355,7 +330,7 @@ fn shown(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-fn curve_words(ramp: &Ramp<'_, '_>, best: Option<&Point<'_>>) -> CurveWords {
+fn curve_words(ramp: &Ramp<'_>, best: Option<&Point>) -> CurveWords {
     let mut sentences = vec![match &ramp.fit {
         Ok(fit) => fit.sentence(OPS),
         Err(reason) => reason.to_string(),

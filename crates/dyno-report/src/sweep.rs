@@ -2,7 +2,7 @@
 
 use dyno_analyze::Points;
 use dyno_analyze::number::{ABSENT, compact, fixed, optional, time_us};
-use dyno_analyze::whose::{is_marked, legend_of, mark};
+use dyno_analyze::whose::{is_marked, legend, mark};
 use dyno_record::{RunRecord, SweepState, SweepSummary};
 
 use crate::result::{Figures, LEGEND_LINES_MAX, has_result};
@@ -101,7 +101,7 @@ fn own_name(key: &str) -> &str {
 }
 
 /// The points of runs that belong together: medians over repeats, percentiles from their histograms added.
-pub fn point_table(points: &Points<'_>, style: &Style) -> String {
+pub fn point_table(points: &Points, style: &Style) -> String {
     let mut columns: Vec<Column> =
         points.axes.iter().map(|axis| Column::figures(own_name(&axis.path), axis.unit)).collect();
     columns.extend([
@@ -133,10 +133,11 @@ pub fn point_table(points: &Points<'_>, style: &Style) -> String {
         table.row(cells);
     }
     for left in &points.left_out {
-        table.note(&format!("left out: {} ({})", left.record.id, left.reason), Paint::Dim);
+        table.note(&format!("left out: {} ({})", left.id, left.reason), Paint::Dim);
     }
-    let runs = points.points.iter().flat_map(|point| point.runs.iter().copied());
-    let legend = legend_of(runs).map(|words| wrap(&words, style.columns(), LEGEND_LINES_MAX));
+    let runs = points.points.iter().flat_map(|point| &point.runs);
+    let legend = legend(runs.map(|run| &run.marked), |_| true)
+        .map(|words| wrap(&words, style.columns(), LEGEND_LINES_MAX));
     let lines = legend.into_iter().flatten().map(|line| line + "\n");
     table.render(style) + &lines.collect::<String>()
 }

@@ -3,11 +3,9 @@
 //! The axes are the settings in which runs of *one* side differ. What only differs between the sides is what is
 //! compared, and stands under "what else differed".
 
-use std::collections::BTreeSet;
-
 use dyno_record::RunRecord;
 
-use crate::points::axis::{AxisValue, Candidate, candidates, sessions};
+use crate::points::axis::{Axis, AxisValue, SCHEMAS, Settings};
 
 /// Facts of the platform: they tell sides apart, not points.
 const FACTS: [&str; 4] = ["source", "target.version", "host.name", "host.kernel"];
@@ -40,24 +38,15 @@ pub(super) fn align<'r>(a: &[&'r RunRecord], b: &[&'r RunRecord]) -> (Vec<String
         let orders = x.at.iter().zip(&y.at).map(|(x, y)| x.order(y));
         orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     });
-    (axes.into_iter().map(|axis| axis.axis.path).collect(), pairs)
+    (axes.into_iter().map(|axis| axis.path).collect(), pairs)
 }
 
 /// The settings in which runs of one side differ.
-fn axes(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<Candidate> {
-    let all: Vec<&RunRecord> = a.iter().chain(b).copied().collect();
-    let mut axes = candidates(&all);
-    axes.retain(|axis| !FACTS.contains(&axis.axis.path.as_str()));
-    axes.retain(|axis| [a, b].into_iter().any(|side| axis.varies(side)));
-    // Schemas that rise with the sessions are how the sessions came about.
-    let schemas_follow = |side: &[&RunRecord]| {
-        let pairs: BTreeSet<(u32, u32)> =
-            side.iter().map(|record| (sessions(record), record.plan.data.schemas)).collect();
-        let sessions: BTreeSet<u32> = pairs.iter().map(|pair| pair.0).collect();
-        pairs.len() == sessions.len()
-    };
-    if schemas_follow(a) && schemas_follow(b) {
-        axes.retain(|axis| axis.axis.path != "data.schemas");
-    }
+fn axes(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<Axis> {
+    let sides = [a, b].map(|side| Settings::of(side.iter().copied()));
+    let follow = sides.iter().all(Settings::schemas_follow);
+    let mut axes = Settings::of(a.iter().chain(b).copied()).candidates();
+    axes.retain(|axis| !FACTS.contains(&axis.path.as_str()) && !(follow && axis.path == SCHEMAS));
+    axes.retain(|axis| sides.iter().any(|side| side.differ_in(axis)));
     axes
 }

@@ -66,7 +66,7 @@ pub struct Sweep {
 }
 
 /// The conclusion of the sweep named `of`.
-pub fn conclusion(of: &str, stopped: Option<String>, points: &Points<'_>) -> Conclusion {
+pub fn conclusion(of: &str, stopped: Option<String>, points: &Points) -> Conclusion {
     let (ramps, mut words) = ramps(points);
     let measures = petal::iops(points);
     let petals = petal::petals(points, measures);
@@ -90,8 +90,8 @@ fn line(sweep: &Sweep) -> String {
     format!("at most {} with {with}{at}{p99}", phrase(MEASURE, most.ops_per_s))
 }
 
-fn most(points: &Points<'_>) -> Option<Most> {
-    let rate = |point: &&Point<'_>| point.get(MEASURE).unwrap_or(f64::NEG_INFINITY);
+fn most(points: &Points) -> Option<Most> {
+    let rate = |point: &&Point| point.get(MEASURE).unwrap_or(f64::NEG_INFINITY);
     let point = points.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let settings = points.axes.iter().zip(&point.values);
     Some(Most {
@@ -104,7 +104,7 @@ fn most(points: &Points<'_>) -> Option<Most> {
 }
 
 /// Each ramp, and its fit and its knees in words.
-fn ramps(points: &Points<'_>) -> (Vec<Ramp>, Vec<String>) {
+fn ramps(points: &Points) -> (Vec<Ramp>, Vec<String>) {
     let (mut ramps, mut words) = (Vec::new(), Vec::new());
     for curve in points.curves(points.load_axis()).into_iter().filter(|curve| curve.points.len() > 1) {
         let name = curve.name();

@@ -1,6 +1,7 @@
 //! Axes: the settings in which runs differ, and their values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use dyno_plan::keys::Key;
 use dyno_plan::{Blocks, Bytes, Rate, Size, Span, keys};
@@ -18,16 +19,56 @@ pub const RATE: &str = "workload.rate";
 const SESSIONS_PER_SCHEMA: &str = "run.sessions_per_schema";
 
 /// A setting in which runs differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Axis {
     /// The plan's key (`workload.update_pct`), [`SESSIONS`], a fact of the platform (`target.version`, `variant`), or a
     /// label that came with imported figures (`label.test`).
     pub path: String,
     /// The unit of bare numbers: `%`, `blocks`; empty where there is none.
     pub unit: &'static str,
+    value: Value,
 }
 
+/// How to tell a record's value on an axis.
+#[derive(Clone, Copy)]
+enum Value {
+    Fact(fn(&RunRecord) -> Option<String>),
+    Label,
+    Key(&'static Key),
+}
+
+impl fmt::Debug for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)
+    }
+}
+
+impl PartialEq for Axis {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+/// The labels of imported records, in the paths of their axes.
+const LABEL: &str = "label.";
+
 impl Axis {
+    /// The value of a record; of what nobody knows the text is empty.
+    pub fn of(&self, record: &RunRecord) -> AxisValue {
+        AxisValue::new(self.known(record).unwrap_or_default())
+    }
+
+    /// The value of a record; `None` where nobody knows.
+    fn known(&self, record: &RunRecord) -> Option<String> {
+        match self.value {
+            Value::Fact(fact) => fact(record),
+            Value::Label => record.imported.as_ref()?.labels.get(self.path.strip_prefix(LABEL)?).cloned(),
+            // The engine's own block size, where the plan leaves it to the engine.
+            Value::Key(key) if key.path == "data.block_size" => block_size(record),
+            Value::Key(key) => record.knows(key.path).then(|| (key.get)(&record.plan).unwrap_or_default()),
+        }
+    }
+
     /// The name in charts and tables: the last part of the path, `update_pct`.
     pub fn name(&self) -> &str {
         self.path.rsplit_once('.').map_or(&self.path, |(_, name)| name)
@@ -78,41 +119,6 @@ fn number(text: &str) -> Option<f64> {
         })
 }
 
-/// How to tell a record's value on an axis; `None` where nobody knows.
-type Value = Box<dyn Fn(&RunRecord) -> Option<String>>;
-
-/// One possible axis.
-pub(crate) struct Candidate {
-    pub(crate) axis: Axis,
-    value: Value,
-}
-
-impl Candidate {
-    fn new(path: impl Into<String>, value: impl Fn(&RunRecord) -> Option<String> + 'static) -> Self {
-        Self { axis: Axis { path: path.into(), unit: "" }, value: Box::new(value) }
-    }
-
-    fn of_key(key: &'static Key) -> Self {
-        let value = move |record: &RunRecord| match key.path {
-            // The engine's own block size, where the plan leaves it to the engine.
-            "data.block_size" => block_size(record),
-            _ => record.knows(key.path).then(|| (key.get)(&record.plan).unwrap_or_default()),
-        };
-        Self { axis: Axis { path: key.path.into(), unit: key.unit }, value: Box::new(value) }
-    }
-
-    /// The value of a record; of what nobody knows the text is empty.
-    pub(crate) fn of(&self, record: &RunRecord) -> AxisValue {
-        AxisValue::new((self.value)(record).unwrap_or_default())
-    }
-
-    /// Whether the records that know their value differ in it.
-    pub(crate) fn varies(&self, records: &[&RunRecord]) -> bool {
-        let mut values = records.iter().filter_map(|record| (self.value)(record));
-        values.next().is_some_and(|first| values.any(|value| value != first))
-    }
-}
-
 fn block_size(record: &RunRecord) -> Option<String> {
     let planned =
         record.plan.data.block_size.filter(|_| record.knows("data.block_size")).map(|bytes| bytes.0);
@@ -145,50 +151,122 @@ pub(crate) fn sessions(record: &RunRecord) -> u32 {
 /// Labels of imported records that say when, and set no group apart: instances of one cluster share them.
 const MOMENTS: [&str; 5] = ["begin_snap", "end_snap", "begin_time", "end_time", "startup_time"];
 
-/// The labels of imported records that put them into groups. One that is different in every record names it, and would
-/// make each a curve of its own.
-fn labels(records: &[&RunRecord]) -> Vec<Candidate> {
-    let imported = || records.iter().filter_map(|record| record.imported.as_ref());
-    let names: BTreeSet<&str> =
-        imported().flat_map(|source| source.labels.keys().map(String::as_str)).collect();
-    names
-        .into_iter()
-        .filter(|name| !MOMENTS.contains(name))
-        .filter(|name| {
-            let values: Vec<_> = imported().filter_map(|source| source.labels.get(*name)).collect();
-            values.iter().collect::<BTreeSet<_>>().len() < values.len()
-        })
-        .map(|name| {
-            let name = name.to_owned();
-            Candidate::new(format!("label.{name}"), move |record| {
-                record.imported.as_ref().and_then(|source| source.labels.get(&name)).cloned()
-            })
-        })
-        .collect()
+/// What sets platforms apart is an axis, so that runs on two of them are never taken for repeats.
+const FACTS: [(&str, fn(&RunRecord) -> Option<String>); 6] = [
+    ("variant", |record| Some(record.variant.clone().unwrap_or_default())),
+    ("side", |record| {
+        let side = record.part_of.as_ref().and_then(|part| part.side.clone());
+        Some(side.unwrap_or_default())
+    }),
+    ("source", |record| {
+        Some(record.imported.as_ref().map_or_else(String::new, |source| source.format.clone()))
+    }),
+    ("target.version", products),
+    ("host.name", |record| known(&record.host.name)),
+    ("host.kernel", |record| known(&record.host.kernel)),
+];
+
+/// Values of one possible axis among the runs so far, of those that know theirs.
+#[derive(Debug, Clone)]
+enum Seen {
+    Nothing,
+    One(String),
+    Several,
 }
 
-/// Every possible axis, [`SESSIONS`] last. What sets platforms apart is among them, so that runs on two of them are
-/// never taken for repeats.
-pub(crate) fn candidates(records: &[&RunRecord]) -> Vec<Candidate> {
-    let mut all = vec![
-        Candidate::new("variant", |record| Some(record.variant.clone().unwrap_or_default())),
-        Candidate::new("side", |record| {
-            let side = record.part_of.as_ref().and_then(|part| part.side.clone());
-            Some(side.unwrap_or_default())
-        }),
-        Candidate::new("source", |record| {
-            Some(record.imported.as_ref().map_or_else(String::new, |source| source.format.clone()))
-        }),
-        Candidate::new("target.version", products),
-        Candidate::new("host.name", |record| known(&record.host.name)),
-        Candidate::new("host.kernel", |record| known(&record.host.kernel)),
-    ];
-    all.extend(labels(records));
-    let is_axis = |path: &str| has_effect(path) && path != SESSIONS_PER_SCHEMA;
-    all.extend(keys::all().filter(|key| is_axis(key.path)).map(Candidate::of_key));
-    all.push(Candidate::new(SESSIONS, |record| Some(sessions(record).to_string())));
-    all
+/// In which settings runs differ, found out one run after the other.
+pub(crate) struct Settings {
+    /// Every possible axis but labels: facts first, [`SESSIONS`] last.
+    all: Vec<(Axis, Seen)>,
+    /// Values of each label, and whether one came twice.
+    labels: BTreeMap<String, (BTreeSet<String>, bool)>,
+    /// Schemas by sessions, and whether one number of sessions always has the same.
+    schemas: BTreeMap<u32, u32>,
+    schemas_follow: bool,
 }
+
+impl Default for Settings {
+    fn default() -> Self {
+        let axis =
+            |(path, unit, value): (&str, _, _)| (Axis { path: path.into(), unit, value }, Seen::Nothing);
+        let facts = FACTS.into_iter().map(|(path, fact)| (path, "", Value::Fact(fact)));
+        let keys = keys::all().filter(|key| has_effect(key.path));
+        let keys = keys.filter(|key| key.path != SESSIONS && key.path != SESSIONS_PER_SCHEMA);
+        let keys = keys.map(|key| (key.path, key.unit, Value::Key(key)));
+        let last = (SESSIONS, "", Value::Fact(|record| Some(sessions(record).to_string())));
+        let all = facts.chain(keys).chain([last]).map(axis).collect();
+        Self { all, labels: BTreeMap::new(), schemas: BTreeMap::new(), schemas_follow: true }
+    }
+}
+
+impl Settings {
+    /// In which settings all of `records` differ.
+    pub(crate) fn of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Self {
+        let mut settings = Self::default();
+        records.into_iter().for_each(|record| settings.see(record));
+        settings
+    }
+
+    /// The next run.
+    pub(crate) fn see(&mut self, record: &RunRecord) {
+        for (axis, seen) in &mut self.all {
+            let value = match seen {
+                Seen::Several => continue,
+                _ => axis.known(record),
+            };
+            match (&seen, value) {
+                (Seen::Nothing, Some(value)) => *seen = Seen::One(value),
+                (Seen::One(first), Some(value)) if *first != value => *seen = Seen::Several,
+                _ => {}
+            }
+        }
+        for (name, value) in record.imported.iter().flat_map(|source| &source.labels) {
+            if MOMENTS.contains(&name.as_str()) {
+                continue;
+            }
+            let (values, again) = match self.labels.get_mut(name) {
+                Some(seen) => seen,
+                None => self.labels.entry(name.clone()).or_default(),
+            };
+            *again |= values.contains(value) || !values.insert(value.clone());
+        }
+        let schemas = record.plan.data.schemas;
+        self.schemas_follow &= *self.schemas.entry(sessions(record)).or_insert(schemas) == schemas;
+    }
+
+    /// Whether the runs that know their value on an axis differ in it.
+    pub(crate) fn differ_in(&self, axis: &Axis) -> bool {
+        if let Some(label) = axis.path.strip_prefix(LABEL) {
+            return self.labels.get(label).is_some_and(|(values, _)| values.len() > 1);
+        }
+        self.all.iter().any(|(other, seen)| other == axis && matches!(seen, Seen::Several))
+    }
+
+    /// Whether schemas rise with the sessions: that is how the sessions came about, and no axis of its own.
+    pub(crate) fn schemas_follow(&self) -> bool {
+        self.schemas_follow
+    }
+
+    /// Every possible axis, [`SESSIONS`] last. A label that is different in every run names it, and would make each a curve of
+    /// its own: it is none.
+    pub(crate) fn candidates(&self) -> Vec<Axis> {
+        let mut axes: Vec<Axis> = self.all.iter().map(|(axis, _)| axis.clone()).collect();
+        let groups = self.labels.iter().filter(|(_, (_, again))| *again);
+        let label = |name: &String| Axis { path: format!("{LABEL}{name}"), unit: "", value: Value::Label };
+        axes.splice(FACTS.len()..FACTS.len(), groups.map(|(name, _)| label(name)));
+        axes
+    }
+
+    /// The axes in which the runs differ.
+    pub(crate) fn axes(&self) -> Vec<Axis> {
+        let mut axes = self.candidates();
+        axes.retain(|axis| self.differ_in(axis) && !(self.schemas_follow && axis.path == SCHEMAS));
+        axes
+    }
+}
+
+/// The axis of schemas.
+pub(crate) const SCHEMAS: &str = "data.schemas";
 
 #[cfg(test)]
 mod tests {

@@ -6,14 +6,14 @@ use crate::number::ABSENT;
 
 /// The points along one axis, in its order, with all other axes at fixed values.
 #[derive(Debug, Clone)]
-pub struct Curve<'p, 'r> {
+pub struct Curve<'p> {
     /// The other axes and their values.
     pub fixed: Vec<(&'p Axis, &'p AxisValue)>,
     /// The points in order of the axis.
-    pub points: Vec<&'p Point<'r>>,
+    pub points: Vec<&'p Point>,
 }
 
-impl Curve<'_, '_> {
+impl Curve<'_> {
     /// What sets this curve apart: `update_pct 20, block_size 8K`; empty when it is the only one.
     pub fn name(&self) -> String {
         let parts: Vec<_> = self
@@ -31,12 +31,12 @@ impl Curve<'_, '_> {
     }
 }
 
-impl<'r> Points<'r> {
+impl Points {
     /// The curves along the axis of this path; in a ramp that is [`SESSIONS`](super::SESSIONS). An axis in which the
     /// runs do not differ gives curves of one point.
-    pub fn curves(&self, along: &str) -> Vec<Curve<'_, 'r>> {
+    pub fn curves(&self, along: &str) -> Vec<Curve<'_>> {
         let place = self.axes.iter().position(|axis| axis.path == along);
-        let mut curves: Vec<Curve<'_, 'r>> = Vec::new();
+        let mut curves: Vec<Curve<'_>> = Vec::new();
         for point in &self.points {
             let fixed: Vec<_> = self
                 .axes

@@ -10,8 +10,8 @@ use super::estimate::Estimate;
 pub(crate) const ALL: &str = "all";
 
 /// Which time of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timed {
+#[derive(Debug, Clone, Copy)]
+enum Timed {
     /// From sending it to its end.
     Service,
     /// From the moment it was due to its end; the same in a closed loop.
@@ -20,7 +20,7 @@ pub enum Timed {
 
 impl Timed {
     /// The word in names: `service`.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Service => "service",
             Self::Response => "response",
@@ -60,46 +60,65 @@ pub(crate) fn figure(record: &RunRecord, measure: &str) -> Option<f64> {
     get(timed.of(record.ops.get(ALL)?))
 }
 
-/// The histograms of one class in all `records`, added together. `None` where a record has none: what is left would
-/// not be the whole.
-pub(crate) fn merged(records: &[&RunRecord], class: &str, timed: Timed) -> Option<Histogram> {
-    let mut sum = Histogram::new();
-    for record in records {
-        let text = timed.of(record.ops.get(class)?).histogram.as_deref()?;
-        sum.add_encoded(text).ok()?;
-    }
-    (sum.count() > 0).then_some(sum)
+/// The latencies of every operation of the runs of one point.
+#[derive(Debug, Default)]
+pub(crate) struct Latencies {
+    service: Vec<Latency>,
+    /// Those that are not the same: in a closed loop both are, and adding histograms up costs.
+    response: Option<Vec<Latency>>,
 }
 
-/// The latency of one class over all `records`, without the histogram's text: of a single one as it stands, of several
-/// from [`merged`].
-pub(crate) fn latency(records: &[&RunRecord], class: &str, timed: Timed) -> Option<Latency> {
-    match records {
-        [record] => {
-            let latency = timed.of(record.ops.get(class)?);
-            latency.mean.map(|_| Latency { histogram: None, ..latency.clone() })
+impl Latencies {
+    /// The next run's, if it has any.
+    pub(crate) fn add(&mut self, record: &RunRecord) {
+        let Some(stats) = record.ops.get(ALL) else { return };
+        if stats.service_us != stats.response_us {
+            self.response.get_or_insert_with(|| self.service.clone());
         }
-        _ => merged(records, class, timed).map(|histogram| histogram.figures()),
+        if let Some(response) = &mut self.response {
+            response.push(stats.response_us.clone());
+        }
+        self.service.push(stats.service_us.clone());
+    }
+
+    /// How many runs have some.
+    pub(crate) fn runs(&self) -> usize {
+        self.service.len()
+    }
+
+    /// Puts them into the `estimates` of a point of so many runs, as `service_p99_us` and so on.
+    pub(crate) fn estimate(&self, runs: usize, estimates: &mut BTreeMap<String, Estimate>) {
+        let service = whole(&self.service, runs);
+        let response = match &self.response {
+            None => service.clone(),
+            Some(each) => whole(each, runs),
+        };
+        let response = (Timed::Response, self.response.as_ref().unwrap_or(&self.service), response);
+        for (timed, each, whole) in [(Timed::Service, &self.service, service), response] {
+            let Some(whole) = whole else { continue };
+            for (end, figure) in FIGURES {
+                let own: Vec<f64> = each.iter().filter_map(figure).collect();
+                if let Some(value) = figure(&whole).filter(|_| own.len() == runs) {
+                    let name = format!("{}_{end}", timed.name());
+                    estimates.insert(name, Estimate { unit: Unit::Microseconds, value, runs: own });
+                }
+            }
+        }
     }
 }
 
-/// Puts the latencies of every operation into `estimates`, as `service_p99_us` and so on.
-pub(crate) fn estimate(records: &[&RunRecord], estimates: &mut BTreeMap<String, Estimate>) {
-    let each = |timed: Timed| -> Vec<&Latency> {
-        records.iter().filter_map(|record| record.ops.get(ALL)).map(|stats| timed.of(stats)).collect()
-    };
-    let service = latency(records, ALL, Timed::Service);
-    // In a closed loop both are the same, and adding histograms up costs.
-    let same = each(Timed::Service) == each(Timed::Response);
-    let response = if same { service.clone() } else { latency(records, ALL, Timed::Response) };
-    for (timed, whole) in [(Timed::Service, service), (Timed::Response, response)] {
-        let Some(whole) = whole else { continue };
-        for (end, figure) in FIGURES {
-            let runs: Vec<f64> = each(timed).into_iter().filter_map(figure).collect();
-            if let Some(value) = figure(&whole).filter(|_| runs.len() == records.len()) {
-                let name = format!("{}_{end}", timed.name());
-                estimates.insert(name, Estimate { unit: Unit::Microseconds, value, runs });
+/// The latency over all runs, of which `each` is: of a single one as it stands, of several from their histograms added
+/// together. `None` where a run has none: what is left would not be the whole.
+fn whole(each: &[Latency], runs: usize) -> Option<Latency> {
+    match each {
+        _ if each.len() < runs => None,
+        [one] => one.mean.map(|_| Latency { histogram: None, ..one.clone() }),
+        several => {
+            let mut sum = Histogram::new();
+            for latency in several {
+                sum.add_encoded(latency.histogram.as_deref()?).ok()?;
             }
+            (sum.count() > 0).then(|| sum.figures())
         }
     }
 }

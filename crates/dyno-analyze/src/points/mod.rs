@@ -22,154 +22,222 @@ pub(crate) mod measure;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use dyno_record::{Histogram, Latency, Metric, RunRecord, Status, Unit};
+use dyno_record::{Metric, RunId, RunRecord, Status, Unit, WaitTime, Waits};
 
-use axis::Candidate;
+use crate::audit::page_cache_pct;
+use crate::whose::{Marked, marked};
+use axis::Settings;
 pub use axis::{Axis, AxisValue, RATE, SESSIONS};
 pub use curve::Curve;
 pub use estimate::{Estimate, median};
-pub use latency::Timed;
+use latency::Latencies;
 pub use measure::{Better, MEASURES, Measure, phrase};
 
 /// Runs at the same setting: one place on every axis, measured once or more often.
 #[derive(Debug, Clone)]
-pub struct Point<'r> {
+pub struct Point {
     /// Sessions over all schemas.
     pub sessions: u32,
     /// The value on each axis, in the order of [`Points::axes`].
     pub values: Vec<AxisValue>,
     /// The runs, in the order in which they ran.
-    pub runs: Vec<&'r RunRecord>,
+    pub runs: Vec<Repeat>,
     /// What was measured, by name; see [`MEASURES`]. What any of the runs cannot tell is not there.
     pub estimates: BTreeMap<String, Estimate>,
 }
 
-impl Point<'_> {
+/// What a point keeps of one of its runs, beside the figures.
+#[derive(Debug, Clone)]
+pub struct Repeat {
+    /// Its name.
+    pub id: RunId,
+    /// Operations per second, by its own count; 0 where nobody counted.
+    pub rate_per_s: f64,
+    /// The figures in which others had part.
+    pub marked: Marked,
+    /// What its sessions waited for.
+    pub waits: Vec<WaitTime>,
+    pub(crate) page_cache_pct: Option<f64>,
+}
+
+impl Repeat {
+    fn of(record: &RunRecord) -> Self {
+        Self {
+            id: record.id.clone(),
+            rate_per_s: record.ops.get(latency::ALL).map_or(0.0, |all| all.rate_per_s),
+            marked: marked(record),
+            waits: match &record.waits {
+                Waits::Sampled { events, .. } => events.clone(),
+                Waits::Absent { .. } => Vec::new(),
+            },
+            page_cache_pct: page_cache_pct(record),
+        }
+    }
+}
+
+impl Point {
     /// The value of a measure, in its unit.
     pub fn get(&self, measure: &str) -> Option<f64> {
         self.estimates.get(measure).map(|estimate| estimate.value)
     }
 
-    /// The latency of a class of operations (`select`, `all`) over all runs of the point: their histograms added.
-    /// The sum itself is [`histogram`](Self::histogram).
-    pub fn latency(&self, class: &str, timed: Timed) -> Option<Latency> {
-        latency::latency(&self.runs, class, timed)
-    }
-
-    /// The histogram of a class of operations (`select`, `all`), all runs of the point added together; `None` unless
-    /// every run has one.
-    pub fn histogram(&self, class: &str, timed: Timed) -> Option<Histogram> {
-        latency::merged(&self.runs, class, timed)
-    }
-
     /// Whether others had part in the measure in any of the runs, or that cannot be excluded.
     pub fn is_marked(&self, measure: &str) -> bool {
-        self.runs.iter().any(|record| crate::whose::is_marked(record, measure))
-    }
-
-    /// Why a measure is not there, in the words of the first run that cannot tell.
-    pub fn absent(&self, measure: &str) -> Option<&str> {
-        self.runs.iter().find_map(|record| match record.metrics.get(measure) {
-            Some(Metric::Absent { absent }) => Some(absent.as_str()),
-            _ => None,
-        })
+        self.runs.iter().any(|run| run.marked.contains_key(measure))
     }
 }
 
 /// A run that is no point, and why.
 #[derive(Debug, Clone)]
-pub struct LeftOut<'r> {
+pub struct LeftOut {
     /// The run.
-    pub record: &'r RunRecord,
-    /// The value on each axis, in the order of [`Points::axes`].
-    pub values: Vec<AxisValue>,
+    pub id: RunId,
     /// Why it is no point, in a few words.
     pub reason: String,
 }
 
 /// What a set of runs says, point by point.
 #[derive(Debug, Clone, Default)]
-pub struct Points<'r> {
+pub struct Points {
     /// The settings in which the runs differ, [`SESSIONS`] last; valid or not, every run counts here.
     pub axes: Vec<Axis>,
     /// The points, in order of the axes.
-    pub points: Vec<Point<'r>>,
-    /// Runs that are no points, in the order given.
-    pub left_out: Vec<LeftOut<'r>>,
+    pub points: Vec<Point>,
+    /// Runs that are no points, in the order in which they ran.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Groups `records` into points.
-pub fn points(records: &[RunRecord]) -> Points<'_> {
-    points_of(records.iter())
-}
-
-/// [`points()`] of records that do not lie in one slice.
-pub fn points_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Points<'r> {
-    let mut records: Vec<&RunRecord> = records.into_iter().collect();
+pub fn points(records: &[RunRecord]) -> Points {
+    let mut records: Vec<&RunRecord> = records.iter().collect();
     records.sort_by(|a, b| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id)));
-    let varying = varying(&records);
-    let ids: BTreeSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
-    let mut groups: Vec<(Vec<AxisValue>, Vec<&RunRecord>)> = Vec::new();
-    let mut left_out = Vec::new();
-    for record in records {
-        let values: Vec<_> = varying.iter().map(|axis| axis.of(record)).collect();
-        if let Some(reason) = why_no_point(record, &ids) {
-            left_out.push(LeftOut { record, values, reason });
-            continue;
-        }
-        match groups.iter_mut().find(|(at, _)| *at == values) {
-            Some((_, runs)) => runs.push(record),
-            None => groups.push((values, vec![record])),
-        }
+    let mut survey = Survey::default();
+    records.iter().for_each(|record| survey.see(record));
+    let mut grouping = survey.grouping();
+    records.iter().for_each(|record| grouping.add(record));
+    grouping.points()
+}
+
+/// A first look at all runs, one after the other: in which settings they differ. With [`Grouping`] it makes points of more
+/// runs than fit into memory together.
+#[derive(Default)]
+pub struct Survey {
+    settings: Settings,
+    ids: HashSet<RunId>,
+}
+
+impl Survey {
+    /// The next run.
+    pub fn see(&mut self, record: &RunRecord) {
+        self.settings.see(record);
+        self.ids.insert(record.id.clone());
     }
-    let order = |a: &[AxisValue], b: &[AxisValue]| {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| a.order(b))
-            .find(|order| order.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal)
-    };
-    groups.sort_by(|(a, _), (b, _)| order(a, b));
-    Points {
-        axes: varying.into_iter().map(|candidate| candidate.axis).collect(),
-        points: groups.into_iter().map(|(values, runs)| point(values, runs)).collect(),
-        left_out,
+
+    /// The names of the runs.
+    pub fn ids(&self) -> &HashSet<RunId> {
+        &self.ids
+    }
+
+    /// Groups of runs that differ in nothing; still without any.
+    pub fn grouping(self) -> Grouping {
+        let Self { settings, ids } = self;
+        Grouping { axes: settings.axes(), ids, ..Grouping::default() }
     }
 }
 
-/// One run's own figure of a measure, with its unit; absent where the run cannot tell.
-pub fn figure(record: &RunRecord, measure: &str) -> Option<(f64, Unit)> {
-    match record.metrics.get(measure) {
-        Some(Metric::Value { value, unit }) => return Some((*value, *unit)),
-        Some(Metric::Absent { .. }) => return None,
-        None => {}
+/// The second look: each run joins its point.
+#[derive(Default)]
+pub struct Grouping {
+    axes: Vec<Axis>,
+    ids: HashSet<RunId>,
+    groups: Vec<Group>,
+    /// Where the group of these values is.
+    places: HashMap<Vec<String>, usize>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Grouping {
+    /// The next run; they come in the order in which they ran.
+    pub fn add(&mut self, record: &RunRecord) {
+        if let Some(reason) = why_no_point(record, &self.ids) {
+            self.left_out.push(LeftOut { id: record.id.clone(), reason });
+            return;
+        }
+        let values: Vec<AxisValue> = self.axes.iter().map(|axis| axis.of(record)).collect();
+        let place = values.iter().map(|value| value.text.clone()).collect();
+        let at = *self.places.entry(place).or_insert_with(|| {
+            self.groups.push(Group::of(record, values));
+            self.groups.len() - 1
+        });
+        self.groups[at].add(record);
     }
-    match measure {
-        "ops_per_s" => record.ops.get(latency::ALL).map(|all| (all.rate_per_s, Unit::PerSecond)),
-        _ => latency::figure(record, measure).map(|us| (us, Unit::Microseconds)),
+
+    /// The points.
+    pub fn points(self) -> Points {
+        let order = |a: &Point, b: &Point| {
+            let orders = a.values.iter().zip(&b.values).map(|(a, b)| a.order(b));
+            orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        };
+        let mut points: Vec<Point> = self.groups.into_iter().map(Group::point).collect();
+        points.sort_by(order);
+        Points { axes: self.axes, points, left_out: self.left_out }
     }
 }
 
-/// The axes on which the records do not all have the same value.
-fn varying(records: &[&RunRecord]) -> Vec<Candidate> {
-    let mut axes = axis::candidates(records);
-    axes.retain(|axis| axis.varies(records));
-    // Schemas that rise with the sessions are how the sessions came about, not another axis.
-    let mut schemas = BTreeMap::new();
-    let schemas_follow = records.iter().all(|record| {
-        let count = record.plan.data.schemas;
-        *schemas.entry(axis::sessions(record)).or_insert(count) == count
-    });
-    if schemas_follow {
-        axes.retain(|candidate| candidate.axis.path != "data.schemas");
-    }
-    axes
+/// The runs of one point, as far as they have come.
+struct Group {
+    sessions: u32,
+    values: Vec<AxisValue>,
+    runs: Vec<Repeat>,
+    /// Figures that every run has so far.
+    figures: BTreeMap<String, (Unit, Vec<f64>)>,
+    latencies: Latencies,
 }
+
+impl Group {
+    /// Without any run; `first` will be the first.
+    fn of(first: &RunRecord, values: Vec<AxisValue>) -> Self {
+        let figure = |(name, metric): (&String, &Metric)| match metric {
+            Metric::Value { unit, .. } => Some((name.clone(), (*unit, Vec::new()))),
+            Metric::Absent { .. } => None,
+        };
+        let figures = first.metrics.iter().filter_map(figure).collect();
+        let sessions = axis::sessions(first);
+        Self { sessions, values, runs: Vec::new(), figures, latencies: Latencies::default() }
+    }
+
+    fn add(&mut self, record: &RunRecord) {
+        self.figures.retain(|name, (_, own)| {
+            let value = record.metrics.get(name).and_then(Metric::value);
+            own.extend(value);
+            value.is_some()
+        });
+        self.latencies.add(record);
+        self.runs.push(Repeat::of(record));
+    }
+
+    fn point(self) -> Point {
+        let estimate =
+            |(name, (unit, own)): (String, (Unit, Vec<f64>))| Some((name, Estimate::of_median(unit, own)?));
+        let mut estimates: BTreeMap<String, Estimate> =
+            self.figures.into_iter().filter_map(estimate).collect();
+        if !estimates.contains_key(OPS) && self.latencies.runs() == self.runs.len() {
+            let rates = self.runs.iter().map(|run| run.rate_per_s).collect();
+            let estimate = Estimate::of_median(Unit::PerSecond, rates);
+            estimates.extend(estimate.map(|estimate| (OPS.to_owned(), estimate)));
+        }
+        self.latencies.estimate(self.runs.len(), &mut estimates);
+        Point { sessions: self.sessions, values: self.values, runs: self.runs, estimates }
+    }
+}
+
+/// Operations per second.
+const OPS: &str = "ops_per_s";
 
 /// Why a run is no point; `None` when it is one. `ids` are the names of all runs given.
-fn why_no_point(record: &RunRecord, ids: &BTreeSet<&str>) -> Option<String> {
+fn why_no_point(record: &RunRecord, ids: &HashSet<RunId>) -> Option<String> {
     // One target's part of a run beside the whole run would count the same work twice.
     if let Some(whole) = record.one_target_of.as_ref().filter(|whole| ids.contains(whole.as_str())) {
         return Some(format!("one target's part of {whole}, which is here as a whole"));
@@ -181,21 +249,15 @@ fn why_no_point(record: &RunRecord, ids: &BTreeSet<&str>) -> Option<String> {
     }
 }
 
-fn point<'r>(values: Vec<AxisValue>, runs: Vec<&'r RunRecord>) -> Point<'r> {
-    let mut estimates = BTreeMap::new();
-    let first = runs.first().expect("a group is made with its first run");
-    for (name, metric) in &first.metrics {
-        let Metric::Value { unit, .. } = metric else { continue };
-        let figures = runs.iter().map(|record| record.metrics.get(name).and_then(Metric::value));
-        if let Some(figures) = figures.collect::<Option<Vec<f64>>>() {
-            estimates.extend(Estimate::of_median(*unit, figures).map(|estimate| (name.clone(), estimate)));
-        }
+/// One run's own figure of a measure, with its unit; absent where the run cannot tell.
+pub fn figure(record: &RunRecord, measure: &str) -> Option<(f64, Unit)> {
+    match record.metrics.get(measure) {
+        Some(Metric::Value { value, unit }) => return Some((*value, *unit)),
+        Some(Metric::Absent { .. }) => return None,
+        None => {}
     }
-    if !estimates.contains_key("ops_per_s") {
-        let rates = runs.iter().map(|record| record.ops.get(latency::ALL).map(|all| all.rate_per_s));
-        let estimate = rates.collect::<Option<_>>().and_then(|r| Estimate::of_median(Unit::PerSecond, r));
-        estimates.extend(estimate.map(|estimate| ("ops_per_s".to_owned(), estimate)));
+    match measure {
+        OPS => record.ops.get(latency::ALL).map(|all| (all.rate_per_s, Unit::PerSecond)),
+        _ => latency::figure(record, measure).map(|us| (us, Unit::Microseconds)),
     }
-    latency::estimate(&runs, &mut estimates);
-    Point { sessions: axis::sessions(first), values, runs, estimates }
 }

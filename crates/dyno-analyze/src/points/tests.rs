@@ -55,7 +55,7 @@ fn axes_are_what_varies_and_points_go_in_their_order() {
 fn sessions_over_schemas_are_one_axis_unless_both_vary() {
     let (mut two, four) = (run(1, 1, 0, 1.0), run(2, 1, 0, 2.0));
     two.plan.data.schemas = 2;
-    let paths = |points: &Points<'_>| points.axes.iter().map(|a| a.path.clone()).collect::<Vec<_>>();
+    let paths = |points: &Points| points.axes.iter().map(|a| a.path.clone()).collect::<Vec<_>>();
     assert_eq!(paths(&points(&[two.clone(), four])), [SESSIONS]);
     let same_sessions = run(3, 2, 0, 3.0);
     assert_eq!(paths(&points(&[two, same_sessions])), ["data.schemas"]);
@@ -108,7 +108,6 @@ fn percentiles_come_from_added_histograms() {
     let mean = point.get("service_mean_us").unwrap();
     assert!((mean - 10_900.0).abs() < 20.0, "{mean}");
     assert_eq!(point.estimates["service_p90_us"].n(), 2);
-    assert_eq!(point.histogram("all", Timed::Service).unwrap().count(), 10);
 }
 
 #[test]
@@ -121,7 +120,6 @@ fn what_one_repeat_cannot_tell_the_point_cannot_tell() {
     let points = points(&records);
     let point = &points.points[0];
     assert_eq!(point.get("physical_reads_per_s"), None);
-    assert_eq!(point.absent("physical_reads_per_s"), Some("track_io_timing is off"));
     assert_eq!(point.get("service_p99_us"), None, "no histogram, no percentile of the two");
     assert!(point.get("response_p99_us").is_some());
 }

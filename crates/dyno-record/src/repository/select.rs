@@ -57,6 +57,32 @@ impl Repository {
             .map_err(|source| RepositoryError::Record { id, source })
     }
 
+    /// Those of the runs `ids` that have a record, in the order in which they ran.
+    ///
+    /// # Errors
+    /// There is no such run, none of them has a record, or the file cannot be read.
+    pub fn recorded(&self, ids: Vec<RunId>) -> Result<Vec<RunId>, RepositoryError> {
+        let sql = "SELECT started_at FROM run JOIN record USING (id) WHERE id = ?1";
+        let started = |id: &RunId| -> rusqlite::Result<Option<String>> {
+            self.connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()
+        };
+        let several = ids.len() > 1;
+        let mut dated = Vec::with_capacity(ids.len());
+        for id in ids {
+            match started(&id).map_err(|e| self.sorted(e))? {
+                Some(at) => dated.push((at, id)),
+                // What a killed run left is its record.
+                None => match self.load(&id) {
+                    Ok(left) => dated.push((left.started_at, id)),
+                    Err(RepositoryError::NoRecord { .. }) if several => {}
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+        dated.sort();
+        Ok(dated.into_iter().map(|(_, id)| id).collect())
+    }
+
     /// What was noted when the run began; absent for a record that came from elsewhere.
     ///
     /// # Errors

@@ -10,16 +10,13 @@ use flate2::read::ZlibDecoder;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{EmbeddedError, OPEN, VERSION};
+use super::{EmbeddedError, OPEN, PACKED, VERSION};
 
 /// Largest unpacked size that is read: 4 GiB.
 const UNPACKED_BYTES_MAX: u64 = 4 << 30;
 
 /// Largest content that is read where the records are not packed.
 const PLAIN_BYTES_MAX: u64 = RECORD_BYTES_MAX;
-
-/// What stands between the head and the packed records. Inside a string its quotation marks would be escaped.
-const PACKED: &[u8] = b"\"encoding\":\"zlib+base64\",\"data\":\"";
 
 /// Bytes in which the beginning of packed records is looked for; conclusions stand before it.
 const HEAD_BYTES_MAX: usize = 64 << 20;
@@ -141,7 +138,7 @@ fn head_of(content: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
         if content.take((HEAD_BYTES_MAX - head.len()) as u64).read_until(b'"', head)? == 0 {
             return Ok(false);
         }
-        if head.ends_with(PACKED) {
+        if head.ends_with(PACKED.as_bytes()) {
             head.truncate(head.len() - PACKED.len());
             return Ok(true);
         }

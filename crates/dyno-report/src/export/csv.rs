@@ -2,8 +2,9 @@
 //! is lost by rounding; runs without a result have none.
 
 use std::fmt::Write as _;
+use std::io::Write;
 
-use dyno_analyze::points::{MEASURES, Points, SESSIONS, points_of};
+use dyno_analyze::points::{Axis, MEASURES, SESSIONS, points};
 use dyno_record::RunRecord;
 
 use super::{ExportError, Exporter, Request};
@@ -20,44 +21,37 @@ impl Exporter for Csv {
         "csv"
     }
 
-    fn export(&self, report: &Report<'_>, _request: &Request) -> Result<Vec<u8>, ExportError> {
-        let axes: Vec<(usize, &str)> = report
-            .points
-            .axes
-            .iter()
-            .enumerate()
-            .map(|(i, axis)| (i, axis.path.as_str()))
-            .filter(|(_, path)| *path != SESSIONS)
-            .collect();
+    fn export(
+        &self,
+        report: &Report<'_>,
+        _request: &Request,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        let axes: Vec<&Axis> = report.points.axes.iter().filter(|axis| axis.path != SESSIONS).collect();
         let has = |name: &str| report.points.points.iter().any(|point| point.estimates.contains_key(name));
         let measures: Vec<&str> =
             MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
-        let mut out = HEAD.join(",");
-        for name in axes.iter().map(|(_, path)| *path).chain(measures.iter().copied()) {
-            let _ = write!(out, ",{}", field(name));
+        let mut head = HEAD.join(",");
+        for name in axes.iter().map(|axis| axis.path.as_str()).chain(measures.iter().copied()) {
+            let _ = write!(head, ",{}", field(name));
         }
-        out.push_str("\r\n");
-        for record in report.records {
-            out.push_str(&line(report, record, record, &axes, &measures));
+        write!(out, "{head}\r\n")?;
+        report.each(|record| {
+            out.write_all(line(record, record, &axes, &measures).as_bytes())?;
             // Behind a total, each target's own line.
             for part in record.parts() {
-                out.push_str(&line(report, record, &part, &axes, &measures));
+                out.write_all(line(record, &part, &axes, &measures).as_bytes())?;
             }
-        }
-        Ok(out.into_bytes())
+            Ok(())
+        })?;
+        Ok(())
     }
 }
 
 /// The line of `record`, which is `whole` or one target's part of it.
-fn line(
-    report: &Report<'_>,
-    whole: &RunRecord,
-    record: &RunRecord,
-    axes: &[(usize, &str)],
-    measures: &[&str],
-) -> String {
+fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]) -> String {
     // One run is one point, whose figures are the run's own.
-    let own: Points<'_> = points_of([record]);
+    let own = points(std::slice::from_ref(record));
     let target = record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
     let reasons = record.reasons.join("; ");
     // A moment that is only the import's is none.
@@ -66,8 +60,8 @@ fn line(
     let sessions = Some(record.sessions()).filter(|sessions| *sessions > 0);
     let sessions = sessions.map_or_else(String::new, |sessions| sessions.to_string());
     let mut out = format!("{},{sessions},{}", head.join(","), field(&record.marked().join(" ")));
-    for (place, _) in axes {
-        let _ = write!(out, ",{}", field(&place_value(report, whole, *place)));
+    for axis in axes {
+        let _ = write!(out, ",{}", field(&axis.of(whole).text));
     }
     for name in measures {
         out.push(',');
@@ -77,15 +71,6 @@ fn line(
     }
     out.push_str("\r\n");
     out
-}
-
-fn place_value(report: &Report<'_>, record: &RunRecord, place: usize) -> String {
-    let is = |other: &&RunRecord| std::ptr::eq(*other, record);
-    let of_point =
-        report.points.points.iter().find(|point| point.runs.iter().any(is)).map(|point| &point.values);
-    let values =
-        of_point.or_else(|| report.points.left_out.iter().find(|out| is(&out.record)).map(|out| &out.values));
-    values.and_then(|values| values.get(place)).map_or_else(String::new, |value| value.text.clone())
 }
 
 /// Text as a field: quoted where it has to be. A spreadsheet would run a text that begins like a formula, so such a

@@ -1,5 +1,7 @@
 //! One self-contained HTML file.
 
+use std::io::Write;
+
 use super::{ExportError, Exporter, Request};
 use crate::report::Report;
 
@@ -11,7 +13,7 @@ impl Exporter for Html {
         "html"
     }
 
-    fn export(&self, report: &Report<'_>, request: &Request) -> Result<Vec<u8>, ExportError> {
-        Ok(crate::html::html(report, &request.made_at)?.into_bytes())
+    fn export(&self, report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+        Ok(crate::html::html(report, &request.made_at, out)?)
     }
 }

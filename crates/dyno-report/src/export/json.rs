@@ -1,36 +1,60 @@
-//! The records themselves: one object for one run, an array for several; with what commands concluded from them, an object
-//! of both.
+//! The records themselves, one after the other, with what commands concluded from them.
 
-use dyno_analyze::Conclusion;
-use dyno_record::{RecordError, RunRecord};
+use std::io::Write;
+
+use dyno_record::RecordError;
 use serde::Serialize;
 
 use super::{ExportError, Exporter, Request};
 use crate::report::Report;
+use crate::runs::RunsError;
 
 #[derive(Debug)]
 pub(super) struct Json;
-
-/// Runs, and what commands concluded from them.
-#[derive(Serialize)]
-struct Both<'r> {
-    conclusions: &'r [Conclusion],
-    runs: &'r [RunRecord],
-}
 
 impl Exporter for Json {
     fn name(&self) -> &'static str {
         "json"
     }
 
-    fn export(&self, report: &Report<'_>, _request: &Request) -> Result<Vec<u8>, ExportError> {
-        let bytes = match (report.conclusions.as_slice(), report.records) {
-            ([], [one]) => serde_json::to_vec_pretty(one),
-            ([], many) => serde_json::to_vec_pretty(many),
-            (conclusions, runs) => serde_json::to_vec_pretty(&Both { conclusions, runs }),
-        };
-        let mut bytes = bytes.map_err(|e| RecordError::Malformed { detail: e.to_string() })?;
-        bytes.push(b'\n');
-        Ok(bytes)
+    fn export(
+        &self,
+        report: &Report<'_>,
+        _request: &Request,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
+        if report.conclusions.is_empty() {
+            runs(report, "", out)?;
+        } else {
+            write!(out, "{{\n  \"conclusions\": {},\n  \"runs\": ", pretty(&report.conclusions, "  ")?)?;
+            runs(report, "  ", out)?;
+            out.write_all(b"\n}")?;
+        }
+        Ok(out.write_all(b"\n")?)
     }
+}
+
+/// The records as they stand behind `indent`: a single one as itself where it is all there is.
+fn runs(report: &Report<'_>, indent: &str, out: &mut dyn Write) -> Result<(), RunsError> {
+    if report.seen.runs == 1 && report.conclusions.is_empty() {
+        return report.each(|record| Ok(out.write_all(pretty(record, indent)?.as_bytes())?));
+    }
+    let (inside, mut before) = (format!("{indent}  "), "[");
+    report.each(|record| {
+        write!(out, "{before}\n{inside}{}", pretty(record, &inside)?)?;
+        before = ",";
+        Ok(())
+    })?;
+    match report.seen.runs {
+        0 => out.write_all(b"[]")?,
+        _ => write!(out, "\n{indent}]")?,
+    }
+    Ok(())
+}
+
+/// JSON over several lines, those after the first behind `indent`; no string in it has an end of line.
+fn pretty(value: &impl Serialize, indent: &str) -> Result<String, RunsError> {
+    let json = serde_json::to_string_pretty(value);
+    let json = json.map_err(|error| RecordError::Malformed { detail: error.to_string() })?;
+    Ok(json.replace('\n', &format!("\n{indent}")))
 }

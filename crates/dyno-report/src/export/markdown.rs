@@ -1,14 +1,14 @@
 //! Answer and tables in Markdown, as GitHub and most others read it.
 
 use std::fmt::Write as _;
+use std::io::Write;
 
 use super::{ExportError, Exporter, Request};
 use crate::audit::{audit_summary, spoken};
 use crate::conclusion::{self, title};
-use crate::facts::differences;
-use crate::grid::Grid;
+use crate::grid::{Cell, Grid, Head};
 use crate::report::Report;
-use crate::reported::overviews;
+use crate::run_rows;
 use crate::targets::targets_grid;
 use crate::text::clean;
 
@@ -20,63 +20,68 @@ impl Exporter for Markdown {
         "md"
     }
 
-    fn export(&self, report: &Report<'_>, _request: &Request) -> Result<Vec<u8>, ExportError> {
+    fn export(
+        &self,
+        report: &Report<'_>,
+        _request: &Request,
+        out: &mut dyn Write,
+    ) -> Result<(), ExportError> {
         let answer = report.answer();
-        let mut out = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
+        let mut top = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
         for line in &answer.more {
-            let _ = writeln!(out, "{}\n", text(line));
+            let _ = writeln!(top, "{}\n", text(line));
         }
-        for of in overviews(report.records) {
+        for of in report.seen.reported.all() {
             let name = if of.name.is_empty() { String::new() } else { format!(": {}", text(&of.name)) };
-            let _ = write!(out, "## Load profile and top timed events{name}\n\n{}\n\n", text(&of.about));
-            let _ = write!(out, "{}\n{}\n", table(&of.load), table(&of.events));
+            let _ = write!(top, "## Load profile and top timed events{name}\n\n{}\n\n", text(&of.about));
+            let _ = write!(top, "{}\n{}\n", table(&of.load), table(&of.events));
         }
         for conclusion in &report.conclusions {
-            let _ = writeln!(out, "## What the {} came to\n", text(&title(conclusion)));
+            let _ = writeln!(top, "## What the {} came to\n", text(&title(conclusion)));
             for sentence in conclusion.sentences() {
-                let _ = writeln!(out, "- {}", text(&sentence));
+                let _ = writeln!(top, "- {}", text(&sentence));
             }
-            out.push('\n');
+            top.push('\n');
             if let Some(grid) = conclusion::grid(conclusion) {
-                let _ = writeln!(out, "{}", table(&grid));
+                let _ = writeln!(top, "{}", table(&grid));
             }
         }
         if !report.points.points.is_empty() {
-            let _ = write!(out, "## Results\n\n{}\n", table(&report.grid()));
+            let _ = write!(top, "## Results\n\n{}\n", table(&report.grid()));
             if let Some(legend) = report.legend() {
-                let _ = writeln!(out, "{}\n", text(&legend));
+                let _ = writeln!(top, "{}\n", text(&legend));
             }
         }
-        if let Some(grid) = report.close.and_then(targets_grid) {
-            let _ = write!(out, "## Targets\n\n{}\n", table(&grid));
+        if let Some(grid) = report.close.as_ref().and_then(targets_grid) {
+            let _ = write!(top, "## Targets\n\n{}\n", table(&grid));
         }
         for curve in &report.curves {
             let _ = writeln!(
-                out,
+                top,
                 "### Knee and scalability{}\n",
                 if curve.name.is_empty() { String::new() } else { format!(": {}", text(&curve.name)) }
             );
             for sentence in &curve.sentences {
-                let _ = writeln!(out, "- {}", text(sentence));
+                let _ = writeln!(top, "- {}", text(sentence));
             }
-            out.push('\n');
+            top.push('\n');
         }
-        if let Some(record) = report.close {
-            let _ = write!(out, "## Audit of {}\n\n{}.\n\n", text(&record.id), audit_summary(&record.audit));
+        if let Some(record) = &report.close {
+            let _ = write!(top, "## Audit of {}\n\n{}.\n\n", text(&record.id), audit_summary(&record.audit));
             for check in &record.audit {
                 let _ = writeln!(
-                    out,
+                    top,
                     "- {} **{}**: {}",
                     check_word(check.status),
                     text(&spoken(&check.check)),
                     text(&check.detail)
                 );
             }
-            out.push('\n');
+            top.push('\n');
         }
-        let differences = differences(report.records, &report.points);
+        let differences = report.seen.facts.differences(&report.points.axes);
         if !differences.is_empty() {
-            out.push_str("## What differed\n\n");
+            top.push_str("## What differed\n\n");
             for difference in &differences {
                 let values: Vec<String> = difference
                     .values
@@ -84,12 +89,14 @@ impl Exporter for Markdown {
                     .take(6)
                     .map(|(value, runs)| format!("{} ({runs})", text(value)))
                     .collect();
-                let _ = writeln!(out, "- {}: {}", text(&difference.name), values.join(", "));
+                let _ = writeln!(top, "- {}: {}", text(&difference.name), values.join(", "));
             }
-            out.push('\n');
+            top.push('\n');
         }
-        let _ = write!(out, "## Runs\n\n{}", table(&report.runs_grid()));
-        Ok(out.into_bytes())
+        let _ = write!(top, "## Runs\n\n{}", head(&run_rows::heads()));
+        out.write_all(top.as_bytes())?;
+        report.each(|record| Ok(out.write_all(row(&run_rows::row(record).1).as_bytes())?))?;
+        Ok(())
     }
 }
 
@@ -121,17 +128,22 @@ fn text(text: &str) -> String {
 }
 
 fn table(grid: &Grid) -> String {
-    let head = |label: &str, unit: &str| {
-        if unit.is_empty() { text(label) } else { format!("{}, {}", text(label), text(unit)) }
+    grid.rows.iter().fold(head(&grid.heads), |table, (_, cells)| table + &row(cells))
+}
+
+fn head(heads: &[Head]) -> String {
+    let name = |head: &Head| match head.unit.as_str() {
+        "" => text(&head.label),
+        unit => format!("{}, {}", text(&head.label), text(unit)),
     };
-    let heads: Vec<String> = grid.heads.iter().map(|h| head(&h.label, &h.unit)).collect();
-    let rule: Vec<&str> = grid.heads.iter().map(|h| if h.figures { "---:" } else { "---" }).collect();
-    let mut out = format!("| {} |\n| {} |\n", heads.join(" | "), rule.join(" | "));
-    for (_, cells) in &grid.rows {
-        let cells: Vec<String> = cells.iter().map(|cell| text(&cell.text)).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
-    out
+    let names: Vec<String> = heads.iter().map(name).collect();
+    let rule: Vec<&str> = heads.iter().map(|head| if head.figures { "---:" } else { "---" }).collect();
+    format!("| {} |\n| {} |\n", names.join(" | "), rule.join(" | "))
+}
+
+fn row(cells: &[Cell]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| text(&cell.text)).collect();
+    format!("| {} |\n", cells.join(" | "))
 }
 
 #[cfg(test)]

@@ -9,13 +9,14 @@ mod png;
 mod series;
 mod svg;
 
-use dyno_record::RecordError;
+use std::io::{self, Write};
 
 use crate::report::Report;
+use crate::runs::RunsError;
 
 pub use series::SeriesCsv;
 
-/// Records in, bytes out.
+/// Runs in, bytes out.
 pub trait Exporter: std::fmt::Debug {
     /// The format's name, as options have it: `html`.
     fn name(&self) -> &'static str;
@@ -23,11 +24,11 @@ pub trait Exporter: std::fmt::Debug {
     fn is_text(&self) -> bool {
         true
     }
-    /// The whole report in this format.
+    /// Writes the whole report in this format.
     ///
     /// # Errors
-    /// A record cannot be written, or there is nothing to draw.
-    fn export(&self, report: &Report<'_>, request: &Request) -> Result<Vec<u8>, ExportError>;
+    /// A run cannot be read, the report cannot be written, or there is nothing to draw.
+    fn export(&self, report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError>;
 }
 
 /// What a format may have to know beside the report.
@@ -42,9 +43,9 @@ pub struct Request {
 /// A report that cannot be written in a format.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// A record cannot be written.
+    /// A run cannot be read, or the report cannot be written.
     #[error(transparent)]
-    Record(#[from] RecordError),
+    Runs(#[from] RunsError),
     /// No chart is named so.
     #[error("there is no chart {wanted:?} in this report; it has {}", listed(known))]
     NoSuchChart {
@@ -57,6 +58,12 @@ pub enum ExportError {
     #[cfg(feature = "png")]
     #[error(transparent)]
     Png(#[from] crate::chart::png::PngError),
+}
+
+impl From<io::Error> for ExportError {
+    fn from(error: io::Error) -> Self {
+        RunsError::from(error).into()
+    }
 }
 
 fn listed(known: &[String]) -> String {

@@ -1,5 +1,7 @@
 //! Charts as one PNG file, on white.
 
+use std::io::Write;
+
 use super::{ExportError, Exporter, Request, wanted};
 use crate::report::Report;
 
@@ -15,7 +17,7 @@ impl Exporter for Png {
         false
     }
 
-    fn export(&self, report: &Report<'_>, request: &Request) -> Result<Vec<u8>, ExportError> {
-        Ok(crate::chart::png::png(&wanted(report, request)?)?)
+    fn export(&self, report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+        Ok(out.write_all(&crate::chart::png::png(&wanted(report, request)?)?)?)
     }
 }

@@ -1,5 +1,7 @@
 //! Charts as one SVG file, in the reader's preferred light or dark.
 
+use std::io::Write;
+
 use super::{ExportError, Exporter, Request, wanted};
 use crate::chart::sheet::sheet;
 use crate::chart::svg::Look;
@@ -13,7 +15,7 @@ impl Exporter for Svg {
         "svg"
     }
 
-    fn export(&self, report: &Report<'_>, request: &Request) -> Result<Vec<u8>, ExportError> {
-        Ok(sheet(&wanted(report, request)?, Look::Alone).into_bytes())
+    fn export(&self, report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+        Ok(out.write_all(sheet(&wanted(report, request)?, Look::Alone).as_bytes())?)
     }
 }

@@ -18,7 +18,7 @@ pub(super) const PARTS: [(&str, &str); 4] = [
 /// The measures of which one that others had part in marks the chart.
 const MARKED: [&str; 5] = ["cpu_busy_pct", PARTS[0].0, PARTS[1].0, PARTS[2].0, PARTS[3].0];
 
-pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
+pub(super) fn of_points(points: &Points) -> Option<Chart> {
     let parts: Vec<Part<'_>> = PARTS
         .iter()
         .map(|&(measure, name)| -> Part<'_> { (name.to_owned(), Box::new(move |point| point.get(measure))) })

@@ -8,20 +8,20 @@ use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
 use super::{along, anchor, best, curve_words, place_of, range, typical};
 
 /// What a curve is called in a legend; the only curve needs no name.
-pub(super) fn name(curve: &Curve<'_, '_>) -> String {
+pub(super) fn name(curve: &Curve<'_>) -> String {
     let name = curve_words(curve);
     if name.is_empty() { "measured".into() } else { name }
 }
 
 /// Where a point is, in words: `16 sessions, update_pct 20 %`.
-pub(super) fn setting(point: &Measured<'_>, curve: &Curve<'_, '_>) -> String {
+pub(super) fn setting(point: &Measured, curve: &Curve<'_>) -> String {
     let sessions = number::sessions(f64::from(point.sessions));
     let name = curve_words(curve);
     if name.is_empty() { sessions } else { format!("{sessions}, {name}") }
 }
 
 /// What one sees when pointing at a point: where it is and what was measured there.
-pub(super) fn hover(point: &Measured<'_>, curve: &Curve<'_, '_>) -> String {
+pub(super) fn hover(point: &Measured, curve: &Curve<'_>) -> String {
     let mut out = setting(point, curve);
     if let Some(ops) = point.get("ops_per_s") {
         out.push_str(&format!(": {} operations/s", figure(ops)));
@@ -38,7 +38,7 @@ pub(super) fn hover(point: &Measured<'_>, curve: &Curve<'_, '_>) -> String {
 }
 
 /// The axis that the curves go along: logarithmic where its values double, with a tick at each.
-pub(super) fn axis_along(points: &Points<'_>) -> Option<(String, Axis)> {
+pub(super) fn axis_along(points: &Points) -> Option<(String, Axis)> {
     let axis = along(points)?;
     let path = axis.path.clone();
     let mut values: Vec<f64> = points.points.iter().filter_map(|p| place_of(points, p, &path)).collect();
@@ -52,17 +52,17 @@ pub(super) fn axis_along(points: &Points<'_>) -> Option<(String, Axis)> {
 }
 
 /// One measure along all curves.
-pub(super) fn along_curves(points: &Points<'_>, path: &str, measure: &str) -> Vec<Series> {
+pub(super) fn along_curves(points: &Points, path: &str, measure: &str) -> Vec<Series> {
     let curves = points.curves(path);
     let series = curves.iter().enumerate().map(|(style, curve)| {
-        let point = |p: &&Measured<'_>| {
+        let point = |p: &&Measured| {
             let estimate = p.estimates.get(measure)?;
             Some(Point {
                 x: place_of(points, p, path)?,
                 y: estimate.value,
                 range: range(estimate),
                 hover: hover(p, curve),
-                link: anchor(typical(p)),
+                link: anchor(&typical(p).id),
                 ..Point::default()
             })
         };
@@ -77,7 +77,7 @@ pub(super) fn along_curves(points: &Points<'_>, path: &str, measure: &str) -> Ve
 }
 
 /// Percentiles of service time along the curve that reaches the highest throughput.
-pub(super) fn percentiles(points: &Points<'_>) -> Option<Chart> {
+pub(super) fn percentiles(points: &Points) -> Option<Chart> {
     let (path, x) = axis_along(points)?;
     let top = best(points)?;
     let curves = points.curves(&path);
@@ -89,11 +89,11 @@ pub(super) fn percentiles(points: &Points<'_>) -> Option<Chart> {
         ("service_p999_us", "p99.9"),
     ];
     let series = figures.iter().enumerate().map(|(style, (measure, name))| {
-        let point = |p: &&Measured<'_>| {
+        let point = |p: &&Measured| {
             let estimate = p.estimates.get(*measure)?;
             let hover = format!("{}: {name} {}", setting(p, curve), time_us(estimate.value));
             let at = Point::at(place_of(points, p, &path)?, estimate.value);
-            Some(Point { range: range(estimate), hover, link: anchor(typical(p)), ..at })
+            Some(Point { range: range(estimate), hover, link: anchor(&typical(p).id), ..at })
         };
         Series {
             name: (*name).into(),

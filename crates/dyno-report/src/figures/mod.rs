@@ -12,8 +12,8 @@ mod time;
 mod waits;
 
 use dyno_analyze::number::ABSENT;
-use dyno_analyze::points::{Axis as PointAxis, AxisValue, Curve, Estimate, Point, Points, SESSIONS};
-use dyno_analyze::whose::{Marked, legend, marked};
+use dyno_analyze::points::{Axis as PointAxis, AxisValue, Curve, Estimate, Point, Points, Repeat, SESSIONS};
+use dyno_analyze::whose::legend;
 use dyno_record::RunRecord;
 
 use crate::chart::Chart;
@@ -38,7 +38,7 @@ pub fn of_run(record: &RunRecord) -> Vec<Chart> {
 }
 
 /// Throughput and petal of several runs as text, for a terminal; empty where they make no curve.
-pub fn text_curves(points: &Points<'_>, glyphs: Glyphs, style: &Style) -> String {
+pub fn text_curves(points: &Points, glyphs: Glyphs, style: &Style) -> String {
     if points.points.len() < 2 {
         return String::new();
     }
@@ -48,7 +48,7 @@ pub fn text_curves(points: &Points<'_>, glyphs: Glyphs, style: &Style) -> String
 }
 
 /// Charts over all points; none where there is only one point, which is no curve.
-pub fn of_points(points: &Points<'_>, ramps: &[Ramp<'_, '_>]) -> Vec<Chart> {
+pub fn of_points(points: &Points, ramps: &[Ramp<'_>]) -> Vec<Chart> {
     if points.points.len() < 2 {
         return Vec::new();
     }
@@ -59,7 +59,7 @@ pub fn of_points(points: &Points<'_>, ramps: &[Ramp<'_, '_>]) -> Vec<Chart> {
 }
 
 /// The axis that curves go along: sessions where they differ, else the rate, else the last axis with quantities.
-pub fn along<'p>(points: &'p Points<'_>) -> Option<&'p PointAxis> {
+pub fn along<'p>(points: &'p Points) -> Option<&'p PointAxis> {
     let named = |path: &str| points.axes.iter().find(|axis| axis.path == path);
     let quantities = |place: usize| {
         points.points.iter().all(|p| p.values.get(place).is_some_and(|value| value.number.is_some()))
@@ -80,13 +80,13 @@ pub fn words(axis: &PointAxis, value: &AxisValue) -> String {
 }
 
 /// What sets a curve apart, in words; empty for the only one.
-fn curve_words(curve: &Curve<'_, '_>) -> String {
+fn curve_words(curve: &Curve<'_>) -> String {
     let words: Vec<String> = curve.fixed.iter().map(|(axis, value)| words(axis, value)).collect();
     words.join(", ")
 }
 
 /// Where a point lies on the axis of this path.
-fn place_of(points: &Points<'_>, point: &Point<'_>, path: &str) -> Option<f64> {
+fn place_of(points: &Points, point: &Point, path: &str) -> Option<f64> {
     let place = points.axes.iter().position(|axis| axis.path == path)?;
     point.values.get(place)?.number
 }
@@ -97,15 +97,14 @@ fn range(estimate: &Estimate) -> Option<(f64, f64)> {
 }
 
 /// The name of the place in a report where a run is told of.
-pub fn anchor(record: &RunRecord) -> String {
-    format!("run-{}", crate::markup::slug(&record.id))
+pub fn anchor(id: &str) -> String {
+    format!("run-{}", crate::markup::slug(id))
 }
 
 /// The legend of the mark for what a chart of `measures` shows; none where others had no part in it.
-fn others(points: &Points<'_>, measures: &[&str]) -> Option<String> {
-    let all: Vec<Marked> =
-        points.points.iter().flat_map(|point| &point.runs).map(|run| marked(run)).collect();
-    legend(&all, |name| measures.contains(&name))
+fn others(points: &Points, measures: &[&str]) -> Option<String> {
+    let runs = points.points.iter().flat_map(|point| &point.runs);
+    legend(runs.map(|run| &run.marked), |name| measures.contains(&name))
 }
 
 /// A sentence with a capital letter; the mark, if it begins with one, stays in front.
@@ -115,9 +114,9 @@ pub(crate) fn capital(text: &str) -> String {
 }
 
 /// The point with the highest throughput.
-pub fn best<'p, 'r>(points: &'p Points<'r>) -> Option<&'p Point<'r>> {
+pub fn best(points: &Points) -> Option<&Point> {
     // Figures from elsewhere may know no operations; then reads from storage are the throughput.
-    let rate = |point: &Point<'_>| {
+    let rate = |point: &Point| {
         let known = ["ops_per_s", READS].into_iter().find_map(|measure| point.get(measure));
         known.unwrap_or(f64::NEG_INFINITY)
     };
@@ -128,9 +127,8 @@ pub fn best<'p, 'r>(points: &'p Points<'r>) -> Option<&'p Point<'r>> {
 pub(crate) const READS: &str = "physical_read_requests_per_s";
 
 /// The run that stands for a point: the one whose throughput is in the middle.
-pub fn typical<'r>(point: &Point<'r>) -> &'r RunRecord {
-    let rate = |record: &&RunRecord| record.ops.get("all").map_or(0.0, |all| all.rate_per_s);
-    let mut runs = point.runs.clone();
-    runs.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+pub fn typical(point: &Point) -> &Repeat {
+    let mut runs: Vec<&Repeat> = point.runs.iter().collect();
+    runs.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     runs[runs.len() / 2]
 }

@@ -10,7 +10,7 @@ use super::curve::{axis_along, hover, name};
 use super::{anchor, capital, others, place_of, range, typical};
 
 /// Of service time against operations.
-pub(super) fn operations(points: &Points<'_>) -> Option<Chart> {
+pub(super) fn operations(points: &Points) -> Option<Chart> {
     // What others measured often has a mean and no percentiles.
     let (time, label) = match points.points.iter().any(|point| point.get("service_p99_us").is_some()) {
         true => ("service_p99_us", "service time, p99"),
@@ -21,7 +21,7 @@ pub(super) fn operations(points: &Points<'_>) -> Option<Chart> {
 }
 
 /// Of read latency against reads and against bytes, where storage takes part.
-pub(super) fn reads(points: &Points<'_>) -> Vec<Option<Chart>> {
+pub(super) fn reads(points: &Points) -> Vec<Option<Chart>> {
     let iops = Some(iops(points)).filter(|measures| measures.source != Source::Client);
     let of = |measures: Option<Measures>, id: &str, title: &str| {
         let measures = measures?;
@@ -49,7 +49,7 @@ pub(super) fn reads(points: &Points<'_>) -> Vec<Option<Chart>> {
 }
 
 fn petal(
-    points: &Points<'_>,
+    points: &Points,
     id: &str,
     title: &str,
     rate: &str,
@@ -60,7 +60,7 @@ fn petal(
     let (path, _) = axis_along(points)?;
     let curves = points.curves(&path);
     let series = curves.iter().enumerate().map(|(style, curve)| {
-        let point = |p: &&Measured<'_>| {
+        let point = |p: &&Measured| {
             let latency = p.estimates.get(time)?;
             let label = place_of(points, p, &path).map_or_else(String::new, |load| format!("{load}"));
             let at = Point::at(p.get(rate)?, latency.value);
@@ -68,7 +68,7 @@ fn petal(
                 range: range(latency),
                 label,
                 hover: hover(p, curve),
-                link: anchor(typical(p)),
+                link: anchor(&typical(p).id),
                 ..at
             })
         };

@@ -17,11 +17,11 @@ const DRAWN: usize = 48;
 
 /// A curve along sessions.
 #[derive(Debug)]
-pub struct Ramp<'p, 'r> {
+pub struct Ramp<'p> {
     /// What sets it apart, in words; empty for the only one.
     pub name: String,
     /// Its points.
-    pub points: Vec<&'p Point<'r>>,
+    pub points: Vec<&'p Point>,
     /// Its loads.
     pub loads: Vec<Load>,
     /// The law that fits, or why there is none.
@@ -29,11 +29,11 @@ pub struct Ramp<'p, 'r> {
 }
 
 /// The ramps of `points`; none where sessions were not varied.
-pub fn ramps<'p, 'r>(points: &'p Points<'r>) -> Vec<Ramp<'p, 'r>> {
+pub fn ramps<'p>(points: &'p Points) -> Vec<Ramp<'p>> {
     if !points.axes.iter().any(|axis| axis.path == SESSIONS) {
         return Vec::new();
     }
-    let ramp = |curve: dyno_analyze::points::Curve<'p, 'r>| {
+    let ramp = |curve: dyno_analyze::points::Curve<'p>| {
         let loads = curve.loads(OPS, "service_mean_us");
         Ramp { name: super::curve_words(&curve), fit: scalability(&loads, SEED), points: curve.points, loads }
     };
@@ -41,7 +41,7 @@ pub fn ramps<'p, 'r>(points: &'p Points<'r>) -> Vec<Ramp<'p, 'r>> {
 }
 
 /// The fit of number `style` as a dashed curve over the sessions measured; none where no law fits.
-pub(super) fn drawn(ramp: &Ramp<'_, '_>, style: usize) -> Option<Series> {
+pub(super) fn drawn(ramp: &Ramp<'_>, style: usize) -> Option<Series> {
     let scalability = ramp.fit.as_ref().ok()?;
     let fit = Some(scalability.best()).filter(|fit| scalability.shows(fit))?;
     let sessions = ramp.loads.iter().map(|load| load.sessions);

@@ -11,11 +11,11 @@ use super::{anchor, curve_words, place_of, typical};
 const COLUMNS_MAX: usize = 60;
 
 /// A part: its name, and its value at a point.
-pub(super) type Part<'a> = (String, Box<dyn Fn(&Measured<'_>) -> Option<f64> + 'a>);
+pub(super) type Part<'a> = (String, Box<dyn Fn(&Measured) -> Option<f64> + 'a>);
 
 /// The chart `blank` with the parts at every point as columns, in groups by curve.
 pub(super) fn columns(
-    points: &Points<'_>,
+    points: &Points,
     parts: &[Part<'_>],
     show: fn(f64) -> String,
     mut blank: Chart,
@@ -25,11 +25,11 @@ pub(super) fn columns(
     let few = points.points.len() <= COLUMNS_MAX;
     let best = super::best(points);
     let holds_best =
-        |curve: &&Curve<'_, '_>| curve.points.iter().any(|p| best.is_some_and(|b| std::ptr::eq(*p, b)));
+        |curve: &&Curve<'_>| curve.points.iter().any(|p| best.is_some_and(|b| std::ptr::eq(*p, b)));
     let shown: Vec<_> = curves.iter().filter(|curve| few || holds_best(curve)).collect();
-    let places: Vec<(&Curve<'_, '_>, &Measured<'_>)> =
+    let places: Vec<(&Curve<'_>, &Measured)> =
         shown.iter().flat_map(|curve| curve.points.iter().map(move |point| (*curve, *point))).collect();
-    let category = |&(curve, point): &(&Curve<'_, '_>, &Measured<'_>)| Category {
+    let category = |&(curve, point): &(&Curve<'_>, &Measured)| Category {
         label: place_of(points, point, &path).map_or_else(String::new, |value| format!("{value}")),
         group: curve_words(curve),
     };
@@ -38,7 +38,7 @@ pub(super) fn columns(
         let points = places.iter().enumerate().filter_map(|(i, (curve, point))| {
             let y = value(point)?;
             let hover = format!("{}: {name} {}", setting(point, curve), show(y));
-            Some(Point { hover, link: anchor(typical(point)), ..Point::at(i as f64, y) })
+            Some(Point { hover, link: anchor(&typical(point).id), ..Point::at(i as f64, y) })
         });
         Series { name: name.clone(), kind: Kind::Column, style, points: points.collect() }
     });

@@ -9,7 +9,7 @@ use super::curve::{along_curves, axis_along};
 use super::ramp::drawn;
 use super::{OPS, Ramp, best, place_of};
 
-pub(super) fn throughput(points: &Points<'_>, ramps: &[Ramp<'_, '_>]) -> Option<Chart> {
+pub(super) fn throughput(points: &Points, ramps: &[Ramp<'_>]) -> Option<Chart> {
     let (path, x) = axis_along(points)?;
     let mut marks = Vec::new();
     if let Some((top, rate)) = best(points).and_then(|point| Some((point, point.get("ops_per_s")?))) {
@@ -20,7 +20,7 @@ pub(super) fn throughput(points: &Points<'_>, ramps: &[Ramp<'_, '_>]) -> Option<
     let by = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
     let mut series = along_curves(points, &path, OPS);
     if path == SESSIONS {
-        let style = |ramp: &Ramp<'_, '_>| {
+        let style = |ramp: &Ramp<'_>| {
             series.iter().find(|s| s.name == ramp.name || ramp.name.is_empty()).map_or(0, |s| s.style)
         };
         let fits: Vec<_> = ramps.iter().filter_map(|ramp| drawn(ramp, style(ramp))).collect();

@@ -26,9 +26,9 @@ fn events(record: &RunRecord) -> &[WaitTime] {
 }
 
 /// Average sessions in each event over all runs of a point.
-fn averages(point: &Measured<'_>) -> BTreeMap<String, f64> {
+fn averages(point: &Measured) -> BTreeMap<String, f64> {
     let mut sums = BTreeMap::new();
-    for event in point.runs.iter().flat_map(|record| events(record)) {
+    for event in point.runs.iter().flat_map(|run| &run.waits) {
         *sums.entry(event_name(event)).or_insert(0.0) += event.average_sessions / point.runs.len() as f64;
     }
     sums
@@ -48,7 +48,7 @@ fn blank(id: &str, title: &str) -> Chart {
     }
 }
 
-pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
+pub(super) fn of_points(points: &Points) -> Option<Chart> {
     let mut total: BTreeMap<String, f64> = BTreeMap::new();
     for (name, value) in points.points.iter().flat_map(averages) {
         *total.entry(name).or_insert(0.0) += value;
@@ -63,7 +63,7 @@ pub(super) fn of_points(points: &Points<'_>) -> Option<Chart> {
         parts.push((name, Box::new(move |point| averages(point).get(&key).copied())));
     }
     if !rest.is_empty() {
-        let sum = move |point: &Measured<'_>| -> Option<f64> {
+        let sum = move |point: &Measured| -> Option<f64> {
             let averages = averages(point);
             Some(rest.iter().filter_map(|name| averages.get(name)).sum())
         };

@@ -10,19 +10,17 @@ use crate::audit::{ORDER, audit_summary, spoken};
 use crate::figures::{anchor, timed};
 use crate::grid::{Cell, Grid, Head};
 use crate::report::Report;
+use crate::seen::{Grave, LISTED_MAX, is_grave};
 use crate::text::clean;
 
 use super::grid::table;
-
-/// Runs whose failed checks and warnings are listed one by one.
-const RUNS_LISTED_MAX: usize = 50;
 
 pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
     html! {
         h2 { "One run closely" }
         p {
-            @if report.records.len() > 1 { "At the highest throughput: " }
-            a href={"#" (anchor(record))} { (clean(&record.id)) }
+            @if report.seen.runs > 1 { "At the highest throughput: " }
+            a href={"#" (anchor(&record.id))} { (clean(&record.id)) }
             @if record.sessions() > 0 { ", " (number::sessions(record.sessions().into())) } @if record.knows("workload.update_pct") { ", " (record.plan.workload.update_pct) " % updates" } "."
         }
     }
@@ -109,13 +107,15 @@ fn metrics(record: &RunRecord) -> Grid {
 
 /// The whole audit of the run looked at closely, and what failed or warned in the others.
 pub(super) fn audit(report: &Report<'_>) -> Markup {
-    let whole = report.close.or_else(|| report.records.first());
-    let grave = |check: &&AuditCheck| matches!(check.status, CheckStatus::Fail | CheckStatus::Warn);
-    let others = report.records.iter().filter(|record| whole.is_none_or(|whole| whole.id != record.id));
-    let others: Vec<_> = others.filter(|record| record.audit.iter().any(|check| grave(&check))).collect();
+    let whole = report.shown();
+    let (graves, first) = &report.seen.grave;
+    let others: Vec<&Grave> =
+        first.iter().filter(|grave| whole.is_none_or(|whole| whole.id != grave.id)).collect();
+    let own = whole.is_some_and(|whole| whole.audit.iter().any(is_grave));
+    let others_more = (graves - usize::from(own)).saturating_sub(LISTED_MAX);
     html! {
         @if let Some(record) = whole {
-            p { "Run " a href={"#" (anchor(record))} { (clean(&record.id)) } ": " (audit_summary(&record.audit)) "." }
+            p { "Run " a href={"#" (anchor(&record.id))} { (clean(&record.id)) } ": " (audit_summary(&record.audit)) "." }
             (table(&checks(&record.audit.iter().collect::<Vec<_>>()), "audit"))
             @for (at, target) in record.targets.iter().enumerate() {
                 @if let Some(own) = &target.own {
@@ -128,13 +128,13 @@ pub(super) fn audit(report: &Report<'_>) -> Markup {
         }
         @if !others.is_empty() {
             h3 { "Failed checks and warnings of other runs" }
-            @for record in others.iter().take(RUNS_LISTED_MAX) {
+            @for grave in others.iter().take(LISTED_MAX) {
                 details {
-                    summary { (clean(&record.id)) ": " (audit_summary(&record.audit)) }
-                    (table(&checks(&record.audit.iter().filter(grave).collect::<Vec<_>>()), "audit of another run"))
+                    summary { (clean(&grave.id)) ": " (grave.summary) }
+                    (table(&checks(&grave.checks.iter().collect::<Vec<_>>()), "audit of another run"))
                 }
             }
-            @if others.len() > RUNS_LISTED_MAX { p { "and " (count((others.len() - RUNS_LISTED_MAX) as u64)) " more runs, in the embedded records." } }
+            @if others_more > 0 { p { "and " (count(others_more as u64)) " more runs, in the embedded records." } }
         }
     }
 }

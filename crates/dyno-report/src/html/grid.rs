@@ -7,12 +7,18 @@ use crate::text::clean;
 
 /// The table, in a box that scrolls sideways where there is no room.
 pub(super) fn table(grid: &Grid, name: &str) -> Markup {
+    let rows = html! { @for (name, cells) in &grid.rows { (row(&grid.heads, name, cells)) } };
+    table_of(&grid.heads, name, &rows)
+}
+
+/// The same of rows that are made already.
+pub(super) fn table_of(heads: &[Head], name: &str, rows: &Markup) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-label=(name) {
             table {
                 thead {
                     tr {
-                        @for head in &grid.heads {
+                        @for head in heads {
                             th scope="col" class=[head.figures.then_some("n")] title=[(!head.explained.is_empty()).then_some(&head.explained)] {
                                 (clean(&head.label))
                                 @if !head.unit.is_empty() { br; small { (clean(&head.unit)) } }
@@ -20,17 +26,20 @@ pub(super) fn table(grid: &Grid, name: &str) -> Markup {
                         }
                     }
                 }
-                tbody {
-                    @for (name, cells) in &grid.rows {
-                        tr id=[(!name.is_empty()).then_some(name)] {
-                            @for (cell, head) in cells.iter().zip(&grid.heads) {
-                                td class=(class(head, cell)) {
-                                    @if cell.link.is_empty() { (clean(&cell.text)) }
-                                    @else { a href={"#" (cell.link)} { (clean(&cell.text)) } }
-                                }
-                            }
-                        }
-                    }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// One row.
+pub(super) fn row(heads: &[Head], name: &str, cells: &[Cell]) -> Markup {
+    html! {
+        tr id=[(!name.is_empty()).then_some(name)] {
+            @for (cell, head) in cells.iter().zip(heads) {
+                td class=(class(head, cell)) {
+                    @if cell.link.is_empty() { (clean(&cell.text)) }
+                    @else { a href={"#" (cell.link)} { (clean(&cell.text)) } }
                 }
             }
         }

@@ -10,27 +10,44 @@ mod page;
 mod pages;
 mod platform;
 
+use std::io::Write;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use dyno_record::RecordError;
 use sha2::{Digest as _, Sha256};
 
 use crate::chart::palette::{DARK, LIGHT, page_rules, variables};
 use crate::report::Report;
+use crate::run_rows;
+use crate::runs::RunsError;
 
 pub use pages::{Section, pages};
 
 const SCRIPT: &str = include_str!("script.js");
 const STYLE: &str = include_str!("style.css");
 
-/// The page. `made_at` is when, as it is shown.
+/// Writes the page. `made_at` is when, as it is shown. Rows and records of the runs are written one after the other, into the
+/// holes that the page has for them.
 ///
 /// # Errors
-/// A record cannot be written as JSON.
-pub fn html(report: &Report<'_>, made_at: &str) -> Result<String, RecordError> {
-    let embedded = crate::embedded::element(report.records, &report.conclusions)?;
-    Ok(page::page(report, made_at, &embedded).into_string())
+/// A run cannot be read, or the page cannot be written.
+pub fn html(report: &Report<'_>, made_at: &str, out: &mut dyn Write) -> Result<(), RunsError> {
+    let page = page::page(report, made_at).into_string();
+    let mut parts = page.split(HOLE);
+    let mut part = || parts.next().unwrap_or_default().as_bytes();
+    out.write_all(part())?;
+    let heads = run_rows::heads();
+    report.each(|record| {
+        let (name, cells) = run_rows::row(record);
+        Ok(out.write_all(grid::row(&heads, &name, &cells).into_string().as_bytes())?)
+    })?;
+    out.write_all(part())?;
+    crate::embedded::write(report, out)?;
+    Ok(out.write_all(part())?)
 }
+
+/// Stands where rows and records go; no text of a page has such a character.
+const HOLE: char = '\0';
 
 /// The style sheet with both appearances.
 fn style() -> String {

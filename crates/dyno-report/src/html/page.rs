@@ -7,11 +7,12 @@ use crate::chart::Chart;
 use crate::chart::svg::{Look, svg};
 use crate::conclusion;
 use crate::report::Report;
-use crate::reported::{Overview, overviews};
+use crate::reported::Overview;
+use crate::run_rows;
 use crate::targets::targets_grid;
 use crate::text::clean;
 
-use super::{SCRIPT, closely, grid, platform, policy, style};
+use super::{HOLE, SCRIPT, closely, grid, platform, policy, style};
 
 /// Sections after the answer: name in links, title.
 const SECTIONS: [(&str, &str); 8] = [
@@ -25,11 +26,12 @@ const SECTIONS: [(&str, &str); 8] = [
     ("platform", "Platform"),
 ];
 
-pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup {
+pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
     let style = style();
     let answer = report.answer();
     let title = title(report);
-    let reported = overviews(report.records);
+    let reported = report.seen.reported.all();
+    let hole = PreEscaped(HOLE.to_string());
     let shown = |name: &str| match name {
         "reported" => !reported.is_empty(),
         "conclusion" => !report.conclusions.is_empty(),
@@ -75,7 +77,7 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                         section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
                     }
                     section id="results" { h2 { "Results" } (results(report)) }
-                    @if let Some(record) = report.close {
+                    @if let Some(record) = &report.close {
                         section id="closely" { (closely::closely(record, report)) (charts(&report.close_charts)) (closely::tables(record)) }
                     }
                     section id="audit" { h2 { "Audit" } (closely::audit(report)) }
@@ -84,11 +86,11 @@ pub(super) fn page(report: &Report<'_>, made_at: &str, embedded: &str) -> Markup
                     section id="runs" {
                         h2 { "Runs" }
                         p { "The whole record of every run is embedded in this page: " code { "dyno import" } " takes them out again." }
-                        (grid::table(&report.runs_grid(), "all runs"))
+                        (grid::table_of(&run_rows::heads(), "all runs", &hole))
                     }
                 }
                 div id="tip" role="status" hidden {}
-                (PreEscaped(embedded))
+                (hole)
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -111,7 +113,7 @@ fn overview(reported: &[Overview]) -> Markup {
 
 /// The class of the answer: that there is none, or that it is from elsewhere.
 fn tone(report: &Report<'_>, found: bool) -> Option<&'static str> {
-    let imported = report.close.is_some_and(|record| record.status == Status::Imported);
+    let imported = report.close.as_ref().is_some_and(|record| record.status == Status::Imported);
     match (found, imported) {
         (false, _) => Some("none"),
         (true, true) => Some("foreign"),
@@ -130,7 +132,7 @@ fn conclusions(report: &Report<'_>) -> Markup {
 }
 
 fn title(report: &Report<'_>) -> String {
-    let Some(first) = report.records.first() else { return "no runs".into() };
+    let Some(first) = &report.seen.first else { return "no runs".into() };
     let names = first.targets.iter().map(|t| format!("{} {}", t.identity.product, t.identity.version));
     let database = match names.collect::<Vec<_>>() {
         names if names.is_empty() => first.plan.target.url.to_string(),
@@ -141,22 +143,20 @@ fn title(report: &Report<'_>) -> String {
         "" => String::new(),
         database => format!(" on {}", clean(database)),
     };
-    match report.records.len() {
+    match report.seen.runs {
         1 => format!("Run {}{on}", clean(&first.id)),
         count => format!("{count} runs{on}"),
     }
 }
 
 fn made(report: &Report<'_>, made_at: &str) -> String {
-    let dated: Vec<_> = report.records.iter().filter(|record| record.is_dated()).collect();
-    let first = dated.iter().map(|record| record.started_at.as_str()).min().unwrap_or_default();
-    let last = dated.iter().map(|record| record.ended_at.as_str()).max().unwrap_or_default();
     let day = |time: &str| clean(time.get(..19).unwrap_or(time)).replace('T', " ");
-    match dated.is_empty() {
-        true => {
-            format!("imported; the source does not tell when it was measured; report made {}", day(made_at))
+    let made = day(made_at);
+    match &report.seen.measured {
+        None => format!("imported; the source does not tell when it was measured; report made {made}"),
+        Some((first, last)) => {
+            format!("measured {} to {} UTC; report made {made}", day(first), day(last))
         }
-        false => format!("measured {} to {} UTC; report made {}", day(first), day(last), day(made_at)),
     }
 }
 
@@ -180,7 +180,7 @@ fn results(report: &Report<'_>) -> Markup {
             p class="dim" { "One row for each setting: medians over its runs; percentiles of the runs' histograms added together." }
             (grid::table(&report.grid(), "results"))
             @if let Some(legend) = report.legend() { p class="legend" { (clean(&legend)) } }
-            @if let Some(targets) = report.close.and_then(targets_grid) {
+            @if let Some(targets) = report.close.as_ref().and_then(targets_grid) {
                 h3 { "Targets" }
                 p class="dim" { "Each target's own figures, and their total." }
                 (grid::table(&targets, "targets"))
@@ -198,7 +198,7 @@ fn results(report: &Report<'_>) -> Markup {
             p { "These runs count nowhere above." }
             ul class="left-out" {
                 @for out in left_out {
-                    li { a href={"#" (crate::figures::anchor(out.record))} { (clean(&out.record.id)) } " " (clean(&out.reason)) }
+                    li { a href={"#" (crate::figures::anchor(&out.id))} { (clean(&out.id)) } " " (clean(&out.reason)) }
                 }
             }
         }

@@ -6,7 +6,7 @@ use dyno_analyze::number::bytes;
 use dyno_record::RunRecord;
 use maud::{Markup, html};
 
-use crate::facts::{differences, facts};
+use crate::facts::facts;
 use crate::grid::{Cell, Grid, Head};
 use crate::report::Report;
 use crate::text::clean;
@@ -18,9 +18,9 @@ const VALUES_MAX: usize = 6;
 
 pub(super) fn differed(report: &Report<'_>) -> Markup {
     let axes = &report.points.axes;
-    let differences = differences(report.records, &report.points);
+    let differences = report.seen.facts.differences(axes);
     html! {
-        @if report.records.len() < 2 {
+        @if report.seen.runs < 2 {
             p { "One run: there is nothing to differ from." }
         } @else {
             p {
@@ -47,7 +47,7 @@ pub(super) fn differed(report: &Report<'_>) -> Markup {
 }
 
 pub(super) fn platform(report: &Report<'_>) -> Markup {
-    let Some(record) = report.close.or_else(|| report.records.first()) else {
+    let Some(record) = report.shown() else {
         return html! { p { "No run." } };
     };
     let mut rest: BTreeMap<String, String> = facts(record);

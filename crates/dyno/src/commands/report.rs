@@ -1,45 +1,72 @@
 //! `dyno report`: runs as one page, a picture, or a table for other programs.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::collections::BTreeSet;
+use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use dyno_campaign::{conclusions, files, select};
-use dyno_report::{ExportError, Exporter, Request, exporters};
+use dyno_record::{Repository, RunId, RunRecord};
+use dyno_report::{ExportError, Exporter, Report, Request, Runs, RunsError, exporters};
 
-use crate::cli::{Common, Report};
+use crate::cli::{self, Common};
 use crate::context;
 use crate::exit::{Exit, usage};
 use crate::output::Output;
 use crate::talk::Talk;
 
-pub(super) fn run(common: &Common, args: &Report, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &Common, args: &cli::Report, talk: &Talk) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;
     let output = output(args, exporter.as_ref())?;
     let repository = context::repository_to_read(common)?;
-    let mut records = select::records(&repository, &args.runs.join(","))?;
-    records.sort_by(|a, b| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id)));
-    let conclusions = conclusions::of(&repository, &records)?;
-    let report = dyno_report::Report::concluded(&records, conclusions);
+    let ids = repository.recorded(select::runs(&repository, &args.runs.join(","))?)?;
+    let mut report = Report::over(Selected { repository: &repository, ids: &ids })?;
+    let here: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+    report.conclusions = conclusions::of_named(&repository, &report.seen.parts, |id| here.contains(id))?;
     let request = Request { made_at: dyno_record::now_rfc3339(), chart: args.chart.clone() };
-    let bytes = exporter.export(&report, &request).map_err(explained)?;
     match &output {
         Some(path) => {
-            files::replace(path, &bytes).with_context(|| format!("{} cannot be written", path.display()))?;
+            let write = |out: &mut dyn Write| -> Result<(), ExportError> {
+                let mut out = BufWriter::new(out);
+                exporter.export(&report, &request, &mut out)?;
+                Ok(out.flush()?)
+            };
+            files::replace_with(path, write).map_err(|error| match error {
+                ExportError::Runs(RunsError::Write(error)) => {
+                    anyhow::Error::from(error).context(format!("{} cannot be written", path.display()))
+                }
+                error => explained(error),
+            })?;
             talk.say(&report.answer().line);
             talk.say(&format!("written: {}", path.display()));
         }
         None => {
             let mut out = if exporter.name() == "json" { Output::json() } else { Output::text() };
-            out.write_all(&bytes)?;
+            exporter.export(&report, &request, &mut out).map_err(explained)?;
             out.flush()?;
         }
     }
     Ok(Exit::Done)
 }
 
+/// The runs of a repository, each read when it is its turn.
+#[derive(Debug)]
+struct Selected<'r> {
+    repository: &'r Repository,
+    ids: &'r [RunId],
+}
+
+impl Runs for Selected<'_> {
+    fn each(&self, take: &mut dyn FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError> {
+        self.ids.iter().try_for_each(|id| take(&self.repository.load(id)?))
+    }
+
+    fn one(&self, id: &str) -> Result<RunRecord, RunsError> {
+        Ok(self.repository.load(id)?)
+    }
+}
+
 /// The format that was asked for: by name, by the ending of the file, or HTML.
-fn exporter(args: &Report, json: bool) -> anyhow::Result<Box<dyn Exporter>> {
+fn exporter(args: &cli::Report, json: bool) -> anyhow::Result<Box<dyn Exporter>> {
     let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
     let wanted = match (&args.format, json, ending) {
         (Some(format), _, _) => format.clone(),
@@ -59,7 +86,7 @@ fn exporter(args: &Report, json: bool) -> anyhow::Result<Box<dyn Exporter>> {
 }
 
 /// The file to write; stdout for formats that pipes read, unless a file is named.
-fn output(args: &Report, exporter: &dyn Exporter) -> anyhow::Result<Option<PathBuf>> {
+fn output(args: &cli::Report, exporter: &dyn Exporter) -> anyhow::Result<Option<PathBuf>> {
     match args.output.as_deref() {
         Some(path) if path == Path::new("-") => Ok(None),
         Some(path) => Ok(Some(path.to_owned())),
@@ -76,6 +103,7 @@ fn output(args: &Report, exporter: &dyn Exporter) -> anyhow::Result<Option<PathB
 fn explained(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::NoSuchChart { .. } => usage(error.to_string(), "leave out --chart for all of them"),
+        ExportError::Runs(RunsError::Write(error)) => error.into(),
         error => error.into(),
     }
 }

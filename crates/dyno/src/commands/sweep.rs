@@ -97,7 +97,7 @@ fn conclude(swept: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
     Ok(swept.worst.into())
 }
 
-fn as_json(swept: &Concluded, points: &dyno_analyze::Points<'_>) -> serde_json::Value {
+fn as_json(swept: &Concluded, points: &dyno_analyze::Points) -> serde_json::Value {
     let axes: Vec<_> = points.axes.iter().map(|axis| axis.path.as_str()).collect();
     let points: Vec<_> = points
         .points

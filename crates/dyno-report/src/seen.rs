@@ -1,0 +1,97 @@
+//! What a report says of all runs together, gathered from run to run.
+
+use dyno_analyze::whose::{Legend, marked};
+use dyno_record::{AuditCheck, CheckStatus, PartOf, RunRecord, Status};
+
+use crate::audit::audit_summary;
+use crate::facts::Facts;
+use crate::reported::Overviews;
+use crate::result::has_result;
+
+/// Runs whose failed checks and warnings are listed one by one.
+pub(crate) const LISTED_MAX: usize = 50;
+
+/// All runs together.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// How many there are.
+    pub runs: usize,
+    /// The first of them.
+    pub first: Option<RunRecord>,
+    /// The sweeps, searches, soaks and A/B comparisons that they are of.
+    pub parts: Vec<String>,
+    /// The one that all of them are of.
+    pub part_of: Option<PartOf>,
+    /// How many are imported.
+    pub imported: usize,
+    /// When the first was begun and the last ended, of those that tell.
+    pub measured: Option<(String, String)>,
+    /// The legend of the mark, for runs with a result.
+    pub legend: Legend,
+    /// What databases' own reports begin with.
+    pub reported: Overviews,
+    /// Facts of plan and platform.
+    pub facts: Facts,
+    /// How many have failed checks or warnings, and those of the first.
+    pub(crate) grave: (usize, Vec<Grave>),
+}
+
+/// Failed checks and warnings of one run.
+#[derive(Debug)]
+pub(crate) struct Grave {
+    pub(crate) id: String,
+    pub(crate) summary: String,
+    pub(crate) checks: Vec<AuditCheck>,
+}
+
+/// Whether a check failed or warned.
+pub(crate) fn is_grave(check: &AuditCheck) -> bool {
+    matches!(check.status, CheckStatus::Fail | CheckStatus::Warn)
+}
+
+impl Seen {
+    /// The next run.
+    pub(crate) fn see(&mut self, record: &RunRecord) {
+        let part = record.part_of.as_ref();
+        if self.runs == 0 {
+            self.first = Some(record.clone());
+            self.part_of = part.cloned();
+        } else if self.part_of.as_ref().is_some_and(|all| part.is_none_or(|part| part.id != all.id)) {
+            self.part_of = None;
+        }
+        if let Some(part) = part.filter(|part| !self.parts.contains(&part.id)) {
+            self.parts.push(part.id.clone());
+        }
+        self.runs += 1;
+        self.imported += usize::from(record.status == Status::Imported);
+        if record.is_dated() {
+            let (first, last) =
+                self.measured.get_or_insert_with(|| (record.started_at.clone(), String::new()));
+            if record.started_at < *first {
+                first.clone_from(&record.started_at);
+            }
+            if record.ended_at > *last {
+                last.clone_from(&record.ended_at);
+            }
+        }
+        if has_result(record) {
+            self.legend.add(&marked(record));
+        }
+        self.reported.see(record);
+        self.facts.see(record);
+        self.note_grave(record);
+    }
+
+    fn note_grave(&mut self, record: &RunRecord) {
+        let checks: Vec<AuditCheck> = record.audit.iter().filter(|check| is_grave(check)).cloned().collect();
+        if checks.is_empty() {
+            return;
+        }
+        let (runs, first) = &mut self.grave;
+        *runs += 1;
+        // One more than is listed: the run that is shown closely is not.
+        if first.len() <= LISTED_MAX {
+            first.push(Grave { id: record.id.clone(), summary: audit_summary(&record.audit), checks });
+        }
+    }
+}
