@@ -46,7 +46,8 @@ fn axes(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<Axis> {
     let sides = [a, b].map(|side| Settings::of(side.iter().copied()));
     let follow = sides.iter().all(Settings::schemas_follow);
     let mut axes = Settings::of(a.iter().chain(b).copied()).candidates();
-    axes.retain(|axis| !FACTS.contains(&axis.path.as_str()) && !(follow && axis.path == SCHEMAS));
+    axes.retain(|axis| !FACTS.contains(&axis.path.as_str()));
+    axes.retain(|axis| !follow || axis.path != SCHEMAS);
     axes.retain(|axis| sides.iter().any(|side| side.differ_in(axis)));
     axes
 }

@@ -32,7 +32,7 @@ pub struct Axis {
 /// How to tell a record's value on an axis.
 #[derive(Clone, Copy)]
 enum Value {
-    Fact(fn(&RunRecord) -> Option<String>),
+    Fact(Fact),
     Label,
     Key(&'static Key),
 }
@@ -151,8 +151,11 @@ pub(crate) fn sessions(record: &RunRecord) -> u32 {
 /// Labels of imported records that say when, and set no group apart: instances of one cluster share them.
 const MOMENTS: [&str; 5] = ["begin_snap", "end_snap", "begin_time", "end_time", "startup_time"];
 
+/// What a run says of itself.
+type Fact = fn(&RunRecord) -> Option<String>;
+
 /// What sets platforms apart is an axis, so that runs on two of them are never taken for repeats.
-const FACTS: [(&str, fn(&RunRecord) -> Option<String>); 6] = [
+const FACTS: [(&str, Fact); 6] = [
     ("variant", |record| Some(record.variant.clone().unwrap_or_default())),
     ("side", |record| {
         let side = record.part_of.as_ref().and_then(|part| part.side.clone());

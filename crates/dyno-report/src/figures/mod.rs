@@ -59,7 +59,7 @@ pub fn of_points(points: &Points, ramps: &[Ramp<'_>]) -> Vec<Chart> {
 }
 
 /// The axis that curves go along: sessions where they differ, else the rate, else the last axis with quantities.
-pub fn along<'p>(points: &'p Points) -> Option<&'p PointAxis> {
+pub fn along(points: &Points) -> Option<&PointAxis> {
     let named = |path: &str| points.axes.iter().find(|axis| axis.path == path);
     let quantities = |place: usize| {
         points.points.iter().all(|p| p.values.get(place).is_some_and(|value| value.number.is_some()))
