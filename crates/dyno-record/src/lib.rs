@@ -8,6 +8,7 @@ pub mod change;
 pub mod class;
 pub mod counter;
 pub mod counting;
+mod finite;
 pub mod id;
 pub mod imported;
 pub mod json;

@@ -20,6 +20,9 @@ pub(super) const VERSION: i64 = 7;
 /// How long another process may keep the file locked before we give up.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
 
+/// Pages that are held while records are written, in KiB.
+const CACHE_KIB: i64 = 8 << 10;
+
 /// The pause between two attempts where SQLite does not wait by itself.
 const RETRY_PAUSE: Duration = Duration::from_millis(10);
 
@@ -149,6 +152,8 @@ impl Repository {
         // A record that was acknowledged survives a power failure, too.
         repository.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
         repository.connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+        // Thousands of records come in one transaction; pages that do not fit are written more than once.
+        repository.connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
         repository.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK").map_err(failed)?;
         repository.check_version()?;
         Ok(repository)

@@ -3,27 +3,52 @@
 
 use jiff::Timestamp;
 
-use super::{RepositoryError, pack};
+use super::{Mark, RepositoryError, pack};
+use crate::id::RunId;
 use crate::json::RecordError;
+use crate::metric::{Metric, Unit};
+use crate::part::PartOf;
 use crate::record::RunRecord;
+use crate::window::Window;
 
-/// A record with the form in which it is kept.
+/// A record in the form in which it is kept: the columns of lists, and the whole of it compressed.
 #[derive(Debug)]
 pub struct PackedRecord {
-    /// The record.
-    pub record: RunRecord,
-    pub(super) form: Form,
-}
-
-/// What is kept of a record beside its summary.
-#[derive(Debug)]
-pub(super) struct Form {
+    pub(super) id: RunId,
+    pub(super) started_at: String,
     /// When it began, in microseconds of the Unix epoch.
     pub(super) started_us: i64,
+    pub(super) status: &'static str,
+    pub(super) engine: String,
+    pub(super) target: String,
+    pub(super) sessions: u32,
+    pub(super) update_pct: u32,
+    pub(super) ops_per_s: Option<f64>,
+    pub(super) p99_us: Option<f64>,
+    pub(super) logical_reads_per_s: Option<f64>,
+    pub(super) physical_reads_per_s: Option<f64>,
+    pub(super) redo_mb_per_s: Option<f64>,
+    pub(super) seconds: Option<f64>,
+    pub(super) reason: Option<String>,
+    pub(super) part_of: Option<PartOf>,
+    pub(super) database: String,
+    pub(super) undated: bool,
+    pub(super) marked: String,
+    /// Names under which it is found beside its own.
+    pub(super) marks: Vec<(Mark, String)>,
+    /// Whether its series is an overview, and the intervals are stored apart.
+    pub(super) is_overview: bool,
     /// Length of the JSON.
     pub(super) json_bytes: usize,
     /// The JSON, compressed.
     pub(super) packed: Vec<u8>,
+}
+
+impl PackedRecord {
+    /// The name of the run.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
 }
 
 /// Brings records into the form in which they are kept, one after the other. Each thread has its own.
@@ -45,17 +70,69 @@ impl Packer {
     /// Packs a record.
     ///
     /// # Errors
-    /// The record cannot be written as JSON, or its start is no moment.
-    pub fn pack(&mut self, record: RunRecord) -> Result<PackedRecord, RepositoryError> {
-        let form = self.form(&record)?;
-        Ok(PackedRecord { record, form })
+    /// The record cannot be written as JSON and read back, or its start is no moment.
+    pub fn pack(&mut self, record: &RunRecord) -> Result<PackedRecord, RepositoryError> {
+        self.packed(record, record.to_json())
     }
 
-    pub(super) fn form(&mut self, record: &RunRecord) -> Result<Form, RepositoryError> {
-        let json =
-            record.to_json().map_err(|source| RepositoryError::Record { id: record.id.clone(), source })?;
-        let started_us = microseconds(&record.id, &record.started_at)?;
-        Ok(Form { started_us, json_bytes: json.len(), packed: self.compressor.pack(&json) })
+    /// Packs one of thousands of records that differ in figures and texts, whose plan was read back as JSON before.
+    ///
+    /// # Errors
+    /// As [`Packer::pack`].
+    pub fn pack_known_plan(&mut self, record: &RunRecord) -> Result<PackedRecord, RepositoryError> {
+        self.packed(record, record.to_json_of_known_plan())
+    }
+
+    fn packed(
+        &mut self,
+        record: &RunRecord,
+        json: Result<String, RecordError>,
+    ) -> Result<PackedRecord, RepositoryError> {
+        let json = json.map_err(|source| RepositoryError::Record { id: record.id.clone(), source })?;
+        let all = record.ops.get("all");
+        let join = |part: fn(&crate::TargetFacts) -> &str| {
+            record.targets.iter().map(part).collect::<Vec<_>>().join(" ")
+        };
+        let tags = record.tags.iter().map(|tag| (Mark::Tag, tag.clone()));
+        let variant = record.variant.iter().map(|variant| (Mark::Variant, variant.clone()));
+        Ok(PackedRecord {
+            id: record.id.clone(),
+            started_at: record.started_at.clone(),
+            started_us: microseconds(&record.id, &record.started_at)?,
+            status: record.status.name(),
+            engine: join(|target| &target.engine),
+            target: join(|target| &target.url),
+            sessions: record.sessions(),
+            update_pct: record.plan.workload.update_pct,
+            ops_per_s: all.map(|all| all.rate_per_s).or_else(|| value(record, "ops_per_s")),
+            p99_us: all.and_then(|all| all.response_us.p99),
+            logical_reads_per_s: value(record, "logical_reads_per_s"),
+            physical_reads_per_s: value(record, "physical_reads_per_s"),
+            redo_mb_per_s: redo_mb_per_s(record),
+            seconds: record.window.as_ref().map(Window::work_seconds),
+            reason: record.reasons.first().cloned(),
+            part_of: record.part_of.clone(),
+            database: record.databases(),
+            undated: !record.is_dated(),
+            marked: record.marked().join(" "),
+            marks: tags.chain(variant).collect(),
+            is_overview: record.series.full.is_some(),
+            json_bytes: json.len(),
+            packed: self.compressor.pack(&json),
+        })
+    }
+}
+
+fn value(record: &RunRecord, metric: &str) -> Option<f64> {
+    record.metrics.get(metric).and_then(Metric::value).filter(|value| value.is_finite())
+}
+
+/// Redo in MB/s, from `redo_bytes_per_s` in whichever of the two units it was written.
+fn redo_mb_per_s(record: &RunRecord) -> Option<f64> {
+    match record.metrics.get("redo_bytes_per_s")? {
+        Metric::Value { value, unit: Unit::BytesPerSecond } => Some(value / 1e6),
+        Metric::Value { value, unit: Unit::MegabytesPerSecond } => Some(*value),
+        _ => None,
     }
 }
 

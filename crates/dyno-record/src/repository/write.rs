@@ -2,13 +2,35 @@
 
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params};
 
-use super::packed::{Form, PackedRecord, Packer, malformed, microseconds};
+use super::packed::{PackedRecord, Packer, malformed, microseconds};
 use super::sweep::put_member;
-use super::{Mark, Repository, RepositoryError, StartedRun, pack};
+use super::{Repository, RepositoryError, StartedRun, pack};
 use crate::id::RunId;
-use crate::metric::{Metric, Unit};
 use crate::record::RunRecord;
-use crate::window::Window;
+
+/// Whether a run is there, and its record.
+const KNOWN: &str = "SELECT packed FROM run LEFT JOIN record USING (id) WHERE id = ?1";
+
+/// The columns of a run's summary.
+const PUT_RUN: &str = "INSERT INTO run (id, started_at, started_us, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
+         logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+     ON CONFLICT (id) DO UPDATE SET
+         started_at = excluded.started_at, started_us = excluded.started_us, status = excluded.status,
+         engine = iif(excluded.engine = '', engine, excluded.engine),
+         target = iif(excluded.target = '', target, excluded.target),
+         sessions = excluded.sessions, update_pct = excluded.update_pct, ops_per_s = excluded.ops_per_s,
+         p99_us = excluded.p99_us, logical_reads_per_s = excluded.logical_reads_per_s,
+         physical_reads_per_s = excluded.physical_reads_per_s, redo_mb_per_s = excluded.redo_mb_per_s,
+         seconds = excluded.seconds, reason = excluded.reason";
+
+const PUT_RECORD: &str = "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)";
+
+const PUT_DETAIL: &str = "INSERT INTO detail (id, database, undated, marked) VALUES (?1, ?2, ?3, ?4)
+     ON CONFLICT (id) DO UPDATE SET
+         database = excluded.database, undated = excluded.undated, marked = excluded.marked";
+
+const PUT_MARK: &str = "INSERT INTO mark (kind, name, id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
 
 impl Repository {
     /// Notes that a run has started. Until [`Repository::finish`] it is listed as running while its process lives, and
@@ -84,22 +106,19 @@ impl Repository {
     }
 
     /// Stores a record in an open transaction; false if it is there already.
-    fn store(
-        &self,
-        transaction: &Transaction<'_>,
-        record: &RunRecord,
-        form: &Form,
-    ) -> Result<bool, RepositoryError> {
-        let there: Option<Vec<u8>> = transaction
-            .prepare_cached("SELECT packed FROM record WHERE id = ?1")
+    fn store(&self, transaction: &Transaction<'_>, record: &PackedRecord) -> Result<bool, RepositoryError> {
+        let known: Option<Option<Vec<u8>>> = transaction
+            .prepare_cached(KNOWN)
             .and_then(|mut known| known.query_row([&record.id], |row| row.get(0)).optional())
             .map_err(|e| self.sorted(e))?;
-        if let Some(there) = there {
+        let was_begun = known.is_some();
+        if let Some(there) = known.flatten() {
             // Another version of this program may have compressed it otherwise.
-            let same = there == form.packed || pack::unpack(&there).ok() == pack::unpack(&form.packed).ok();
+            let same =
+                there == record.packed || pack::unpack(&there).ok() == pack::unpack(&record.packed).ok();
             return if same { Ok(false) } else { Err(RepositoryError::Exists { id: record.id.clone() }) };
         }
-        put(transaction, record, form).map_err(|e| self.sorted(e))?;
+        put(transaction, record, was_begun).map_err(|e| self.sorted(e))?;
         Ok(true)
     }
 
@@ -136,8 +155,8 @@ impl Batch<'_> {
     /// # Errors
     /// As [`Repository::finish`]. After another record of that name the batch can go on; after anything else it is to be dropped.
     pub fn add(&mut self, record: &RunRecord) -> Result<bool, RepositoryError> {
-        let form = self.packer.form(record)?;
-        self.store(record, &form)
+        let packed = self.packer.pack(record)?;
+        self.add_packed(&packed)
     }
 
     /// Adds a record that is packed; false if the same is there already.
@@ -145,11 +164,7 @@ impl Batch<'_> {
     /// # Errors
     /// As [`Batch::add`].
     pub fn add_packed(&mut self, packed: &PackedRecord) -> Result<bool, RepositoryError> {
-        self.store(&packed.record, &packed.form)
-    }
-
-    fn store(&mut self, record: &RunRecord, form: &Form) -> Result<bool, RepositoryError> {
-        let is_new = self.repository.store(&self.transaction, record, form)?;
+        let is_new = self.repository.store(&self.transaction, packed)?;
         self.stored += usize::from(is_new);
         Ok(is_new)
     }
@@ -164,82 +179,87 @@ impl Batch<'_> {
     }
 }
 
-/// Writes the summary columns and the packed record.
-fn put(transaction: &Transaction<'_>, record: &RunRecord, form: &Form) -> rusqlite::Result<()> {
-    let all = record.ops.get("all");
-    let join =
-        |part: fn(&crate::TargetFacts) -> &str| record.targets.iter().map(part).collect::<Vec<_>>().join(" ");
+/// Writes the summary columns and the packed record. What was kept in case that there would be no record goes, where the run
+/// `was_begun` here.
+fn put(transaction: &Transaction<'_>, record: &PackedRecord, was_begun: bool) -> rusqlite::Result<()> {
     // Prepared once for all records of a batch: preparing takes longer than storing.
     let execute = |sql: &str, values: &[&dyn ToSql]| transaction.prepare_cached(sql)?.execute(values);
     execute(
-        "INSERT INTO run (id, started_at, started_us, status, engine, target, sessions, update_pct, ops_per_s, p99_us,
-             logical_reads_per_s, physical_reads_per_s, redo_mb_per_s, seconds, reason)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-         ON CONFLICT (id) DO UPDATE SET
-             started_at = excluded.started_at, started_us = excluded.started_us, status = excluded.status,
-             engine = iif(excluded.engine = '', engine, excluded.engine),
-             target = iif(excluded.target = '', target, excluded.target),
-             sessions = excluded.sessions, update_pct = excluded.update_pct, ops_per_s = excluded.ops_per_s,
-             p99_us = excluded.p99_us, logical_reads_per_s = excluded.logical_reads_per_s,
-             physical_reads_per_s = excluded.physical_reads_per_s, redo_mb_per_s = excluded.redo_mb_per_s,
-             seconds = excluded.seconds, reason = excluded.reason",
+        PUT_RUN,
         params![
             record.id,
             record.started_at,
-            form.started_us,
-            record.status.name(),
-            join(|target| &target.engine),
-            join(|target| &target.url),
-            record.sessions(),
-            record.plan.workload.update_pct,
-            all.map(|all| all.rate_per_s).or_else(|| value(record, "ops_per_s")),
-            all.and_then(|all| all.response_us.p99),
-            value(record, "logical_reads_per_s"),
-            value(record, "physical_reads_per_s"),
-            redo_mb_per_s(record),
-            record.window.as_ref().map(Window::work_seconds),
-            record.reasons.first(),
+            record.started_us,
+            record.status,
+            record.engine,
+            record.target,
+            record.sessions,
+            record.update_pct,
+            record.ops_per_s,
+            record.p99_us,
+            record.logical_reads_per_s,
+            record.physical_reads_per_s,
+            record.redo_mb_per_s,
+            record.seconds,
+            record.reason,
         ],
     )?;
     put_member(transaction, &record.id, record.part_of.as_ref())?;
     execute(
-        "INSERT INTO record (id, json_bytes, packed) VALUES (?1, ?2, ?3)",
-        params![record.id, i64::try_from(form.json_bytes).unwrap_or(i64::MAX), form.packed],
+        PUT_RECORD,
+        params![record.id, i64::try_from(record.json_bytes).unwrap_or(i64::MAX), record.packed],
     )?;
-    execute(
-        "INSERT INTO detail (id, database, undated, marked) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (id) DO UPDATE SET
-             database = excluded.database, undated = excluded.undated, marked = excluded.marked",
-        params![record.id, record.databases(), !record.is_dated(), record.marked().join(" ")],
-    )?;
-    // What was kept in case that there would be no record; a series of which the record has an overview only stays.
-    execute("DELETE FROM draft WHERE id = ?1", params![record.id])?;
-    if record.series.full.is_none() {
-        execute("DELETE FROM chunk WHERE id = ?1", params![record.id])?;
+    execute(PUT_DETAIL, params![record.id, record.database, record.undated, record.marked])?;
+    if was_begun {
+        execute("DELETE FROM draft WHERE id = ?1", params![record.id])?;
+        // A series of which the record has an overview only stays.
+        if !record.is_overview {
+            execute("DELETE FROM chunk WHERE id = ?1", params![record.id])?;
+        }
     }
-    marks(transaction, record)
-}
-
-/// Writes the names under which the run is found beside its own.
-fn marks(transaction: &Transaction<'_>, record: &RunRecord) -> rusqlite::Result<()> {
-    let tags = record.tags.iter().map(|tag| (Mark::Tag, tag));
-    let variant = record.variant.iter().map(|variant| (Mark::Variant, variant));
-    for (kind, name) in tags.chain(variant) {
-        let sql = "INSERT INTO mark (kind, name, id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        transaction.prepare_cached(sql)?.execute(params![kind.name(), name, record.id])?;
+    for (kind, name) in &record.marks {
+        execute(PUT_MARK, params![kind.name(), name, record.id])?;
     }
     Ok(())
 }
 
-fn value(record: &RunRecord, metric: &str) -> Option<f64> {
-    record.metrics.get(metric).and_then(Metric::value).filter(|value| value.is_finite())
-}
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
 
-/// Redo in MB/s, from `redo_bytes_per_s` in whichever of the two units it was written.
-fn redo_mb_per_s(record: &RunRecord) -> Option<f64> {
-    match record.metrics.get("redo_bytes_per_s")? {
-        Metric::Value { value, unit: Unit::BytesPerSecond } => Some(value / 1e6),
-        Metric::Value { value, unit: Unit::MegabytesPerSecond } => Some(*value),
-        _ => None,
+    use super::*;
+    use crate::{new_run_id, rfc3339, sample};
+
+    /// Adds `count` runs that were not begun here; returns how many steps each statement takes for them.
+    fn steps(batch: &mut Batch<'_>, from: u32, count: u32) -> Vec<i32> {
+        let cached = |sql: &str| batch.repository.connection.prepare_cached(sql).unwrap();
+        for sql in [KNOWN, PUT_RUN, PUT_RECORD, PUT_DETAIL, PUT_MARK] {
+            cached(sql).reset_status(StatementStatus::VmStep);
+        }
+        let model = sample::minimal();
+        for number in from..from + count {
+            let at = jiff::Timestamp::from_second(1_774_000_000 + i64::from(number)).unwrap();
+            let id = new_run_id(at, number as u16);
+            let record = RunRecord { id, started_at: rfc3339(at), tags: vec!["all".into()], ..model.clone() };
+            let packed = batch.packer.pack_known_plan(&record).unwrap();
+            assert!(batch.add_packed(&packed).unwrap());
+        }
+        let cached = |sql: &str| batch.repository.connection.prepare_cached(sql).unwrap();
+        [KNOWN, PUT_RUN, PUT_RECORD, PUT_DETAIL, PUT_MARK]
+            .into_iter()
+            .map(|sql| cached(sql).get_status(StatementStatus::VmStep))
+            .collect()
+    }
+
+    #[test]
+    fn the_thousandth_record_takes_as_many_steps_as_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = Repository::open(&folder.path().join("runs.sqlite3")).unwrap();
+        let mut batch = repository.batch().unwrap();
+        let first = steps(&mut batch, 0, 50);
+        assert!(first.iter().all(|&steps| steps > 0), "{first:?}");
+        steps(&mut batch, 50, 900);
+        assert_eq!(steps(&mut batch, 950, 50), first);
+        assert_eq!(batch.commit().unwrap(), 1_000);
     }
 }

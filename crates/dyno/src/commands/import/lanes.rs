@@ -51,7 +51,7 @@ fn lane<'s>(scope: &'s Scope<'s, '_>) -> io::Result<(SyncSender<Vec<RunRecord>>,
     Builder::new().name("pack".into()).spawn_scoped(scope, move || {
         let mut packer = Packer::new();
         for chunk in records {
-            let chunk: Packed = chunk.into_iter().map(|record| packer.pack(record)).collect();
+            let chunk: Packed = chunk.iter().map(|record| packer.pack_known_plan(record)).collect();
             if packed.send(chunk).is_err() {
                 return;
             }
@@ -117,6 +117,7 @@ mod tests {
             tags: &[],
             product: None,
             now: jiff::Timestamp::UNIX_EPOCH,
+            imported_at: dyno_record::rfc3339(jiff::Timestamp::UNIX_EPOCH),
             salt: 0,
         };
         let maps = ["ops=ops_per_s".parse().unwrap()];
@@ -137,7 +138,7 @@ mod tests {
         for count in [0, 1, CHUNK, 3 * CHUNK + 1, 40 * CHUNK] {
             let mut ids = Vec::new();
             let store = |packed: &PackedRecord| {
-                ids.push(packed.record.id.clone());
+                ids.push(packed.id().to_owned());
                 Ok(())
             };
             each_packed(|put| records().take(count).try_for_each(put), store).unwrap();

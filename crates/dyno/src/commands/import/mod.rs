@@ -10,7 +10,7 @@ mod strict;
 
 use dyno_analyze::reconcile::Reconciler;
 use dyno_engine::data::mix;
-use dyno_record::{AuditCheck, CheckStatus, Repository, RepositoryError, RunRecord};
+use dyno_record::{AuditCheck, CheckStatus, Repository, RepositoryError, RunRecord, rfc3339};
 use jiff::Timestamp;
 
 use crate::cli::{self, Common};
@@ -99,6 +99,7 @@ fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &T
         tags: &args.marks.tag,
         product: args.product.as_deref(),
         now,
+        imported_at: rfc3339(now),
         salt: mix(now.as_nanosecond() as u64 ^ u64::from(std::process::id())) as u16,
     };
     let mut table = Lines { source, maps: &maps, common: &common_to_all, plans: Plans::default() };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context as _;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{
@@ -29,6 +30,8 @@ pub(super) struct Common<'c> {
     pub(super) tags: &'c [String],
     pub(super) product: Option<&'c str>,
     pub(super) now: Timestamp,
+    /// The same as records spell it.
+    pub(super) imported_at: String,
     /// Sixteen random bits that the names of the records begin with.
     pub(super) salt: u16,
 }
@@ -81,8 +84,8 @@ impl Lines<'_> {
             for &(at, map) in &columns {
                 read(&mut line, map, cells[at], number, common)?;
             }
-            let frame = frame(&line, number, common, &mut self.plans)?;
-            let mut records = build(before, line, &frame, common)?;
+            let frame = frame(&mut line, number, common, &mut self.plans)?;
+            let mut records = build(before, line, frame, common)?;
             before += records.len();
             if !records.is_empty() {
                 take(&mut records)?;
@@ -169,31 +172,41 @@ fn moment(cell: &str) -> Result<Timestamp, String> {
 }
 
 /// The records of one line, before which there were `index`.
-fn build(index: usize, line: Line, frame: &RunRecord, common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
-    let mut records = Vec::new();
-    let named = |offset: usize| {
-        let index = index + offset;
-        // Lines of one table stay in their order.
-        let at = line.started_at.unwrap_or(common.now) + SignedDuration::from_micros(index as i64);
-        let seconds = frame.window.as_ref().map_or(0.0, |window| window.seconds);
-        let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
-        let ended = at.checked_add(length).unwrap_or(at);
-        let name = name(at, index, common.salt);
-        (name, rfc3339(at), rfc3339(ended))
-    };
-    let (whole_id, whole_at, ended_at) = named(0);
-    if line.whole.ops.is_some() || !line.whole.metrics.is_empty() {
-        let record = RunRecord { id: whole_id.clone(), started_at: whole_at, ended_at, ..frame.clone() };
-        records.push(with_figures(record, line.whole)?);
-    }
-    for (i, (target, figures)) in line.targets.into_iter().enumerate() {
-        let (id, started_at, ended_at) = named(i + 1);
-        let mut record =
-            RunRecord { id, started_at, ended_at, one_target_of: Some(whole_id.clone()), ..frame.clone() };
-        for facts in &mut record.targets {
-            facts.url = format!("{}?target={target}", facts.url);
+fn build(index: usize, line: Line, frame: RunRecord, common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
+    let started = line.started_at.unwrap_or(common.now);
+    let seconds = frame.window.as_ref().map_or(0.0, |window| window.seconds);
+    let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
+    // Lines of one table stay in their order.
+    let at = |index: usize| started + SignedDuration::from_micros(index as i64);
+    let whole_id = name(at(index), index, common.salt);
+    let has_whole = line.whole.ops.is_some() || !line.whole.metrics.is_empty();
+    let whole = has_whole.then_some((index, None, line.whole));
+    let parts =
+        (index + 1..).zip(line.targets).map(|(index, (target, figures))| (index, Some(target), figures));
+    let mut all = whole.into_iter().chain(parts).peekable();
+    let (mut records, mut frame) = (Vec::with_capacity(1), Some(frame));
+    while let Some((index, target, figures)) = all.next() {
+        // Most lines have one record: the last takes the frame itself.
+        let own = if all.peek().is_some() { frame.clone() } else { frame.take() };
+        let mut record = own.expect("only the last takes it");
+        let at = at(index);
+        record.started_at = rfc3339(at);
+        record.ended_at = match at.checked_add(length) {
+            Ok(ended) if !length.is_zero() => rfc3339(ended),
+            _ => record.started_at.clone(),
+        };
+        match target {
+            None => record.id.clone_from(&whole_id),
+            Some(target) => {
+                record.id = name(at, index, common.salt);
+                record.one_target_of = Some(whole_id.clone());
+                for facts in &mut record.targets {
+                    facts.url = format!("{}?target={target}", facts.url);
+                }
+            }
         }
-        records.push(with_figures(record, figures)?);
+        put_figures(&mut record, figures)?;
+        records.push(record);
     }
     Ok(records)
 }
@@ -204,7 +217,7 @@ fn name(at: Timestamp, index: usize, salt: u16) -> String {
     new_run_id(at, salt.wrapping_add(index as u16))
 }
 
-fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRecord> {
+fn put_figures(record: &mut RunRecord, figures: Figures) -> anyhow::Result<()> {
     record.metrics = figures.metrics;
     if let Some(ops) = figures.ops {
         let seconds = record.window.as_ref().map(|window| window.seconds).filter(|seconds| *seconds > 0.0);
@@ -219,7 +232,7 @@ fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRe
         record.ops.insert("all".into(), all);
         record.metrics.insert("ops_per_s".into(), Metric::Value { value: rate, unit: Unit::PerSecond });
     }
-    Ok(record)
+    Ok(())
 }
 
 /// Plans of the lines so far, by what was set: most lines have one that another has.
@@ -227,13 +240,26 @@ fn with_figures(mut record: RunRecord, figures: Figures) -> anyhow::Result<RunRe
 pub(super) struct Plans(BTreeMap<Vec<String>, Plan>);
 
 impl Plans {
-    fn of(&mut self, sets: Vec<String>) -> anyhow::Result<Plan> {
+    fn of(&mut self, sets: Vec<String>, common: &Common<'_>) -> anyhow::Result<Plan> {
         if let Some(plan) = self.0.get(&sets) {
             return Ok(plan.clone());
         }
         // A plan needs a database; which one is set by the caller.
         let target = Some(IMPORTED.0[0].template.to_owned());
-        let plan = dyno_plan::read(&PlanSource { sets: sets.clone(), target, ..PlanSource::of(IMPORTED) })?;
+        let mut plan =
+            dyno_plan::read(&PlanSource { sets: sets.clone(), target, ..PlanSource::of(IMPORTED) })?;
+        plan.target.url = TargetUrl {
+            scheme: "imported".into(),
+            user: None,
+            host: None,
+            port: None,
+            is_file: false,
+            path: common.file.clone(),
+            params: Vec::new(),
+        };
+        // Whoever stores the records relies on it.
+        serde_json::from_str::<Plan>(&serde_json::to_string(&plan)?)
+            .with_context(|| format!("the plan of a record of {} cannot be read back", common.file))?;
         // A table may set another value in each line: then remembering them is of no use.
         if self.0.len() < 1_000 {
             self.0.insert(sets, plan.clone());
@@ -242,31 +268,22 @@ impl Plans {
     }
 }
 
-/// The record of a line without its figures and names.
-fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> anyhow::Result<RunRecord> {
+/// The record of a line without its figures and names; takes what the line says beside figures.
+fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> anyhow::Result<RunRecord> {
     let mut sets: Vec<String> = common.sets.iter().chain(&line.sets).cloned().collect();
     if let Some(sessions) = line.sessions {
         sets.push(format!("run.sessions_per_schema={sessions}"));
     }
     let known = sets.iter().filter_map(|set| Some(set.split_once('=')?.0.trim().to_owned())).collect();
-    let mut plan = plans.of(sets)?;
-    plan.target.url = TargetUrl {
-        scheme: "imported".into(),
-        user: None,
-        host: None,
-        port: None,
-        is_file: false,
-        path: common.file.clone(),
-        params: Vec::new(),
-    };
+    let plan = plans.of(sets, common)?;
     let imported = Imported {
         format: "csv".into(),
         file: common.file.clone(),
         line: Some(number),
-        imported_at: rfc3339(common.now),
+        imported_at: common.imported_at.clone(),
         undated: line.started_at.is_none(),
         known,
-        labels: line.labels.clone(),
+        labels: std::mem::take(&mut line.labels),
         reported: None,
     };
     let told = plan.run.time.filter(|_| imported.knows("run.time")).map(|time| time.0.as_secs_f64());
@@ -294,8 +311,8 @@ fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> an
         dyno_version: env!("CARGO_PKG_VERSION").into(),
         status: Status::Imported,
         reasons: Vec::new(),
-        variant: line.variant.clone().or_else(|| common.variant.map(str::to_owned)),
-        tags: common.tags.iter().chain(&line.tags).cloned().collect(),
+        variant: line.variant.take().or_else(|| common.variant.map(str::to_owned)),
+        tags: common.tags.iter().cloned().chain(line.tags.drain(..)).collect(),
         part_of: None,
         one_target_of: None,
         imported: Some(imported),
@@ -319,8 +336,128 @@ fn frame(line: &Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> an
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
+    use std::io::{Cursor, Read, Seek, SeekFrom};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+
+    /// What holds for the lines of `file`.
+    fn common(file: &str) -> Common<'static> {
+        Common {
+            file: file.into(),
+            path: file.into(),
+            sets: &[],
+            variant: None,
+            tags: &[],
+            product: None,
+            now: Timestamp::UNIX_EPOCH,
+            imported_at: rfc3339(Timestamp::UNIX_EPOCH),
+            salt: 0,
+        }
+    }
+
+    /// A file that counts the bytes read from it.
+    struct Counted(Cursor<String>, Arc<AtomicUsize>);
+
+    impl Read for Counted {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let read = self.0.read(out)?;
+            self.1.fetch_add(read, Ordering::Relaxed);
+            Ok(read)
+        }
+    }
+
+    impl Seek for Counted {
+        fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    /// However long a table is, each line is read once for each time the table is gone through, a plan is made for each
+    /// setting, and one line is held.
+    #[test]
+    fn a_line_of_a_long_table_takes_as_much_work_as_one_of_a_short() {
+        let maps =
+            ["s=sessions", "ops=ops_per_s", "reads=logical_reads_per_s@pdb1"].map(|map| map.parse().unwrap());
+        for count in [100, 2_000] {
+            let lines: String =
+                (0..count).map(|line| format!("{},{},7\n", 1 + line % 4, 100 + line)).collect();
+            let text = format!("s,ops,reads\n{lines}");
+            let (bytes, read) = (text.len(), Arc::new(AtomicUsize::new(0)));
+            let mut source = Source::over(Counted(Cursor::new(text), read.clone()));
+            let common = common("t.csv");
+            let mut table =
+                Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
+            let mut records = 0;
+            for _ in 0..2 {
+                table
+                    .each(|line| {
+                        assert_eq!(line.len(), 2);
+                        records += line.len();
+                        Ok(())
+                    })
+                    .unwrap();
+            }
+            assert_eq!(records, 2 * 2 * count);
+            assert_eq!(read.load(Ordering::Relaxed), 2 * bytes);
+            assert_eq!(table.plans.0.len(), 4);
+        }
+    }
+
+    #[test]
+    fn records_of_a_line_share_all_but_names_moments_and_figures() {
+        let maps =
+            ["ops=ops_per_s", "a=logical_reads_per_s@a", "b=logical_reads_per_s@b", "t=seconds", "l=label"]
+                .map(|map| map.parse().unwrap());
+        let mut source = Source::over(Cursor::new("ops,a,b,t,l\n1,2,3,10,x\n,5,,,\n".to_owned()));
+        let common = common("t.csv");
+        let mut lines = Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
+        let mut all = Vec::new();
+        lines
+            .each(|line| {
+                all.append(line);
+                Ok(())
+            })
+            .unwrap();
+        let [whole, a, b, alone] = all.as_slice() else { panic!("{} records", all.len()) };
+        assert_eq!(whole.one_target_of, None);
+        for (part, url) in [(a, "imported:///t.csv?target=a"), (b, "imported:///t.csv?target=b")] {
+            assert_eq!(part.one_target_of.as_deref(), Some(whole.id.as_str()));
+            assert_eq!(part.targets[0].url, url);
+            assert_eq!((&part.plan, &part.imported), (&whole.plan, &whole.imported));
+        }
+        assert_eq!(whole.ended_at, "1970-01-01T00:00:10.000000Z");
+        assert_eq!(b.started_at, "1970-01-01T00:00:00.000002Z");
+        assert_eq!(alone.started_at, alone.ended_at);
+        let names: std::collections::BTreeSet<&String> = all.iter().map(|record| &record.id).collect();
+        assert_eq!(names.len(), 4);
+    }
+
+    /// The plan is read back once for all lines that have it; what a file may be called must not break that.
+    #[test]
+    fn no_name_of_a_file_makes_a_record_that_cannot_be_read() {
+        for file in
+            ["a b.csv", "a?b=c&d.csv", "ä#%41:@[x]//.csv", "sqlite:x.csv", "..", "\u{1b}[31m.csv", "\"\\.csv"]
+        {
+            let maps = ["ops=ops_per_s".parse().unwrap()];
+            let mut source = Source::over(Cursor::new("ops\n1\n".to_owned()));
+            let common = common(file);
+            let mut lines =
+                Lines { source: &mut source, maps: &maps, common: &common, plans: Plans::default() };
+            let mut packer = dyno_record::Packer::new();
+            lines
+                .each(|line| {
+                    // Packing reads back, too.
+                    packer.pack(&line[0]).unwrap();
+                    packer.pack_known_plan(&line[0]).unwrap();
+                    Ok(())
+                })
+                .unwrap();
+        }
+    }
 
     #[test]
     fn more_lines_than_a_second_has_names_have_names_of_their_own() {

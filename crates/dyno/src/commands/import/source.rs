@@ -21,7 +21,7 @@ pub(super) enum Kind {
 }
 
 /// Something that can be read again from its beginning.
-trait Again: Read + Seek + Send {}
+pub(super) trait Again: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Again for T {}
 
@@ -47,6 +47,12 @@ impl Source {
             return Err(usage(format!("{name} is no file and has more than 64 MiB"), "write it into a file"));
         }
         Ok(Self { inner: Box::new(Cursor::new(bytes)), name })
+    }
+
+    /// What a test hands in.
+    #[cfg(test)]
+    pub(super) fn over(inner: impl Again + 'static) -> Self {
+        Self { inner: Box::new(inner), name: "t.csv".into() }
     }
 
     pub(super) fn name(&self) -> &str {

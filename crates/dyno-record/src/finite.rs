@@ -1,0 +1,242 @@
+//! Whether every figure of a value is a finite number, found by going through the value instead of through its text.
+//!
+//! JSON has no word for a figure that is not finite, so what is written in its place is read back as something else or not at
+//! all. Going through a record this way takes a tenth of the time of reading its text back.
+
+use std::fmt;
+
+use serde::ser::{
+    self, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleStruct, SerializeTupleVariant,
+};
+
+/// Whether all figures in `value` are finite numbers.
+pub(crate) fn is_finite(value: &impl Serialize) -> bool {
+    value.serialize(Walk).is_ok()
+}
+
+/// A figure that is not finite.
+#[derive(Debug)]
+struct Found;
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a figure is not a finite number")
+    }
+}
+
+impl std::error::Error for Found {}
+
+impl ser::Error for Found {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self
+    }
+}
+
+/// Goes through a value and keeps nothing of it.
+#[derive(Clone, Copy)]
+struct Walk;
+
+type Step = Result<(), Found>;
+type Inner = Result<Walk, Found>;
+
+macro_rules! passed {
+    ($($name:ident: $type:ty),*) => {$(
+        fn $name(self, _: $type) -> Step {
+            Ok(())
+        }
+    )*};
+}
+
+impl ser::Serializer for Walk {
+    type Ok = ();
+    type Error = Found;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Self;
+
+    fn serialize_f32(self, figure: f32) -> Step {
+        self.serialize_f64(figure.into())
+    }
+
+    fn serialize_f64(self, figure: f64) -> Step {
+        if figure.is_finite() { Ok(()) } else { Err(Found) }
+    }
+
+    passed!(serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64);
+    passed!(serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_char: char);
+    passed!(serialize_str: &str, serialize_bytes: &[u8], serialize_unit_struct: &'static str);
+
+    fn collect_str<T: fmt::Display + ?Sized>(self, _: &T) -> Step {
+        Ok(())
+    }
+
+    fn serialize_none(self) -> Step {
+        Ok(())
+    }
+
+    fn serialize_unit(self) -> Step {
+        Ok(())
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Step {
+        value.serialize(self)
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Step {
+        Ok(())
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Step {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Step {
+        value.serialize(self)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Inner {
+        Ok(self)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Inner {
+        Ok(self)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Inner {
+        Ok(self)
+    }
+
+    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Inner {
+        Ok(self)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Inner {
+        Ok(self)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Inner {
+        Ok(self)
+    }
+
+    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Inner {
+        Ok(self)
+    }
+}
+
+macro_rules! listed {
+    ($($list:ident: $element:ident),*) => {$(
+        impl $list for Walk {
+            type Ok = ();
+            type Error = Found;
+            fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Step {
+                value.serialize(*self)
+            }
+            fn end(self) -> Step {
+                Ok(())
+            }
+        }
+    )*};
+}
+listed!(SerializeSeq: serialize_element, SerializeTuple: serialize_element);
+listed!(SerializeTupleStruct: serialize_field, SerializeTupleVariant: serialize_field);
+
+macro_rules! named {
+    ($($list:ident),*) => {$(
+        impl $list for Walk {
+            type Ok = ();
+            type Error = Found;
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, _: &'static str, value: &T) -> Step {
+                value.serialize(*self)
+            }
+            fn end(self) -> Step {
+                Ok(())
+            }
+        }
+    )*};
+}
+named!(SerializeStruct, SerializeStructVariant);
+
+impl SerializeMap for Walk {
+    type Ok = ();
+    type Error = Found;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Step {
+        key.serialize(*self)
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Step {
+        value.serialize(*self)
+    }
+
+    fn end(self) -> Step {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::sample;
+
+    /// Every shape that a figure can stand in.
+    #[derive(serde::Serialize)]
+    enum Shape {
+        One(f64),
+        Two(u8, f32),
+        Named { figure: Option<f64> },
+        Plain,
+    }
+
+    #[test]
+    fn a_figure_is_found_wherever_it_stands() {
+        for (figure, finite) in [(1.5, true), (f64::NAN, false), (f64::INFINITY, false), (f64::MIN, true)] {
+            let shapes = [
+                Shape::One(figure),
+                Shape::Two(1, figure.clamp(-9.0, 9.0) as f32 / if finite { 1.0 } else { 0.0 }),
+                Shape::Named { figure: Some(figure) },
+            ];
+            for shape in &shapes {
+                assert_eq!(is_finite(shape), finite, "{figure}");
+                let around = (BTreeMap::from([("x", vec![(Shape::Plain, shape)])]), "text", [1u64]);
+                assert_eq!(is_finite(&around), finite, "{figure}");
+            }
+        }
+        assert!(is_finite(&(Shape::Named { figure: None }, (), 'x', json!({"a": [1, null, "b"]}))));
+    }
+
+    #[test]
+    fn a_record_is_as_finite_as_its_figures() {
+        let record = sample::full();
+        assert!(is_finite(&record));
+        let mut broken = record.clone();
+        broken.host_counters.insert("x".into(), f64::NAN);
+        assert!(!is_finite(&broken));
+        let mut broken = record;
+        broken.window.as_mut().unwrap().seconds = f64::NEG_INFINITY;
+        assert!(!is_finite(&broken));
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_is_as_finite_as_its_figures(bits in proptest::collection::vec(any::<u64>(), 0..20)) {
+            let figures: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+            prop_assert_eq!(is_finite(&figures), figures.iter().all(|figure| figure.is_finite()));
+        }
+    }
+}
