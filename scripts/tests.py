@@ -5,6 +5,7 @@ Most tests wait: for a window, for a server, for a limit. Those run beside each 
 processors. Tests in a module `alone` load the machine or judge figures by the clock: each of them runs by itself, at the end.
 `cargo test` runs the same tests, without either.
 
+tests.py --build                            builds only
 tests.py [--jobs N] [--list] [WORD ...]     only tests whose names hold one of the words, as `dyno faults_data::changed`
 """
 
@@ -24,7 +25,7 @@ TARGET = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
 CARGO = os.environ.get("CARGO", "cargo")
 # A test that takes longer hangs.
 LIMIT_S = 900
-BUILD = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-run", "--message-format=json-render-diagnostics"]
+BUILD = ["test", "--workspace", "--lib", "--bins", "--tests", "--examples", "--no-run", "--message-format=json-render-diagnostics"]
 
 
 class Test:
@@ -81,6 +82,25 @@ def build():
             is_unit = message["target"]["kind"] != ["test"]
             found.append((os.path.basename(folder), folder, message["executable"], is_unit))
     return found
+
+
+BUILD_TIME = os.path.join(TARGET, "test-build-s")
+
+
+def write_build_time(seconds):
+    """For the run that follows, which finds everything built."""
+    with open(BUILD_TIME, "w", encoding="utf-8") as file:
+        file.write(f"{seconds:.1f}")
+
+
+def read_build_time():
+    try:
+        with open(BUILD_TIME, encoding="utf-8") as file:
+            seconds = float(file.read())
+        os.remove(BUILD_TIME)
+        return seconds
+    except (OSError, ValueError):
+        return 0.0
 
 
 def tests_of(binary, folder, exe, is_unit):
@@ -157,13 +177,18 @@ def write_times(tests, phases):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=int(os.environ.get("DYNO_TEST_JOBS", 0)) or 2 * os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("DYNO_TEST_JOBS", 0)) or 3 * os.cpu_count())
+    parser.add_argument("--build", action="store_true", help="build only")
     parser.add_argument("--list", action="store_true", help="say which tests there are")
     parser.add_argument("words", nargs="*", metavar="WORD")
     args = parser.parse_args()
     began = time.monotonic()
-    tests = [test for binary in build() for test in tests_of(*binary)]
-    phases = [("building", time.monotonic() - began)]
+    binaries = build()
+    if args.build:
+        write_build_time(time.monotonic() - began)
+        return 0
+    tests = [test for binary in binaries for test in tests_of(*binary)]
+    phases = [("building, lints and documentation", time.monotonic() - began + read_build_time())]
     tests = [test for test in tests if not args.words or any(word in test.title() for word in args.words)]
     if args.list:
         print("\n".join(test.title() for test in tests))

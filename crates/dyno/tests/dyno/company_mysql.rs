@@ -51,14 +51,15 @@ impl Bench {
         MySql::available().into_iter().map(start).collect()
     }
 
-    /// A run while `other` is done over and over again on a connection of somebody else.
+    /// A run while `other` is done over and over again on a connection of somebody else, who thinks between.
     fn run_beside(&self, more: &[&str], other: Option<&str>) -> Value {
-        let over = AtomicBool::new(false);
+        let over = &AtomicBool::new(false);
         std::thread::scope(|scope| {
             if let Some(sql) = other {
-                scope.spawn(|| {
+                let often = format!("{sql}; DO SLEEP(0.01); ").repeat(10);
+                scope.spawn(move || {
                     while !over.load(Ordering::SeqCst) {
-                        self.server.sql(sql);
+                        self.server.sql(&often);
                     }
                 });
             }
