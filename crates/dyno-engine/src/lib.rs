@@ -4,9 +4,10 @@
 //! [`Session`] one connection that does operations, an [`Observer`] reads cumulative counters and a [`Sampler`] looks at
 //! what sessions wait for. They are shaped by the method, not by any driver:
 //!
-//! - a session's [`Session::execute`] is the hot path, so it takes a plain value and gives one back, without allocation;
+//! - a session's [`Session::ask`] is the hot path: any [`Statement`], prepared when the session was opened, with bound values,
+//!   alone or as a step of a transaction, without allocation;
 //! - the window begins and ends between operations, so a session can be asked to make all it has done visible to the
-//!   observer ([`Session::edge`]), which lets the audit compare counts to the unit;
+//!   observer ([`Request::Edge`]), which lets the audit compare counts to the unit;
 //! - whatever can hang can be interrupted from outside ([`Session::interrupter`]).
 //!
 //! Each engine is a crate of its own with the same rooms in each, and gives an [`Engine`] to the program's [`Registry`], the
@@ -14,6 +15,7 @@
 //! ([`data`], [`chunks`], [`pool`]), sockets ([`net`]), locks, secrets and errors.
 
 pub mod advice;
+pub mod blocks;
 pub mod chunks;
 pub mod clock;
 pub mod data;
@@ -34,9 +36,13 @@ pub mod secret;
 pub mod session;
 pub mod settings;
 pub mod slices;
+pub mod statement;
 pub mod target;
 pub mod witness;
 
+pub use blocks::{
+    Blocks, BlocksSql, BlocksStatement, Extra, Kind, Op, Place, SliceDone, Slices, Slot,
+};
 pub use clock::{Clock, MonotonicClock};
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
@@ -47,8 +53,7 @@ pub use registry::{Engine, Open, OpenThrough, Registry};
 pub use report::{Report, Reporter};
 pub use row::Row;
 pub use secret::Secret;
-pub use session::{
-    ClassId, Done, Duplex, Extra, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone,
-};
+pub use session::{Done, Duplex, Interrupter, Session, SessionSetup};
+pub use statement::{Answer, Commits, Isolation, Request, Statement, StatementId, Type, Value};
 pub use target::{Capabilities, Counting, Instance, Observer, OtherSession, Sampler, Target, WaitSample};
 pub use witness::{RowVersion, ServerLife};

@@ -1,6 +1,6 @@
 //! The server drive: which stored procedure does a batch of operations, and what it is told and tells.
 
-use crate::session::{Extra, Op, SliceDone};
+use crate::blocks::{Extra, Op, SliceDone};
 
 /// The procedures: one for each set of operation classes, so that none of them branches on what it never does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

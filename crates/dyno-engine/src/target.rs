@@ -1,19 +1,20 @@
 //! One database endpoint.
 
-use dyno_plan::{Awr, Bytes, DataSpec, Plan};
+use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, Snapshot};
 
 use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Claim, Holder, Lock};
 use crate::report::Reporter;
-use crate::session::{Extra, Session, SessionSetup};
+use crate::blocks::{Blocks, BlocksSql, Extra};
+use crate::session::{Session, SessionSetup};
 use crate::witness::{RowVersion, ServerLife};
 
 /// What an engine can do beyond the common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Loops can run inside the database ([`Session::slice`]).
+    /// Loops can run inside the database ([`Session::slices`]).
     pub server_drive: bool,
     /// Sessions come in two halves ([`Session::duplex`]), so that one thread can lead several.
     pub duplex: bool,
@@ -217,6 +218,12 @@ pub trait Target: Send + Sync {
     fn note_deletions(&self, _rows: u64) -> Result<(), TargetError> {
         Ok(())
     }
+
+    /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
+    ///
+    /// # Errors
+    /// The data cannot be on this target.
+    fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError>;
 
     /// Opens and prepares one session.
     ///

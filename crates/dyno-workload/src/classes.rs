@@ -1,6 +1,6 @@
 //! The classes of a workload's operations by number.
 
-use dyno_engine::ClassId;
+use crate::ClassId;
 use dyno_record::{COMMIT, Class, SLICE, Touch};
 
 /// The classes of a workload, and with them commits and slices, which every workload has.

@@ -4,11 +4,13 @@
 //! [`blocks`] is the classic method.
 
 pub mod blocks;
+mod class_id;
 mod classes;
 pub mod draw;
 pub mod pace;
 pub mod think;
 
+pub use class_id::ClassId;
 pub use classes::Classes;
 pub use draw::{Draw, Task};
 pub use pace::Pace;

@@ -1,15 +1,21 @@
 //! The classic method: operations that touch as many blocks as the plan says, on tables with one row in each block.
 
+mod operator;
+mod prepared;
+
 use dyno_plan::{DataSpec, Workload};
 use dyno_record::{Class, Share, Touch};
 
 use crate::classes::Classes;
 
+pub use operator::{Operated, Operator};
+pub use prepared::{Bound, Prepared};
+
 /// Operations of a session by which inserts and deletes may differ from their share: one that has no row of its own inserts
 /// instead of deleting, and the other way round where it has them all.
 const TURNED: u64 = dyno_engine::data::OWN_ROWS;
 
-/// The classes of what [`Draw`](crate::Draw) draws for `workload` on `spec`, as [`ClassId`](dyno_engine::ClassId) numbers them.
+/// The classes of what [`Draw`](crate::Draw) draws for `workload` on `spec`, as [`ClassId`](crate::ClassId) numbers them.
 pub fn classes(workload: &Workload, spec: &DataSpec) -> Classes {
     let same = |rows| (rows, rows);
     let unit = same(u64::from(workload.work_unit));
@@ -45,7 +51,8 @@ pub fn classes(workload: &Workload, spec: &DataSpec) -> Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::{ClassId, Op};
+    use crate::ClassId;
+    use dyno_engine::Op;
 
     #[test]
     fn operations_are_of_the_class_that_has_their_name() {
@@ -59,7 +66,7 @@ mod tests {
             secondary: true,
         };
         let classes = classes(&Workload::default(), &spec);
-        let of = |op: Op| (classes.name(op.class()), classes.touch(op.class()), op.writes());
+        let of = |op: Op| (classes.name(ClassId::of(op)), classes.touch(ClassId::of(op)), op.writes());
         assert_eq!(of(Op::Select { first: 1 }), ("select", Touch::Read, false));
         assert_eq!(of(Op::Lookup { key: 1 }), ("lookup", Touch::Read, false));
         assert_eq!(of(Op::Secondary { value: 1 }), ("secondary", Touch::Read, false));
