@@ -4,7 +4,7 @@ use dyno_plan::{DataSpec, Redo};
 
 use crate::data::UpdateValues;
 use crate::error::OpError;
-use crate::statement::Statement;
+use crate::statement::{Answer, Statement, Type};
 
 /// What the operations of one session are like.
 #[derive(Debug, Clone, PartialEq)]
@@ -237,6 +237,24 @@ pub struct BlocksStatement {
     pub slots: Vec<Slot>,
 }
 
+impl BlocksStatement {
+    /// One that reads.
+    pub fn read(kind: Kind, sql: String, params: &[Type], slots: &[Slot], answer: Answer) -> Self {
+        let statement = Statement::read(kind.name(), sql, params, answer);
+        Self { kind, statement, slots: slots.to_vec() }
+    }
+
+    /// One that changes rows.
+    pub fn write(kind: Kind, sql: String, params: &[Type], slots: &[Slot]) -> Self {
+        Self { kind, statement: Statement::write(kind.name(), sql, params), slots: slots.to_vec() }
+    }
+
+    /// One that only looks.
+    pub fn look(kind: Kind, sql: String, params: &[Type], slots: &[Slot]) -> Self {
+        Self { kind, statement: Statement::look(kind.name(), sql, params), slots: slots.to_vec() }
+    }
+}
+
 /// The method in an engine's SQL, for one schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlocksSql {
@@ -268,6 +286,10 @@ pub trait Slices {
     ///
     /// # Errors
     /// [`OpError`] with its class; what was done of the slice is then unknown.
-    fn slice(&mut self, place: Place, ops: &[Op], values: &mut UpdateValues)
-    -> Result<SliceDone, Box<OpError>>;
+    fn slice(
+        &mut self,
+        place: Place,
+        ops: &[Op],
+        values: &mut UpdateValues,
+    ) -> Result<SliceDone, Box<OpError>>;
 }

@@ -167,6 +167,14 @@ pub struct OpError {
     pub message: String,
 }
 
+impl OpError {
+    /// One after which the run cannot go on.
+    #[cold]
+    pub fn fatal(code: &str, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { class: ErrorClass::Fatal, code: code.to_owned(), message: message.into() })
+    }
+}
+
 impl fmt::Display for OpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}, {})", self.message, self.code, self.class.name())

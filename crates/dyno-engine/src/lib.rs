@@ -40,9 +40,7 @@ pub mod statement;
 pub mod target;
 pub mod witness;
 
-pub use blocks::{
-    Blocks, BlocksSql, BlocksStatement, Extra, Kind, Op, Place, SliceDone, Slices, Slot,
-};
+pub use blocks::{Blocks, BlocksSql, BlocksStatement, Extra, Kind, Op, Place, SliceDone, Slices, Slot};
 pub use clock::{Clock, MonotonicClock};
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};

@@ -1,5 +1,7 @@
 //! Statements: what a session prepares when it is opened, and executes with bound values.
 
+use crate::error::OpError;
+
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
@@ -47,6 +49,25 @@ impl Value<'_> {
             Self::Bytes(_) => of == Type::Bytes,
         }
     }
+}
+
+/// The error of values that do not fit the parameters of a statement, of `types`.
+#[cold]
+pub fn misfit(types: &[Type], values: &[Value<'_>]) -> Box<OpError> {
+    let place = values.iter().zip(types).position(|(value, &of)| !value.fits(of));
+    let message = match place {
+        Some(place) => {
+            format!("parameter {} is {:?} and was given {:?}", place + 1, types[place], values[place])
+        }
+        None => format!("{} values were given for {} parameters", values.len(), types.len()),
+    };
+    OpError::fatal("values", message)
+}
+
+/// The error of a statement that a session does not have.
+#[cold]
+pub fn unknown(statement: StatementId) -> Box<OpError> {
+    OpError::fatal("unprepared", format!("the session has no statement {}", statement.0))
 }
 
 /// What is read of a statement's answer.
@@ -98,6 +119,11 @@ impl Statement {
     pub fn read(name: &str, sql: String, params: &[Type], answer: Answer) -> Self {
         let (name, params) = (name.to_owned(), params.to_vec());
         Self { name, sql, params, answer, commits: Commits::Nothing, works: true }
+    }
+
+    /// One that only looks: a number.
+    pub fn look(name: &str, sql: String, params: &[Type]) -> Self {
+        Self { works: false, ..Self::read(name, sql, params, Answer::Number) }
     }
 
     /// One that changes rows, and commits where it is executed alone.

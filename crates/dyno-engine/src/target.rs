@@ -3,11 +3,11 @@
 use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, Snapshot};
 
+use crate::blocks::{Blocks, BlocksSql, Extra};
 use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Claim, Holder, Lock};
 use crate::report::Reporter;
-use crate::blocks::{Blocks, BlocksSql, Extra};
 use crate::session::{Session, SessionSetup};
 use crate::witness::{RowVersion, ServerLife};
 

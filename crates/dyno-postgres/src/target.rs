@@ -1,21 +1,21 @@
 //! PostgreSQL as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 use std::sync::Arc;
 
 use super::connect::ConnectConfig;
-use super::ops::PgSession;
+use super::ops::{self, PgSession};
 use super::pool::Pool;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler};
-use dyno_engine::OpenOptions;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::session::{Extra, Session, SessionSetup};
+use dyno_engine::session::{Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
+use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -166,6 +166,10 @@ impl Target for PgTarget {
 
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
         self.ask(|connection| layout::deletions::add(connection, rows))
+    }
+
+    fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+        Ok(ops::blocks(blocks))
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

@@ -39,6 +39,8 @@ pub enum WireError<R> {
     Server(Box<R>),
     /// The server said what the protocol does not allow.
     Protocol(String),
+    /// What was asked for was not done, and the connection is well: values do not fit, a transaction was taken back.
+    Undone(Box<OpError>),
 }
 
 impl<R: Refusal> WireError<R> {
@@ -58,6 +60,7 @@ impl<R: Refusal> WireError<R> {
             Self::Server(error) => error.op(),
             Self::Io(error) => lost("io", lost_words(&error)),
             Self::Protocol(what) => lost("protocol", broken_words(&what)),
+            Self::Undone(error) => error,
         }
     }
 }
@@ -75,6 +78,7 @@ impl<R: Refusal> From<WireError<R>> for TargetError {
             WireError::Server(error) => error.into_target(),
             WireError::Protocol(what) => Self::unreachable(broken_words(&what))
                 .hint(format!("check that host and port are those of {}", R::SERVER)),
+            WireError::Undone(error) => Self::database(error.message),
         }
     }
 }

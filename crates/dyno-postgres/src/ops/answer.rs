@@ -6,10 +6,12 @@ use dyno_engine::clock::Clock;
 /// What the server answered.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Answer {
-    /// The number in the last row, where the row is one `int8`.
+    /// The integer in the last row, where that has one column.
     pub(super) value: u64,
     /// Rows, as the command tag counts them.
     pub(super) rows: u64,
+    /// The first letter of the command tag.
+    pub(super) tag: u8,
     /// When the statement had ended and its commit began.
     pub(super) ended_ns: Option<u64>,
 }
@@ -36,10 +38,8 @@ impl Reply {
         while let Some((tag, body)) = connection.next_here()? {
             match tag {
                 b'D' => {
-                    // Column count, length word, value.
-                    let value = connection.line.body(body).get(6..14).and_then(|bytes| bytes.first_chunk());
-                    if let Some(value) = value {
-                        self.answer.value = u64::from_be_bytes(*value);
+                    if let Some(value) = integer(connection.line.body(body)) {
+                        self.answer.value = value;
                     }
                 }
                 b'C' => {
@@ -47,7 +47,9 @@ impl Reply {
                         // Whatever has arrived behind it shows that the commit has ended as well.
                         self.answer.ended_ns = connection.line.inbound.is_empty().then(|| clock.now_ns());
                     }
-                    self.answer.rows = message_rows(connection.line.body(body));
+                    let tag = connection.line.body(body);
+                    self.answer.tag = tag.first().copied().unwrap_or_default();
+                    self.answer.rows = message_rows(tag);
                 }
                 b'Z' => return self.end().map(Some),
                 b'E' => self.refused(PgError::read(connection.line.body(body)))?,
@@ -75,6 +77,20 @@ impl Reply {
         self.refusal.get_or_insert(error);
         Ok(())
     }
+}
+
+/// The integer in the first column of a row: an `int8`, or one of the shorter ones. Those below zero count as none.
+#[inline]
+fn integer(row: &[u8]) -> Option<u64> {
+    // Column count, length word, value.
+    let (length, value) = row.get(2..)?.split_first_chunk::<4>()?;
+    let number = match u32::from_be_bytes(*length) {
+        8 => i64::from_be_bytes(*value.first_chunk()?),
+        4 => i64::from(i32::from_be_bytes(*value.first_chunk()?)),
+        2 => i64::from(i16::from_be_bytes(*value.first_chunk()?)),
+        _ => return None,
+    };
+    Some(u64::try_from(number).unwrap_or_default())
 }
 
 /// Reads on until the connection is in step again.

@@ -1,20 +1,59 @@
 //! Binary values as the protocol carries them.
 
+use crate::wire::message;
+use dyno_engine::{Type, Value};
+
 /// Type numbers of `pg_type`, fixed since the beginning.
 pub(super) mod oid {
     pub(in super::super) const INT8: u32 = 20;
     pub(in super::super) const INT2: u32 = 21;
     pub(in super::super) const TEXT: u32 = 25;
+    pub(in super::super) const FLOAT8: u32 = 701;
+    pub(in super::super) const BYTEA: u32 = 17;
+    /// The server decides.
+    pub(in super::super) const UNKNOWN: u32 = 0;
     pub(in super::super) const INT2_ARRAY: u32 = 1005;
     pub(in super::super) const INT8_ARRAY: u32 = 1016;
     pub(in super::super) const TEXT_ARRAY: u32 = 1009;
 }
 
+/// The server's type of a parameter.
+pub(super) fn type_oid(of: Type) -> u32 {
+    match of {
+        Type::Int => oid::INT8,
+        Type::Real => oid::FLOAT8,
+        Type::Text => oid::TEXT,
+        Type::Bytes => oid::BYTEA,
+        Type::Literal => oid::UNKNOWN,
+    }
+}
+
+/// Appends the format codes of parameters of `types`: binary, and text where the server decides on the type.
+pub(super) fn formats(out: &mut Vec<u8>, types: &[Type]) {
+    if types.contains(&Type::Literal) {
+        message::count(out, types.len());
+        types.iter().for_each(|&of| message::count(out, usize::from(of != Type::Literal)));
+    } else {
+        // One for all.
+        message::count(out, 1);
+        message::count(out, 1);
+    }
+}
+
+/// Appends the bytes of a value; false if it is NULL, which has none.
+pub(super) fn value(out: &mut Vec<u8>, value: Value<'_>) -> bool {
+    match value {
+        Value::Null => return false,
+        Value::Int(number) => out.extend_from_slice(&int8(number)),
+        Value::Real(number) => out.extend_from_slice(&number.to_be_bytes()),
+        Value::Text(bytes) | Value::Bytes(bytes) => out.extend_from_slice(bytes),
+    }
+    true
+}
+
 /// A number as an `int8`.
-///
-/// Keys and counters here are below 2^62: `DataSpec` has no more rows, and no run does more operations.
 #[inline]
-pub(super) fn int8(value: u64) -> [u8; 8] {
+pub(super) fn int8(value: i64) -> [u8; 8] {
     value.to_be_bytes()
 }
 
@@ -40,9 +79,11 @@ pub(super) fn array<T>(
 }
 
 /// Appends an `int8` with its length word.
+///
+/// Keys and numbers are below 2^62: `DataSpec` has no more rows, and no run does more operations.
 pub(super) fn put_int8(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&8u32.to_be_bytes());
-    out.extend_from_slice(&int8(value));
+    out.extend_from_slice(&int8(value as i64));
 }
 
 /// Appends an `int2` with its length word.

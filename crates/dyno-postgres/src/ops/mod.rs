@@ -13,16 +13,17 @@
 
 mod answer;
 mod encode;
+mod method;
 mod procedures;
 mod session;
 mod slice;
 mod statements;
 mod template;
-mod templates;
 
 use dyno_engine::session::SessionSetting;
 use dyno_plan::Commit;
 
+pub use method::blocks;
 pub use procedures::slice_sql;
 pub use session::PgSession;
 

@@ -5,23 +5,19 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_plan::Drive;
-
 use super::answer::Reply;
 use super::settings_sql;
 use super::slice::{self, Tails};
-use super::statements::{self, Form};
-use super::template::{Ending, Template};
-use super::templates::{self, Templates};
+use super::statements::{self, Form, Ready};
 use crate::connect::ConnectConfig;
-use crate::counters::SHARED_STATISTICS;
 use crate::pool::{Member, POOLED_NAME, Pool, Statements, Way};
 use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
-use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
-use dyno_engine::error::{OpError, Refusal as _, TargetError};
+use dyno_engine::data::UpdateValues;
+use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError};
 use dyno_engine::net::local;
-use dyno_engine::session::{Done, Duplex, Interrupter, Op, Place, Request, Session, SessionSetup, SliceDone};
-use dyno_engine::slices::{Call, last_update};
+use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
+use dyno_engine::slices::Call;
+use dyno_engine::{Answer, Blocks, Commits, Op, Place, Request, SliceDone, Slices, Value};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -32,25 +28,32 @@ pub struct PgSession {
     setup: SessionSetup,
     connection: Connection,
     breaker: Arc<Breaker>,
-    templates: Templates,
-    /// Those for schema 1, where operations go there too.
-    first: Option<Box<Templates>>,
-    place: Place,
-    edge: Template,
+    ready: Ready,
     /// Transactions that the server counts for an edge.
     edge_commits: u64,
-    values: UpdateValues,
-    tails: Tails,
+    /// What loops inside the database need; absent where there are none.
+    tails: Option<Tails>,
     /// What was sent last, and what has arrived of its answer.
-    asked: Request,
+    asked: Asked,
     reply: Reply,
-    /// Schema, first key and number of the last update that the server acknowledged.
-    last_update: Option<(u32, u64, u64)>,
     overhead_commits: u64,
     /// Whether it answers as a server on this machine does.
     is_near: bool,
     /// The pooler that it goes through.
     through: Option<Through>,
+}
+
+/// What an answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// What was done, as this kind of answer tells; whether it commits behind its end, and whether it is work.
+    Statement(Answer, bool, bool),
+    /// That a transaction has begun or is taken back.
+    Transaction,
+    /// That it is committed.
+    Commit,
+    /// That everything is visible.
+    Edge,
 }
 
 /// A place among the sessions behind a pooler.
@@ -83,30 +86,22 @@ impl PgSession {
         through: Option<Through>,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let values = setup.update_values(CLASSIC_COLUMN_BYTES);
         let statements = through.as_ref().map(|through| through.statements);
         let form = match statements {
             None => Form::DIRECT,
             Some(statements) => Form::pooled(statements == Statements::Prepared, setup.commit),
         };
-        // An edge needs no settings.
-        let edge = Form { before: Vec::new(), prepared: form.prepared };
         let connection = prepare(config, setup, statements, &breaker)?;
-        let flushes = connection.server_version_num() >= SHARED_STATISTICS;
+        let flushes = statements::flushes(&connection);
         let mut session = Self {
             config: config.clone(),
             connection,
             breaker,
-            templates: Templates::new(setup, setup.schema, &form),
-            first: setup.also_first().then(|| Box::new(Templates::new(setup, 1, &form))),
-            place: Place::Own,
-            edge: if flushes { statements::edge().template(&edge, Ending::Sync) } else { Template::sync() },
+            ready: Ready::new(&setup.statements, &form, flushes),
             edge_commits: u64::from(flushes),
-            values,
-            tails: Tails::new(setup.stamp()),
-            asked: Request::Edge,
+            tails: blocks_in_loops(setup).map(|blocks| Tails::new(blocks.stamp())),
+            asked: Asked::Edge,
             reply: Reply::default(),
-            last_update: None,
             overhead_commits: opening_commits(statements),
             is_near: false,
             through,
@@ -125,9 +120,8 @@ impl PgSession {
     /// `choose_custom_plan`), by the cost of these plans; a range without rows is so cheap that it would plan for ever, while
     /// a unique key costs the same whether it is there or not.
     fn rehearse(&mut self) -> Result<(), TargetError> {
-        if self.setup.drive == Drive::Client {
-            let beyond = self.setup.spec.rows + 1;
-            self.ask_and_wait(Request::Op(Op::Lookup { key: beyond }))?;
+        if let Some((statement, number)) = self.setup.rehearsal {
+            self.ask_and_wait(Request::Execute(statement, &[Value::Int(number)]))?;
             self.overhead_commits += 1;
         }
         let asked_ns = self.setup.clock.now_ns();
@@ -138,41 +132,44 @@ impl PgSession {
 
     /// Sends `request` and notes what its answer will mean.
     #[inline]
-    fn ask(&mut self, request: Request) -> Result<(), WireError> {
-        self.asked = request;
+    fn send_request(&mut self, request: Request<'_>) -> Result<(), WireError> {
         self.reply = Reply::default();
-        let template = match request {
-            Request::Op(op) => {
-                let templates = match (self.place, &mut self.first) {
-                    (Place::First, Some(first)) => first.as_mut(),
-                    _ => &mut self.templates,
-                };
-                templates.fill(op, &mut self.values)
+        let (asked, bytes) = match request {
+            Request::Execute(id, values) => {
+                let bytes = self.ready.execute(id, values).map_err(WireError::Undone)?;
+                let statement = &self.setup.statements[id.index()];
+                let commits = statement.commits == Commits::Behind;
+                (Asked::Statement(statement.answer, commits, statement.works), bytes)
             }
-            Request::Edge => &self.edge,
+            Request::Begin(isolation) => (Asked::Transaction, self.ready.begin(isolation)),
+            Request::Commit => (Asked::Commit, self.ready.commit()),
+            Request::Rollback => (Asked::Transaction, self.ready.rollback()),
+            Request::Edge => (Asked::Edge, self.ready.edge()),
         };
-        self.connection.line.send_bytes(template.bytes())
-    }
-
-    /// The schema that operations go to.
-    fn schema(&self) -> u32 {
-        if self.place == Place::First { 1 } else { self.setup.schema }
+        self.asked = asked;
+        self.connection.line.send_bytes(bytes)
     }
 
     /// What has arrived of the answer; `None` if that is not all of it.
     #[inline]
     fn heard(&mut self) -> Result<Option<Done>, WireError> {
-        let writes = matches!(self.asked, Request::Op(op) if op.writes());
-        let clock = writes.then_some(&*self.setup.clock);
-        let Some(answer) = self.reply.take(&mut self.connection, clock)? else { return Ok(None) };
+        let commits = matches!(self.asked, Asked::Statement(_, true, _));
+        let clock = commits.then_some(&*self.setup.clock);
+        let Some(answer) = self.reply.take(&mut self.connection, clock)? else {
+            return Ok(None);
+        };
         let rows = match self.asked {
-            Request::Op(Op::Select { .. } | Op::Secondary { .. } | Op::Scan) => answer.value,
-            Request::Op(Op::Lookup { .. } | Op::Insert { .. } | Op::Delete { .. }) => answer.rows,
-            Request::Op(Op::Update { first, number }) => {
-                self.last_update = Some((self.schema(), first, number));
-                answer.rows
+            Asked::Statement(of, _, works) => {
+                self.overhead_commits += u64::from(!works);
+                match of {
+                    Answer::Number => answer.value,
+                    Answer::Row | Answer::Rows => answer.rows,
+                    Answer::Changed { per_row } => answer.rows / u64::from(per_row),
+                }
             }
-            Request::Edge => {
+            Asked::Commit if answer.tag == b'R' => return Err(WireError::Undone(undone())),
+            Asked::Commit | Asked::Transaction => 0,
+            Asked::Edge => {
                 self.overhead_commits += self.edge_commits;
                 0
             }
@@ -182,8 +179,8 @@ impl PgSession {
 
     /// Sends `request` and waits for all of its answer.
     #[inline]
-    fn ask_and_wait(&mut self, request: Request) -> Result<Done, WireError> {
-        self.ask(request)?;
+    fn ask_and_wait(&mut self, request: Request<'_>) -> Result<Done, WireError> {
+        self.send_request(request)?;
         loop {
             if let Some(done) = self.heard()? {
                 return Ok(done);
@@ -191,22 +188,18 @@ impl PgSession {
             self.connection.line.fill()?;
         }
     }
+}
 
-    fn read_back(&mut self, schema: u32, first: u64, number: u64) -> Result<(u64, u64), WireError> {
-        let session = self.setup.stamp();
-        let params = [
-            first.to_string(),
-            self.setup.last_key(first).to_string(),
-            format!("{session}{number:016x}"),
-            UpdateValues::run_prefix(self.setup.run_stamp),
-            session,
-        ];
-        let sql = statements::verify(schema);
-        let rows = self.connection.ask(&sql, &params.each_ref().map(String::as_str))?;
-        self.overhead_commits += 1;
-        let number = |index| rows.first().and_then(|row| row.parse(index));
-        number(0).zip(number(1)).ok_or_else(|| WireError::protocol("no row for a count"))
-    }
+/// A transaction in which a statement has failed ends with its rollback, also where it is asked to commit.
+#[cold]
+fn undone() -> Box<OpError> {
+    let message = "the transaction was taken back, for a statement in it had failed".to_owned();
+    Box::new(OpError { class: ErrorClass::Retryable, code: "25P02".to_owned(), message })
+}
+
+/// What loops inside the database are told, if there are any.
+fn blocks_in_loops(setup: &SessionSetup) -> Option<&Blocks> {
+    setup.blocks.as_ref().filter(|_| setup.slices)
 }
 
 /// Transactions that opening a session adds to `xact_commit` (counted on 15.20 and 18.4): the start of its process, the
@@ -237,26 +230,13 @@ fn prepare(
     let mut connection = Connection::open_guarded(config, &name, breaker)?;
     let rows = connection.simple(&settings_sql(setup.commit))?;
     refuse_pooler(&connection, rows.last())?;
-    let flush = connection.server_version_num() >= SHARED_STATISTICS;
-    let out = &mut connection.line.out;
-    match setup.drive {
-        Drive::Client => {
-            let mut prepared = templates::statements_of(setup, setup.schema);
-            if setup.also_first() {
-                prepared.extend(templates::statements_of(setup, 1));
-            }
-            prepared.iter().for_each(|statement| statement.parse(out));
+    statements::prepare(&mut connection, &setup.statements, None);
+    if let Some(blocks) = blocks_in_loops(setup) {
+        let (out, calls) = (&mut connection.line.out, || Call::of(blocks.extra));
+        calls().for_each(|call| slice::parse(call, out, blocks.schema, blocks.redo, Place::Own));
+        if blocks.also_first() {
+            calls().for_each(|call| slice::parse(call, out, 1, blocks.redo, Place::First));
         }
-        Drive::Server => {
-            let calls = || Call::of(setup.extra);
-            calls().for_each(|call| slice::parse(call, out, setup.schema, setup.redo, Place::Own));
-            if setup.also_first() {
-                calls().for_each(|call| slice::parse(call, out, 1, setup.redo, Place::First));
-            }
-        }
-    }
-    if flush {
-        statements::edge().parse(out);
     }
     finish_preparing(connection, setup)
 }
@@ -284,14 +264,7 @@ fn prepare_through(
     if through == Statements::Unnamed {
         return Ok(connection);
     }
-    let flush = connection.server_version_num() >= SHARED_STATISTICS;
-    let mut prepared = templates::statements_of(setup, setup.schema);
-    if setup.also_first() {
-        prepared.extend(templates::statements_of(setup, 1));
-    }
-    prepared.push(statements::settings(setup.commit));
-    prepared.extend(flush.then(statements::edge));
-    prepared.iter().for_each(|statement| statement.parse(&mut connection.line.out));
+    statements::prepare(&mut connection, &setup.statements, Some(setup.commit));
     finish_preparing(connection, setup)
 }
 
@@ -322,31 +295,7 @@ fn not_prepared(error: WireError, setup: &SessionSetup) -> TargetError {
 }
 
 impl Session for PgSession {
-    #[inline]
-    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
-        self.ask_and_wait(Request::Op(op)).map_err(WireError::into_op)
-    }
-
-    #[inline]
-    fn turn_to(&mut self, place: Place) {
-        self.place = place;
-    }
-
-    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        if ops.is_empty() {
-            return Ok(SliceDone::default());
-        }
-        let kind = (self.setup.work_unit, self.setup.extra);
-        let place = if self.first.is_some() { self.place } else { Place::Own };
-        let done = slice::run(&mut self.connection, ops, kind, place, &mut self.values, &mut self.tails)
-            .map_err(WireError::into_op)?;
-        let schema = self.schema();
-        let last = last_update(ops).map(|(first, number)| (schema, first, number));
-        self.last_update = last.or(self.last_update);
-        Ok(done)
-    }
-
-    /// `pg_stat_force_next_flush()`, from version 15 on.
+    /// An edge is `pg_stat_force_next_flush()`, from version 15 on.
     ///
     /// Found by experiment on 15.20 and 18.4: when its ReadyForQuery arrives, `pg_stat_database`, `pg_stat_user_tables`,
     /// `pg_statio_user_tables`, `pg_stat_wal` and (18) `pg_stat_io` count everything this session has done to the unit,
@@ -356,8 +305,13 @@ impl Session for PgSession {
     /// Before version 15 a session's statistics reach the views only when it is idle between transactions and half a
     /// second or more has passed since the last time, or when it ends. Nothing can be forced there, so counters of a
     /// window may miss, or have too much, up to that half second of each session at either end; `edge` is an empty Sync.
-    fn edge(&mut self) -> Result<(), Box<OpError>> {
-        self.ask_and_wait(Request::Edge).map(|_| ()).map_err(WireError::into_op)
+    #[inline]
+    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        self.ask_and_wait(request).map_err(WireError::into_op)
+    }
+
+    fn slices(&mut self) -> Option<&mut dyn Slices> {
+        self.tails.is_some().then_some(self as &mut dyn Slices)
     }
 
     fn overhead_commits(&self) -> u64 {
@@ -384,11 +338,6 @@ impl Session for PgSession {
         self.rehearse()
     }
 
-    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        let Some((schema, first, number)) = self.last_update else { return Ok(None) };
-        self.read_back(schema, first, number).map(Some).map_err(WireError::into_op)
-    }
-
     fn interrupter(&self) -> Arc<dyn Interrupter> {
         self.breaker.clone()
     }
@@ -403,14 +352,30 @@ impl Session for PgSession {
     }
 }
 
+impl Slices for PgSession {
+    fn slice(
+        &mut self,
+        place: Place,
+        ops: &[Op],
+        values: &mut UpdateValues,
+    ) -> Result<SliceDone, Box<OpError>> {
+        let (Some(blocks), Some(tails)) = (&self.setup.blocks, &mut self.tails) else {
+            return Err(OpError::fatal("drive", "this session was opened without loops inside the database"));
+        };
+        let place = if blocks.also_first() { place } else { Place::Own };
+        let kind = (blocks.work_unit, blocks.extra);
+        slice::run(&mut self.connection, ops, kind, place, values, tails).map_err(WireError::into_op)
+    }
+}
+
 impl Duplex for PgSession {
     fn socket(&mut self) -> BorrowedFd<'_> {
         self.connection.line.stream.socket_ref().as_fd()
     }
 
     #[inline]
-    fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
-        self.ask(request).map_err(WireError::into_op)
+    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
+        self.send_request(request).map_err(WireError::into_op)
     }
 
     #[inline]
@@ -421,6 +386,6 @@ impl Duplex for PgSession {
 
 impl fmt::Debug for PgSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PgSession({}, schema {})", self.setup.number, self.setup.schema)
+        write!(f, "PgSession({})", self.setup.number)
     }
 }

@@ -6,8 +6,8 @@ use super::answer;
 use super::encode::{array, int8, oid, put_int2, put_int8};
 use crate::wire::{Connection, Fields, PgError, WireError, message};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, UpdateValues};
-use dyno_engine::session::{Extra, Op, Place, SliceDone};
 use dyno_engine::slices::{Call, done, parts};
+use dyno_engine::{Extra, Op, Place, SliceDone};
 
 /// Numbers that a procedure returns at most, each an `int8`.
 const RESULTS_MAX: usize = 8;
@@ -109,7 +109,7 @@ pub(super) fn run(
         message::count(out, 1);
         message::count(out, 1);
         message::count(out, types(call).len());
-        put_values(out, call, ops, u64::from(work_unit), tails);
+        put_values(out, call, ops, work_unit, tails);
         message::count(out, 1);
         message::count(out, 1);
     });
@@ -119,13 +119,13 @@ pub(super) fn run(
     read(connection, call.results())
 }
 
-fn put_values(out: &mut Vec<u8>, call: Call, ops: &[Op], work_unit: u64, tails: &Tails) {
+fn put_values(out: &mut Vec<u8>, call: Call, ops: &[Op], work_unit: u32, tails: &Tails) {
     let all = || ops.iter().map(|&op| parts(op));
     if call.has_kinds() {
         array(out, oid::INT2, all(), |out, (kind, ..)| put_int2(out, kind));
     }
     if call == Call::Scan {
-        message::bytes(out, &int8(ops.len() as u64));
+        message::bytes(out, &int8(ops.len() as i64));
         return;
     }
     array(out, oid::INT8, all(), |out, (_, first, _)| put_int8(out, first));
@@ -133,7 +133,7 @@ fn put_values(out: &mut Vec<u8>, call: Call, ops: &[Op], work_unit: u64, tails: 
         array(out, oid::INT8, all(), |out, (_, _, number)| put_int8(out, number));
     }
     if !matches!(call, Call::Lookup | Call::Secondary) {
-        message::bytes(out, &int8(work_unit));
+        message::bytes(out, &int8(i64::from(work_unit)));
     }
     if call.writes() {
         tails.put(out);

@@ -1,7 +1,9 @@
-//! Messages that are built once and patched for each operation.
+//! Messages that are built once and patched for each execution.
 
-use super::encode::int8;
+use super::encode::{self, int8};
 use crate::wire::message;
+use dyno_engine::statement::misfit;
+use dyno_engine::{OpError, Type, Value};
 
 /// What stands behind Execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,61 +14,99 @@ pub(super) enum Ending {
     FlushSync,
 }
 
-/// Bind, Execute and Sync of one prepared statement, with its parameters in binary.
+/// The length word of NULL.
+const NULL: u32 = u32::MAX;
+
+/// Bind, Execute and Sync of one statement. As long as each value is as long as it was the last time, only the values are
+/// written.
 #[derive(Debug)]
 pub(super) struct Template {
     bytes: Vec<u8>,
-    /// Where the values of `$1`, `$2`, … begin.
-    slots: Vec<usize>,
-    widths: Vec<usize>,
+    /// How many of them stand before Bind.
+    before: usize,
+    name: String,
+    types: Vec<Type>,
+    ending: Ending,
+    /// Where each value begins, and its length word.
+    slots: Vec<(usize, u32)>,
 }
 
 impl Template {
-    /// A template for the statement `name` whose parameters have these widths in bytes, behind the messages in `bytes`.
-    pub(super) fn new(mut bytes: Vec<u8>, name: &str, widths: &[usize], ending: Ending) -> Self {
-        let mut slots = Vec::new();
-        message::message(&mut bytes, b'B', |out| {
+    /// A template for the statement `name` with parameters of these types, behind the messages in `bytes`.
+    pub(super) fn new(bytes: Vec<u8>, name: &str, types: &[Type], ending: Ending) -> Self {
+        let (before, name) = (bytes.len(), name.to_owned());
+        let mut template = Self { bytes, before, name, types: types.to_vec(), ending, slots: Vec::new() };
+        template.build(&vec![Value::Null; types.len()]);
+        template
+    }
+
+    /// Puts `values` in.
+    ///
+    /// # Errors
+    /// They are not of the parameters' types.
+    #[inline]
+    pub(super) fn fill(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
+        if values.len() != self.types.len() {
+            return Err(misfit(&self.types, values));
+        }
+        for (index, value) in values.iter().enumerate() {
+            let (at, length) = self.slots[index];
+            match *value {
+                Value::Int(number) if length == 8 && self.types[index] == Type::Int => {
+                    self.bytes[at..at + 8].copy_from_slice(&int8(number));
+                }
+                Value::Text(text)
+                    if text.len() == length as usize
+                        && matches!(self.types[index], Type::Text | Type::Literal) =>
+                {
+                    self.bytes[at..at + text.len()].copy_from_slice(text);
+                }
+                // Rare enough to be written in one way, all of them.
+                _ => return self.fill_anew(values),
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for values of other lengths.
+    #[inline(never)]
+    fn fill_anew(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
+        if !values.iter().zip(&self.types).all(|(value, &of)| value.fits(of)) {
+            return Err(misfit(&self.types, values));
+        }
+        self.build(values);
+        Ok(())
+    }
+
+    fn build(&mut self, values: &[Value<'_>]) {
+        let Self { bytes, before, name, types, ending, slots } = self;
+        bytes.truncate(*before);
+        slots.clear();
+        message::message(bytes, b'B', |out| {
             out.push(0);
             message::text(out, name);
-            // One format code for all parameters: 1 is binary.
-            message::count(out, 1);
-            message::count(out, 1);
-            message::count(out, widths.len());
-            for &width in widths {
-                out.extend_from_slice(&u32::try_from(width).expect("values of some bytes").to_be_bytes());
-                slots.push(out.len());
-                out.resize(out.len() + width, 0);
+            encode::formats(out, types);
+            message::count(out, values.len());
+            for value in values {
+                let head = out.len();
+                out.extend_from_slice(&NULL.to_be_bytes());
+                if encode::value(out, *value) {
+                    // Far below 4 GiB, as messages are.
+                    let length = (out.len() - head - 4) as u32;
+                    out[head..head + 4].copy_from_slice(&length.to_be_bytes());
+                    slots.push((head + 4, length));
+                } else {
+                    slots.push((head + 4, NULL));
+                }
             }
             message::count(out, 1);
             message::count(out, 1);
         });
-        message::execute(&mut bytes);
-        if ending == Ending::FlushSync {
-            message::flush(&mut bytes);
+        message::execute(bytes);
+        if *ending == Ending::FlushSync {
+            message::flush(bytes);
         }
-        message::sync(&mut bytes);
-        Self { bytes, slots, widths: widths.to_vec() }
-    }
-
-    /// Sync alone, which the server answers and does nothing for.
-    pub(super) fn sync() -> Self {
-        let mut bytes = Vec::new();
-        message::sync(&mut bytes);
-        Self { bytes, slots: Vec::new(), widths: Vec::new() }
-    }
-
-    /// Sets parameter `index` (from 0) to a number.
-    #[inline]
-    pub(super) fn set_int8(&mut self, index: usize, value: u64) {
-        let at = self.slots[index];
-        self.bytes[at..at + 8].copy_from_slice(&int8(value));
-    }
-
-    /// Sets parameter `index` (from 0) to a text of exactly its width.
-    #[inline]
-    pub(super) fn set_text(&mut self, index: usize, value: &[u8]) {
-        let (at, width) = (self.slots[index], self.widths[index]);
-        self.bytes[at..at + width].copy_from_slice(value);
+        message::sync(bytes);
     }
 
     /// The messages as they go over the wire.
@@ -79,15 +119,53 @@ impl Template {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn values_land_in_their_slots() {
-        let mut template = Template::new(Vec::new(), "u", &[8, 4], Ending::FlushSync);
-        template.set_int8(0, 7);
-        template.set_text(1, b"abcd");
+        let mut template = Template::new(Vec::new(), "u", &[Type::Int, Type::Text], Ending::FlushSync);
+        template.fill(&[Value::Int(7), Value::Text(b"abcd")]).unwrap();
         let bind =
             b"B\0\0\0\x25\0u\0\0\x01\0\x01\0\x02\0\0\0\x08\0\0\0\0\0\0\0\x07\0\0\0\x04abcd\0\x01\0\x01";
         let rest = b"E\0\0\0\x09\0\0\0\0\0H\0\0\0\x04S\0\0\0\x04";
         assert_eq!(template.bytes(), [bind.as_slice(), rest].concat());
+    }
+
+    #[test]
+    fn values_of_other_types_are_refused() {
+        let mut template = Template::new(Vec::new(), "u", &[Type::Int, Type::Text], Ending::Sync);
+        for values in [
+            &[Value::Int(1)][..],
+            &[Value::Text(b"1"), Value::Text(b"1")],
+            &[Value::Int(1), Value::Bytes(b"1")],
+        ] {
+            let error = template.fill(values).unwrap_err();
+            assert_eq!(error.class, dyno_engine::ErrorClass::Fatal, "{error}");
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Option<Vec<u8>>> {
+        prop::option::of(prop::collection::vec(b'a'..b'f', 0..4))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_patched_is_what_is_built_anew(
+            all in prop::collection::vec((prop::option::of(any::<i64>()), value(), value()), 1..20),
+        ) {
+            let types = [Type::Int, Type::Text, Type::Literal];
+            let mut patched = Template::new(vec![9], "s", &types, Ending::Sync);
+            for (number, text, literal) in &all {
+                let values = [
+                    number.map_or(Value::Null, Value::Int),
+                    text.as_deref().map_or(Value::Null, Value::Text),
+                    literal.as_deref().map_or(Value::Null, Value::Text),
+                ];
+                patched.fill(&values).unwrap();
+                let mut anew = Template::new(vec![9], "s", &types, Ending::Sync);
+                anew.fill(&values).unwrap();
+                prop_assert_eq!(patched.bytes(), anew.bytes());
+            }
+        }
     }
 }

@@ -141,12 +141,7 @@ impl Operator {
     ///
     /// # Errors
     /// As [`Session::ask`].
-    pub fn execute(
-        &mut self,
-        session: &mut dyn Session,
-        op: Op,
-        place: Place,
-    ) -> Result<Done, Box<OpError>> {
+    pub fn execute(&mut self, session: &mut dyn Session, op: Op, place: Place) -> Result<Done, Box<OpError>> {
         let done = self.request(op, place, |request| session.ask(request))?;
         self.acknowledged(op, place);
         Ok(done)
@@ -176,10 +171,7 @@ impl Operator {
     ///
     /// # Errors
     /// As [`Session::ask`].
-    pub fn verify_last_update(
-        &self,
-        session: &mut dyn Session,
-    ) -> Result<Option<(u64, u64)>, Box<OpError>> {
+    pub fn verify_last_update(&self, session: &mut dyn Session) -> Result<Option<(u64, u64)>, Box<OpError>> {
         let Some((place, first, number)) = self.last_update else { return Ok(None) };
         let mut count = |kind| {
             let done = self.bind(kind, place, first, number, |request| session.ask(request));
