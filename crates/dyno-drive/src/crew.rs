@@ -1,14 +1,16 @@
 //! The sessions' threads, seen from the coordinator: hired together, woken together, and never waited for without end.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dyno_engine::{Extra, Interrupter, SessionSetup, Target};
+use dyno_engine::{Blocks, Extra, Interrupter, SessionSetup, Target};
 use dyno_plan::{Drive, Length, Plan};
 use dyno_record::Placed;
+use dyno_workload::blocks::{Operator, Prepared};
 use dyno_workload::{Draw, Pace, Think};
 
 use crate::collector::Collector;
@@ -73,7 +75,12 @@ impl Crew {
         };
         let classes = Arc::new(job.classes());
         let mut empties = Vec::with_capacity(sessions as usize);
-        let workers = (0..sessions).map(|number| {
+        let prepared = prepare(job, &dealt).unwrap_or_else(|reason| {
+            shared.fail(reason);
+            crew.sessions = 0;
+            BTreeMap::new()
+        });
+        let workers = (0..crew.sessions).map(|number| {
             let (empty, emptied) = channel();
             empties.push(empty);
             let at = dealt[number as usize];
@@ -90,15 +97,17 @@ impl Crew {
                 Some(_) => &plan.workload.reads_only(),
                 None => &plan.workload,
             };
+            let blocks = blocks(job, aim, number);
+            let prepared = &prepared[&(at, blocks.schema)];
             Worker {
                 target: Arc::clone(&aim.target),
                 label: job.label(at),
-                setup: setup(job, aim, number),
+                operator: Operator::new(prepared, &blocks),
+                setup: setup(job, blocks, prepared),
                 sessions,
                 draw: Draw::new(workload, &aim.spec, number, number % plan.run.sessions_per_schema),
                 pace: Pace::new(&plan.workload, number, sessions),
                 think: Think::new(&plan.workload, number),
-                place: dyno_engine::Place::Own,
                 doing: NO_OPERATION,
                 publishes: aim.identity.counting.at_edges,
                 // As a whole number it cannot overflow: what never ends is the largest.
@@ -219,21 +228,47 @@ pub(crate) fn extra(plan: &Plan) -> Extra {
     }
 }
 
-fn setup(job: &Job<'_>, aim: &Aim, number: u32) -> SessionSetup {
+/// The operations of session `number` on `aim`.
+fn blocks(job: &Job<'_>, aim: &Aim, number: u32) -> Blocks {
     let plan = job.plan;
-    SessionSetup {
-        number,
+    Blocks {
         schema: number / plan.run.sessions_per_schema + 1,
         spec: aim.spec.clone(),
         work_unit: plan.workload.work_unit,
         redo: plan.workload.redo,
         extra: extra(plan),
-        drive: plan.workload.drive,
-        commit: plan.workload.commit,
         seed: plan.workload.seed(),
         run_stamp: job.run_stamp,
+        session: number,
+    }
+}
+
+fn setup(job: &Job<'_>, blocks: Blocks, prepared: &Prepared) -> SessionSetup {
+    let workload = &job.plan.workload;
+    SessionSetup {
+        number: blocks.session,
+        statements: Arc::clone(&prepared.statements),
+        rehearsal: prepared.rehearsal(&blocks),
+        commit: workload.commit,
+        blocks: Some(blocks),
+        slices: workload.drive == Drive::Server,
         clock: Arc::clone(&job.clock),
     }
+}
+
+/// What the sessions of each schema on each target prepare, when session `n` goes to the target at `dealt[n]`.
+fn prepare(job: &Job<'_>, dealt: &[usize]) -> Result<BTreeMap<(usize, u32), Prepared>, String> {
+    let mut all = BTreeMap::new();
+    for (number, &at) in (0..).zip(dealt) {
+        let aim = &job.targets[at];
+        let blocks = blocks(job, aim, number);
+        if let Entry::Vacant(entry) = all.entry((at, blocks.schema)) {
+            let workload = &job.plan.workload;
+            let prepared = Prepared::new(aim.target.as_ref(), &blocks, workload.drive, workload.commit);
+            entry.insert(prepared.map_err(|error| format!("{}{error}", job.label(at)))?);
+        }
+    }
+    Ok(all)
 }
 
 /// Whether one thread can lead several sessions on `target`.

@@ -1,7 +1,7 @@
 //! Counts of a session's whole life.
 
-use dyno_engine::ClassId;
 use dyno_record::Touch;
+use dyno_workload::ClassId;
 
 /// Counts of a session's whole life.
 #[derive(Debug, Clone, Default)]

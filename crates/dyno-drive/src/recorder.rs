@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use dyno_engine::{ClassId, ErrorClass, Op, OpError, Place};
-use dyno_workload::{Classes, Task};
+use dyno_engine::{ErrorClass, Op, OpError, Place};
+use dyno_workload::{ClassId, Classes, Task};
 
 use crate::life::Life;
 use crate::marks::{Mark, Marks};

@@ -11,13 +11,16 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use dyno_engine::{
-    Cancel, Capabilities, ClassId, Clock, Counting, DataState, Done, DropItem, Duplex, Extra, Interrupter,
-    LoadOptions, LoadReport, Observer, Op, OpError, Place, Progress, Request, Sampler, Session, SessionSetup,
-    SliceDone, Target, TargetError, TargetErrorKind,
+    Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Clock, Counting, DataState, Done,
+    DropItem, Duplex, Extra, Interrupter, Kind, LoadOptions, LoadReport, Observer, Op, OpError, Place,
+    Progress, Request, Sampler, Session, SessionSetup, SliceDone, Slices, Slot, Statement, Target,
+    TargetError, TargetErrorKind, Type, Value,
 };
-use dyno_plan::{Bytes, DataSpec, Plan};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, Counter, CountingRules, Identity, ServerProcesses, Snapshot};
+use dyno_workload::ClassId;
 
 use ledger::{Entry, Part};
 
@@ -208,6 +211,22 @@ impl Target for ScriptedTarget {
         Ok(Vec::new())
     }
 
+    /// A statement's text is the name of what it does; its values are the key and the number.
+    fn blocks(&self, _: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+        let statement = |kind: Kind| {
+            let (sql, params, slots) = (kind.name().to_owned(), [Type::Int; 2], [Slot::KEY, Slot::Number]);
+            match kind {
+                Kind::Found | Kind::Fresh => BlocksStatement::look(kind, sql, &params, &slots),
+                Kind::Update | Kind::Insert | Kind::Delete => {
+                    BlocksStatement::write(kind, sql, &params, &slots)
+                }
+                _ => BlocksStatement::read(kind, sql, &params, &slots, Answer::Number),
+            }
+        };
+        let statements = Kind::ALL.into_iter().map(statement).collect();
+        Ok(BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements })
+    }
+
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         let [panics_opened, panics_closed] = self.panics.map(|number| number == Some(setup.number));
         assert!(!panics_opened, "{PANIC}");
@@ -220,8 +239,8 @@ impl Target for ScriptedTarget {
             asked: None,
             took_ns: 0,
             live: self.live,
-            work_unit: u64::from(setup.work_unit),
-            spec: setup.spec.clone(),
+            kinds: kinds(&setup.statements),
+            blocks: setup.blocks.clone().expect("the script is of the classic method"),
             ops: 0,
             script: Arc::clone(&self.script),
             pass: Arc::clone(&self.pass),
@@ -315,11 +334,13 @@ struct ScriptedSession {
     panics_closed: bool,
     /// Both ends of what tells that an answer has come, and what was asked.
     wire: Option<(UnixStream, UnixStream)>,
-    asked: Option<(Request, u64)>,
+    /// The operation, or an edge, and when it was asked for.
+    asked: Option<(Option<Op>, u64)>,
     took_ns: u64,
     live: bool,
-    work_unit: u64,
-    spec: DataSpec,
+    /// What each statement does.
+    kinds: Vec<Kind>,
+    blocks: Blocks,
     ops: u64,
     script: Arc<Script>,
     pass: Arc<Pass>,
@@ -365,13 +386,13 @@ impl ScriptedSession {
     /// Books an operation that has ended well.
     fn end(&mut self, op: Op, ns: u64, parts: &mut Vec<Part>) -> u64 {
         let rows = match op {
-            Op::Select { .. } | Op::Update { .. } => self.work_unit,
+            Op::Select { .. } | Op::Update { .. } => u64::from(self.blocks.work_unit),
             Op::Lookup { .. } | Op::Insert { .. } | Op::Delete { .. } => 1,
-            Op::Secondary { value } => self.spec.group_rows(value),
-            Op::Scan => self.spec.scan_rows,
+            Op::Secondary { value } => self.blocks.spec.group_rows(value),
+            Op::Scan => self.blocks.spec.scan_rows,
         };
         self.own.logical_reads += rows;
-        parts.push(Part { class: op.class(), rows, ns });
+        parts.push(Part { class: ClassId::of(op), rows, ns });
         if op.writes() {
             parts.push(Part { class: ClassId::COMMIT, rows: 0, ns: ns - ns / 2 });
             self.own.commits += 1;
@@ -392,7 +413,7 @@ impl ScriptedSession {
     fn failed(&mut self, op: Op, error: OpError) -> Box<OpError> {
         let code = error.code.clone();
         let ended_ns = self.clock.now_ns();
-        self.log.push(Entry::Failed { class: op.class(), error: error.class, code, ended_ns });
+        self.log.push(Entry::Failed { class: ClassId::of(op), error: error.class, code, ended_ns });
         Box::new(error)
     }
 
@@ -416,51 +437,76 @@ impl ScriptedSession {
     }
 }
 
+/// What each of `statements` does.
+fn kinds(statements: &[Statement]) -> Vec<Kind> {
+    let of = |statement: &Statement| {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == statement.sql);
+        kind.expect("the script knows its own statements")
+    };
+    statements.iter().map(of).collect()
+}
+
+/// What a request is to the script.
+enum Wish {
+    Operation(Op),
+    /// A look at the rows of the last update.
+    Look,
+    Edge,
+    /// It has no transactions of several steps.
+    Nothing,
+}
+
+impl ScriptedSession {
+    fn wish(&self, request: Request<'_>) -> Wish {
+        match request {
+            Request::Execute(id, &[Value::Int(key), Value::Int(number)]) => {
+                let op = self.kinds[id.index()].op(key.unsigned_abs(), number.unsigned_abs());
+                op.map_or(Wish::Look, Wish::Operation)
+            }
+            Request::Edge => Wish::Edge,
+            _ => Wish::Nothing,
+        }
+    }
+
+    fn look(&self) -> Done {
+        Done { rows: u64::from(self.blocks.work_unit), commit_began_ns: None }
+    }
+
+    fn show(&mut self) {
+        self.log.push(Entry::Edge { at_ns: self.clock.now_ns() });
+        self.publish();
+        (self.shown)();
+    }
+}
+
 impl Session for ScriptedSession {
-    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        let op = match self.wish(request) {
+            Wish::Operation(op) => op,
+            Wish::Look => return Ok(self.look()),
+            Wish::Edge => {
+                self.show();
+                return Ok(Done::default());
+            }
+            Wish::Nothing => return Ok(Done::default()),
+        };
         let (began_ns, mut parts) = (self.clock.now_ns(), Vec::new());
         let done = self.one(op, &mut parts)?;
         self.called(began_ns, parts);
         Ok(done)
     }
 
-    fn turn_to(&mut self, _: Place) {}
-
-    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        let mut slice = SliceDone::default();
-        let (began_ns, mut parts) = (self.clock.now_ns(), Vec::new());
-        for &op in ops {
-            let done = self.one(op, &mut parts)?;
-            match op {
-                Op::Select { .. } => slice.rows_read[0] += done.rows,
-                Op::Lookup { .. } => slice.rows_read[1] += done.rows,
-                Op::Scan => slice.rows_read[2] += done.rows,
-                Op::Secondary { .. } => slice.rows_read[3] += done.rows,
-                Op::Update { .. } => slice.rows_updated += done.rows,
-                Op::Insert { .. } => slice.churned.0 += done.rows,
-                Op::Delete { .. } => slice.churned.1 += done.rows,
-            }
-            slice.commits += u64::from(op.writes());
-        }
-        parts.push(Part { class: ClassId::SLICE, rows: 0, ns: self.clock.now_ns() - began_ns });
-        self.called(began_ns, parts);
-        Ok(slice)
+    fn slices(&mut self) -> Option<&mut dyn Slices> {
+        Some(self)
     }
 
-    fn edge(&mut self) -> Result<(), Box<OpError>> {
-        self.log.push(Entry::Edge { at_ns: self.clock.now_ns() });
-        self.publish();
-        (self.shown)();
-        Ok(())
+    fn overhead_commits(&self) -> u64 {
+        0
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.log.push(Entry::Reconnected);
         Ok(())
-    }
-
-    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        Ok(Some((self.work_unit, self.work_unit)))
     }
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {
@@ -481,6 +527,29 @@ impl Session for ScriptedSession {
     }
 }
 
+impl Slices for ScriptedSession {
+    fn slice(&mut self, _: Place, ops: &[Op], _: &mut UpdateValues) -> Result<SliceDone, Box<OpError>> {
+        let mut slice = SliceDone::default();
+        let (began_ns, mut parts) = (self.clock.now_ns(), Vec::new());
+        for &op in ops {
+            let done = self.one(op, &mut parts)?;
+            match op {
+                Op::Select { .. } => slice.rows_read[0] += done.rows,
+                Op::Lookup { .. } => slice.rows_read[1] += done.rows,
+                Op::Scan => slice.rows_read[2] += done.rows,
+                Op::Secondary { .. } => slice.rows_read[3] += done.rows,
+                Op::Update { .. } => slice.rows_updated += done.rows,
+                Op::Insert { .. } => slice.churned.0 += done.rows,
+                Op::Delete { .. } => slice.churned.1 += done.rows,
+            }
+            slice.commits += u64::from(op.writes());
+        }
+        parts.push(Part { class: ClassId::SLICE, rows: 0, ns: self.clock.now_ns() - began_ns });
+        self.called(began_ns, parts);
+        Ok(slice)
+    }
+}
+
 impl ScriptedSession {
     fn wire(&mut self) -> &mut (UnixStream, UnixStream) {
         self.wire.as_mut().expect("a session in two halves has a wire")
@@ -493,10 +562,10 @@ impl Duplex for ScriptedSession {
         self.wire().0.as_fd()
     }
 
-    fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
+    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
         let began_ns = self.clock.now_ns();
-        let Request::Op(op) = request else {
-            self.asked = Some((request, began_ns));
+        let Wish::Operation(op) = self.wish(request) else {
+            self.asked = Some((None, began_ns));
             self.wire().1.write_all(&[0]).expect("one byte has room in an empty socket");
             return Ok(());
         };
@@ -506,7 +575,7 @@ impl Duplex for ScriptedSession {
             Act::Fail(error) => return Err(self.failed(op, error)),
             Act::Hang => return Ok(()),
         };
-        (self.asked, self.took_ns) = (Some((request, began_ns)), ns);
+        (self.asked, self.took_ns) = (Some((Some(op), began_ns)), ns);
         let mut far = self.wire().1.try_clone().expect("a socket of this process can be doubled");
         let pass = Arc::clone(&self.pass);
         let mut answer = move || {
@@ -522,10 +591,11 @@ impl Duplex for ScriptedSession {
     }
 
     fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        let Some((request, began_ns)) = self.asked.take() else { return Ok(None) };
+        let Some((op, began_ns)) = self.asked.take() else { return Ok(None) };
         self.wire().0.read_exact(&mut [0]).expect("the byte was sent with the answer");
-        let Request::Op(op) = request else {
-            return self.edge().map(|()| Some(Done::default()));
+        let Some(op) = op else {
+            self.show();
+            return Ok(Some(Done::default()));
         };
         let (ns, mut parts) = (self.took_ns, Vec::new());
         let rows = self.end(op, ns, &mut parts);

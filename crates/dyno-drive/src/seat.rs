@@ -3,8 +3,9 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use dyno_engine::{ClassId, Done, Duplex, OpError, Request, Session};
-use dyno_workload::{Pace, Task};
+use dyno_engine::{Done, Duplex, OpError, Request, Session};
+use dyno_workload::blocks::Operator;
+use dyno_workload::{ClassId, Pace, Task};
 
 use crate::poll;
 use crate::recorder::Timing;
@@ -93,7 +94,7 @@ impl Seat {
     /// Asks for an answer before the gate and waits for it, as long as it is not `late`. Whether it has come; what is wrong
     /// with a connection is noticed by its first operation, and told then.
     pub(crate) fn call(&mut self, late: &dyn Fn() -> bool) -> bool {
-        if !matches!(self.ask(Request::Edge, Doing::Called), Next::Waits) {
+        if !matches!(self.show(Doing::Called), Next::Waits) {
             self.doing = Doing::Nothing;
             return false;
         }
@@ -152,7 +153,7 @@ impl Seat {
         if phase != self.phase {
             self.worker.leave_phase(self.phase, phase, self.session.as_ref());
             if let Some(edge) = edge_between(self.phase, phase) {
-                return self.ask(Request::Edge, Doing::Edge { edge, to: phase });
+                return self.show(Doing::Edge { edge, to: phase });
             }
             self.phase = phase;
         } else if phase != Phase::Window || self.worker.owes_visibility(phase) {
@@ -161,7 +162,7 @@ impl Seat {
             }
             if self.worker.owes_visibility(phase) {
                 if self.worker.publishes {
-                    return self.ask(Request::Edge, Doing::Showing(phase));
+                    return self.show(Doing::Showing(phase));
                 }
                 self.worker.shown(phase, self.session.as_ref());
             }
@@ -193,17 +194,27 @@ impl Seat {
             return Next::Sleeps(until_ns);
         }
         let task = self.worker.draw.next_task();
-        self.worker.turn(self.session.as_mut(), task.place);
         let began_ns = self.worker.clock.now_ns();
-        self.ask(Request::Op(task.op), Doing::Operation { task, due_ns, began_ns })
+        self.send(Doing::Operation { task, due_ns, began_ns }, |operator, session| {
+            operator.request(task.op, task.place, |request| session.send(request))
+        })
+    }
+
+    /// Asks for what it has done to be visible.
+    fn show(&mut self, doing: Doing) -> Next {
+        self.send(doing, |_, session| session.send(Request::Edge))
     }
 
     #[inline]
-    fn ask(&mut self, request: Request, doing: Doing) -> Next {
+    fn send(
+        &mut self,
+        doing: Doing,
+        send: impl FnOnce(&mut Operator, &mut dyn Duplex) -> Result<(), Box<OpError>>,
+    ) -> Next {
         if let Doing::Lost(error) = std::mem::replace(&mut self.doing, doing) {
             return Next::Failed(error);
         }
-        match duplex(self.session.as_mut()).send(request) {
+        match send(&mut self.worker.operator, duplex(self.session.as_mut())) {
             Ok(()) => Next::Waits,
             Err(error) => Next::Failed(error),
         }
@@ -252,7 +263,7 @@ impl Seat {
     /// The class that a failure of the request under way counts for.
     pub(crate) fn class(&self) -> ClassId {
         match self.doing {
-            Doing::Operation { task, .. } => task.op.class(),
+            Doing::Operation { task, .. } => ClassId::of(task.op),
             _ => NO_OPERATION,
         }
     }

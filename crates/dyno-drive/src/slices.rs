@@ -4,8 +4,9 @@
 //! slice's length aims at a fixed time: long enough to make the call's cost vanish, short enough that the window's edges
 //! and the database's counters, which move between slices, stay sharp.
 
-use dyno_engine::{ClassId, Clock, Op, OpError, Place, Session, SliceDone};
-use dyno_workload::{Draw, Think};
+use dyno_engine::{Clock, Op, OpError, Place, Session, SliceDone};
+use dyno_workload::blocks::Operator;
+use dyno_workload::{ClassId, Draw, Think};
 
 use crate::recorder::{PartOfSlice, Recorder, Timing};
 
@@ -32,6 +33,7 @@ impl SliceLoop {
     pub(crate) fn one(
         &mut self,
         session: &mut dyn Session,
+        operator: &mut Operator,
         draw: &mut Draw,
         think: &mut Think,
         recorder: &mut Recorder,
@@ -53,13 +55,9 @@ impl SliceLoop {
         }
         let began_ns = clock.now_ns();
         // What was done of a slice that failed is unknown, whatever the error says of its last operation.
-        call(session, &self.ops, recorder, clock).inspect_err(|_| draw.doubt(&self.ops))?;
-        if !self.hot.is_empty() {
-            session.turn_to(Place::First);
-            let done = call(session, &self.hot, recorder, clock);
-            session.turn_to(Place::Own);
-            done?;
-        }
+        let own = || operator.slice(session, &self.ops, Place::Own);
+        call(&self.ops, own, recorder, clock).inspect_err(|_| draw.doubt(&self.ops))?;
+        call(&self.hot, || operator.slice(session, &self.hot, Place::First), recorder, clock)?;
         let ended_ns = clock.now_ns();
         // A slice that a sleep has cut short says nothing about how long one should be.
         if sleep_ns.is_none() {
@@ -72,10 +70,10 @@ impl SliceLoop {
     }
 }
 
-/// Does `ops` in one call, and counts them.
+/// Does `ops` in one call, `slice`, and counts them.
 fn call(
-    session: &mut dyn Session,
     ops: &[Op],
+    slice: impl FnOnce() -> Result<SliceDone, Box<OpError>>,
     recorder: &mut Recorder,
     clock: &dyn Clock,
 ) -> Result<(), Box<OpError>> {
@@ -83,7 +81,7 @@ fn call(
         return Ok(());
     }
     let began_ns = clock.now_ns();
-    let SliceDone { rows_read, rows_updated, churned, commits } = session.slice(ops)?;
+    let SliceDone { rows_read, rows_updated, churned, commits } = slice()?;
     let ended_ns = clock.now_ns();
     let [selects, lookups, scans, by_secondary] = rows_read;
     let parts = [
@@ -97,7 +95,7 @@ fn call(
     ];
     let mut counts = vec![0; recorder.classes().count()];
     for op in ops {
-        counts[op.class().index()] += 1;
+        counts[ClassId::of(*op).index()] += 1;
     }
     let parts: Vec<PartOfSlice> =
         parts.into_iter().map(|(class, rows)| (class, counts[class.index()], rows)).collect();

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use dyno_engine::ClassId;
 use dyno_plan::Drive;
 use dyno_record::{ALL, Histogram, OpStats};
+use dyno_workload::ClassId;
 
 use crate::job::Job;
 use crate::recorder::Recorder;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use dyno_engine::{
-    ClassId, Clock, Done, ErrorClass, Interrupter, Op, OpError, Place, Session, SessionSetup, Target,
-    TargetError, TargetErrorKind,
+    Clock, Done, ErrorClass, Interrupter, Op, OpError, Session, SessionSetup, Target, TargetError,
+    TargetErrorKind,
 };
-use dyno_plan::Drive;
 use dyno_record::Touch;
-use dyno_workload::{Draw, Pace, Task, Think};
+use dyno_workload::blocks::Operator;
+use dyno_workload::{ClassId, Draw, Pace, Task, Think};
 
 use crate::descriptors;
 use crate::life::Life;
@@ -50,8 +50,8 @@ pub(crate) struct Worker {
     pub(crate) draw: Draw,
     pub(crate) pace: Pace,
     pub(crate) think: Think,
-    /// Where the session sends operations now.
-    pub(crate) place: Place,
+    /// What makes its requests.
+    pub(crate) operator: Operator,
     /// The class of what it does, or did last.
     pub(crate) doing: ClassId,
     /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
@@ -185,7 +185,7 @@ impl Worker {
             self.clock.park_until(opens_ns);
         }
         self.recorder.moments.start_ns = Some(self.clock.now_ns());
-        let mut slices = (self.setup.drive == Drive::Server).then(SliceLoop::new);
+        let mut slices = self.setup.slices.then(SliceLoop::new);
         let mut phase = Phase::Warmup;
         let mut together = false;
         if self.pace.is_open() {
@@ -225,8 +225,8 @@ impl Worker {
                 None => self.one_op(session, due_ns)?,
                 Some(slices) => {
                     self.doing = ClassId::SLICE;
-                    let Self { draw, think, recorder, clock, .. } = self;
-                    match slices.one(session, draw, think, recorder, clock.as_ref()) {
+                    let Self { operator, draw, think, recorder, clock, .. } = self;
+                    match slices.one(session, operator, draw, think, recorder, clock.as_ref()) {
                         Ok(_) => self.rest.ended_well(),
                         Err(failed) => self.recover(session, ClassId::SLICE, &failed)?,
                     }
@@ -252,10 +252,9 @@ impl Worker {
     #[inline]
     fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
         let task = self.draw.next_task();
-        self.doing = task.op.class();
-        self.turn(session, task.place);
+        self.doing = ClassId::of(task.op);
         let began_ns = self.clock.now_ns();
-        let outcome = session.execute(task.op);
+        let outcome = self.operator.request(task.op, task.place, |request| session.ask(request));
         let ended_ns = self.clock.now_ns();
         match outcome {
             Ok(done) => {
@@ -264,17 +263,8 @@ impl Worker {
             }
             Err(error) => {
                 self.take_back(task.op, &error);
-                self.recover(session, task.op.class(), &error)
+                self.recover(session, ClassId::of(task.op), &error)
             }
-        }
-    }
-
-    /// Lets the session send what follows to `place`.
-    #[inline]
-    pub(crate) fn turn(&mut self, session: &mut dyn Session, place: Place) {
-        if place != self.place {
-            session.turn_to(place);
-            self.place = place;
         }
     }
 
@@ -316,7 +306,8 @@ impl Worker {
     #[inline]
     pub(crate) fn count(&mut self, task: Task, timing: Timing, done: Done) {
         self.rest.ended_well();
-        self.recorder.done(task.op.class(), timing, done.rows);
+        self.operator.acknowledged(task.op, task.place);
+        self.recorder.done(ClassId::of(task.op), timing, done.rows);
         self.recorder.drawn(task);
         if task.op.writes() {
             self.recorder.commit(done.commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at)));
@@ -533,7 +524,7 @@ impl Worker {
     /// Reads back the last update, and notes what the session has done beside operations.
     fn look_back(&mut self, session: &mut dyn Session) {
         if self.recorder.life.rows[Touch::Updated as usize] > 0 && self.shared.failure().is_none() {
-            match session.verify_last_update() {
+            match self.operator.verify_last_update(session) {
                 Ok(Some((rows, new))) => self.recorder.life.verified = (rows, new),
                 Ok(None) => {}
                 Err(error) => self.recorder.failed(NO_OPERATION, &error, self.clock.now_ns()),

@@ -131,8 +131,32 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How many there are.
-    pub const COUNT: usize = Self::Fresh as usize + 1;
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Select,
+        Self::Lookup,
+        Self::Secondary,
+        Self::Scan,
+        Self::Update,
+        Self::Insert,
+        Self::Delete,
+        Self::Found,
+        Self::Fresh,
+    ];
+
+    /// The operation of this kind with `key` and `number`; none for looks.
+    pub fn op(self, key: u64, number: u64) -> Option<Op> {
+        Some(match self {
+            Self::Select => Op::Select { first: key },
+            Self::Lookup => Op::Lookup { key },
+            Self::Secondary => Op::Secondary { value: key },
+            Self::Scan => Op::Scan,
+            Self::Update => Op::Update { first: key, number },
+            Self::Insert => Op::Insert { key, number },
+            Self::Delete => Op::Delete { key },
+            Self::Found | Self::Fresh => return None,
+        })
+    }
 
     /// The name of its statement.
     pub fn name(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Counts, rows, errors, counters and sums that hold in every scene.
 
-use dyno_engine::ClassId;
 use dyno_record::{Counter, OpStats, RunRecord, Status, window::Counted};
+use dyno_workload::ClassId;
 use dyno_workload::blocks;
 
 use super::figure::Figures;

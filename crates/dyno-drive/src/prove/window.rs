@@ -4,7 +4,8 @@
 //! what drives, times, counts or records touches that account, so where the two agree to the unit, operations at the
 //! window's ends were neither lost nor counted twice, and percentiles are those of the operations that were done.
 
-use dyno_engine::{ClassId, ErrorClass, Op, OpError, TargetError};
+use dyno_engine::{ErrorClass, Op, OpError, TargetError};
+use dyno_workload::ClassId;
 
 use super::counted::{counts, stats};
 use super::distribution::Distribution;

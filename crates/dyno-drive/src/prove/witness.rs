@@ -11,13 +11,16 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dyno_engine::data::UpdateValues;
 use dyno_engine::{
-    Cancel, Capabilities, Claim, DataState, Done, DropItem, Duplex, ErrorClass, Extra, Holder, Instance,
-    Interrupter, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place, Progress, Reporter, Request,
-    RowVersion, Sampler, ServerLife, Session, SessionSetup, SliceDone, Target, TargetError,
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Done, DropItem, Duplex, ErrorClass, Extra,
+    Holder, Instance, Interrupter, Kind, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place,
+    Progress, Reporter, Request, RowVersion, Sampler, ServerLife, Session, SessionSetup, SliceDone, Slices,
+    Slot, Target, TargetError, Value,
 };
-use dyno_plan::{Awr, Bytes, DataSpec, Plan};
+use dyno_plan::{Awr, Bytes, Commit, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Identity};
+use dyno_workload::blocks::{Bound, Prepared};
 
 /// The first row of an update: its place among all rows of all schemas.
 type Row = usize;
@@ -207,13 +210,18 @@ impl Target for Witness {
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
         lock(&self.book.under_way).insert(setup.number, Arc::clone(&under_way));
+        let blocks = setup.blocks.as_ref().expect("what is proved is the classic method");
+        let drive = if setup.slices { Drive::Server } else { Drive::Client };
         Ok(Box::new(WitnessedSession {
             inner: self.inner.session(setup)?,
-            home: setup.schema,
-            schema: setup.schema,
+            prepared: Prepared::new(self.inner.as_ref(), blocks, drive, setup.commit)?,
+            home: blocks.schema,
             book: Arc::clone(&self.book),
             under_way,
         }))
+    }
+    fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
+        self.inner.blocks(blocks, commit)
     }
     fn within(&self, body: &mut dyn FnMut()) {
         self.inner.within(body);
@@ -241,20 +249,18 @@ enum End {
 
 struct WitnessedSession {
     inner: Box<dyn Session>,
-    /// The session's own schema, and the one that operations go to now.
+    /// Which statement is which.
+    prepared: Prepared,
+    /// The session's own schema.
     home: u32,
-    schema: u32,
     book: Arc<Book>,
     under_way: Arc<Mutex<Vec<Row>>>,
 }
 
 impl WitnessedSession {
-    fn begin(&self, ops: &[Op]) {
-        let firsts = ops.iter().filter_map(|op| match *op {
-            Op::Update { first, .. } => Some(self.book.place(self.schema, first)),
-            _ => None,
-        });
-        lock(&self.under_way).extend(firsts);
+    fn begin(&self, place: Place, firsts: impl Iterator<Item = u64>) {
+        let schema = if place == Place::First { 1 } else { self.home };
+        lock(&self.under_way).extend(firsts.map(|first| self.book.place(schema, first)));
     }
 
     fn end(&self, end: &End) {
@@ -281,9 +287,15 @@ impl WitnessedSession {
 }
 
 impl WitnessedSession {
-    fn asked(&self, op: Op) {
-        if matches!(op, Op::Update { .. }) {
-            self.begin(&[op]);
+    fn asked(&self, request: Request<'_>) {
+        let Request::Execute(id, values) = request else { return };
+        let Bound { kind, place, slots } = self.prepared.bound(id);
+        if *kind != Kind::Update {
+            return;
+        }
+        let first = slots.iter().position(|slot| *slot == Slot::KEY).map(|at| values[at]);
+        if let Some(Value::Int(first)) = first {
+            self.begin(*place, std::iter::once(first.unsigned_abs()));
         }
     }
 
@@ -302,34 +314,19 @@ impl WitnessedSession {
 }
 
 impl Session for WitnessedSession {
-    fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
-        self.asked(op);
-        let outcome = self.inner.execute(op);
-        self.answered(outcome.as_ref().copied().map_err(AsRef::as_ref));
-        outcome
-    }
-
-    fn turn_to(&mut self, place: Place) {
-        self.schema = if place == Place::First { 1 } else { self.home };
-        self.inner.turn_to(place);
-    }
-
-    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        self.begin(ops);
-        let outcome = self.inner.slice(ops);
-        match &outcome {
-            Ok(done) => self.end(&End::Committed { rows: done.rows_updated }),
-            // Updates of a slice commit one by one, so what was done before the error is unknown.
-            Err(error) => {
-                self.end(&End::Unknown);
-                self.note_error(error);
-            }
+    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        self.asked(request);
+        let outcome = self.inner.ask(request);
+        if !matches!(request, Request::Edge) {
+            self.answered(outcome.as_ref().copied().map_err(AsRef::as_ref));
+        } else if let Err(error) = &outcome {
+            self.note_error(error);
         }
         outcome
     }
 
-    fn edge(&mut self) -> Result<(), Box<OpError>> {
-        self.inner.edge().inspect_err(|error| self.note_error(error))
+    fn slices(&mut self) -> Option<&mut dyn Slices> {
+        self.inner.slices().is_some().then_some(self as &mut dyn Slices)
     }
 
     fn overhead_commits(&self) -> u64 {
@@ -348,16 +345,38 @@ impl Session for WitnessedSession {
         self.inner.reconnect()
     }
 
-    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        self.inner.verify_last_update()
-    }
-
     fn interrupter(&self) -> Arc<dyn Interrupter> {
         self.inner.interrupter()
     }
 
     fn close(self: Box<Self>) {
         self.inner.close();
+    }
+}
+
+impl Slices for WitnessedSession {
+    fn slice(
+        &mut self,
+        place: Place,
+        ops: &[Op],
+        values: &mut UpdateValues,
+    ) -> Result<SliceDone, Box<OpError>> {
+        let firsts = ops.iter().filter_map(|op| match *op {
+            Op::Update { first, .. } => Some(first),
+            _ => None,
+        });
+        self.begin(place, firsts);
+        let slices = self.inner.slices().expect("it has been asked whether it has loops");
+        let outcome = slices.slice(place, ops, values);
+        match &outcome {
+            Ok(done) => self.end(&End::Committed { rows: done.rows_updated }),
+            // Updates of a slice commit one by one, so what was done before the error is unknown.
+            Err(error) => {
+                self.end(&End::Unknown);
+                self.note_error(error);
+            }
+        }
+        outcome
     }
 }
 
@@ -372,10 +391,8 @@ impl Duplex for WitnessedSession {
         self.halves().socket()
     }
 
-    fn send(&mut self, request: Request) -> Result<(), Box<OpError>> {
-        if let Request::Op(op) = request {
-            self.asked(op);
-        }
+    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
+        self.asked(request);
         self.halves().send(request).inspect_err(|error| self.answered(Err(error)))
     }
 

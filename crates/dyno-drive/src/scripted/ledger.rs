@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use dyno_engine::{ClassId, ErrorClass};
+use dyno_engine::ErrorClass;
+use dyno_workload::ClassId;
 
 /// One class of operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dyno_engine::{Extra, Place, SessionSetup, Target as _};
+use dyno_engine::{SessionSetup, Target as _};
 use dyno_plan::Workload;
+use dyno_workload::blocks::{Operator, Prepared};
 use dyno_workload::{Draw, Pace, Think, blocks};
 
 use super::*;
@@ -32,29 +33,28 @@ fn seat(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<Seat> {
     let (workload, spec) = (Workload::default(), testing::spec(1_000));
     let classes = Arc::new(blocks::classes(&workload, &spec));
     let target = Arc::new(ScriptedTarget::new(Arc::new(|_, _, _| Act::Take(0)), Arc::new(|_| ())).duplex());
+    let blocks = testing::blocks(&workload, &spec);
+    let prepared = Prepared::new(target.as_ref(), &blocks, workload.drive, workload.commit).unwrap();
+    let operator = Operator::new(&prepared, &blocks);
     let setup = SessionSetup {
         number: 0,
-        schema: 1,
-        spec: spec.clone(),
-        work_unit: workload.work_unit,
-        redo: workload.redo,
-        extra: Extra::default(),
-        drive: workload.drive,
+        statements: prepared.statements.clone(),
+        rehearsal: None,
         commit: workload.commit,
-        seed: 1,
-        run_stamp: 7,
+        blocks: Some(blocks),
+        slices: false,
         clock: Arc::clone(clock) as Arc<dyn Clock>,
     };
     let session = target.session(&setup).unwrap();
     let worker = Worker {
         target,
         label: String::new(),
+        operator,
         setup,
         sessions: 1,
         draw: Draw::new(&workload, &spec, 0, 0),
         pace: Pace::new(&workload, 0, 1),
         think: Think::new(&workload, 0),
-        place: Place::Own,
         doing: NO_OPERATION,
         publishes: true,
         held_back_ns: u64::MAX,

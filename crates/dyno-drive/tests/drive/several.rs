@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dyno_drive::scripted::{Act, Script, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, run};
-use dyno_engine::{Cancel, ClassId, ErrorClass, Instance, MonotonicClock, OpError, Target};
+use dyno_engine::{Cancel, ErrorClass, Instance, MonotonicClock, OpError, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Counter, Metric, RunRecord, Status};
+use dyno_workload::ClassId;
 
 fn plan(sessions: u32, weights: &[u32]) -> Plan {
     serde_json::from_value(serde_json::json!({

@@ -15,7 +15,7 @@ pub struct Prepared {
     /// Which is which, and what is bound to them.
     pub(super) bound: Arc<[Bound]>,
     /// Where each is by kind, on the own schema and on schema 1.
-    by_kind: [[Option<u16>; Kind::COUNT]; 2],
+    by_kind: [[Option<u16>; Kind::ALL.len()]; 2],
     pub(super) column_bytes: usize,
     pub(super) pad_bytes: usize,
 }
@@ -57,7 +57,7 @@ impl Prepared {
         if drive == Drive::Server {
             all.retain(|(_, statement)| matches!(statement.kind, Kind::Found | Kind::Fresh));
         }
-        let mut by_kind = [[None; Kind::COUNT]; 2];
+        let mut by_kind = [[None; Kind::ALL.len()]; 2];
         for (number, (place, BlocksStatement { kind, .. })) in (0..).zip(&all) {
             by_kind[*place as usize][*kind as usize] = Some(number);
         }

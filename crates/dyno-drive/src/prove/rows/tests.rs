@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use dyno_engine::{ClassId, ErrorClass, Op, OpError};
+use dyno_engine::{ErrorClass, Op, OpError};
+use dyno_workload::ClassId;
 use proptest::prelude::*;
 
 use super::*;
