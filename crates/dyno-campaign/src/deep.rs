@@ -9,11 +9,12 @@ use std::sync::Arc;
 use dyno_engine::advice::advice;
 use dyno_engine::data::mix;
 use dyno_engine::{
-    Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Session, SessionSetup, Silent,
-    SliceDone, Target, TargetError, TargetErrorKind,
+    Blocks, Cancel, DataState, Extra, LoadOptions, MonotonicClock, Op, Place, Silent, SliceDone, Target,
+    TargetError, TargetErrorKind,
 };
 use dyno_plan::{Commit, DataSpec, Drive, Engines, Plan, Redo};
 use dyno_record::{Advice, Counter, Counters, MarkKind, Reading, Severity, Snapshot};
+use dyno_workload::blocks::Operated;
 
 /// Rows of each table: more than one chunk of the look of every engine, and loaded in seconds.
 const ROWS: u64 = 500;
@@ -137,23 +138,20 @@ fn session(
     drive: Drive,
     commit: Commit,
     redo: Redo,
-) -> Result<Box<dyn Session>, TargetError> {
-    target.session(&SessionSetup {
-        number: 0,
+) -> Result<Operated, TargetError> {
+    let run_stamp =
+        u64::from(std::process::id()) ^ commit as u64 ^ ((redo as u64) << 8) ^ ((drive as u64) << 16);
+    let blocks = Blocks {
         schema: 2,
         spec: spec.clone(),
         work_unit: WORK_UNIT,
         redo,
         extra: target.extras(),
-        drive,
-        commit,
         seed: 3,
-        run_stamp: mix(u64::from(std::process::id())
-            ^ commit as u64
-            ^ ((redo as u64) << 8)
-            ^ ((drive as u64) << 16)),
-        clock: Arc::new(MonotonicClock::default()),
-    })
+        run_stamp: mix(run_stamp),
+        session: 0,
+    };
+    Operated::open(target, &blocks, drive, commit, Arc::new(MonotonicClock::default()))
 }
 
 /// The first key of operation `number`.

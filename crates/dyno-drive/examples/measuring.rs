@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use dyno_drive::scripted::{Act, ScriptedTarget};
 use dyno_drive::{Aim, Job, Unwatched, run};
-use dyno_engine::{Cancel, Extra, MonotonicClock, SessionSetup, Target};
+use dyno_engine::{Blocks, Cancel, Extra, MonotonicClock, Target};
 use dyno_plan::{DataSpec, Plan, Span};
 use dyno_workload::Draw;
+use dyno_workload::blocks::Operated;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -80,21 +81,21 @@ fn measured(plan: &Plan) -> Result<f64, Failure> {
 
 /// The same operations without anything around them.
 fn bare(plan: &Plan, seconds: u64) -> Result<f64, Failure> {
-    let setup = SessionSetup {
-        number: 0,
+    let spec = spec();
+    let blocks = Blocks {
         schema: 1,
-        spec: spec(),
+        spec: spec.clone(),
         work_unit: plan.workload.work_unit,
         redo: plan.workload.redo,
         extra: Extra::default(),
-        drive: plan.workload.drive,
-        commit: plan.workload.commit,
         seed: 1,
         run_stamp: 1,
-        clock: Arc::new(MonotonicClock::default()),
+        session: 0,
     };
-    let mut session = target().session(&setup)?;
-    let mut draw = Draw::new(&plan.workload, &setup.spec, 0, 0);
+    let (drive, commit) = (plan.workload.drive, plan.workload.commit);
+    let clock = Arc::new(MonotonicClock::default());
+    let mut session = Operated::open(&target(), &blocks, drive, commit, clock)?;
+    let mut draw = Draw::new(&plan.workload, &spec, 0, 0);
     let began = Instant::now();
     let mut ops = 0;
     while began.elapsed() < Duration::from_secs(seconds) {

@@ -7,8 +7,9 @@
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use dyno_engine::{MonotonicClock, Op, OpenOptions, SessionSetup};
+use dyno_engine::{Blocks, MonotonicClock, Op, OpenOptions};
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_workload::blocks::Operated;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -27,20 +28,19 @@ fn main() {
     };
     let gate = Barrier::new(usize::try_from(sessions).unwrap() + 1);
     let run = |number: u32| {
-        let setup = SessionSetup {
-            number,
+        let blocks = Blocks {
             schema: 1,
             spec: spec.clone(),
             work_unit: 1,
             redo: Redo::Lite,
             extra: Default::default(),
-            drive: Drive::Client,
-            commit: Commit::Wait,
             seed: 1,
             run_stamp: 1,
-            clock: Arc::new(MonotonicClock::default()),
+            session: number,
         };
-        let mut session = target.session(&setup).unwrap();
+        let clock = Arc::new(MonotonicClock::default());
+        let mut session =
+            Operated::open(target.as_ref(), &blocks, Drive::Client, Commit::Wait, clock).unwrap();
         gate.wait();
         let ends = Instant::now() + Duration::from_secs(seconds);
         let mut state = u64::from(number) * 0x9e37_79b9 + 1;

@@ -8,13 +8,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dyno_engine::{Cancel, LoadOptions, MonotonicClock, Op, OpenOptions, Session, SessionSetup, Silent};
+use dyno_engine::{Blocks, Cancel, LoadOptions, MonotonicClock, Op, OpenOptions, Silent};
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_workload::blocks::Operated;
 
 /// Rounds, of which the best and the median are told: the machine's speed drifts.
 const ROUNDS: usize = 9;
 
-fn measure(name: &str, ops: u64, session: &mut dyn Session, op: impl Fn(u64) -> Op) {
+fn measure(name: &str, ops: u64, session: &mut Operated, op: impl Fn(u64) -> Op) {
     let mut means_ns = Vec::new();
     for _ in 0..ROUNDS {
         let began = Instant::now();
@@ -47,30 +48,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = target.load(&spec, &load, &Silent, &Cancel::default())?;
     let mb_per_s = report.bytes_written as f64 / 1e6 / report.seconds;
     println!("{url}: {} rows loaded in {:.2} s, {mb_per_s:.0} MB/s", report.rows_written, report.seconds);
-    let setup = SessionSetup {
-        number: 0,
+    let blocks = Blocks {
         schema: 1,
+        spec: spec.clone(),
         work_unit: 64,
         redo: Redo::Lite,
         extra: Default::default(),
-        drive: Drive::Client,
-        commit: Commit::Wait,
         seed: 1,
         run_stamp: 1,
-        clock: Arc::new(MonotonicClock::default()),
-        spec,
+        session: 0,
     };
-    let mut session = target.session(&setup)?;
+    let clock = Arc::new(MonotonicClock::default());
+    let mut session = Operated::open(target.as_ref(), &blocks, Drive::Client, Commit::Wait, clock)?;
     // A multiplicative step spreads the keys over the table without a draw that would be timed too.
     let key = |number: u64| 1 + number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (rows - 64);
-    measure("lookup", 200_000, session.as_mut(), |number| Op::Lookup { key: key(number) });
+    measure("lookup", 200_000, &mut session, |number| Op::Lookup { key: key(number) });
     if arguments.next().is_some_and(|only| only == "lookup") {
         session.close();
         return Ok(());
     }
-    measure("select of 64 rows", 10_000, session.as_mut(), |number| Op::Select { first: key(number) });
-    measure("scan", 20, session.as_mut(), |_| Op::Scan);
-    measure("update of 64 rows", 200, session.as_mut(), |number| Op::Update { first: key(number), number });
+    measure("select of 64 rows", 10_000, &mut session, |number| Op::Select { first: key(number) });
+    measure("scan", 20, &mut session, |_| Op::Scan);
+    measure("update of 64 rows", 200, &mut session, |number| Op::Update { first: key(number), number });
     session.close();
     Ok(())
 }

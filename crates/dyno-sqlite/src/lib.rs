@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 use dyno_engine::Engine;
 use dyno_engine::grants::one_line;
-use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use connect::Params;
@@ -29,9 +29,10 @@ use counters::{Onlooker, Registry, SqliteObserver, View};
 use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::session::{Extra, Session, SessionSetup};
+use dyno_engine::session::{Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::RowVersion;
+use dyno_engine::{Blocks, BlocksSql, Extra};
 use shared::{Shared, no_data};
 pub use spec::SPEC;
 
@@ -169,8 +170,12 @@ impl Target for SqliteTarget {
     }
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        let link = self.shared.work(spec, &Arc::default())?;
+        let link = self.shared.work(Some(spec), &Arc::default())?;
         layout::own_rows::delete(&link.conn, spec)
+    }
+
+    fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+        Ok(ops::blocks(blocks))
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

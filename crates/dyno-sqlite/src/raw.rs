@@ -2,8 +2,8 @@
 //!
 //! A lookup in memory takes less than a microsecond, so what a driver adds (looking up the cached statement, copying
 //! text to bind it, checking types of columns) would be a good part of what is measured. A [`Statement`] is prepared
-//! once, binds integers by number, and owns the texts that it binds: they are bound once, where they lie, and new values
-//! are written into place between two runs.
+//! once, binds numbers by number, and owns the texts that it binds: they are bound once, where they lie, and new values
+//! of the same length are written into place between two runs.
 
 // The C interface is called directly, for the reason above.
 #![allow(unsafe_code)]
@@ -14,6 +14,7 @@ use std::ptr::NonNull;
 use rusqlite::{Connection, ffi};
 
 use super::fault::Fault;
+use dyno_engine::{Answer, Value};
 
 /// SQLite's own words for what went wrong last on `db`.
 fn fault(db: NonNull<ffi::sqlite3>, code: c_int) -> Box<Fault> {
@@ -37,36 +38,19 @@ fn database(conn: &Connection) -> NonNull<ffi::sqlite3> {
 pub(super) struct Statement {
     db: NonNull<ffi::sqlite3>,
     stmt: NonNull<ffi::sqlite3_stmt>,
-    /// The texts bound to parameters 1.., one after the other; null if there are none. From `Box::into_raw`.
+    /// The texts that are bound, one after the other. From `Box::into_raw`.
     texts: *mut [u8],
+    /// Where the text of each parameter begins among them, and how long it is; absent where it is bound to something else.
+    places: Vec<Option<(usize, usize)>>,
 }
 
 // SAFETY: a statement is used by the one thread that has its session, and SQLite is built threadsafe: connections opened
 // without a mutex may move between threads as long as one uses them at a time.
 unsafe impl Send for Statement {}
 
-/// What a run gave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcome {
-    /// Whether there was a row.
-    pub(super) row: bool,
-    /// The first column of the first row, as an integer; 0 without a row.
-    pub(super) value: i64,
-}
-
 impl Statement {
     /// Prepares `sql`.
     pub(super) fn prepare(conn: &Connection, sql: &str) -> Result<Self, Box<Fault>> {
-        Self::with_texts(conn, sql, 0, 0)
-    }
-
-    /// Prepares `sql`, whose parameters `?1` to `?count` are texts of `width` bytes each.
-    pub(super) fn with_texts(
-        conn: &Connection,
-        sql: &str,
-        count: usize,
-        width: usize,
-    ) -> Result<Self, Box<Fault>> {
         let db = database(conn);
         let mut stmt = std::ptr::null_mut();
         let flags = ffi::SQLITE_PREPARE_PERSISTENT as c_uint;
@@ -82,83 +66,158 @@ impl Statement {
             )
         };
         let stmt = NonNull::new(stmt).ok_or_else(|| fault(db, code))?;
-        let texts = Box::into_raw(vec![b' '; count * width].into_boxed_slice());
-        let statement = Self { db, stmt, texts };
-        for i in 0..count {
-            // SAFETY: the texts lie in memory that lives, and does not move, until after the statement is finalized;
-            // without a destructor SQLite neither copies nor frees them.
-            let code = unsafe {
-                let text = texts.cast::<u8>().add(i * width);
-                ffi::sqlite3_bind_text(
-                    stmt.as_ptr(),
-                    i as c_int + 1,
-                    text.cast(),
-                    width as c_int,
-                    ffi::SQLITE_STATIC(),
-                )
-            };
-            if code != ffi::SQLITE_OK {
-                return Err(fault(db, code));
-            }
-        }
+        let texts = Box::into_raw(Box::default());
+        Ok(Self { db, stmt, texts, places: Vec::new() })
+    }
+
+    /// Prepares `sql`, whose parameters `?1` to `?count` are texts of `width` bytes each.
+    pub(super) fn with_texts(
+        conn: &Connection,
+        sql: &str,
+        count: usize,
+        width: usize,
+    ) -> Result<Self, Box<Fault>> {
+        let mut statement = Self::prepare(conn, sql)?;
+        let blank = vec![b' '; width];
+        statement.bind_anew(&vec![Value::Text(&blank); count])?;
         Ok(statement)
     }
 
     /// The texts, one after the other, to be overwritten with ASCII before the next run.
     pub(super) fn texts(&mut self) -> &mut [u8] {
-        // SAFETY: the memory is ours, and SQLite reads it only inside `run`, which borrows the statement too.
+        // SAFETY: the memory is ours, and SQLite reads it only inside `answer`, which borrows the statement too.
         unsafe { &mut *self.texts }
     }
 
-    /// Binds `integers` to the parameters from number `first` on, and runs the statement to its first row or its end.
-    pub(super) fn run(&mut self, first: usize, integers: &[i64]) -> Result<Outcome, Box<Fault>> {
-        let stmt = self.stmt.as_ptr();
-        // SAFETY: the statement is prepared, and reset after each run, so binding is allowed; a column is asked for only
-        // while there is a row.
-        unsafe {
-            for (i, &integer) in integers.iter().enumerate() {
-                let code = ffi::sqlite3_bind_int64(stmt, (first + i) as c_int, integer);
-                if code != ffi::SQLITE_OK {
-                    return Err(fault(self.db, code));
-                }
+    fn code(&self, code: c_int) -> Result<(), Box<Fault>> {
+        if code == ffi::SQLITE_OK { Ok(()) } else { Err(fault(self.db, code)) }
+    }
+
+    /// Binds `integer` to the parameter `number`, from 1.
+    #[inline]
+    pub(super) fn bind_integer(&mut self, number: usize, integer: i64) -> Result<(), Box<Fault>> {
+        // SAFETY: the statement is prepared, and reset after each run, so binding is allowed.
+        let code = unsafe { ffi::sqlite3_bind_int64(self.stmt.as_ptr(), number as c_int, integer) };
+        self.code(code)
+    }
+
+    /// Binds `values` to the parameters.
+    #[inline]
+    pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<(), Box<Fault>> {
+        for (index, value) in values.iter().enumerate() {
+            match *value {
+                Value::Int(integer) => self.bind_integer(index + 1, integer)?,
+                Value::Text(text) => match self.places.get(index) {
+                    Some(&Some((at, len))) if len == text.len() => {
+                        self.texts()[at..at + len].copy_from_slice(text);
+                    }
+                    _ => return self.bind_anew(values),
+                },
+                Value::Null | Value::Real(_) | Value::Bytes(_) => return self.bind_anew(values),
             }
-            let outcome = match ffi::sqlite3_step(stmt) {
-                ffi::SQLITE_ROW => Outcome { row: true, value: ffi::sqlite3_column_int64(stmt, 0) },
-                ffi::SQLITE_DONE => Outcome { row: false, value: 0 },
-                code => {
-                    let fault = fault(self.db, code);
-                    ffi::sqlite3_reset(stmt);
-                    return Err(fault);
+        }
+        Ok(())
+    }
+
+    /// The same where texts have other lengths than before, or there is something else than integers and texts.
+    #[inline(never)]
+    fn bind_anew(&mut self, values: &[Value<'_>]) -> Result<(), Box<Fault>> {
+        let bytes = |value: &Value<'_>| match *value {
+            Value::Text(bytes) | Value::Bytes(bytes) => bytes.to_vec(),
+            Value::Null | Value::Int(_) | Value::Real(_) => Vec::new(),
+        };
+        let texts: Vec<u8> = values.iter().flat_map(bytes).collect();
+        let old = std::mem::replace(&mut self.texts, Box::into_raw(texts.into_boxed_slice()));
+        let stmt = self.stmt.as_ptr();
+        // SAFETY: nothing is bound to the old texts any more when they are freed.
+        unsafe {
+            ffi::sqlite3_clear_bindings(stmt);
+            drop(Box::from_raw(old));
+        }
+        self.places.clear();
+        let mut at = 0;
+        for (number, value) in (1..).zip(values) {
+            // SAFETY: the statement is prepared and reset. Texts lie in memory that lives, and does not move, until they are
+            // bound anew or the statement is finalized; without a destructor SQLite neither copies nor frees them.
+            let (code, place) = unsafe {
+                let memory = self.texts.cast::<u8>().add(at);
+                match *value {
+                    Value::Null => (ffi::sqlite3_bind_null(stmt, number), None),
+                    Value::Int(integer) => (ffi::sqlite3_bind_int64(stmt, number, integer), None),
+                    Value::Real(real) => (ffi::sqlite3_bind_double(stmt, number, real), None),
+                    Value::Text(text) => {
+                        let length = text.len() as c_int;
+                        let code =
+                            ffi::sqlite3_bind_text(stmt, number, memory.cast(), length, ffi::SQLITE_STATIC());
+                        (code, Some((at, text.len())))
+                    }
+                    Value::Bytes(bytes) => {
+                        at += bytes.len();
+                        let length = bytes.len() as c_int;
+                        let code =
+                            ffi::sqlite3_bind_blob(stmt, number, memory.cast(), length, ffi::SQLITE_STATIC());
+                        (code, None)
+                    }
                 }
             };
-            match ffi::sqlite3_reset(stmt) {
-                ffi::SQLITE_OK => Ok(outcome),
-                code => Err(fault(self.db, code)),
+            self.code(code)?;
+            at += place.map_or(0, |(_, length)| length);
+            self.places.push(place);
+        }
+        Ok(())
+    }
+
+    /// Runs the statement, and tells what `answer` asks for.
+    #[inline]
+    pub(super) fn answer(&mut self, answer: Answer) -> Result<u64, Box<Fault>> {
+        match answer {
+            Answer::Number => self.run(false, |stmt| {
+                // SAFETY: there is a row.
+                unsafe { ffi::sqlite3_column_int64(stmt, 0) }.try_into().unwrap_or(0)
+            }),
+            Answer::Row => self.run(false, read),
+            Answer::Rows => self.run(true, read),
+            Answer::Changed { per_row } => {
+                self.run(true, |_| 0)?;
+                // SAFETY: the connection is open as long as there is a statement.
+                let changed = unsafe { ffi::sqlite3_changes64(self.db.as_ptr()) };
+                Ok(changed.unsigned_abs() / u64::from(per_row))
             }
         }
     }
 
-    /// Binds `key` to the first parameter and reads the first column of the first row, a text; whether there was a row.
-    pub(super) fn fetch_text(&mut self, key: i64) -> Result<bool, Box<Fault>> {
+    /// Runs the statement, which tells nothing.
+    pub(super) fn step(&mut self) -> Result<(), Box<Fault>> {
+        self.run(true, |_| 0).map(|_| ())
+    }
+
+    /// Runs the statement to its end, or to its first row: the sum of what `of_row` makes of each.
+    #[inline]
+    fn run(
+        &mut self,
+        to_its_end: bool,
+        of_row: impl Fn(*mut ffi::sqlite3_stmt) -> u64,
+    ) -> Result<u64, Box<Fault>> {
         let stmt = self.stmt.as_ptr();
-        // SAFETY: as in `run`.
+        let mut sum = 0;
+        // SAFETY: the statement is prepared; a column is asked for only while there is a row.
         unsafe {
-            ffi::sqlite3_bind_int64(stmt, 1, key);
-            let row = match ffi::sqlite3_step(stmt) {
-                ffi::SQLITE_ROW => {
-                    // The value is the caller's once its bytes can be read; a NULL would have none.
-                    let bytes = ffi::sqlite3_column_blob(stmt, 0);
-                    ffi::sqlite3_column_bytes(stmt, 0) > 0 && !bytes.is_null()
+            loop {
+                match ffi::sqlite3_step(stmt) {
+                    ffi::SQLITE_ROW => sum += of_row(stmt),
+                    ffi::SQLITE_DONE => break,
+                    code => {
+                        let fault = fault(self.db, code);
+                        ffi::sqlite3_reset(stmt);
+                        return Err(fault);
+                    }
                 }
-                ffi::SQLITE_DONE => false,
-                code => {
-                    let fault = fault(self.db, code);
-                    ffi::sqlite3_reset(stmt);
-                    return Err(fault);
+                if !to_its_end {
+                    break;
                 }
-            };
+            }
             match ffi::sqlite3_reset(stmt) {
-                ffi::SQLITE_OK => Ok(row),
+                ffi::SQLITE_OK => Ok(sum),
                 code => Err(fault(self.db, code)),
             }
         }
@@ -182,9 +241,14 @@ impl Drop for Statement {
     }
 }
 
-/// Rows that the last statement on `conn` changed.
-pub(super) fn changes(conn: &Connection) -> u64 {
-    conn.changes()
+/// Reads the first column of the row that `stmt` is at: one row.
+#[inline]
+fn read(stmt: *mut ffi::sqlite3_stmt) -> u64 {
+    // SAFETY: there is a row. The value is the caller's once its bytes can be read.
+    unsafe {
+        std::hint::black_box(ffi::sqlite3_column_blob(stmt, 0));
+    }
+    1
 }
 
 /// Rows changed on `conn` since it was opened, those rolled back included.

@@ -83,10 +83,10 @@ impl Shared {
         }
     }
 
-    /// A connection that does operations on the data of `spec`.
+    /// A connection that does operations; on the data of `spec`, if that is given.
     pub(crate) fn work(
         &self,
-        spec: &DataSpec,
+        spec: Option<&DataSpec>,
         stop: &Arc<std::sync::atomic::AtomicBool>,
     ) -> Result<Link, TargetError> {
         self.keep()?;
@@ -94,7 +94,7 @@ impl Shared {
             return Err(no_data(&self.params, "does not exist"));
         }
         let link = self.open_one(|| self.params.connect(Purpose::Work, stop))?;
-        self.check_data(&link, spec)?;
+        spec.map_or(Ok(()), |spec| self.check_data(&link, spec))?;
         Ok(link)
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use crate::wire::{connection, each_version, target_at};
 use dyno_engine::{
-    Cancel, Done, ErrorClass, LoadOptions, MonotonicClock, Op, OpError, Session, SessionSetup, Silent,
-    SliceDone, Target, TargetErrorKind,
+    Blocks, Cancel, Clock, Done, ErrorClass, LoadOptions, MonotonicClock, Op, OpError, Silent, SliceDone,
+    Target, TargetError, TargetErrorKind,
 };
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_postgres::ops::SESSION_SETTINGS;
 use dyno_postgres::wire::Connection;
 use dyno_testbed::Postgres;
+use dyno_workload::blocks::Operated;
 
 const ROWS: u64 = 300;
 const SCAN_ROWS: u64 = 40;
@@ -28,20 +29,33 @@ fn spec() -> DataSpec {
     }
 }
 
-fn setup(number: u32, drive: Drive, redo: Redo) -> SessionSetup {
-    SessionSetup {
-        number,
+/// How a session works, and where its loops run.
+type Setup = (Blocks, Drive);
+
+fn setup(number: u32, drive: Drive, redo: Redo) -> Setup {
+    let blocks = Blocks {
         schema: 1,
         spec: spec(),
         work_unit: WORK_UNIT,
         redo,
         extra: Default::default(),
-        drive,
-        commit: Commit::Wait,
         seed: 7,
         run_stamp: 0xbeef,
-        clock: Arc::new(MonotonicClock::default()),
-    }
+        session: number,
+    };
+    (blocks, drive)
+}
+
+fn open(target: &dyn Target, setup: &Setup) -> Result<Operated, TargetError> {
+    open_timed(target, setup, Arc::new(MonotonicClock::default()))
+}
+
+fn open_timed(
+    target: &dyn Target,
+    (blocks, drive): &Setup,
+    clock: Arc<dyn Clock>,
+) -> Result<Operated, TargetError> {
+    Operated::open(target, blocks, *drive, Commit::Wait, clock)
 }
 
 /// A server with data, `fsync` on so that commits take their time.
@@ -53,8 +67,8 @@ fn loaded(version: &dyno_testbed::Version) -> (Postgres, Box<dyn Target>) {
     (server, target)
 }
 
-fn client(target: &dyn Target, number: u32) -> Box<dyn Session> {
-    target.session(&setup(number, Drive::Client, Redo::Lite)).unwrap()
+fn client(target: &dyn Target, number: u32) -> Operated {
+    open(target, &setup(number, Drive::Client, Redo::Lite)).unwrap()
 }
 
 fn number(server: &Postgres, sql: &str) -> u64 {
@@ -107,7 +121,7 @@ fn an_update_is_there_for_all_when_it_is_acknowledged() {
     each_version(|version| {
         let (server, target) = loaded(version);
         for (redo, columns) in [(Redo::Lite, vec![2, 20]), (Redo::Heavy, (2..=20).collect())] {
-            let mut session = target.session(&setup(3, Drive::Client, redo)).unwrap();
+            let mut session = open(target.as_ref(), &setup(3, Drive::Client, redo)).unwrap();
             let before = number(&server, "SELECT sum(ver) FROM dyno.rows_1");
             assert_eq!(session.verify_last_update().unwrap(), None);
             let mut seen = hashes(&server, 15);
@@ -140,13 +154,14 @@ fn an_update_is_there_for_all_when_it_is_acknowledged() {
 fn the_commit_of_an_update_is_seen_to_begin() {
     each_version(|version| {
         let (_server, target) = loaded(version);
+        let clock = Arc::new(MonotonicClock::default());
         let setup = setup(0, Drive::Client, Redo::Lite);
-        let mut session = target.session(&setup).unwrap();
+        let mut session = open_timed(target.as_ref(), &setup, clock.clone()).unwrap();
         let mut seen = 0;
         for op in 0..50 {
-            let began_ns = setup.clock.now_ns();
+            let began_ns = clock.now_ns();
             let done = session.execute(Op::Update { first: 1, number: op }).unwrap();
-            let ended_ns = setup.clock.now_ns();
+            let ended_ns = clock.now_ns();
             if let Some(commit_ns) = done.commit_began_ns {
                 assert!((began_ns..=ended_ns).contains(&commit_ns));
                 seen += 1;
@@ -192,7 +207,7 @@ fn plans_are_constant_and_visit_exactly_the_work_unit() {
         ));
         assert!(plan.contains("custid >= $1"), "a generic plan: {plan}");
         assert!(plan.contains("rows_1_custid") && !plan.contains("Seq Scan"), "by the index: {plan}");
-        let mut observer = target_at(&server.url()).session(&setup(9, Drive::Client, Redo::Lite)).unwrap();
+        let mut observer = open(target.as_ref(), &setup(9, Drive::Client, Redo::Lite)).unwrap();
         let heap =
             "SELECT heap_blks_read + heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'rows_1'";
         observer.edge().unwrap();
@@ -253,14 +268,14 @@ fn until_blocked(server: &Postgres) {
 /// the first one.
 fn collide(
     server: &Postgres,
-    target: &dyno_engine::SessionSetup,
+    setup: &Setup,
     mut other: Connection,
     meanwhile: impl FnOnce(&mut Connection, &str),
 ) -> Result<Done, Box<OpError>> {
     let order = "SELECT string_agg(custid::text, ',' ORDER BY ctid) FROM dyno.rows_1 WHERE custid <= 10";
     let order = server.psql(order);
     let (first, last) = (order.split(',').next().unwrap(), order.split(',').next_back().unwrap());
-    let mut session = target_at(&server.url()).session(target).unwrap();
+    let mut session = open(target_at(&server.url()).as_ref(), setup).unwrap();
     other.simple("BEGIN").unwrap();
     other.simple(&format!("UPDATE dyno.rows_1 SET ver = 0 WHERE custid = {last}")).unwrap();
     std::thread::scope(|scope| {
@@ -373,7 +388,7 @@ fn an_interrupt_ends_what_the_session_does() {
 
 /// The same range again and again in one slice: every column that shall change has changed each time, and no two columns
 /// of a row hold the same.
-fn changes_in_a_slice(server: &Postgres, session: &mut dyn Session, redo: Redo) {
+fn changes_in_a_slice(server: &Postgres, session: &mut Operated, redo: Redo) {
     let updated = |c: &usize| redo == Redo::Heavy || *c == 2 || *c == 20;
     let mut seen = std::collections::HashSet::new();
     for number in 100..140 {
@@ -404,7 +419,7 @@ fn slices_do_what_the_client_does() {
         for redo in [Redo::Lite, Redo::Heavy] {
             for kinds in [&[0u64][..], &[1], &[2], &[3], &[0, 3, 1, 2, 3]] {
                 let ops = ops(kinds);
-                let mut one = target.session(&setup(1, Drive::Client, redo)).unwrap();
+                let mut one = open(target.as_ref(), &setup(1, Drive::Client, redo)).unwrap();
                 let mut expected = SliceDone::default();
                 for &op in &ops {
                     let rows = one.execute(op).unwrap().rows;
@@ -424,7 +439,7 @@ fn slices_do_what_the_client_does() {
                 one.close();
                 let versions = "SELECT sum(ver) FROM dyno.rows_1";
                 let before = number(&server, versions);
-                let mut slices = target.session(&setup(2, Drive::Server, redo)).unwrap();
+                let mut slices = open(target.as_ref(), &setup(2, Drive::Server, redo)).unwrap();
                 assert_eq!(slices.slice(&ops).unwrap(), expected, "{redo:?} {kinds:?}");
                 assert_eq!(number(&server, versions) - before, expected.rows_updated);
                 if expected.commits > 0 {
@@ -435,7 +450,7 @@ fn slices_do_what_the_client_does() {
                 }
                 assert_eq!(slices.slice(&[]).unwrap(), SliceDone::default());
                 if kinds == [3] {
-                    changes_in_a_slice(&server, slices.as_mut(), redo);
+                    changes_in_a_slice(&server, &mut slices, redo);
                 }
                 slices.close();
             }
@@ -455,7 +470,7 @@ fn commits_inside_a_slice_are_counted_one_by_one() {
         let bench = target_at(&server.url_of("postgres", "bench"));
         let counted = || number(&server, "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'");
         let before = counted();
-        let mut session = bench.session(&setup(0, Drive::Server, Redo::Lite)).unwrap();
+        let mut session = open(bench.as_ref(), &setup(0, Drive::Server, Redo::Lite)).unwrap();
         let updates: Vec<Op> = (0..40).map(|number| Op::Update { first: 1 + number, number }).collect();
         let selects: Vec<Op> = (0..40).map(|i| Op::Select { first: 1 + i }).collect();
         assert_eq!(session.slice(&updates).unwrap().commits, 40);
@@ -472,8 +487,7 @@ fn sessions_say_when_there_is_no_data() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off")]);
         for drive in [Drive::Client, Drive::Server] {
-            let error = target_at(&server.url())
-                .session(&setup(0, drive, Redo::Lite))
+            let error = open(target_at(&server.url()).as_ref(), &setup(0, drive, Redo::Lite))
                 .err()
                 .expect("nothing is loaded");
             assert_eq!(error.kind, TargetErrorKind::Data, "{error}");

@@ -266,7 +266,8 @@ impl Loader<'_> {
         for position in positions {
             let key = keys.key(position);
             filler.fill(key, insert.texts());
-            insert.run(dyno_engine::data::TEXT_COLUMNS + 1, &[key as i64]).map_err(|fault| *fault)?;
+            let number = dyno_engine::data::TEXT_COLUMNS + 1;
+            insert.bind_integer(number, key as i64).and_then(|()| insert.step()).map_err(|fault| *fault)?;
             reached = position + 1;
             if reached.is_multiple_of(ROWS_PER_LOOK) {
                 tell(reached - told);

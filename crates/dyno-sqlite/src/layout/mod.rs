@@ -12,7 +12,9 @@ mod versions;
 
 pub(super) use load::{load, page_size_differs};
 pub(super) use meta::{has, read as read_meta, state};
-pub(super) use names::{DEFAULT_PAGE_BYTES, Table, check_page_bytes, column_bytes, columns};
+#[cfg(test)]
+pub(super) use names::columns;
+pub(super) use names::{DEFAULT_PAGE_BYTES, Table, check_page_bytes, column_bytes};
 pub(super) use remove::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;
 pub(super) use versions::versions;

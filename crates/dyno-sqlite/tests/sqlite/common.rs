@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyno_engine::{
-    Cancel, LoadOptions, LoadReport, MonotonicClock, OpenOptions, Progress, Session, SessionSetup, Silent,
-    Target, TargetError,
+    Blocks, Cancel, LoadOptions, LoadReport, MonotonicClock, OpenOptions, Progress, Silent, Target,
+    TargetError,
 };
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_record::{Counter, Reading, Snapshot};
+use dyno_workload::blocks::Operated;
 
 /// A folder on the file system of the build, not on a tmpfs: storage is what is tested.
 pub(crate) fn folder() -> tempfile::TempDir {
@@ -53,24 +54,26 @@ pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, T
 }
 
 /// How session `number` on schema 1 works on data of `spec`.
-pub(crate) fn setup(spec: &DataSpec, number: u32) -> SessionSetup {
-    SessionSetup {
-        number,
+pub(crate) fn setup(spec: &DataSpec, number: u32) -> Blocks {
+    Blocks {
         schema: 1,
         spec: spec.clone(),
         work_unit: 16,
         redo: Redo::Lite,
         extra: Default::default(),
-        drive: Drive::Client,
-        commit: Commit::Wait,
         seed: 3,
         run_stamp: 0xabcd,
-        clock: Arc::new(MonotonicClock::default()),
+        session: number,
     }
 }
 
-pub(crate) fn session(target: &dyn Target, spec: &DataSpec, number: u32) -> Box<dyn Session> {
-    target.session(&setup(spec, number)).unwrap()
+/// A session of `blocks`.
+pub(crate) fn opened(target: &dyn Target, blocks: &Blocks) -> Result<Operated, TargetError> {
+    Operated::open(target, blocks, Drive::Client, Commit::Wait, Arc::new(MonotonicClock::default()))
+}
+
+pub(crate) fn session(target: &dyn Target, spec: &DataSpec, number: u32) -> Operated {
+    opened(target, &setup(spec, number)).unwrap()
 }
 
 /// The value of a counter that must be there.

@@ -1,7 +1,7 @@
 //! SQLite past the page cache: the same database, and reads that reach the device.
 
 use crate::common::*;
-use dyno_engine::{Op, SessionSetup};
+use dyno_engine::{Blocks, Op};
 use dyno_plan::{DataSpec, Redo};
 use dyno_record::{Counter, Counters};
 use proptest::prelude::*;
@@ -13,8 +13,8 @@ fn work(parameters: &str, redo: Redo, updates: &[u64]) -> Vec<(i64, i64, String,
     let target = open(&url(&file(&folder), parameters));
     load(target.as_ref(), &spec).unwrap();
     for (number, chunk) in updates.chunks(8).enumerate() {
-        let setup = SessionSetup { redo, ..setup(&spec, number as u32) };
-        let mut session = target.session(&setup).unwrap();
+        let setup = Blocks { redo, ..setup(&spec, number as u32) };
+        let mut session = opened(target.as_ref(), &setup).unwrap();
         for (number, &first) in (0..).zip(chunk) {
             session.execute(Op::Update { first, number }).unwrap();
             assert_eq!(session.execute(Op::Select { first }).unwrap().rows, 16);

@@ -101,7 +101,7 @@ fn a_load_stopped_anywhere_is_resumed_to_the_same_rows() {
         }
         let refused = load(target.as_ref(), &DataSpec { seed: 99, ..spec.clone() }).unwrap_err();
         assert_eq!(refused.kind, TargetErrorKind::Data);
-        let error = target.session(&setup(&spec, 0)).err().unwrap();
+        let error = opened(target.as_ref(), &setup(&spec, 0)).err().unwrap();
         assert_eq!(error.kind, TargetErrorKind::Data, "a session on half of the data");
 
         let report = load(target.as_ref(), &spec).unwrap();

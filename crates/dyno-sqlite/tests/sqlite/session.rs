@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::*;
-use dyno_engine::{ErrorClass, Op, SessionSetup, Target, TargetErrorKind};
-use dyno_plan::{DataSpec, Drive, Redo};
+use dyno_engine::{Blocks, ErrorClass, Op, Target, TargetErrorKind};
+use dyno_plan::{DataSpec, Redo};
 use dyno_record::{Counter, Counters, Reading};
 
 /// A loaded target: in a file with these parameters, or in memory.
@@ -146,8 +146,8 @@ fn heavy_updates_of_every_page_size_keep_one_row_per_block() {
         let folder = folder();
         let spec = DataSpec { block_size, rows: 64, schemas: 1, scan_rows: 0, ..spec() };
         let target = loaded(&folder, "journal=delete", &spec);
-        let heavy = SessionSetup { redo: Redo::Heavy, ..setup(&spec, 0) };
-        let mut session = target.session(&heavy).unwrap();
+        let heavy = Blocks { redo: Redo::Heavy, ..setup(&spec, 0) };
+        let mut session = opened(target.as_ref(), &heavy).unwrap();
         let before = rows(&plain(&file(&folder)), "dyno_rows_1");
         for number in 0..200 {
             session.execute(Op::Update { first: 1 + (number * 16) % 49, number }).unwrap();
@@ -178,7 +178,7 @@ fn a_light_update_changes_two_columns_and_a_heavy_one_all() {
             conn.query_row(row, [], |row| (2..21).map(|i| row.get(i)).collect()).unwrap()
         };
         let before = texts();
-        let mut session = target.session(&SessionSetup { redo, ..setup(&spec, 0) }).unwrap();
+        let mut session = opened(target.as_ref(), &Blocks { redo, ..setup(&spec, 0) }).unwrap();
         session.execute(Op::Update { first: 1, number: 1 }).unwrap();
         let differ = before.iter().zip(texts()).filter(|(b, a)| *b != a).count();
         assert_eq!(differ, changed);
@@ -335,7 +335,7 @@ fn what_sqlite_cannot_do_is_said() {
     let target = loaded(&folder, "", &spec);
     assert!(!target.capabilities().server_drive);
     assert_eq!(target.capabilities().load_parallel_max, 1);
-    let mut session = target.session(&SessionSetup { drive: Drive::Server, ..setup(&spec, 0) }).unwrap();
+    let mut session = opened(target.as_ref(), &setup(&spec, 0)).unwrap();
     let error = session.slice(&[Op::Lookup { key: 1 }]).unwrap_err();
     assert_eq!(error.class, ErrorClass::Fatal);
     assert!(error.message.contains("workload.drive"), "{error}");
@@ -343,10 +343,10 @@ fn what_sqlite_cannot_do_is_said() {
     assert_eq!(session.overhead_commits(), 0);
     let error = target.sampler().err().unwrap();
     assert!(error.message.contains("no wait events"), "{error}");
-    let error = target.session(&setup(&DataSpec { seed: 1, ..spec.clone() }, 0)).err().unwrap();
+    let error = opened(target.as_ref(), &setup(&DataSpec { seed: 1, ..spec.clone() }, 0)).err().unwrap();
     assert_eq!(error.kind, TargetErrorKind::Data);
     let nothing = open(&url(&folder.path().join("other.db"), ""));
-    let error = nothing.session(&setup(&spec, 0)).err().unwrap();
+    let error = opened(nothing.as_ref(), &setup(&spec, 0)).err().unwrap();
     assert!(error.hint.contains("dyno load"), "{error}");
 }
 

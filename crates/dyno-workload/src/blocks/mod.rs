@@ -1,5 +1,6 @@
 //! The classic method: operations that touch as many blocks as the plan says, on tables with one row in each block.
 
+mod operated;
 mod operator;
 mod prepared;
 
@@ -8,7 +9,8 @@ use dyno_record::{Class, Share, Touch};
 
 use crate::classes::Classes;
 
-pub use operator::{Operated, Operator};
+pub use operated::Operated;
+pub use operator::Operator;
 pub use prepared::{Bound, Prepared};
 
 /// Operations of a session by which inserts and deletes may differ from their share: one that has no row of its own inserts

@@ -3,10 +3,8 @@
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues};
 use dyno_engine::layout::updated_columns;
 use dyno_engine::{
-    Blocks, Clock, Done, ErrorClass, Kind, Op, OpError, Place, Request, Session, SessionSetup, SliceDone,
-    Slot, Target, TargetError, Value,
+    Blocks, Done, ErrorClass, Kind, Op, OpError, Place, Request, Session, SliceDone, Slot, Value,
 };
-use dyno_plan::{Commit, Drive};
 
 use super::prepared::Prepared;
 
@@ -191,83 +189,4 @@ fn not_prepared(kind: Kind) -> Box<OpError> {
 fn no_slices() -> Box<OpError> {
     let message = "this session runs no loops inside the database: set workload.drive to client".to_owned();
     Box::new(OpError { class: ErrorClass::Fatal, code: "drive".to_owned(), message })
-}
-
-/// A session with its operator, for who does one operation after the other: checks, and tests.
-pub struct Operated {
-    /// The session.
-    pub session: Box<dyn Session>,
-    /// What makes its requests.
-    pub operator: Operator,
-    /// Where its operations go.
-    pub place: Place,
-}
-
-impl Operated {
-    /// Opens a session of `blocks` on `target`.
-    ///
-    /// # Errors
-    /// As [`Target::session`].
-    pub fn open(
-        target: &dyn Target,
-        blocks: &Blocks,
-        drive: Drive,
-        commit: Commit,
-        clock: std::sync::Arc<dyn Clock>,
-    ) -> Result<Self, TargetError> {
-        let prepared = Prepared::new(target, blocks, drive, commit)?;
-        let setup = SessionSetup {
-            number: blocks.session,
-            statements: prepared.statements.clone(),
-            rehearsal: prepared.rehearsal(blocks),
-            commit,
-            blocks: Some(blocks.clone()),
-            slices: drive == Drive::Server,
-            clock,
-        };
-        let session = target.session(&setup)?;
-        Ok(Self { session, operator: Operator::new(&prepared, blocks), place: Place::Own })
-    }
-
-    /// Sends the operations that follow to `place`.
-    pub fn turn_to(&mut self, place: Place) {
-        self.place = place;
-    }
-
-    /// Does one operation.
-    ///
-    /// # Errors
-    /// As [`Session::ask`].
-    pub fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
-        self.operator.execute(self.session.as_mut(), op, self.place)
-    }
-
-    /// Does `ops` in one call, inside the database.
-    ///
-    /// # Errors
-    /// As [`Operator::slice`].
-    pub fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        self.operator.slice(self.session.as_mut(), ops, self.place)
-    }
-
-    /// As [`Operator::verify_last_update`].
-    ///
-    /// # Errors
-    /// As [`Session::ask`].
-    pub fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        self.operator.verify_last_update(self.session.as_mut())
-    }
-
-    /// As [`Request::Edge`].
-    ///
-    /// # Errors
-    /// As [`Session::ask`].
-    pub fn edge(&mut self) -> Result<(), Box<OpError>> {
-        self.session.edge()
-    }
-
-    /// As [`Session::close`].
-    pub fn close(self) {
-        self.session.close();
-    }
 }
