@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use dyno_engine::advice::advice;
 use dyno_engine::{DataState, Target, Work};
-use dyno_plan::Plan;
+use dyno_plan::{Commit, Plan};
 use dyno_record::{Advice, Identity, Severity};
 
 use crate::error::Error;
 use crate::event::Event;
 use crate::lead::Lead;
 use crate::targets::{Reached, Targets};
-use crate::{consent, data, deep};
+use crate::{consent, data};
+use dyno_workload::conformance;
 
 /// What was found of one target.
 #[derive(Debug, Clone)]
@@ -60,10 +61,19 @@ pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     let _locks = targets.lock(Work::Load, lead)?;
     lead.tell(Event::CheckingDeeply);
     let one = |reached: &Reached| {
-        let advice = reached.named(deep::check(plan, reached.target.as_ref(), lead.engines.specs))?;
+        let advice = {
+            let target = reached.target.as_ref();
+            reached.named(conformance::check(target, plan.data.block_size, &commits(lead, target)))?
+        };
         Ok(Checked::of(reached, advice))
     };
     targets.holders()?.into_iter().map(one).collect()
+}
+
+/// Ways to commit that the engine of `target` can choose between.
+fn commits(lead: &Lead<'_>, target: &dyn Target) -> Vec<Commit> {
+    let chosen = lead.engines.specs.named(target.engine()).map_or(&[][..], |engine| engine.commits);
+    [Commit::Wait].into_iter().chain(chosen.iter().copied()).collect()
 }
 
 /// Everything that one target and its data say about the plan.

@@ -10,7 +10,7 @@
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
 //! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak` and `ab` say which comes next and what they conclude |
-//! | `check`, `deep`, `drop`, `prove` | looking at targets, removing data, proofs |
+//! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
 //! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
 //! | `consent`, `files` | a plan's commands run for those who want them; files that are written whole or not at all |
 
@@ -21,7 +21,6 @@ pub mod compare;
 pub mod conclusions;
 mod consent;
 mod data;
-mod deep;
 mod drop;
 mod error;
 mod event;

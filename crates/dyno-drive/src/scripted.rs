@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use dyno_engine::{
-    Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Clock, Counting, DataState, Done,
-    DropItem, Duplex, Extra, Interrupter, Kind, LoadOptions, LoadReport, Observer, Op, OpError, Place,
+    Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Clock, Counting, DataState, Dialect,
+    Done, DropItem, Duplex, Extra, Interrupter, Kind, LoadOptions, LoadReport, Observer, Op, OpError, Place,
     Progress, Request, Sampler, Session, SessionSetup, SliceDone, Slices, Slot, Statement, Target,
     TargetError, TargetErrorKind, Type, Value,
 };
@@ -209,6 +209,11 @@ impl Target for ScriptedTarget {
 
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
         Ok(Vec::new())
+    }
+
+    /// It reads no SQL.
+    fn dialect(&self) -> Dialect {
+        Dialect { mark: |_| String::new(), from_nothing: "", bytes_length: "", prefix: "" }
     }
 
     /// A statement's text is the name of what it does; its values are the key and the number.

@@ -19,6 +19,7 @@ pub mod blocks;
 pub mod chunks;
 pub mod clock;
 pub mod data;
+mod dialect;
 pub mod disk;
 pub mod error;
 pub mod grants;
@@ -42,6 +43,7 @@ pub mod witness;
 
 pub use blocks::{Blocks, BlocksSql, BlocksStatement, Extra, Kind, Op, Place, SliceDone, Slices, Slot};
 pub use clock::{Clock, MonotonicClock};
+pub use dialect::Dialect;
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};

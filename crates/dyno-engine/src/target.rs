@@ -4,6 +4,7 @@ use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity, Snapshot};
 
 use crate::blocks::{Blocks, BlocksSql, Extra};
+use crate::dialect::Dialect;
 use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::lock::{Claim, Holder, Lock};
@@ -218,6 +219,9 @@ pub trait Target: Send + Sync {
     fn note_deletions(&self, _rows: u64) -> Result<(), TargetError> {
         Ok(())
     }
+
+    /// How this engine writes SQL.
+    fn dialect(&self) -> Dialect;
 
     /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
     ///

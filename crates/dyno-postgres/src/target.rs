@@ -15,7 +15,7 @@ use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
-use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
+use dyno_engine::{Blocks, BlocksSql, Dialect, Extra, OpenOptions};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -166,6 +166,15 @@ impl Target for PgTarget {
 
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
         self.ask(|connection| layout::deletions::add(connection, rows))
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            mark: |number| format!("${number}"),
+            from_nothing: "",
+            bytes_length: "octet_length",
+            prefix: "dyno.",
+        }
     }
 
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {

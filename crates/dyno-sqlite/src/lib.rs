@@ -32,7 +32,7 @@ use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::RowVersion;
-use dyno_engine::{Blocks, BlocksSql, Extra};
+use dyno_engine::{Blocks, BlocksSql, Dialect, Extra};
 use shared::{Shared, no_data};
 pub use spec::SPEC;
 
@@ -172,6 +172,15 @@ impl Target for SqliteTarget {
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         let link = self.shared.work(Some(spec), &Arc::default())?;
         layout::own_rows::delete(&link.conn, spec)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            mark: |number| format!("?{number}"),
+            from_nothing: "",
+            bytes_length: "length",
+            prefix: "dyno_",
+        }
     }
 
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {

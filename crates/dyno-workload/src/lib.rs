@@ -6,6 +6,7 @@
 pub mod blocks;
 mod class_id;
 mod classes;
+pub mod conformance;
 pub mod draw;
 pub mod pace;
 pub mod think;

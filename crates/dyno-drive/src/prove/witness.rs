@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Done, DropItem, Duplex, ErrorClass, Extra,
-    Holder, Instance, Interrupter, Kind, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place,
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dialect, Done, DropItem, Duplex, ErrorClass,
+    Extra, Holder, Instance, Interrupter, Kind, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place,
     Progress, Reporter, Request, RowVersion, Sampler, ServerLife, Session, SessionSetup, SliceDone, Slices,
     Slot, Target, TargetError, Value,
 };
@@ -219,6 +219,9 @@ impl Target for Witness {
             book: Arc::clone(&self.book),
             under_way,
         }))
+    }
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
     }
     fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
         self.inner.blocks(blocks, commit)

@@ -20,14 +20,14 @@ mod slice;
 mod statements;
 mod template;
 
-use dyno_engine::session::SessionSetting;
+use dyno_engine::session::{SessionSetting, SessionSetup};
 use dyno_plan::Commit;
 
 pub use method::blocks;
 pub use procedures::slice_sql;
 pub use session::PgSession;
 
-/// What every session sets for itself; everything else is as the platform has it, durability and isolation above all.
+/// What every session of the method sets for itself; everything else is as the platform has it, durability and isolation above all.
 pub const SESSION_SETTINGS: [SessionSetting; 6] = [
     SessionSetting::new(
         "plan_cache_mode",
@@ -59,9 +59,10 @@ fn commit_setting(commit: Commit) -> Option<(&'static str, &'static str)> {
     (commit == Commit::Nowait).then_some(("synchronous_commit", "off"))
 }
 
-/// The statement that makes the settings, and tells the process that serves this connection.
-fn settings_sql(commit: Commit) -> String {
-    let own = SESSION_SETTINGS.iter().map(|s| (s.name, s.value)).chain(commit_setting(commit));
+/// The statement that makes the settings, those of the method only for its own statements, and tells the process that serves this connection.
+fn settings_sql(setup: &SessionSetup) -> String {
+    let method = if setup.blocks.is_some() { &SESSION_SETTINGS[..] } else { &[] };
+    let own = method.iter().map(|s| (s.name, s.value)).chain(commit_setting(setup.commit));
     let set: String = own.map(|(name, value)| format!("SET {name} = {value}; ")).collect();
-    format!("{set}SELECT pg_backend_pid()")
+    format!("{set}SELECT pg_catalog.pg_backend_pid()")
 }

@@ -89,7 +89,7 @@ impl PgSession {
         let statements = through.as_ref().map(|through| through.statements);
         let form = match statements {
             None => Form::DIRECT,
-            Some(statements) => Form::pooled(statements == Statements::Prepared, setup.commit),
+            Some(statements) => Form::pooled(statements == Statements::Prepared, setup),
         };
         let connection = prepare(config, setup, statements, &breaker)?;
         let flushes = statements::flushes(&connection);
@@ -228,9 +228,9 @@ fn prepare(
     }
     let name = format!("dyno session {}", setup.number);
     let mut connection = Connection::open_guarded(config, &name, breaker)?;
-    let rows = connection.simple(&settings_sql(setup.commit))?;
+    let rows = connection.simple(&settings_sql(setup))?;
     refuse_pooler(&connection, rows.last())?;
-    statements::prepare(&mut connection, &setup.statements, None);
+    statements::prepare(&mut connection, setup, false);
     if let Some(blocks) = blocks_in_loops(setup) {
         let (out, calls) = (&mut connection.line.out, || Call::of(blocks.extra));
         calls().for_each(|call| slice::parse(call, out, blocks.schema, blocks.redo, Place::Own));
@@ -264,7 +264,7 @@ fn prepare_through(
     if through == Statements::Unnamed {
         return Ok(connection);
     }
-    statements::prepare(&mut connection, &setup.statements, Some(setup.commit));
+    statements::prepare(&mut connection, setup, true);
     finish_preparing(connection, setup)
 }
 

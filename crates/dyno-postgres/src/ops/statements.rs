@@ -4,9 +4,9 @@ use super::super::counters::{FLUSH, SHARED_STATISTICS};
 use super::encode::type_oid;
 use super::template::{Ending, Template};
 use crate::wire::{Connection, message};
+use dyno_engine::session::SessionSetup;
 use dyno_engine::statement::unknown;
 use dyno_engine::{Commits, Isolation, OpError, Statement, StatementId, Value};
-use dyno_plan::Commit;
 
 /// How statements come to the server.
 #[derive(Debug, Clone)]
@@ -23,14 +23,15 @@ impl Form {
 
     /// On whichever of a pooler's connections is free: each operation makes its settings itself, until its transaction
     /// ends.
-    pub(super) fn pooled(prepared: bool, commit: Commit) -> Self {
-        let settings = settings(commit);
+    pub(super) fn pooled(prepared: bool, setup: &SessionSetup) -> Self {
         let mut before = Vec::new();
-        if !prepared {
-            message::parse(&mut before, "", &settings, &[]);
+        if let Some(settings) = settings(setup) {
+            if !prepared {
+                message::parse(&mut before, "", &settings, &[]);
+            }
+            message::bind_text(&mut before, if prepared { SETTINGS } else { "" }, &[]);
+            message::execute(&mut before);
         }
-        message::bind_text(&mut before, if prepared { SETTINGS } else { "" }, &[]);
-        message::execute(&mut before);
         Self { prepared, before }
     }
 
@@ -53,16 +54,17 @@ const SETTINGS: &str = "settings";
 /// That of the one at an edge.
 const EDGE: &str = "edge";
 
-/// Makes the settings of a session behind a pooler for one transaction.
-fn settings(commit: Commit) -> String {
-    let chosen = super::LOCAL_SETTINGS.map(str::to_owned).into_iter().map(|name| {
+/// Makes the settings of a session behind a pooler for one transaction, if there are any.
+fn settings(setup: &SessionSetup) -> Option<String> {
+    let method = if setup.blocks.is_some() { &super::LOCAL_SETTINGS[..] } else { &[] };
+    let chosen = method.iter().map(|&name| {
         let setting = super::SESSION_SETTINGS.iter().find(|setting| setting.name == name);
         (name, setting.map_or("off", |setting| setting.value))
     });
-    let commit = super::commit_setting(commit).map(|(name, value)| (name.to_owned(), value));
-    let calls =
-        chosen.chain(commit).map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)"));
-    format!("SELECT {}", calls.collect::<Vec<_>>().join(", "))
+    let all = chosen.chain(super::commit_setting(setup.commit));
+    let calls: Vec<String> =
+        all.map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)")).collect();
+    (!calls.is_empty()).then(|| format!("SELECT {}", calls.join(", ")))
 }
 
 fn parse(out: &mut Vec<u8>, name: &str, Statement { sql, params, .. }: &Statement) {
@@ -70,13 +72,13 @@ fn parse(out: &mut Vec<u8>, name: &str, Statement { sql, params, .. }: &Statemen
     message::parse(out, name, sql, &types);
 }
 
-/// Appends the messages that prepare `statements` and what a session needs beside them, each under its name.
-pub(super) fn prepare(connection: &mut Connection, statements: &[Statement], pooled: Option<Commit>) {
+/// Appends the messages that prepare the statements of `setup` and what a session needs beside them, each under its name.
+pub(super) fn prepare(connection: &mut Connection, setup: &SessionSetup, pooled: bool) {
     let flushes = flushes(connection);
     let out = &mut connection.line.out;
-    statements.iter().for_each(|statement| parse(out, &statement.name, statement));
-    if let Some(commit) = pooled {
-        message::parse(out, SETTINGS, &settings(commit), &[]);
+    setup.statements.iter().for_each(|statement| parse(out, &statement.name, statement));
+    if let Some(settings) = settings(setup).filter(|_| pooled) {
+        message::parse(out, SETTINGS, &settings, &[]);
     }
     if flushes {
         message::parse(out, EDGE, FLUSH, &[]);

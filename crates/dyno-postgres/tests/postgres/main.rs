@@ -1,6 +1,7 @@
 //! The PostgreSQL engine on real servers of several versions: reached, loaded, driven, counted and checked.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, and its helpers do too")]
 
+mod conformance;
 mod connect;
 mod counters;
 mod load;

@@ -27,10 +27,11 @@ pub(crate) fn blocks(blocks: &Blocks) -> BlocksSql {
         BlocksStatement::look(
             Kind::Fresh,
             format!(
-                "SELECT COUNT(*) FROM {name} WHERE custid BETWEEN ?1 AND ?2 AND substr(c2, 1, length(?3)) = ?3"
+                "SELECT COUNT(*) FROM {name} WHERE custid BETWEEN ?1 AND ?2 AND (substr(c2, 1, length(?3)) = ?3 \
+                 OR (substr(c2, 1, length(?4)) = ?4 AND substr(c2, 1, length(?5)) <> ?5))"
             ),
-            &[Type::Int, Type::Int, Type::Text],
-            &[range[0], range[1], Slot::RunPrefix],
+            &[Type::Int, Type::Int, Type::Text, Type::Text, Type::Text],
+            &[range[0], range[1], Slot::Stamp, Slot::RunPrefix, Slot::SessionPrefix],
         ),
     ];
     if has(&blocks.spec, TableKind::Scan) {

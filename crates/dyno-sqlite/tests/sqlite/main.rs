@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, and its helpers do too")]
 
 mod common;
+mod conformance;
 mod direct;
 mod load;
 mod preflight;

@@ -1,0 +1,14 @@
+//! What an engine writes in a way of its own, of what all engines can do.
+
+/// How an engine writes SQL.
+#[derive(Debug, Clone, Copy)]
+pub struct Dialect {
+    /// The mark of the parameter of this number, from 1: `$1`, `?`.
+    pub mark: fn(usize) -> String,
+    /// What stands behind a query that reads no table: ` FROM dual`, or nothing.
+    pub from_nothing: &'static str,
+    /// The function that tells how many bytes there are: `octet_length`.
+    pub bytes_length: &'static str,
+    /// What stands before the names of Dyno's tables: `dyno_`, or a schema as in `dyno.`.
+    pub prefix: &'static str,
+}

@@ -1,0 +1,23 @@
+//! What every engine must do.
+
+use crate::common::{folder, open, url};
+use dyno_plan::Commit;
+use dyno_record::Severity;
+use dyno_workload::conformance;
+
+#[test]
+fn files_and_memory_do_what_every_engine_must() {
+    let folder = folder();
+    for (name, parameters) in [("wal.db", ""), ("delete.db", "journal=delete")] {
+        assert_conforms(&url(&folder.path().join(name), parameters));
+    }
+    assert_conforms("sqlite::memory:");
+}
+
+fn assert_conforms(url: &str) {
+    let findings = conformance::check(open(url).as_ref(), None, &[Commit::Wait]).unwrap();
+    assert!(findings.iter().all(|finding| finding.severity != Severity::Fail), "{url}: {findings:#?}");
+    for check in ["values", "transactions", "broken off", "client wait", "left", "drop"] {
+        assert!(findings.iter().any(|f| f.check == check && f.severity == Severity::Ok), "{url}: {check}");
+    }
+}

@@ -1,0 +1,267 @@
+//! Statements of any kind, with values of all types: alone, in transactions, and on a connection that is broken off.
+
+use std::sync::Arc;
+
+use dyno_engine::{
+    Answer, Dialect, Done, ErrorClass, Isolation, MonotonicClock, Op, OpError, Place, Request, Session,
+    SessionSetup, Statement, StatementId, Target, TargetError, Type, Value,
+};
+use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_record::Advice;
+
+use super::{ROWS, WORK_UNIT, Work, bad, failed, good, session};
+use crate::blocks::Operated;
+
+const TYPES: [Type; 5] = [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal];
+
+/// Statements of [`values`], by their numbers.
+const FIT: StatementId = StatementId(0);
+const NULLS: StatementId = StatementId(1);
+const LENGTH: StatementId = StatementId(2);
+const RANGE: StatementId = StatementId(3);
+const NONE: StatementId = StatementId(4);
+
+/// How a session is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// In one call.
+    Whole,
+    /// In its two halves.
+    Halves,
+}
+
+impl Way {
+    /// Those of `session`.
+    fn of(session: &mut dyn Session) -> &'static [Self] {
+        if session.duplex().is_some() { &[Self::Whole, Self::Halves] } else { &[Self::Whole] }
+    }
+
+    fn ask(self, session: &mut dyn Session, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        let halves = match self {
+            Self::Whole => None,
+            Self::Halves => session.duplex(),
+        };
+        let Some(halves) = halves else { return session.ask(request) };
+        halves.send(request)?;
+        loop {
+            if let Some(done) = halves.receive()? {
+                return Ok(done);
+            }
+        }
+    }
+}
+
+fn statements(Dialect { mark, from_nothing, bytes_length, prefix }: Dialect) -> Vec<Statement> {
+    let [int, real, text, bytes, literal] = [1, 2, 3, 4, 5].map(mark);
+    let fit = format!(
+        "SELECT CASE WHEN {int} = -7 AND {real} = 1.5 AND {text} = 'naïve' AND {bytes_length}({bytes}) = 3 \
+         AND {literal} * 1.0 = 12.5 THEN 1 ELSE 0 END{from_nothing}"
+    );
+    let nulls = format!(
+        "SELECT CASE WHEN {int} IS NULL AND {real} IS NULL AND {text} IS NULL AND {bytes} IS NULL \
+         AND {literal} * 1.0 IS NULL THEN 1 ELSE 0 END{from_nothing}"
+    );
+    let length = format!("SELECT LENGTH({}){from_nothing}", mark(1));
+    let range = format!("SELECT custid FROM {prefix}rows_1 WHERE custid BETWEEN {} AND {}", mark(1), mark(2));
+    vec![
+        Statement::read("fit", fit, &TYPES, Answer::Number),
+        Statement::read("nulls", nulls, &TYPES, Answer::Number),
+        Statement::read("length", length, &[Type::Text], Answer::Number),
+        Statement::read("range", range, &[Type::Int; 2], Answer::Rows),
+    ]
+}
+
+/// Whether values of every type, NULL and texts of any length arrive as they are, and values that do not fit are refused.
+pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
+    let mut session = target.session(&SessionSetup {
+        number: 0,
+        statements: statements(target.dialect()).into(),
+        rehearsal: None,
+        commit: Commit::Wait,
+        blocks: None,
+        slices: false,
+        clock: Arc::new(MonotonicClock::default()),
+    })?;
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    let fit = [
+        Value::Int(-7),
+        Value::Real(1.5),
+        Value::Text("naïve".as_bytes()),
+        Value::Bytes(&[0, 255, 39]),
+        Value::Text(b"12.50"),
+    ];
+    let other =
+        [Value::Int(i64::MIN), Value::Real(-0.5), Value::Text(b""), Value::Bytes(&[]), Value::Text(b"1")];
+    let long = "x".repeat(3_000);
+    // Twice: what is written over the first time is written over again.
+    for &way in Way::of(session.as_mut()).repeat(2).iter() {
+        let mut is = |id, values: &[Value<'_>], wanted| -> Result<(), TargetError> {
+            let got =
+                way.ask(session.as_mut(), Request::Execute(id, values)).map_err(|error| failed(&error))?;
+            count += 1;
+            if got.rows != wanted {
+                wrong.push(format!("{values:?} gave {} and not {wanted}", got.rows));
+            }
+            Ok(())
+        };
+        is(FIT, &fit, 1)?;
+        is(FIT, &other, 0)?;
+        is(FIT, &[Value::Null; 5], 0)?;
+        is(FIT, &fit, 1)?;
+        is(NULLS, &[Value::Null; 5], 1)?;
+        is(NULLS, &fit, 0)?;
+        for length in [3, 3, 1, 250, 3_000, 7] {
+            is(LENGTH, &[Value::Text(&long.as_bytes()[..length])], length as u64)?;
+        }
+        is(RANGE, &[Value::Int(11), Value::Int(40)], 30)?;
+        is(RANGE, &[Value::Int(40), Value::Int(11)], 0)?;
+        let misfits: [(StatementId, &[Value<'_>]); 4] = [
+            (LENGTH, &[Value::Int(1)]),
+            (LENGTH, &[]),
+            (RANGE, &[Value::Int(1), Value::Int(1), Value::Int(1)]),
+            (NONE, &[]),
+        ];
+        for (id, values) in misfits {
+            match way.ask(session.as_mut(), Request::Execute(id, values)) {
+                Err(error) if error.class == ErrorClass::Fatal => {}
+                other => wrong.push(format!("{values:?} for statement {} gave {other:?}", id.0)),
+            }
+        }
+    }
+    session.close();
+    Ok(match wrong.first() {
+        Some(first) => bad("values", format!("{} executions went wrong: {first}", wrong.len())),
+        None => good("values", format!("{count} executions with values of every type gave what they should")),
+    })
+}
+
+/// A session that updates one range, and another one that looks at it.
+struct Pair {
+    writer: Operated,
+    reader: Operated,
+    number: u64,
+}
+
+const FIRST: u64 = 1 + ROWS / 2;
+
+impl Pair {
+    fn open(target: &dyn Target, spec: &DataSpec) -> Result<Self, TargetError> {
+        let open = || session(target, spec, Drive::Client, Commit::Wait, Redo::Lite);
+        Ok(Self { writer: open()?, reader: open()?, number: 1_000 })
+    }
+
+    /// Updates the range, within whatever transaction there is.
+    fn update(&mut self, way: Way) -> Result<u64, Box<OpError>> {
+        self.number += 1;
+        let op = Op::Update { first: FIRST, number: self.number };
+        let Operated { session, operator, .. } = &mut self.writer;
+        let done = operator.request(op, Place::Own, |request| way.ask(session.as_mut(), request))?;
+        operator.acknowledged(op, Place::Own);
+        Ok(done.rows)
+    }
+
+    /// Rows that the other session finds as the last update has left them. Both are of one session number, so it looks for what
+    /// this one has written.
+    fn seen(&mut self) -> Result<u64, Box<OpError>> {
+        let seen = self.writer.operator.verify_last_update(self.reader.session.as_mut())?;
+        Ok(seen.map_or(0, |(_, fresh)| fresh))
+    }
+}
+
+/// Whether transactions do all of it, or nothing.
+pub(super) fn transactions(
+    target: &dyn Target,
+    spec: &DataSpec,
+    work: &mut Work,
+) -> Result<Vec<Advice>, TargetError> {
+    let unit = u64::from(WORK_UNIT);
+    let mut pair = Pair::open(target, spec)?;
+    let ways = Way::of(pair.writer.session.as_mut());
+    let mut findings = Vec::new();
+    for &way in ways {
+        let mut wrong = Vec::new();
+        let mut is = |what: &str, got: u64, wanted: u64| {
+            if got != wanted {
+                wrong.push(format!("{what}: {got} rows and not {wanted}"));
+            }
+        };
+        let mut act = || -> Result<(), Box<OpError>> {
+            let ask = |pair: &mut Pair, request| way.ask(pair.writer.session.as_mut(), request).map(|_| ());
+            for isolation in [Isolation::Platform, Isolation::ReadCommitted, Isolation::Serializable] {
+                ask(&mut pair, Request::Begin(isolation))?;
+                is("an update that is taken back", pair.update(way)?, unit);
+                ask(&mut pair, Request::Rollback)?;
+                is("what was taken back", pair.seen()?, 0);
+                ask(&mut pair, Request::Begin(isolation))?;
+                for _ in 0..3 {
+                    is("an update in a transaction", pair.update(way)?, unit);
+                }
+                ask(&mut pair, Request::Commit)?;
+                is("what was committed", pair.seen()?, unit);
+                work.rows_updated += 3 * unit;
+                work.commits += 1;
+                work.rows_read += 2 * unit;
+            }
+            // There is none to take back.
+            ask(&mut pair, Request::Rollback)?;
+            is("an update alone", pair.update(way)?, unit);
+            is("what was updated alone", pair.seen()?, unit);
+            work.rows_updated += unit;
+            work.commits += 1;
+            Ok(())
+        };
+        let outcome = act();
+        outcome.map_err(|error| failed(&error))?;
+        let name = if way == Way::Whole { "transactions" } else { "transactions in halves" };
+        findings.push(match wrong.first() {
+            Some(first) => bad(name, format!("{} things went wrong: {first}", wrong.len())),
+            None => good(name, "what was committed is there, and what was taken back is not".to_owned()),
+        });
+    }
+    pair.writer.close();
+    pair.reader.close();
+    Ok(findings)
+}
+
+/// Whether a session that is broken off says so, comes back, and has left nothing of its transaction.
+pub(super) fn broken_off(
+    target: &dyn Target,
+    spec: &DataSpec,
+    work: &mut Work,
+) -> Result<Advice, TargetError> {
+    let unit = u64::from(WORK_UNIT);
+    let mut pair = Pair::open(target, spec)?;
+    let mut begin = || -> Result<(), Box<OpError>> {
+        pair.writer.session.ask(Request::Begin(Isolation::Platform))?;
+        pair.update(Way::Whole).map(|_| ())
+    };
+    begin().map_err(|error| failed(&error))?;
+    pair.writer.session.interrupter().interrupt();
+    let told = pair.update(Way::Whole);
+    pair.writer.session.reconnect()?;
+    let mut wrong = Vec::new();
+    match told {
+        Err(error) if error.class == ErrorClass::Connection => {}
+        other => wrong.push(format!("an update after it was broken off gave {other:?}")),
+    }
+    let mut after = || -> Result<(), Box<OpError>> {
+        match pair.seen()? {
+            0 => {}
+            rows => wrong.push(format!("{rows} rows of a transaction that was broken off are there")),
+        }
+        match (pair.update(Way::Whole)?, pair.seen()?) {
+            (rows, seen) if (rows, seen) == (unit, unit) => {}
+            other => wrong.push(format!("an update on the new connection gave {other:?}")),
+        }
+        Ok(())
+    };
+    after().map_err(|error| failed(&error))?;
+    work.rows_updated += unit;
+    work.commits += 1;
+    pair.writer.close();
+    pair.reader.close();
+    Ok(match wrong.into_iter().next() {
+        Some(wrong) => bad("broken off", wrong),
+        None => good("broken off", "a session that was broken off says so, and comes back".to_owned()),
+    })
+}
