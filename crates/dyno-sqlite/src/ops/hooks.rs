@@ -53,8 +53,10 @@ impl Hooks {
         }
     }
 
-    /// Counts a commit that was announced: nothing has taken it back.
-    fn settle(&self) {
+    /// Counts a commit that was announced: what it belongs to has ended well, and nothing has taken it back. A rollback that
+    /// follows later is another transaction's.
+    #[inline]
+    pub(super) fn settle(&self) {
         if self.announced.replace(false) {
             self.count();
         }

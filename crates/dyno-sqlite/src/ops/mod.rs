@@ -144,6 +144,7 @@ impl Session for SqliteSession {
             }
             error
         })?;
+        self.hooks.settle();
         if matches!(request, Request::Execute(..))
             && self.pulse.beat(done.rows)
             && self.pulse.due(self.setup.clock.now_ns())
