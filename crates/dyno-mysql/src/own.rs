@@ -121,6 +121,7 @@ impl ShareReply {
 #[derive(Debug, Default)]
 pub(super) struct Acknowledged {
     operations: AtomicU64,
+    beside: AtomicU64,
     rows_read: AtomicU64,
     rows_written: AtomicU64,
 }
@@ -128,18 +129,29 @@ pub(super) struct Acknowledged {
 /// The same at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Done {
+    /// Transactions that were work.
     pub(super) operations: u64,
+    /// Those that the server counts beside them: each step of a transaction, and each look.
+    pub(super) beside: u64,
     pub(super) rows_read: u64,
     pub(super) rows_written: u64,
+}
+
+impl Done {
+    /// What the server counts as transactions.
+    pub(super) fn transactions(self) -> u64 {
+        self.operations + self.beside
+    }
 }
 
 impl Acknowledged {
     /// Adds what has ended well.
     #[inline]
     pub(super) fn add(&self, done: Done) {
-        let Done { operations, rows_read, rows_written } = done;
+        let Done { operations, beside, rows_read, rows_written } = done;
         let all = [
             (&self.operations, operations),
+            (&self.beside, beside),
             (&self.rows_read, rows_read),
             (&self.rows_written, rows_written),
         ];
@@ -153,6 +165,7 @@ impl Acknowledged {
     pub(super) fn so_far(&self) -> Done {
         Done {
             operations: self.operations.load(Ordering::Relaxed),
+            beside: self.beside.load(Ordering::Relaxed),
             rows_read: self.rows_read.load(Ordering::Relaxed),
             rows_written: self.rows_written.load(Ordering::Relaxed),
         }
@@ -167,8 +180,8 @@ struct Open {
 }
 
 impl Open {
-    /// What the server has counted for it by now. Since it last told each operation was a transaction, and cost as many rows as
-    /// those before.
+    /// What the server has counted for it by now. Since it last told each operation was a transaction, and cost as many rows
+    /// as those before.
     fn by_now(&self) -> Option<Share> {
         let (share, then) = self.told?;
         let now = self.acknowledged.so_far();
@@ -185,7 +198,7 @@ impl Open {
             rows_asked_for: by_rows(share.rows_asked_for),
             ranges: if touched(then) == 0 { share.ranges } else { by_rows(share.ranges) },
             rows_written: share.rows_written + scaled(share.rows_written, then.rows_written, written),
-            commits: share.commits + now.operations.saturating_sub(then.operations),
+            commits: share.commits + now.transactions().saturating_sub(then.transactions()),
             prepares: share.prepares,
         })
     }
@@ -285,7 +298,7 @@ mod tests {
     fn what_was_acknowledged_since_is_counted_as_the_server_counts_it() {
         let (mut own, acknowledged) = (Own::default(), Arc::<Acknowledged>::default());
         own.opened(1, Arc::clone(&acknowledged));
-        acknowledged.add(Done { operations: 10, rows_read: 80, rows_written: 20 });
+        acknowledged.add(Done { operations: 10, beside: 0, rows_read: 80, rows_written: 20 });
         // A read passes a spacer with each row, and a write is one in two engines.
         let told = Share {
             rows_read: 200,
@@ -297,7 +310,7 @@ mod tests {
         };
         own.told(1, told);
         assert_eq!(own.sum(), Some(told));
-        acknowledged.add(Done { operations: 5, rows_read: 40, rows_written: 10 });
+        acknowledged.add(Done { operations: 3, beside: 2, rows_read: 40, rows_written: 10 });
         let sum = own.sum().unwrap();
         assert_eq!((sum.rows_read, sum.rows_asked_for, sum.ranges), (300, 315, 15));
         assert_eq!((sum.rows_written, sum.transactions()), (60, 17));

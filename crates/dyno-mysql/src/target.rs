@@ -1,20 +1,20 @@
 //! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
-use super::ops::MySession;
+use super::ops::{self, MySession};
 use super::own::Sessions;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler, stuck};
-use dyno_engine::OpenOptions;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::session::{Extra, Session, SessionSetup};
+use dyno_engine::session::{Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
+use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -146,6 +146,10 @@ impl Target for MyTarget {
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+        ops::blocks(blocks)
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

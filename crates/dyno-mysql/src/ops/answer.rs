@@ -1,31 +1,36 @@
-//! Reading the answer to one operation, as its pieces arrive.
+//! Reading the answer to one request, as its pieces arrive.
 
 use crate::wire::message::mark::{END, ERROR, OK};
-use crate::wire::{Connection, Ended, Fields, WireError, refused};
+use crate::wire::{Column, Connection, Ended, Fields, WireError, refused};
 
-/// Flag bytes in front of the values of a binary row of up to five columns: the row's mark, and which are NULL.
-const ROW_HEAD: usize = 2;
-
-/// What the server answered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Answer {
-    /// The number in the last row, where the row is one 64-bit number.
-    pub(super) value: u64,
-    /// Rows that came, or rows that were changed.
-    pub(super) rows: u64,
+/// An answer of which a part may be here: to a statement, to several in one packet, or to a call of a procedure, whose results
+/// come before its own end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reply {
+    awaited: Awaited,
+    /// Columns of the result that is coming, and what the first of them is.
+    columns: u64,
+    pub(super) column: Column,
+    /// What the last row's first column is as a number: 0 without a row, `None` where it is none.
+    number: Option<u64>,
+    rows: u64,
 }
 
-/// An answer of which a part may be here: to a statement that changes rows, or whose rows have one column.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Reply {
-    answer: Answer,
-    awaited: Awaited,
+/// What the server answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Told {
+    /// The number in the first column of the last row: 0 where it is NULL or there is no row, `None` where it is no integer.
+    pub(super) number: Option<u64>,
+    /// Rows that came.
+    pub(super) rows: u64,
+    /// Rows that were changed.
+    pub(super) changed: u64,
 }
 
 /// What comes next of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Awaited {
-    /// Its head, or all of it.
+    /// The head of a result, or all of it.
     #[default]
     Head,
     /// This many column definitions, then rows.
@@ -33,90 +38,86 @@ enum Awaited {
 }
 
 impl Reply {
-    /// Takes in what has arrived; `None` if that is not all of the answer.
+    /// The answer to a statement whose first column was this when it was last told.
+    #[inline]
+    pub(super) fn to(column: Column) -> Self {
+        Self { column, number: Some(0), ..Self::default() }
+    }
+
+    /// Takes in what has arrived, and shows `each` row; `None` if that is not all of the answer.
     ///
     /// # Errors
     /// The server refused, and the connection is in step; or it is lost.
     #[inline]
-    pub(super) fn take(&mut self, connection: &mut Connection) -> Result<Option<Answer>, WireError> {
+    pub(super) fn take(
+        &mut self,
+        connection: &mut Connection,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<Option<Told>, WireError> {
         let marked = connection.marked;
         while let Some((_, range)) = connection.line.inbound.cut()? {
             let body = connection.line.body(range);
-            self.awaited = match self.awaited {
-                Awaited::Head => match head(marked, body)? {
-                    Head::Over(ended) => {
-                        return Ok(Some(Answer { value: 0, rows: ended.rows_affected }));
+            let ended = match self.awaited {
+                Awaited::Head => self.head(marked, body)?,
+                Awaited::Definitions(0) => match *body {
+                    [OK, ..] => {
+                        self.rows += 1;
+                        self.number = self.column.number(body, self.columns);
+                        each(body);
+                        None
                     }
-                    Head::Rows(definitions) => Awaited::Definitions(definitions),
-                },
-                Awaited::Definitions(0) => match body.first() {
-                    Some(&OK) => {
-                        self.answer.rows += 1;
-                        if let Some(value) = body.get(ROW_HEAD..).and_then(|values| values.first_chunk()) {
-                            self.answer.value = u64::from_le_bytes(*value);
-                        }
-                        Awaited::Definitions(0)
-                    }
-                    Some(&END) => return Ok(Some(self.answer)),
+                    [END, ref rest @ ..] => Some(Ended::read(rest)?),
                     _ => return Err(no_row(body)),
                 },
-                Awaited::Definitions(left) => Awaited::Definitions(left - 1),
+                Awaited::Definitions(left) => {
+                    if left == self.columns {
+                        self.column = Column::read(body)?;
+                    }
+                    self.awaited = Awaited::Definitions(left - 1);
+                    None
+                }
             };
+            if let Some(ended) = ended {
+                if !ended.more_follow() {
+                    return Ok(Some(self.told(ended)));
+                }
+                self.awaited = Awaited::Head;
+            }
         }
         Ok(None)
     }
-}
 
-/// Reads the answer to a call: one row of so many `results`, all numbers, then the call's own end.
-pub(super) fn read_call(connection: &mut Connection, results: usize) -> Result<Vec<u64>, WireError> {
-    let mut numbers = None;
-    loop {
-        let marked = connection.marked;
-        let (_, range) = connection.line.receive()?;
-        match head(marked, connection.line.body(range))? {
-            Head::Over(_) => return numbers.ok_or_else(|| WireError::protocol("no result of a slice")),
-            Head::Rows(definitions) => {
-                for _ in 0..definitions {
-                    connection.line.receive()?;
-                }
-            }
-        }
+    /// As [`Reply::take`], and waits until all of it is there.
+    pub(super) fn wait(
+        mut self,
+        connection: &mut Connection,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<Told, WireError> {
         loop {
-            let (_, range) = connection.line.receive()?;
-            let body = connection.line.body(range);
-            match body.first() {
-                Some(&OK) => numbers = Some(numbers_of(body, results)),
-                Some(&END) => break,
-                _ => return Err(no_row(body)),
+            if let Some(told) = self.take(connection, &mut each)? {
+                return Ok(told);
             }
+            connection.line.fill()?;
         }
     }
-}
 
-fn numbers_of(body: &[u8], results: usize) -> Vec<u64> {
-    // The row's mark, then a bit for each column behind two that are not used.
-    let head = 1 + (results + 2).div_ceil(8);
-    let (numbers, rest) = body.get(head..).unwrap_or_default().as_chunks::<8>();
-    // Another shape has another count of numbers.
-    let whole = numbers.iter().filter(|_| rest.is_empty() && numbers.len() == results);
-    whole.map(|number| u64::from_le_bytes(*number)).collect()
-}
+    /// How a result begins: with its end, which it returns, or with what tells how many column definitions follow first.
+    #[inline]
+    fn head(&mut self, marked: bool, body: &[u8]) -> Result<Option<Ended>, WireError> {
+        let mut fields = Fields::new(body);
+        match *body {
+            [ERROR, ..] => return Err(refused(body)),
+            [OK, ref rest @ ..] => return Ended::read(rest).map(Some),
+            _ => self.columns = fields.number().unwrap_or(0),
+        }
+        let left_out = marked && fields.u8() == Some(0);
+        self.awaited = Awaited::Definitions(if left_out { 0 } else { self.columns });
+        Ok(None)
+    }
 
-/// How an answer begins.
-enum Head {
-    /// With a result of rows: this many column definitions follow first.
-    Rows(u64),
-    /// With its end: there are no rows.
-    Over(Ended),
-}
-
-#[inline]
-fn head(marked: bool, body: &[u8]) -> Result<Head, WireError> {
-    match *body {
-        [ERROR, ..] => Err(refused(body)),
-        [OK, ref rest @ ..] => Ok(Head::Over(Ended::read(rest)?)),
-        [_, 0] if marked => Ok(Head::Rows(0)),
-        _ => Ok(Head::Rows(Fields::new(body).number().unwrap_or(0))),
+    #[inline]
+    fn told(&self, ended: Ended) -> Told {
+        Told { number: self.number, rows: self.rows, changed: ended.rows_affected }
     }
 }
 

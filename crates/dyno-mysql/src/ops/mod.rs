@@ -1,25 +1,27 @@
-//! The hot path: one session's operations on a blocking socket.
+//! The hot path: one session's requests on a blocking socket.
 //!
-//! Every operation is one `write` of a prepared packet with its keys patched in, and one `read` of the whole answer. Nothing
-//! is allocated after the session was opened.
+//! Every statement is one `write` of a packet with its values patched in, and one `read` of the whole answer. Nothing is
+//! allocated as long as values keep their lengths.
 //!
-//! **Commits.** An update runs in autocommit, as one statement: what sysbench does, and what a single statement of an
-//! application does. The server answers once, after the commit, so where the update ends and its commit begins cannot be
-//! seen from outside and is not made up; the server's own counters of syncs tell their time.
+//! **Commits.** A statement outside of a transaction runs in autocommit: what sysbench does with an update, and what a single
+//! statement of an application does. The server answers once, after the commit, so where the statement ends and its commit
+//! begins cannot be seen from outside and is not made up; the server's own counters of syncs tell their time. Transactions
+//! begin and end by statements as text, each a round trip.
 
 mod answer;
+mod books;
 mod procedures;
 mod session;
 mod slice;
 mod statements;
 mod template;
-mod templates;
 mod thread;
 
 use dyno_engine::session::SessionSetting;
 
 pub(super) use procedures::slice_sql;
 pub use session::MySession;
+pub(super) use statements::blocks;
 
 /// What every session sets for itself; everything else is as the platform has it, durability and isolation above all.
 pub const SESSION_SETTINGS: [SessionSetting; 4] = [

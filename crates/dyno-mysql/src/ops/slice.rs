@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use dyno_plan::Redo;
 
-use super::answer;
+use super::answer::Reply;
 use super::procedures::{HASH_BYTES, redo_name};
-use super::template::head;
+use super::template::Template;
 use crate::layout::Shape;
-use crate::wire::{Connection, Prepared, WireError, message};
+use crate::wire::{Column, Connection, WireError};
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues};
-use dyno_engine::session::{Extra, Op, SessionSetup, SliceDone};
 use dyno_engine::slices::{Call, done, parts};
+use dyno_engine::{Blocks, Extra, Op, SliceDone, Type, Value};
 
 /// The statement that calls a procedure.
 fn sql(call: Call, schema: u32, redo: Redo) -> String {
@@ -27,10 +27,22 @@ fn sql(call: Call, schema: u32, redo: Redo) -> String {
     }
 }
 
-/// The calls of one session, prepared, and what updates need beside the operations themselves.
+/// What a call is told: the list of operations, the work unit, and the parts of new values.
+fn params(call: Call) -> &'static [Type] {
+    const ALL: [Type; 6] = [Type::Text, Type::Int, Type::Text, Type::Text, Type::Text, Type::Text];
+    match call {
+        Call::Scan => &[Type::Int],
+        Call::Lookup | Call::Secondary => &ALL[..1],
+        Call::Select => &ALL[..2],
+        Call::Update | Call::Mixed => &ALL[..5],
+        Call::Any => &ALL,
+    }
+}
+
+/// The calls of one session on one schema, prepared, and what updates need beside the operations themselves.
 #[derive(Debug)]
-pub(super) struct Slices {
-    statements: Vec<(Call, Prepared)>,
+pub(super) struct Calls {
+    templates: Vec<(Call, Template)>,
     /// The run's and session's part of every stamp.
     prefix: String,
     column_bytes: usize,
@@ -40,34 +52,36 @@ pub(super) struct Slices {
     pad: Vec<u8>,
     pad_bytes: usize,
     list: String,
-    work_unit: u64,
+    work_unit: u32,
     extra: Extra,
 }
 
-impl Slices {
-    /// Prepares all calls.
+impl Calls {
+    /// Prepares all of them.
     pub(super) fn prepare(
         connection: &mut Connection,
-        setup: &SessionSetup,
+        blocks: &Blocks,
         schema: u32,
-        prefix: String,
     ) -> Result<Self, WireError> {
-        let SessionSetup { extra, redo, work_unit, .. } = *setup;
+        let Blocks { extra, redo, work_unit, .. } = *blocks;
         let Shape { column_bytes, pad_bytes, .. } =
-            Shape::of(setup.spec.block_size).map_err(|_| WireError::protocol("no such page size"))?;
-        let statements = Call::of(extra)
-            .map(|call| Ok((call, connection.prepare(&sql(call, schema, redo))?)))
+            Shape::of(blocks.spec.block_size).map_err(|_| WireError::protocol("no such page size"))?;
+        let templates = Call::of(extra)
+            .map(|call| {
+                let statement = connection.prepare(&sql(call, schema, redo))?;
+                Ok((call, Template::new(statement, params(call))))
+            })
             .collect::<Result<_, WireError>>()?;
         let pad_columns = if extra.churn { 1 + pad_bytes.div_ceil(column_bytes) } else { 0 };
         Ok(Self {
-            statements,
-            prefix,
+            templates,
+            prefix: blocks.stamp(),
             column_bytes,
             columns: vec![0; TEXT_COLUMNS * column_bytes],
             pad: vec![0; pad_columns * column_bytes],
             pad_bytes,
             list: String::new(),
-            work_unit: u64::from(work_unit),
+            work_unit,
             extra,
         })
     }
@@ -80,41 +94,34 @@ impl Slices {
         values: &mut UpdateValues,
     ) -> Result<SliceDone, WireError> {
         let call = Call::for_ops(ops, self.extra);
-        let work_unit = self.work_unit;
         self.fill_list(call, ops);
-        let prepared = self.statements.iter().find(|(prepared, _)| *prepared == call);
-        let (_, statement) = *prepared.ok_or_else(|| WireError::protocol("a slice that was not prepared"))?;
-        let list = self.list.as_bytes();
-        let out = &mut connection.line.out;
-        match call {
-            Call::Scan => execute(out, statement, &[Value::Number(ops.len() as u64)]),
-            Call::Lookup | Call::Secondary => execute(out, statement, &[Value::Text(list)]),
-            Call::Select => execute(out, statement, &[Value::Text(list), Value::Number(work_unit)]),
-            Call::Update | Call::Mixed | Call::Any => {
-                values.fill_columns(0, &mut self.columns);
-                let (first, others) = self.columns.split_at(self.column_bytes);
-                let tails: Vec<u8> = others
-                    .chunks_exact(self.column_bytes)
-                    .flat_map(|column| &column[HASH_BYTES..])
-                    .copied()
-                    .collect();
-                let texts = [self.prefix.as_bytes(), &first[UpdateValues::STAMP_BYTES..], &tails];
-                let [prefix, tail, tails] = texts.map(Value::Text);
-                let all = [Value::Text(list), Value::Number(work_unit), prefix, tail, tails];
-                match call {
-                    Call::Any => {
-                        values.fill_columns(0, &mut self.pad);
-                        let pad = self.pad.get(self.column_bytes..).unwrap_or_default();
-                        let pad = Value::Text(pad.get(..self.pad_bytes).unwrap_or_default());
-                        let [list, work_unit, prefix, tail, tails] = all;
-                        execute(out, statement, &[list, work_unit, prefix, tail, tails, pad]);
-                    }
-                    _ => execute(out, statement, &all),
-                }
-            }
+        let mut tails = Vec::new();
+        if call.writes() {
+            values.fill_columns(0, &mut self.columns);
+            let others = self.columns[self.column_bytes..].chunks_exact(self.column_bytes);
+            tails.extend(others.flat_map(|column| &column[HASH_BYTES..]));
         }
-        connection.line.send()?;
-        let numbers = answer::read_call(connection, call.results())?;
+        if call == Call::Any {
+            values.fill_columns(0, &mut self.pad);
+        }
+        let pad = self.pad.get(self.column_bytes..).and_then(|pad| pad.get(..self.pad_bytes));
+        let all = [
+            Value::Text(self.list.as_bytes()),
+            Value::count(self.work_unit.into()),
+            Value::Text(self.prefix.as_bytes()),
+            Value::Text(&self.columns[UpdateValues::STAMP_BYTES..self.column_bytes]),
+            Value::Text(&tails),
+            Value::Text(pad.unwrap_or_default()),
+        ];
+        let told = match call {
+            Call::Scan => &[Value::count(ops.len() as u64)],
+            _ => &all[..params(call).len()],
+        };
+        let template = self.templates.iter_mut().find(|(prepared, _)| *prepared == call);
+        let (_, template) = template.ok_or_else(|| WireError::protocol("a slice that was not prepared"))?;
+        connection.line.send_bytes(template.bind(told).map_err(WireError::protocol)?)?;
+        let mut numbers = Vec::new();
+        Reply::to(Column::default()).wait(connection, |row| numbers = numbers_of(row, call.results()))?;
         done(&numbers).ok_or_else(|| WireError::protocol("a slice's result of another shape"))
     }
 
@@ -134,21 +141,12 @@ impl Slices {
     }
 }
 
-/// A value of a call.
-#[derive(Clone, Copy)]
-enum Value<'a> {
-    Number(u64),
-    Text(&'a [u8]),
-}
-
-fn execute(out: &mut Vec<u8>, statement: Prepared, values: &[Value<'_>]) {
-    message::packet(out, 0, |out| {
-        head(out, statement, values.iter().map(|value| matches!(value, Value::Number(_))));
-        for value in values {
-            match value {
-                Value::Number(number) => out.extend_from_slice(&number.to_le_bytes()),
-                Value::Text(text) => message::bytes(out, text),
-            }
-        }
-    });
+/// The numbers of a row that has so many, all of 64 bits.
+fn numbers_of(row: &[u8], results: usize) -> Vec<u64> {
+    // The row's mark, then a bit for each column behind two that are not used.
+    let head = 1 + (results + 2).div_ceil(8);
+    let (numbers, rest) = row.get(head..).unwrap_or_default().as_chunks::<8>();
+    // Another shape has another count of numbers.
+    let whole = numbers.iter().filter(|_| rest.is_empty() && numbers.len() == results);
+    whole.map(|number| u64::from_le_bytes(*number)).collect()
 }

@@ -8,6 +8,57 @@ use dyno_plan::Redo;
 use crate::layout::Shape;
 use dyno_engine::data::TEXT_COLUMNS;
 use dyno_engine::layout::{text_columns, updated_columns};
+use dyno_engine::{
+    Answer, Blocks, BlocksSql, BlocksStatement, Commits, Kind, Slot, Statement, TargetError, Type,
+};
+
+/// The statements of the method on one schema, and what is bound to them.
+pub(crate) fn blocks(blocks: &Blocks) -> Result<BlocksSql, TargetError> {
+    let Blocks { schema, redo, ref spec, extra, .. } = *blocks;
+    let shape = Shape::of(spec.block_size)?;
+    let records = shape.records();
+    let range = [Slot::KEY, Slot::last(blocks.work_unit)];
+    let one = Answer::Changed { per_row: 1 };
+    let fresh: Vec<Slot> = updated_columns(redo).enumerate().map(|(place, _)| Slot::Column(place)).collect();
+    let seen = [Slot::Stamp, Slot::RunPrefix, Slot::SessionPrefix];
+    let mut statements = vec![
+        statement(Kind::Select, select(schema), &range, Answer::Number),
+        statement(Kind::Lookup, lookup(schema), &[Slot::KEY], Answer::Row),
+        statement(Kind::Update, update(schema, redo), &[&fresh, &range[..]].concat(), one),
+        statement(Kind::Found, found(schema), &range, Answer::Number),
+        statement(Kind::Fresh, holds(schema), &[&seen[..], &range].concat(), Answer::Number),
+    ];
+    if spec.scan_rows > 0 {
+        statements.push(statement(Kind::Scan, scan(schema), &[], Answer::Number));
+    }
+    if extra.secondary {
+        statements.push(statement(Kind::Secondary, secondary(schema), &[Slot::KEY], Answer::Number));
+    }
+    if extra.churn {
+        // A row and its spacers, whose places are those that they would have had if they had been loaded.
+        let row = Answer::Changed { per_row: records as u32 };
+        let place = |behind: u64| Slot::Key { times: records as i64, plus: -(behind as i64) };
+        let mut slots: Vec<Slot> = (0..records).rev().map(place).collect();
+        let ends = [place(shape.spacers), place(0)];
+        slots.push(Slot::KEY);
+        slots.extend((0..TEXT_COLUMNS).map(Slot::Column).chain([Slot::Pad]));
+        statements.push(statement(Kind::Insert, insert(schema, shape), &slots, row));
+        statements.push(statement(Kind::Delete, delete(schema), &ends, row));
+    }
+    Ok(BlocksSql { column_bytes: shape.column_bytes, pad_bytes: shape.pad_bytes, statements })
+}
+
+fn statement(kind: Kind, sql: String, slots: &[Slot], answer: Answer) -> BlocksStatement {
+    let of =
+        |slot: &Slot| if matches!(slot, Slot::Key { .. } | Slot::Number) { Type::Int } else { Type::Text };
+    let params: Vec<Type> = slots.iter().map(of).collect();
+    let mut statement = Statement::read(kind.name(), sql, &params, answer);
+    if statement.writes() {
+        statement.commits = Commits::Behind;
+    }
+    statement.works = !matches!(kind, Kind::Found | Kind::Fresh);
+    BlocksStatement { kind, statement, slots: slots.to_vec() }
+}
 
 /// The table of `schema`, to be read by its index on `custid`.
 fn by_index(schema: u32) -> String {
@@ -15,34 +66,34 @@ fn by_index(schema: u32) -> String {
 }
 
 /// Counts the rows of a range; `c2` is in no index, so each row's page is visited.
-pub(super) fn select(schema: u32) -> String {
+fn select(schema: u32) -> String {
     format!("SELECT COUNT(c2) FROM {} WHERE custid BETWEEN ? AND ?", by_index(schema))
 }
 
 /// Reads the row of a key.
-pub(super) fn lookup(schema: u32) -> String {
+fn lookup(schema: u32) -> String {
     format!("SELECT c2 FROM {} WHERE custid = ?", by_index(schema))
 }
 
 /// Counts the rows of the table without an index.
-pub(super) fn scan(schema: u32) -> String {
+fn scan(schema: u32) -> String {
     format!("SELECT COUNT(c2) FROM dyno_scan_{schema}")
 }
 
 /// Gives the rows of a range new values; the values come before the range.
-pub(super) fn update(schema: u32, redo: Redo) -> String {
+fn update(schema: u32, redo: Redo) -> String {
     let set: String = updated_columns(redo).map(|column| format!(", c{column} = ?")).collect();
     format!("UPDATE {} SET ver = ver + 1{set} WHERE custid BETWEEN ? AND ?", by_index(schema))
 }
 
 /// Counts the rows of one value of the secondary key.
-pub(super) fn secondary(schema: u32) -> String {
+fn secondary(schema: u32) -> String {
     format!("SELECT COUNT(c2) FROM dyno_rows_{schema} FORCE INDEX (dyno_rows_{schema}_sec) WHERE sec = ?")
 }
 
 /// Inserts a row with new values, as long as those that were loaded, behind its spacers: the place of each spacer, then the
 /// row's place, key, columns and pad.
-pub(super) fn insert(schema: u32, shape: Shape) -> String {
+fn insert(schema: u32, shape: Shape) -> String {
     // There are one or three spacers.
     insert_with(schema, shape, &vec!["?"; shape.spacers as usize + 3 + TEXT_COLUMNS])
 }
@@ -66,16 +117,21 @@ pub(super) fn insert_with(schema: u32, shape: Shape, values: &[impl AsRef<str>])
 }
 
 /// Deletes a row and its spacers, by their places.
-pub(super) fn delete(schema: u32) -> String {
+fn delete(schema: u32) -> String {
     format!("DELETE FROM dyno_rows_{schema} WHERE id BETWEEN ? AND ?")
 }
 
-/// Reads back the rows `first..=last`: how many there are, and in how many `c2` begins with `stamp`, or with one that
-/// another session of this run wrote. All three texts are hexadecimal digits behind a `u`.
-pub(super) fn verify(schema: u32, first: u64, last: u64, stamp: &str, run: &str, session: &str) -> String {
+/// Counts the rows of a range whether or not they hold anything.
+fn found(schema: u32) -> String {
+    format!("SELECT COUNT(*) FROM {} WHERE custid BETWEEN ? AND ?", by_index(schema))
+}
+
+/// Counts those of them in which `c2` begins with a stamp, or with one that another session of this run wrote: the stamp, what
+/// all of the run begin with, and what all of the session begin with. All three are hexadecimal digits behind a `u`.
+fn holds(schema: u32) -> String {
     format!(
-        "SELECT COUNT(*), COALESCE(SUM(c2 LIKE '{stamp}%' OR (c2 LIKE '{run}%' AND c2 NOT LIKE '{session}%')), 0) \
-         FROM {} WHERE custid BETWEEN {first} AND {last}",
+        "SELECT COUNT(CASE WHEN c2 LIKE CONCAT(?, '%') OR (c2 LIKE CONCAT(?, '%') AND c2 NOT LIKE CONCAT(?, '%')) \
+         THEN 1 END) FROM {} WHERE custid BETWEEN ? AND ?",
         by_index(schema)
     )
 }
@@ -83,6 +139,8 @@ pub(super) fn verify(schema: u32, first: u64, last: u64, stamp: &str, run: &str,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::Extra;
+    use dyno_plan::DataSpec;
 
     #[test]
     fn heavy_sets_every_column_and_lite_two() {
@@ -92,5 +150,29 @@ mod tests {
              WHERE custid BETWEEN ? AND ?"
         );
         assert_eq!(update(1, Redo::Heavy).matches('?').count(), 21);
+    }
+
+    #[test]
+    fn something_is_bound_to_every_mark() {
+        for block_size in [16_384, 65_536] {
+            let spec = DataSpec {
+                schemas: 1,
+                rows: 9,
+                scan_rows: 9,
+                block_size,
+                compressible: 0,
+                seed: 1,
+                secondary: true,
+            };
+            let extra = Extra { churn: true, secondary: true, hot_schema: false };
+            let redo = Redo::Lite;
+            let of = Blocks { schema: 1, spec, work_unit: 5, redo, extra, seed: 1, run_stamp: 1, session: 0 };
+            let BlocksSql { statements, .. } = blocks(&of).unwrap();
+            assert_eq!(statements.len(), Kind::COUNT);
+            for BlocksStatement { kind, statement, slots } in statements {
+                assert_eq!(statement.sql.matches('?').count(), slots.len(), "{kind:?}");
+                assert_eq!((statement.params.len(), statement.name.as_str()), (slots.len(), kind.name()));
+            }
+        }
     }
 }

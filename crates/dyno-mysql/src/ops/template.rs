@@ -1,85 +1,154 @@
-//! Packets that are built once and patched for each operation.
+//! The packet that executes a statement: built once and patched for each execution.
+
+use std::ops::Range;
 
 use crate::wire::Prepared;
-use crate::wire::message::{self, command};
+use crate::wire::message::{self, PACKET_BYTES_MAX, command};
+use dyno_engine::{Type, Value};
 
-/// Types of parameters: an unsigned 64-bit number, and a text (`MYSQL_TYPE_LONGLONG`, `MYSQL_TYPE_VAR_STRING`).
-const NUMBER: [u8; 2] = [0x08, 0x80];
-const TEXT: [u8; 2] = [0xfd, 0x00];
+/// Bytes of a packet beside its texts: its head, and for each parameter a type, a length and a bit that says if it is NULL.
+const HEAD_BYTES: usize = 32;
+const PARAMETER_BYTES: usize = 12;
 
-/// A parameter of a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parameter {
-    /// A 64-bit number.
-    Number,
-    /// A text of exactly this many bytes.
-    Text(usize),
-}
-
-/// The execution of one prepared statement, with its parameters in binary.
-#[derive(Debug, Default)]
+/// The execution of one prepared statement, with its values in binary.
+#[derive(Debug)]
 pub(super) struct Template {
+    statement: Prepared,
+    params: Box<[Type]>,
     bytes: Vec<u8>,
-    /// Where the values begin, and how long they are.
-    slots: Vec<(usize, usize)>,
+    /// Where in it each value is; nothing for NULL.
+    slots: Vec<Option<Range<usize>>>,
 }
 
 impl Template {
     /// A template for `statement` with these parameters.
-    pub(super) fn new(statement: Prepared, parameters: &[Parameter]) -> Self {
-        let mut bytes = Vec::new();
-        let mut slots = Vec::new();
-        message::packet(&mut bytes, 0, |out| {
-            head(out, statement, parameters.iter().map(|parameter| matches!(parameter, Parameter::Number)));
-            for parameter in parameters {
-                let width = match *parameter {
-                    Parameter::Number => 8,
-                    Parameter::Text(width) => {
-                        message::number(out, width as u64);
-                        width
-                    }
-                };
-                slots.push((out.len(), width));
-                out.resize(out.len() + width, 0);
+    pub(super) fn new(statement: Prepared, params: &[Type]) -> Self {
+        Self { statement, params: params.into(), bytes: Vec::new(), slots: Vec::new() }
+    }
+
+    /// The packet with these values. It is patched as long as each is as long as it was the last time, and built anew else.
+    ///
+    /// # Errors
+    /// What is wrong with the values.
+    #[inline]
+    pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<&[u8], String> {
+        if !self.patch(values) {
+            self.build(values)?;
+        }
+        Ok(&self.bytes)
+    }
+
+    /// Sets the values in their places; whether all of them have one.
+    #[inline]
+    fn patch(&mut self, values: &[Value<'_>]) -> bool {
+        let Self { params, bytes, slots, .. } = self;
+        if bytes.is_empty() || values.len() != slots.len() {
+            return false;
+        }
+        let mut set = |slot: &Range<usize>, value: &[u8]| {
+            let is_as_long = slot.len() == value.len();
+            if is_as_long {
+                bytes[slot.clone()].copy_from_slice(value);
+            }
+            is_as_long
+        };
+        values.iter().zip(slots).zip(params).all(|((value, slot), of)| match (*value, slot) {
+            (Value::Null, slot) => slot.is_none(),
+            (value, Some(slot)) if value.fits(*of) => match value {
+                Value::Int(number) => set(slot, &number.to_le_bytes()),
+                Value::Real(number) => set(slot, &number.to_le_bytes()),
+                Value::Text(bytes) | Value::Bytes(bytes) => set(slot, bytes),
+                Value::Null => true,
+            },
+            _ => false,
+        })
+    }
+
+    #[cold]
+    fn build(&mut self, values: &[Value<'_>]) -> Result<(), String> {
+        check(&self.params, values)?;
+        let Self { statement, params, bytes, slots } = self;
+        bytes.clear();
+        slots.clear();
+        message::packet(bytes, 0, |out| {
+            out.push(command::STMT_EXECUTE);
+            out.extend_from_slice(&statement.id.to_le_bytes());
+            // No cursor, one execution.
+            out.push(0);
+            out.extend_from_slice(&1u32.to_le_bytes());
+            if !params.is_empty() {
+                nulls(out, values);
+                // Types follow.
+                out.push(1);
+                params.iter().for_each(|&of| out.extend_from_slice(&[kind(of), 0]));
+            }
+            for value in values {
+                slots.push(append(out, *value));
             }
         });
-        Self { bytes, slots }
-    }
-
-    /// Sets parameter `index` (from 0) to a number.
-    #[inline]
-    pub(super) fn set_number(&mut self, index: usize, value: u64) {
-        let (at, _) = self.slots[index];
-        self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-    }
-
-    /// Sets parameter `index` (from 0) to a text of exactly its width.
-    #[inline]
-    pub(super) fn set_text(&mut self, index: usize, value: &[u8]) {
-        let (at, width) = self.slots[index];
-        self.bytes[at..at + width].copy_from_slice(value);
-    }
-
-    /// The packet as it goes over the wire.
-    #[inline]
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
+        Ok(())
     }
 }
 
-/// Appends what stands before the values of an execution; `numbers` tells of each parameter whether it is a number.
-pub(super) fn head(out: &mut Vec<u8>, statement: Prepared, numbers: impl ExactSizeIterator<Item = bool>) {
-    debug_assert_eq!(usize::from(statement.parameters), numbers.len());
-    out.push(command::STMT_EXECUTE);
-    out.extend_from_slice(&statement.id.to_le_bytes());
-    // No cursor, one execution.
-    out.push(0);
-    out.extend_from_slice(&1u32.to_le_bytes());
-    if numbers.len() > 0 {
-        // None is NULL; types follow.
-        out.resize(out.len() + numbers.len().div_ceil(8), 0);
-        out.push(1);
-        numbers.for_each(|number| out.extend_from_slice(if number { &NUMBER } else { &TEXT }));
+/// Whether these values can be bound: what is wrong with them otherwise.
+fn check(params: &[Type], values: &[Value<'_>]) -> Result<(), String> {
+    if params.len() != values.len() {
+        return Err(format!("it has {} parameters and was given {} values", params.len(), values.len()));
+    }
+    if let Some(at) = (0..values.len()).find(|&at| !values[at].fits(params[at])) {
+        return Err(format!(
+            "its parameter {} is of type {:?} and was given {:?}",
+            at + 1,
+            params[at],
+            values[at]
+        ));
+    }
+    let texts = values.iter().map(|value| match value {
+        Value::Text(bytes) | Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    });
+    let bytes = HEAD_BYTES + values.len() * PARAMETER_BYTES + texts.sum::<usize>();
+    if bytes > PACKET_BYTES_MAX {
+        return Err(format!(
+            "its values are {bytes} bytes long together, and 16 MiB is the most that is sent"
+        ));
+    }
+    Ok(())
+}
+
+/// Appends a bit for each value: whether it is NULL.
+fn nulls(out: &mut Vec<u8>, values: &[Value<'_>]) {
+    for eight in values.chunks(8) {
+        let bits = eight.iter().enumerate().map(|(bit, value)| u8::from(*value == Value::Null) << bit);
+        out.push(bits.sum());
+    }
+}
+
+/// The number of a type in the protocol.
+fn kind(of: Type) -> u8 {
+    match of {
+        // MYSQL_TYPE_LONGLONG, MYSQL_TYPE_DOUBLE, MYSQL_TYPE_VAR_STRING, MYSQL_TYPE_BLOB.
+        Type::Int => 0x08,
+        Type::Real => 0x05,
+        Type::Text | Type::Literal => 0xfd,
+        Type::Bytes => 0xfc,
+    }
+}
+
+/// Appends a value; returns where it is.
+fn append(out: &mut Vec<u8>, value: Value<'_>) -> Option<Range<usize>> {
+    let mut put = |bytes: &[u8]| {
+        out.extend_from_slice(bytes);
+        Some(out.len() - bytes.len()..out.len())
+    };
+    match value {
+        Value::Null => None,
+        Value::Int(number) => put(&number.to_le_bytes()),
+        Value::Real(number) => put(&number.to_le_bytes()),
+        Value::Text(bytes) | Value::Bytes(bytes) => {
+            message::bytes(out, bytes);
+            Some(out.len() - bytes.len()..out.len())
+        }
     }
 }
 
@@ -87,20 +156,64 @@ pub(super) fn head(out: &mut Vec<u8>, statement: Prepared, numbers: impl ExactSi
 mod tests {
     use super::*;
 
+    fn template(params: &[Type]) -> Template {
+        Template::new(Prepared { id: 7, parameters: params.len() as u16, column: None }, params)
+    }
+
     #[test]
-    fn values_land_in_their_slots() {
-        let statement = Prepared { id: 7, parameters: 2 };
-        let mut template = Template::new(statement, &[Parameter::Text(4), Parameter::Number]);
-        template.set_text(0, b"abcd");
-        template.set_number(1, 258);
-        let expected =
-            b"\x1d\0\0\0\x17\x07\0\0\0\0\x01\0\0\0\0\x01\xfd\0\x08\x80\x04abcd\x02\x01\0\0\0\0\0\0";
-        assert_eq!(template.bytes(), expected);
+    fn values_land_in_their_slots_whether_patched_or_built() {
+        let mut template = template(&[Type::Text, Type::Int]);
+        let packet = |text: &str, number: &str| {
+            format!("\x17\x07\0\0\0\0\x01\0\0\0\0\x01\u{fd}\0\x08\0{text}{number}\0\0\0\0\0\0")
+        };
+        let mut bound = |text: &str, number: i64| -> String {
+            let bytes = template.bind(&[Value::Text(text.as_bytes()), Value::Int(number)]).unwrap();
+            assert_eq!(bytes[..4], [bytes.len() as u8 - 4, 0, 0, 0]);
+            bytes[4..].iter().map(|&byte| char::from(byte)).collect()
+        };
+        assert_eq!(bound("abcd", 258), packet("\x04abcd", "\x02\x01"));
+        assert_eq!(bound("efgh", 3), packet("\x04efgh", "\x03\0"), "patched");
+        assert_eq!(bound("ij", 4), packet("\x02ij", "\x04\0"), "built anew");
+        assert_eq!(bound("", 5), packet("\0", "\x05\0"));
+    }
+
+    #[test]
+    fn nulls_have_bits_and_no_bytes() {
+        let mut template = template(&[Type::Real; 9]);
+        let mut values = [Value::Real(0.5); 9];
+        let whole = template.bind(&values).unwrap().len();
+        (values[0], values[8]) = (Value::Null, Value::Null);
+        let bytes = template.bind(&values).unwrap();
+        assert_eq!((bytes.len(), &bytes[14..16]), (whole - 16, &[1, 1][..]));
+        // The same ones stay NULL, others are patched.
+        values[1] = Value::Real(2.0);
+        assert_eq!(template.bind(&values).unwrap()[35..43], 2f64.to_le_bytes());
+        assert_eq!(template.bind(&[Value::Real(0.5); 9]).unwrap().len(), whole);
     }
 
     #[test]
     fn a_statement_without_parameters_has_no_types() {
-        let template = Template::new(Prepared { id: 1, parameters: 0 }, &[]);
-        assert_eq!(template.bytes(), b"\x0a\0\0\0\x17\x01\0\0\0\0\x01\0\0\0");
+        let mut template = template(&[]);
+        for _ in 0..2 {
+            assert_eq!(template.bind(&[]).unwrap(), b"\x0a\0\0\0\x17\x07\0\0\0\0\x01\0\0\0");
+        }
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused_and_those_that_do_are_bound_after_it() {
+        let mut template = template(&[Type::Text, Type::Int]);
+        let good = [Value::Text(b"12345678"), Value::Int(1)];
+        let bytes = template.bind(&good).unwrap().to_vec();
+        for bad in [
+            &good[..1],
+            &[Value::Int(1), Value::Int(1)],
+            &[good[0], good[0]],
+            &[Value::Bytes(b"12345678"), good[1]],
+        ] {
+            assert!(template.bind(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(template.bind(&good).unwrap(), bytes);
+        let long = vec![b'x'; PACKET_BYTES_MAX];
+        assert!(template.bind(&[Value::Text(&long), Value::Int(1)]).unwrap_err().contains("16 MiB"));
     }
 }

@@ -48,6 +48,12 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// Whether another result follows.
+    #[inline]
+    pub(crate) fn more_follow(self) -> bool {
+        self.status & MORE_RESULTS != 0
+    }
+
     /// Reads an OK packet behind its first byte.
     #[inline]
     pub(crate) fn read(body: &[u8]) -> Result<Self, WireError> {
@@ -148,7 +154,7 @@ impl Connection {
     fn note(&mut self, ended: Ended) -> bool {
         self.rows_affected = ended.rows_affected;
         self.warnings = ended.warnings;
-        ended.status & MORE_RESULTS != 0
+        ended.more_follow()
     }
 
     /// Rows that the last statement changed, as the server counted them.

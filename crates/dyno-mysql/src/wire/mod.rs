@@ -4,6 +4,7 @@
 //! client's processor time per operation. MySQL and MariaDB speak the same protocol with small differences, which live
 //! here and nowhere else. [`Connection`] is the comfortable side of it, for everything that is not hot.
 
+mod column;
 mod connection;
 mod error;
 mod fields;
@@ -12,6 +13,7 @@ pub(super) mod message;
 mod prepare;
 mod protocol;
 
+pub(super) use column::Column;
 pub use connection::Connection;
 pub(super) use connection::{Ended, Greeting};
 pub(super) use dyno_engine::net::describe;

@@ -1,5 +1,6 @@
 //! Preparing a statement.
 
+use super::column::Column;
 use super::connection::Connection;
 use super::error::WireError;
 use super::fields::Fields;
@@ -12,6 +13,8 @@ pub(crate) struct Prepared {
     pub(crate) id: u32,
     /// Parameters.
     pub(crate) parameters: u16,
+    /// The first column of its rows, as far as that is known before it is executed.
+    pub(crate) column: Option<Column>,
 }
 
 impl Connection {
@@ -28,9 +31,16 @@ impl Connection {
         let (id, columns, parameters) =
             read().ok_or_else(|| WireError::protocol("the answer to a preparation that ends too early"))?;
         // Definitions of parameters and of columns; without the packets that once stood behind them.
-        for _ in 0..u32::from(columns) + u32::from(parameters) {
+        for _ in 0..parameters {
             self.next_body()?;
         }
-        Ok(Prepared { id, parameters })
+        let mut column = None;
+        for number in 0..columns {
+            let body = self.next_body()?;
+            if number == 0 {
+                column = Some(Column::read(body)?);
+            }
+        }
+        Ok(Prepared { id, parameters, column })
     }
 }

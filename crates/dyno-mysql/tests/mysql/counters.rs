@@ -1,13 +1,14 @@
 //! Counters: what the server counts is what was done, to the unit, and what it cannot tell is absent with the reason.
 
-use dyno_engine::{Op, Session};
+use dyno_engine::Op;
 use dyno_plan::{Drive, Redo};
 use dyno_record::{Counter, Counters, Reading};
+use dyno_workload::blocks::Operated;
 
-use super::{loaded, on_each, on_each_with, setup, spec};
+use super::{loaded, on_each, on_each_with, opened, spec};
 
 /// What 20 selects, 30 lookups, 4 scans and 25 updates, ten rows each, must have been counted as.
-fn work(session: &mut dyn Session) {
+fn work(session: &mut Operated) {
     for i in 0..20 {
         session.execute(Op::Select { first: 1 + i * 10 }).unwrap();
     }
@@ -35,12 +36,12 @@ fn commits_and_rows_are_counted_to_the_unit_with_and_without_a_binlog() {
         on_each_with(settings, |server| {
             let spec = spec(1, 300, 40);
             let target = loaded(server, &spec);
-            let mut session = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
+            let mut session = opened(target.as_ref(), &spec, 0, Drive::Client, Redo::Lite);
             let mut observer = target.observer(&spec).unwrap();
-            work(session.as_mut());
+            work(&mut session);
             let begin = observer.snapshot().unwrap();
             let own = observer.own_commits();
-            work(session.as_mut());
+            work(&mut session);
             let end = observer.snapshot().unwrap();
             let own = (observer.own_commits() - own) as i64;
             let moved = Counters::between(&begin, &end);
@@ -124,7 +125,7 @@ fn waits_are_sampled_of_dynos_sessions_only() {
         let mut samples = Vec::new();
         sampler.sample(&mut samples, &mut Vec::new()).unwrap();
         assert!(samples.is_empty(), "nobody is at work: {samples:?}");
-        let mut session = target.session(&setup(&spec, 0, Drive::Server, Redo::Lite)).unwrap();
+        let mut session = opened(target.as_ref(), &spec, 0, Drive::Server, Redo::Lite);
         let ops: Vec<Op> = (0..2000).map(|i| Op::Select { first: 1 + i % 200 }).collect();
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || {

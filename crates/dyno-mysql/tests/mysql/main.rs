@@ -6,15 +6,17 @@ mod counters;
 mod load;
 mod ops;
 mod preflight;
+mod statements;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_engine::{
-    Cancel, LoadOptions, MonotonicClock, OpenOptions, Secret, SessionSetup, Silent, Target, TargetError,
+    Blocks, Cancel, LoadOptions, MonotonicClock, OpenOptions, Secret, Silent, Target, TargetError,
 };
 use dyno_plan::{Commit, DataSpec, Drive, Redo};
 use dyno_testbed::MySql;
+use dyno_workload::blocks::Operated;
 
 /// Starts a server of each product with `settings` and hands it to `test`.
 fn on_each_with(settings: &[(&str, &str)], test: impl Fn(&mut MySql)) {
@@ -58,19 +60,33 @@ fn loaded(server: &MySql, spec: &DataSpec) -> Box<dyn Target> {
     target
 }
 
-/// Session `number` on schema 1 of `spec`, ten rows per operation.
-fn setup(spec: &DataSpec, number: u32, drive: Drive, redo: Redo) -> SessionSetup {
-    SessionSetup {
-        number,
+/// What session `number` does on schema 1 of `spec`, ten rows per operation.
+fn blocks(spec: &DataSpec, number: u32, redo: Redo) -> Blocks {
+    Blocks {
         schema: 1,
         spec: spec.clone(),
         work_unit: 10,
         redo,
         extra: Default::default(),
-        drive,
-        commit: Commit::Wait,
         seed: 7,
         run_stamp: 0xbeef,
-        clock: Arc::new(MonotonicClock::default()),
+        session: number,
     }
+}
+
+/// That session, where it can be opened.
+fn try_open(
+    target: &dyn Target,
+    spec: &DataSpec,
+    number: u32,
+    drive: Drive,
+    redo: Redo,
+) -> Result<Operated, TargetError> {
+    let clock = Arc::new(MonotonicClock::default());
+    Operated::open(target, &blocks(spec, number, redo), drive, Commit::Wait, clock)
+}
+
+/// That session.
+fn opened(target: &dyn Target, spec: &DataSpec, number: u32, drive: Drive, redo: Redo) -> Operated {
+    try_open(target, spec, number, drive, redo).unwrap()
 }

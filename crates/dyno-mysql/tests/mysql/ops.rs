@@ -2,11 +2,13 @@
 
 use std::os::fd::AsRawFd as _;
 
-use dyno_engine::{Duplex, ErrorClass, Op, Request, RowVersion, SliceDone, TargetErrorKind};
+use dyno_engine::{
+    Done, Duplex, ErrorClass, Op, OpError, Place, Request, RowVersion, SliceDone, TargetErrorKind,
+};
 use dyno_plan::{Drive, Redo};
 use dyno_testbed::MySql;
 
-use super::{loaded, on_each, setup, spec, target_at};
+use super::{loaded, on_each, opened, spec, target_at, try_open};
 
 const ROWS: u64 = 300;
 const SCAN_ROWS: u64 = 40;
@@ -21,7 +23,7 @@ fn reads_count_the_rows_that_are_there() {
         let spec = spec(1, ROWS, SCAN_ROWS);
         loaded(server, &spec);
         for url in [server.url(), server.socket_url(), format!("{}?ssl-mode=DISABLED", server.url())] {
-            let mut session = target_at(&url).session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
+            let mut session = opened(target_at(&url).as_ref(), &spec, 0, Drive::Client, Redo::Lite);
             for first in [1, 100, ROWS - 9] {
                 assert_eq!(session.execute(Op::Select { first }).unwrap().rows, 10);
             }
@@ -50,7 +52,7 @@ fn an_update_is_there_for_all_when_it_is_acknowledged() {
         let target = loaded(server, &spec);
         for (redo, columns) in [(Redo::Lite, vec![2, 20]), (Redo::Heavy, (2..=20).collect())] {
             for drive in [Drive::Client, Drive::Server] {
-                let mut session = target.session(&setup(&spec, 3, drive, redo)).unwrap();
+                let mut session = opened(target.as_ref(), &spec, 3, drive, redo);
                 let before = number(server, "SELECT SUM(ver) FROM dyno_rows_1");
                 assert_eq!(session.verify_last_update().unwrap(), None);
                 let mut seen = hashes(server, 15);
@@ -94,7 +96,7 @@ fn a_slice_does_its_operations_in_their_order() {
     on_each(|server| {
         let spec = spec(1, ROWS, SCAN_ROWS);
         let target = loaded(server, &spec);
-        let mut session = target.session(&setup(&spec, 0, Drive::Server, Redo::Lite)).unwrap();
+        let mut session = opened(target.as_ref(), &spec, 0, Drive::Server, Redo::Lite);
         let select = |first| Op::Select { first };
         let done = |[selected, looked_up, scanned]: [u64; 3], rows_updated, commits| SliceDone {
             rows_read: [selected, looked_up, scanned, 0],
@@ -130,29 +132,40 @@ fn readable(duplex: &mut dyn Duplex) {
     assert!(std::fs::symlink_metadata(path).is_ok());
 }
 
+/// All of the answer to what was sent.
+pub fn heard(duplex: &mut dyn Duplex) -> Result<Done, Box<OpError>> {
+    readable(duplex);
+    loop {
+        if let Some(done) = duplex.receive()? {
+            return Ok(done);
+        }
+    }
+}
+
 #[test]
 fn a_session_in_two_halves_answers_what_it_was_asked() {
     on_each(|server| {
         let spec = spec(1, ROWS, SCAN_ROWS);
         let target = loaded(server, &spec);
-        let mut session = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
-        let duplex = session.duplex().expect("it has two halves");
+        let mut session = opened(target.as_ref(), &spec, 0, Drive::Client, Redo::Lite);
         let asked = [
-            (Request::Op(Op::Select { first: 5 }), 10),
-            (Request::Edge, 0),
-            (Request::Op(Op::Scan), SCAN_ROWS),
-            (Request::Op(Op::Update { first: 1, number: 9 }), 10),
-            (Request::Op(Op::Lookup { key: 1 }), 1),
+            (Some(Op::Select { first: 5 }), 10),
+            (None, 0),
+            (Some(Op::Scan), SCAN_ROWS),
+            (Some(Op::Update { first: 1, number: 9 }), 10),
+            (Some(Op::Lookup { key: 1 }), 1),
         ];
-        for (request, rows) in asked {
-            duplex.send(request).unwrap();
-            readable(duplex);
-            let done = loop {
-                if let Some(done) = duplex.receive().unwrap() {
-                    break done;
+        for (op, rows) in asked {
+            let duplex = session.session.duplex().expect("it has two halves");
+            match op {
+                Some(op) => {
+                    session.operator.request(op, Place::Own, |request| duplex.send(request)).unwrap();
                 }
-            };
-            assert_eq!(done.rows, rows, "{request:?}");
+                None => duplex.send(Request::Edge).unwrap(),
+            }
+            let done = heard(duplex).unwrap();
+            assert_eq!(done.rows, rows, "{op:?}");
+            op.into_iter().for_each(|op| session.operator.acknowledged(op, Place::Own));
         }
         assert_eq!(session.verify_last_update().unwrap(), Some((10, 10)));
         session.close();
@@ -164,7 +177,7 @@ fn errors_have_the_class_that_a_run_needs() {
     on_each(|server| {
         let spec = spec(1, ROWS, 0);
         let target = loaded(server, &spec);
-        let mut session = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
+        let mut session = opened(target.as_ref(), &spec, 0, Drive::Client, Redo::Lite);
         session.execute(Op::Update { first: 1, number: 1 }).unwrap();
         // A connection that somebody kills is lost, and opened anew.
         let ids = server
@@ -172,12 +185,12 @@ fn errors_have_the_class_that_a_run_needs() {
         ids.lines().for_each(|id| drop(server.try_sql("dyno", &format!("KILL {id}"))));
         let lost = session.execute(Op::Select { first: 1 }).unwrap_err();
         assert_eq!(lost.class, ErrorClass::Connection, "{lost}");
-        session.reconnect().unwrap();
+        session.session.reconnect().unwrap();
         assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 10);
         // One that is interrupted from another thread ends at once.
-        session.interrupter().interrupt();
+        session.session.interrupter().interrupt();
         assert_eq!(session.execute(Op::Select { first: 1 }).unwrap_err().class, ErrorClass::Connection);
-        session.reconnect().unwrap();
+        session.session.reconnect().unwrap();
         // A refused update leaves the connection in step.
         server.sql("CREATE TRIGGER no BEFORE UPDATE ON dyno_rows_1 FOR EACH ROW SIGNAL SQLSTATE '45000'");
         let refused = session.execute(Op::Update { first: 1, number: 2 }).unwrap_err();
@@ -186,7 +199,7 @@ fn errors_have_the_class_that_a_run_needs() {
         assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 10, "in step again");
         session.close();
         server.sql("DROP TABLE dyno_rows_1");
-        let gone = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).err().expect("no table");
+        let gone = try_open(target.as_ref(), &spec, 0, Drive::Client, Redo::Lite).err().expect("no table");
         assert_eq!((gone.kind, gone.hint.contains("dyno load")), (TargetErrorKind::Data, true), "{gone}");
     });
 }
@@ -198,7 +211,7 @@ fn two_sessions_in_each_others_way_are_retried_not_failed() {
         let target = loaded(server, &spec);
         let classes: Vec<ErrorClass> = std::thread::scope(|scope| {
             let work = |number: u32| {
-                let mut session = target.session(&setup(&spec, number, Drive::Client, Redo::Lite)).unwrap();
+                let mut session = opened(target.as_ref(), &spec, number, Drive::Client, Redo::Lite);
                 move || {
                     let mut classes = Vec::new();
                     for op in 0..300 {
@@ -225,9 +238,9 @@ fn the_processor_of_a_local_server_thread_is_known() {
         let spec = spec(1, ROWS, 0);
         let target = loaded(server, &spec);
         let processors = std::thread::available_parallelism().unwrap().get().max(64);
-        let mut session = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
+        let mut session = opened(target.as_ref(), &spec, 0, Drive::Client, Redo::Lite);
         session.execute(Op::Lookup { key: 1 }).unwrap();
-        let processor = session.server_processor().expect("the server is a child of this test");
+        let processor = session.session.server_processor().expect("the server is a child of this test");
         assert!(processor < processors, "{processor}");
         session.close();
     });
@@ -244,7 +257,7 @@ fn definitions_of_columns_are_told_once_unless_each_answer_is_to_have_them() {
             let target = target_at(&url);
             let told = target.identify().unwrap().settings["dyno.result_metadata"].clone();
             assert!(told.starts_with(if word == "once" { "once" } else { "with each" }), "{told}");
-            let mut session = target.session(&setup(&spec, 0, Drive::Client, Redo::Lite)).unwrap();
+            let mut session = opened(target.as_ref(), &spec, 0, Drive::Client, Redo::Lite);
             // Whatever is told once, is told by now.
             assert_eq!(session.execute(Op::Lookup { key: 1 }).unwrap().rows, 1);
             let schema = if server.is_mariadb() { "information_schema" } else { "performance_schema" };

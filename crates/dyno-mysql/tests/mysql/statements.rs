@@ -1,0 +1,383 @@
+//! Any statement: with every type, in transactions, as a call, and in two halves.
+
+use std::sync::Arc;
+
+use dyno_engine::{
+    Answer, Blocks, Commits, Done, ErrorClass, Isolation, MonotonicClock, OpError, Request, Session,
+    SessionSetup, Statement, StatementId, TargetErrorKind, Type, Value,
+};
+use dyno_plan::{Commit, Drive, Redo};
+use dyno_record::{Counter, Counters};
+use dyno_testbed::MySql;
+use dyno_workload::blocks::Prepared;
+
+use super::ops::heard;
+use super::{blocks, loaded, on_each, on_each_with, spec, target_at};
+
+fn setup(statements: Vec<Statement>) -> SessionSetup {
+    SessionSetup {
+        number: 0,
+        statements: statements.into(),
+        rehearsal: None,
+        commit: Commit::Wait,
+        blocks: None,
+        slices: false,
+        clock: Arc::new(MonotonicClock::default()),
+    }
+}
+
+fn read(sql: &str, params: &[Type], answer: Answer) -> Statement {
+    Statement::read("read", sql.to_owned(), params, answer)
+}
+
+fn write(sql: &str, params: &[Type]) -> Statement {
+    Statement::write("write", sql.to_owned(), params)
+}
+
+/// A session in one piece or in two halves: what a test asks, it asks in both ways.
+struct Asked(Box<dyn Session>, bool);
+
+impl Asked {
+    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        let Self(session, halves) = self;
+        if !*halves {
+            return session.ask(request);
+        }
+        let duplex = session.duplex().unwrap();
+        duplex.send(request)?;
+        heard(duplex)
+    }
+
+    fn rows(&mut self, statement: u16, values: &[Value<'_>]) -> u64 {
+        self.execute(statement, values).unwrap().rows
+    }
+
+    fn execute(&mut self, statement: u16, values: &[Value<'_>]) -> Result<Done, Box<OpError>> {
+        self.ask(Request::Execute(StatementId(statement), values))
+    }
+
+    fn begin(&mut self, isolation: Isolation) {
+        self.ask(Request::Begin(isolation)).unwrap();
+    }
+}
+
+/// Each product with `sql` done, and a session of these statements in one piece, then in two halves.
+fn with(sql: &str, statements: &[Statement], test: impl Fn(&MySql, &mut Asked)) {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        for halves in [false, true] {
+            server.sql(sql);
+            let mut session = Asked(target.session(&setup(statements.to_vec())).unwrap(), halves);
+            test(server, &mut session);
+            session.0.close();
+        }
+    });
+}
+
+#[test]
+fn every_type_and_null_arrive_as_they_were_bound() {
+    let all = [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal, Type::Literal];
+    let statements = [
+        write("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", &all),
+        read(
+            "SELECT i FROM t WHERE i = ? AND r = ? AND x = ? AND b = ? AND d = ? AND p = ?",
+            &all,
+            Answer::Row,
+        ),
+        read(
+            "SELECT COUNT(*) FROM t WHERE i IS NULL AND r IS NULL AND x IS NULL AND b IS NULL AND d IS NULL",
+            &[],
+            Answer::Number,
+        ),
+        read("SELECT x FROM t ORDER BY i", &[], Answer::Rows),
+        write("UPDATE t SET x = ?, d = ? WHERE i = ?", &[Type::Text, Type::Literal, Type::Int]),
+    ];
+    let table = "DROP TABLE IF EXISTS t; CREATE TABLE t (i BIGINT, r DOUBLE, x VARCHAR(70) CHARACTER SET utf8mb4, \
+                 b VARBINARY(300), d DATETIME(6), p DECIMAL(12, 2))";
+    with(table, &statements, |server, session| {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let values = |number: i64, text| {
+            let [day, price] = [&b"2026-02-28 23:59:58.123456"[..], b"-1234567890.05"].map(Value::Text);
+            [Value::Int(number), Value::Real(-2.5e-7), Value::Text(text), Value::Bytes(&bytes), day, price]
+        };
+        // Texts of changing length: the packet is patched where it can be, and built anew where it cannot.
+        let long = "long".repeat(17);
+        for (number, text) in (-2..).zip(["añb🦀", "añc🦀", "", "a", "b", &long, "b"]) {
+            let values = values(number, text.as_bytes());
+            assert_eq!((session.rows(0, &values), session.rows(1, &values)), (1, 1), "{text}");
+        }
+        let texts = server.sql("SELECT x FROM t ORDER BY i LIMIT 2");
+        assert_eq!(texts, "añb🦀\nañc🦀");
+        // NULL in one execution, values before and behind it.
+        assert_eq!(session.rows(0, &[Value::Null; 6]), 1);
+        assert_eq!((session.rows(2, &[]), session.rows(2, &[])), (1, 1));
+        assert_eq!(session.rows(0, &values(9, b"after")), 1);
+        assert_eq!(session.rows(1, &values(9, b"after")), 1);
+        assert_eq!(session.rows(3, &[]), 9);
+        assert_eq!(session.rows(4, &[Value::Null, Value::Text(b"2026-03-01"), Value::Int(9)]), 1);
+        assert_eq!(server.sql("SELECT x, d FROM t WHERE i = 9"), "NULL\t2026-03-01 00:00:00.000000");
+    });
+}
+
+#[test]
+fn integers_of_every_kind_are_numbers() {
+    let number = |sql: &str| read(sql, &[], Answer::Number);
+    let statements = [
+        number("SELECT t FROM n"),
+        number("SELECT s FROM n"),
+        number("SELECT m FROM n"),
+        number("SELECT i FROM n"),
+        number("SELECT b FROM n"),
+        number("SELECT SUM(i) FROM n"),
+        number("SELECT MAX(i) FROM n WHERE i < 0"),
+        number("SELECT i FROM n WHERE i < 0"),
+        number("SELECT LENGTH('seven..')"),
+        number("SELECT i + 1, t, s, m, b, 'six', 'seven' FROM n UNION ALL SELECT 5, 1, 1, 1, 1, 'a', 'b'"),
+        read("SELECT ? + 40", &[Type::Int], Answer::Number),
+        number("SELECT 'word' FROM n"),
+        number("SELECT f()"),
+    ];
+    let sql = "DROP TABLE IF EXISTS n; CREATE TABLE n (t TINYINT UNSIGNED, s SMALLINT, m MEDIUMINT, i INT, \
+               b BIGINT UNSIGNED); INSERT INTO n VALUES (255, 32767, 70000, 2000000000, 18446744073709551615);
+               DROP FUNCTION IF EXISTS f; CREATE FUNCTION f() RETURNS SMALLINT NO SQL RETURN -7 + 300";
+    // As it is where statements of one round trip may follow: what the first one told holds for those behind it.
+    with(sql, &statements, |_, session| {
+        for _ in 0..2 {
+            let told: Vec<u64> = (0..10).map(|number| session.rows(number, &[])).collect();
+            assert_eq!(told, [255, 32_767, 70_000, 2_000_000_000, u64::MAX, 2_000_000_000, 0, 0, 7, 5]);
+            assert_eq!(session.rows(10, &[Value::Int(2)]), 42);
+            let text = session.execute(11, &[]).unwrap_err();
+            assert!(text.class == ErrorClass::Fatal && text.message.contains("no integer"), "{text}");
+            assert_eq!(session.rows(12, &[]), 293, "in step");
+        }
+    });
+}
+
+#[test]
+fn a_procedure_is_called_and_may_return_rows_or_none() {
+    let sql = "DROP TABLE IF EXISTS c; CREATE TABLE c (a INT); INSERT INTO c VALUES (1), (2), (3);
+        DROP PROCEDURE IF EXISTS several; DROP PROCEDURE IF EXISTS one;
+        CREATE PROCEDURE several(IN least INT) SELECT a FROM c WHERE a >= least ORDER BY a;
+        CREATE PROCEDURE one(IN by_ INT) UPDATE c SET a = a + by_ WHERE a > 1";
+    let statements = [
+        read("CALL several(?)", &[Type::Int], Answer::Number),
+        read("CALL several(?)", &[Type::Int], Answer::Rows),
+        write("CALL one(?)", &[Type::Int]),
+        read("SELECT COUNT(*) FROM c", &[], Answer::Number),
+    ];
+    with(sql, &statements, |_, session| {
+        for _ in 0..2 {
+            assert_eq!(session.rows(0, &[Value::Int(2)]), 3, "the last row's number");
+            assert_eq!(session.rows(1, &[Value::Int(2)]), 2);
+            assert_eq!(session.rows(1, &[Value::Int(9)]), 0);
+            assert_eq!(session.rows(3, &[]), 3, "the call's own end was read");
+        }
+        assert_eq!(session.rows(2, &[Value::Int(10)]), 2);
+        assert_eq!(session.rows(0, &[Value::Int(2)]), 13);
+    });
+}
+
+const ACCOUNTS: &str = "DROP TABLE IF EXISTS a; CREATE TABLE a (id INT PRIMARY KEY, v INT) ENGINE=InnoDB; \
+                        INSERT INTO a VALUES (1, 0), (2, 0)";
+
+fn accounts() -> [Statement; 3] {
+    let int = [Type::Int, Type::Int];
+    [
+        write("UPDATE a SET v = v + ? WHERE id = ?", &int),
+        read("SELECT v FROM a WHERE id = ?", &int[..1], Answer::Number),
+        // Of the transaction that has begun.
+        read("SELECT COUNT(*) FROM a WHERE v = ? FOR UPDATE", &int[..1], Answer::Number),
+    ]
+}
+
+fn add(by: i64, id: i64) -> [Value<'static>; 2] {
+    [Value::Int(by), Value::Int(id)]
+}
+
+#[test]
+fn what_is_committed_stays_and_what_is_rolled_back_was_never_there() {
+    with(ACCOUNTS, &accounts(), |server, session| {
+        let outside = || server.sql("SELECT GROUP_CONCAT(v ORDER BY id) FROM a");
+        session.begin(Isolation::Platform);
+        assert_eq!((session.rows(0, &add(5, 1)), session.rows(0, &add(-5, 2))), (1, 1));
+        assert_eq!(
+            (session.rows(1, &[Value::Int(1)]), outside()),
+            (5, "0,0".to_owned()),
+            "seen inside alone"
+        );
+        session.ask(Request::Commit).unwrap();
+        assert_eq!(outside(), "5,-5");
+        session.begin(Isolation::Platform);
+        session.rows(0, &add(100, 1));
+        session.ask(Request::Rollback).unwrap();
+        assert_eq!(outside(), "5,-5");
+        // Alone each commits by itself again.
+        session.rows(0, &add(1, 1));
+        assert_eq!(outside(), "6,-5");
+        // Nothing has begun: nothing is to be done.
+        session.ask(Request::Rollback).unwrap();
+        session.ask(Request::Commit).unwrap();
+        session.ask(Request::Edge).unwrap();
+    });
+}
+
+#[test]
+fn a_transaction_sees_of_others_what_its_isolation_says() {
+    let statements = accounts();
+    with(ACCOUNTS, &statements, |server, session| {
+        let mut sees = |isolation| {
+            session.begin(isolation);
+            let first = session.rows(1, &[Value::Int(1)]);
+            // At `SERIALIZABLE` a read locks.
+            let locked = server
+                .try_sql("dyno", "SET innodb_lock_wait_timeout = 1; UPDATE a SET v = v + 1 WHERE id = 1");
+            let second = session.rows(1, &[Value::Int(1)]);
+            session.ask(Request::Commit).unwrap();
+            (second - first, locked.is_err())
+        };
+        assert_eq!(sees(Isolation::ReadCommitted), (1, false));
+        assert_eq!(sees(Isolation::RepeatableRead), (0, false));
+        assert_eq!(sees(Isolation::Serializable), (0, true));
+        // It was of that transaction alone: the server's own is repeatable.
+        assert_eq!(sees(Isolation::Platform), (0, false));
+    });
+}
+
+#[test]
+fn a_deadlock_is_retryable_and_its_transaction_can_be_rolled_back() {
+    with(ACCOUNTS, &accounts(), |server, session| {
+        let target = target_at(&server.url());
+        let mut other = target.session(&setup(accounts().to_vec())).unwrap();
+        let first = StatementId(0);
+        session.begin(Isolation::Platform);
+        other.ask(Request::Begin(Isolation::Platform)).unwrap();
+        session.rows(0, &add(1, 1));
+        other.execute(first, &add(1, 2)).unwrap();
+        let waiting = std::thread::spawn(move || {
+            let waited = other.execute(first, &add(1, 1)).map(|done| done.rows);
+            let ended = other.ask(if waited.is_ok() { Request::Commit } else { Request::Rollback });
+            ended.unwrap();
+            (waited, other)
+        });
+        let mine = session.execute(0, &add(1, 2)).map(|done| done.rows);
+        session.ask(if mine.is_ok() { Request::Commit } else { Request::Rollback }).unwrap();
+        let (others, other) = waiting.join().unwrap();
+        // One of them is the victim.
+        let (done, lost) = if mine.is_ok() { (mine, others) } else { (others, mine) };
+        assert_eq!(done.unwrap(), 1);
+        let lost = lost.unwrap_err();
+        assert_eq!((lost.class, lost.code.as_str()), (ErrorClass::Retryable, "1213"), "{lost}");
+        assert_eq!(server.sql("SELECT SUM(v) FROM a"), "2");
+        // Nothing is left of it: this commits by itself.
+        session.rows(0, &add(1, 1));
+        assert_eq!(server.sql("SELECT SUM(v) FROM a"), "3");
+        other.close();
+    });
+}
+
+#[test]
+fn what_cannot_be_bound_is_fatal_and_nothing_was_sent() {
+    with(ACCOUNTS, &accounts(), |_, session| {
+        let mut refused = |statement, values: &[Value<'_>]| {
+            let error = session.execute(statement, values).unwrap_err();
+            assert_eq!(error.class, ErrorClass::Fatal, "{error}");
+            // In step.
+            assert_eq!(session.rows(1, &[Value::Int(1)]), 0);
+            error.message
+        };
+        assert!(refused(0, &[Value::Int(1)]).contains("2 parameters and was given 1 value"));
+        assert!(refused(0, &[Value::Int(1), Value::Real(1.0)]).contains("parameter 2 is of type Int"));
+        assert!(refused(9, &[]).contains("no statement 9"));
+    });
+}
+
+#[test]
+fn statements_that_cannot_be_prepared_say_which_and_why() {
+    on_each(|server| {
+        let target = target_at(&server.url());
+        let refused = |statement: Statement| target.session(&setup(vec![statement])).err().unwrap();
+        let gone = refused(read("SELECT COUNT(*) FROM gone", &[], Answer::Number));
+        assert_eq!(gone.kind, TargetErrorKind::Data, "{gone}");
+        assert!(gone.message.contains("statement read") && gone.message.contains("gone"), "{gone}");
+        let marks = refused(read("SELECT ? + ?", &[Type::Int], Answer::Number));
+        assert!(marks.message.contains("statement read has 2 marks of parameters, and 1 types"), "{marks}");
+        let wrong = refused(read("SELEC 1", &[], Answer::Number));
+        assert_eq!(wrong.kind, TargetErrorKind::Database, "{wrong}");
+    });
+}
+
+/// The method's own statements are statements like any other, and those of a transaction are steps of it.
+#[test]
+fn commits_are_those_that_the_server_counts() {
+    let settings: [&[(&str, &str)]; 2] =
+        [&[("skip_log_bin", "1")], &[("log_bin", "binlog"), ("server_id", "1")]];
+    for settings in settings {
+        on_each_with(settings, |server| {
+            let spec = spec(1, 100, 0);
+            let target = loaded(server, &spec);
+            let of: Blocks = blocks(&spec, 0, Redo::Lite);
+            let prepared = Prepared::new(target.as_ref(), &of, Drive::Client, Commit::Wait).unwrap();
+            let statements = prepared.statements.iter().cloned().chain([
+                Statement::write(
+                    "add",
+                    "UPDATE dyno_rows_1 SET ver = ver + ? WHERE custid = ?".to_owned(),
+                    &[Type::Int; 2],
+                ),
+                read("SELECT ver FROM dyno_rows_1 WHERE custid = ?", &[Type::Int], Answer::Number),
+                Statement { works: false, ..read("SELECT COUNT(*) FROM dyno_rows_1", &[], Answer::Number) },
+                read("SELECT 1", &[], Answer::Number),
+            ]);
+            let statements: Vec<Statement> = statements
+                .enumerate()
+                .map(|(at, statement)| Statement { name: format!("s{at}"), ..statement })
+                .collect();
+            assert_eq!(statements.last().unwrap().commits, Commits::Nothing);
+            let first = prepared.statements.len() as u16;
+            let mut session = target.session(&setup(statements)).unwrap();
+            let mut observer = target.observer(&spec).unwrap();
+            let [update, ver, look] = [first, first + 1, first + 2];
+            let mut did = |rounds: u64| {
+                session.edge().unwrap();
+                let begin =
+                    (observer.snapshot().unwrap(), observer.own_commits() + session.overhead_commits());
+                let mut ask = |request| session.ask(request).unwrap();
+                for _ in 0..rounds {
+                    let write = Request::Execute(StatementId(update), &[Value::Int(1), Value::Int(7)]);
+                    let read = Request::Execute(StatementId(ver), &[Value::Int(7)]);
+                    let looks = Request::Execute(StatementId(look), &[]);
+                    // Two, one, none, none, one alone, and a look that is not counted.
+                    for request in
+                        [Request::Begin(Isolation::Platform), write, read, looks, write, Request::Commit]
+                    {
+                        ask(request);
+                    }
+                    for request in [Request::Begin(Isolation::ReadCommitted), read, Request::Commit] {
+                        ask(request);
+                    }
+                    for request in [Request::Begin(Isolation::Platform), write, Request::Rollback] {
+                        ask(request);
+                    }
+                    for request in [Request::Begin(Isolation::Platform), Request::Commit, write, looks] {
+                        ask(request);
+                    }
+                }
+                // Before it has told at an edge, and behind it.
+                let unasked = observer.snapshot().unwrap();
+                let own = observer.own_commits() + session.overhead_commits() - begin.1;
+                let moved = Counters::between(&begin.0, &unasked);
+                let commits = moved.get(Counter::Commits).unwrap() as u64;
+                assert_eq!(commits - own, 3 * rounds, "{own} beside them");
+                assert_eq!(moved.own[&Counter::Commits] as u64, commits, "nobody else's");
+                session.edge().unwrap();
+                let told = observer.snapshot().unwrap();
+                let own = observer.own_commits() + session.overhead_commits() - begin.1;
+                let commits = Counters::between(&begin.0, &told).get(Counter::Commits).unwrap() as u64;
+                assert_eq!(commits - own, 3 * rounds, "{own} beside them");
+            };
+            // What is met for the first time is looked up in the dictionary.
+            did(1);
+            did(20);
+            session.close();
+        });
+    }
+}
