@@ -166,7 +166,12 @@ impl MySession {
                 self.ready.statements[index].1 = self.reply.column;
                 let statement = &self.setup.statements[index];
                 rows = counted(statement, told)?;
-                let (rows_read, rows_written) = if statement.writes() { (0, rows) } else { (rows, 0) };
+                let (rows_read, rows_written) = match statement.answer {
+                    Answer::Changed { .. } => (0, rows),
+                    // What the method's numbers count are rows; another statement's may be anything.
+                    Answer::Number if self.setup.blocks.is_none() => (1, 0),
+                    _ => (rows, 0),
+                };
                 let done = own::Done { operations: 1, beside: 0, rows_read, rows_written };
                 self.books.did(statement.works, done);
             }

@@ -106,8 +106,8 @@ fn every_type_and_null_arrive_as_they_were_bound() {
             let values = values(number, text.as_bytes());
             assert_eq!((session.rows(0, &values), session.rows(1, &values)), (1, 1), "{text}");
         }
-        let texts = server.sql("SELECT x FROM t ORDER BY i LIMIT 2");
-        assert_eq!(texts, "añb🦀\nañc🦀");
+        let letters = server.sql("SELECT HEX(x) FROM t ORDER BY i LIMIT 2");
+        assert_eq!(letters, "61C3B162F09FA680\n61C3B163F09FA680");
         // NULL in one execution, values before and behind it.
         assert_eq!(session.rows(0, &[Value::Null; 6]), 1);
         assert_eq!((session.rows(2, &[]), session.rows(2, &[])), (1, 1));
