@@ -15,9 +15,10 @@ use crate::own::{self, OWN_STATUS, Sessions, ShareReply, open_books};
 use crate::wire::message::{self, command};
 use crate::wire::{Column, Connection, MyError, WireError};
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{OpError, Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::{Breaker, local};
 use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
+use dyno_engine::statement::unknown;
 use dyno_engine::{Answer, Isolation, Op, Place, Request, SliceDone, Slices, Statement};
 
 /// The longest wait for the server to book what a session did when it ends.
@@ -122,17 +123,16 @@ impl MySession {
 
     /// Sends `request` and notes what its answer will mean.
     #[inline]
-    fn put(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
-        let Self { ready: Ready { connection, statements, .. }, texts, setup, .. } = self;
+    fn put(&mut self, request: Request<'_>) -> Result<(), WireError> {
+        let Self { ready: Ready { connection, statements, .. }, texts, .. } = self;
         let mut awaited = Column::default();
         let (asked, bytes) = match request {
             Request::Execute(id, values) => {
                 let Some((template, column)) = statements.get_mut(id.index()) else {
-                    return Err(misfit(format!("this session has no statement {}", id.index())));
+                    return Err(WireError::Undone(unknown(id)));
                 };
                 awaited = *column;
-                let bound = template.bind(values);
-                (Asked::Statement(id.index()), bound.map_err(|fault| unbound(setup, id.index(), &fault))?)
+                (Asked::Statement(id.index()), template.bind(values).map_err(WireError::Undone)?)
             }
             Request::Begin(isolation) => (Asked::Begin, &texts.begin[isolation as usize][..]),
             Request::Commit => (Asked::Commit, &texts.commit[..]),
@@ -144,22 +144,20 @@ impl MySession {
         };
         self.asked = asked;
         self.reply = Reply::to(awaited);
-        connection.line.send_bytes(bytes).map_err(WireError::into_op)
+        connection.line.send_bytes(bytes)
     }
 
     /// What has arrived of the answer; `None` if that is not all of it.
     #[inline]
-    fn heard(&mut self) -> Result<Option<Done>, Box<OpError>> {
+    fn heard(&mut self) -> Result<Option<Done>, WireError> {
         let connection = &mut self.ready.connection;
         if self.asked == Asked::Edge {
-            let share = self.share.take(connection).map_err(WireError::into_op)?;
-            return Ok(share.map(|share| {
+            return Ok(self.share.take(connection)?.map(|share| {
                 self.books.told(connection.id(), share, &self.sessions);
                 Done::default()
             }));
         }
-        let told = self.reply.take(connection, |_| ()).map_err(WireError::into_op)?;
-        let Some(told) = told else { return Ok(None) };
+        let Some(told) = self.reply.take(connection, |_| ())? else { return Ok(None) };
         let mut rows = 0;
         match self.asked {
             Asked::Statement(index) => {
@@ -182,29 +180,34 @@ impl MySession {
         }
         Ok(Some(Done { rows, commit_began_ns: None }))
     }
+
+    /// Sends `request` and waits for all of its answer.
+    #[inline]
+    fn ask_and_wait(&mut self, request: Request<'_>) -> Result<Done, WireError> {
+        self.put(request)?;
+        loop {
+            if let Some(done) = self.heard()? {
+                return Ok(done);
+            }
+            self.ready.connection.line.fill()?;
+        }
+    }
 }
 
 /// What is read of the answer to `statement`.
 #[inline]
-fn counted(statement: &Statement, told: Told) -> Result<u64, Box<OpError>> {
+fn counted(statement: &Statement, told: Told) -> Result<u64, WireError> {
     match statement.answer {
-        Answer::Number => told.number.ok_or_else(|| {
-            misfit(format!("the first column that statement {} returns is no integer", statement.name))
-        }),
+        Answer::Number => told.number.ok_or_else(|| WireError::Undone(no_number(statement))),
         Answer::Row | Answer::Rows => Ok(told.rows),
         Answer::Changed { per_row } => Ok(told.changed / u64::from(per_row.max(1))),
     }
 }
 
-/// The error of values that cannot be bound.
 #[cold]
-fn unbound(setup: &SessionSetup, index: usize, fault: &str) -> Box<OpError> {
-    misfit(format!("statement {}: {fault}", setup.statements[index].name))
-}
-
-#[cold]
-fn misfit(message: String) -> Box<OpError> {
-    Box::new(OpError { class: ErrorClass::Fatal, code: "statement".to_owned(), message })
+fn no_number(statement: &Statement) -> Box<OpError> {
+    let message = format!("the first column that statement {} returns is no integer", statement.name);
+    OpError::fatal("answer", message)
 }
 
 /// A connection on which everything is prepared.
@@ -278,13 +281,7 @@ impl Session for MySession {
     /// when it is asked for them, and those of a statement are complete before its answer is sent.
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
-        self.put(request)?;
-        loop {
-            if let Some(done) = self.heard()? {
-                return Ok(done);
-            }
-            self.ready.connection.line.fill().map_err(WireError::into_op)?;
-        }
+        self.ask_and_wait(request).map_err(WireError::into_op)
     }
 
     fn slices(&mut self) -> Option<&mut dyn Slices> {
@@ -336,7 +333,7 @@ impl Slices for MySession {
         let calls = match (place, calls) {
             (Place::First, Some((_, Some(first)))) => first,
             (_, Some((own, _))) => own,
-            (_, None) => return Err(misfit("this session was opened without slices".to_owned())),
+            (_, None) => return Err(OpError::fatal("drive", "this session was opened without slices")),
         };
         let done = calls.run(connection, ops, values).map_err(|error| not_called(error.into_op()))?;
         let rows_written = done.rows_updated + done.churned.0 + done.churned.1;
@@ -353,13 +350,12 @@ impl Duplex for MySession {
 
     #[inline]
     fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
-        self.put(request)
+        self.put(request).map_err(WireError::into_op)
     }
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        self.ready.connection.line.fill_arrived().map_err(WireError::into_op)?;
-        self.heard()
+        self.ready.connection.line.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
     }
 }
 

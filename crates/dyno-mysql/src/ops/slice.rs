@@ -119,7 +119,7 @@ impl Calls {
         };
         let template = self.templates.iter_mut().find(|(prepared, _)| *prepared == call);
         let (_, template) = template.ok_or_else(|| WireError::protocol("a slice that was not prepared"))?;
-        connection.line.send_bytes(template.bind(told).map_err(WireError::protocol)?)?;
+        connection.line.send_bytes(template.bind(told).map_err(WireError::Undone)?)?;
         let mut numbers = Vec::new();
         Reply::to(Column::default()).wait(connection, |row| numbers = numbers_of(row, call.results()))?;
         done(&numbers).ok_or_else(|| WireError::protocol("a slice's result of another shape"))

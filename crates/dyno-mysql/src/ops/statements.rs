@@ -8,56 +8,56 @@ use dyno_plan::Redo;
 use crate::layout::Shape;
 use dyno_engine::data::TEXT_COLUMNS;
 use dyno_engine::layout::{text_columns, updated_columns};
-use dyno_engine::{
-    Answer, Blocks, BlocksSql, BlocksStatement, Commits, Kind, Slot, Statement, TargetError, Type,
-};
+use dyno_engine::{Answer, Blocks, BlocksSql, BlocksStatement, Kind, Slot, TargetError, Type};
 
 /// The statements of the method on one schema, and what is bound to them.
 pub(crate) fn blocks(blocks: &Blocks) -> Result<BlocksSql, TargetError> {
     let Blocks { schema, redo, ref spec, extra, .. } = *blocks;
     let shape = Shape::of(spec.block_size)?;
-    let records = shape.records();
     let range = [Slot::KEY, Slot::last(blocks.work_unit)];
-    let one = Answer::Changed { per_row: 1 };
     let fresh: Vec<Slot> = updated_columns(redo).enumerate().map(|(place, _)| Slot::Column(place)).collect();
     let seen = [Slot::Stamp, Slot::RunPrefix, Slot::SessionPrefix];
+    let read =
+        |kind, sql, slots: &[Slot], answer| BlocksStatement::read(kind, sql, &types(slots), slots, answer);
+    let look = |kind, sql, slots: &[Slot]| BlocksStatement::look(kind, sql, &types(slots), slots);
+    let write = |kind, sql, slots: &[Slot], per_row| {
+        let mut write = BlocksStatement::write(kind, sql, &types(slots), slots);
+        write.statement.answer = Answer::Changed { per_row };
+        write
+    };
     let mut statements = vec![
-        statement(Kind::Select, select(schema), &range, Answer::Number),
-        statement(Kind::Lookup, lookup(schema), &[Slot::KEY], Answer::Row),
-        statement(Kind::Update, update(schema, redo), &[&fresh, &range[..]].concat(), one),
-        statement(Kind::Found, found(schema), &range, Answer::Number),
-        statement(Kind::Fresh, holds(schema), &[&seen[..], &range].concat(), Answer::Number),
+        read(Kind::Select, select(schema), &range, Answer::Number),
+        read(Kind::Lookup, lookup(schema), &[Slot::KEY], Answer::Row),
+        write(Kind::Update, update(schema, redo), &[&fresh, &range[..]].concat(), 1),
+        look(Kind::Found, found(schema), &range),
+        look(Kind::Fresh, holds(schema), &[&seen[..], &range].concat()),
     ];
     if spec.scan_rows > 0 {
-        statements.push(statement(Kind::Scan, scan(schema), &[], Answer::Number));
+        statements.push(read(Kind::Scan, scan(schema), &[], Answer::Number));
     }
     if extra.secondary {
-        statements.push(statement(Kind::Secondary, secondary(schema), &[Slot::KEY], Answer::Number));
+        statements.push(read(Kind::Secondary, secondary(schema), &[Slot::KEY], Answer::Number));
     }
     if extra.churn {
-        // A row and its spacers, whose places are those that they would have had if they had been loaded.
-        let row = Answer::Changed { per_row: records as u32 };
-        let place = |behind: u64| Slot::Key { times: records as i64, plus: -(behind as i64) };
-        let mut slots: Vec<Slot> = (0..records).rev().map(place).collect();
+        // A row and its spacers, whose places are those that they would have if they had been loaded.
+        let records = shape.records();
+        let place = |before: u64| Slot::Key { times: records as i64, plus: -(before as i64) };
         let ends = [place(shape.spacers), place(0)];
+        let mut slots: Vec<Slot> = (0..records).rev().map(place).collect();
         slots.push(Slot::KEY);
         slots.extend((0..TEXT_COLUMNS).map(Slot::Column).chain([Slot::Pad]));
-        statements.push(statement(Kind::Insert, insert(schema, shape), &slots, row));
-        statements.push(statement(Kind::Delete, delete(schema), &ends, row));
+        // There are two or four.
+        let records = records as u32;
+        statements.push(write(Kind::Insert, insert(schema, shape), &slots, records));
+        statements.push(write(Kind::Delete, delete(schema), &ends, records));
     }
     Ok(BlocksSql { column_bytes: shape.column_bytes, pad_bytes: shape.pad_bytes, statements })
 }
 
-fn statement(kind: Kind, sql: String, slots: &[Slot], answer: Answer) -> BlocksStatement {
-    let of =
-        |slot: &Slot| if matches!(slot, Slot::Key { .. } | Slot::Number) { Type::Int } else { Type::Text };
-    let params: Vec<Type> = slots.iter().map(of).collect();
-    let mut statement = Statement::read(kind.name(), sql, &params, answer);
-    if statement.writes() {
-        statement.commits = Commits::Behind;
-    }
-    statement.works = !matches!(kind, Kind::Found | Kind::Fresh);
-    BlocksStatement { kind, statement, slots: slots.to_vec() }
+/// The types of what is bound.
+fn types(slots: &[Slot]) -> Vec<Type> {
+    let number = |slot: &Slot| matches!(slot, Slot::Key { .. } | Slot::Number);
+    slots.iter().map(|slot| if number(slot) { Type::Int } else { Type::Text }).collect()
 }
 
 /// The table of `schema`, to be read by its index on `custid`.
@@ -168,7 +168,7 @@ mod tests {
             let redo = Redo::Lite;
             let of = Blocks { schema: 1, spec, work_unit: 5, redo, extra, seed: 1, run_stamp: 1, session: 0 };
             let BlocksSql { statements, .. } = blocks(&of).unwrap();
-            assert_eq!(statements.len(), Kind::COUNT);
+            assert_eq!(statements.len(), Kind::ALL.len());
             for BlocksStatement { kind, statement, slots } in statements {
                 assert_eq!(statement.sql.matches('?').count(), slots.len(), "{kind:?}");
                 assert_eq!((statement.params.len(), statement.name.as_str()), (slots.len(), kind.name()));

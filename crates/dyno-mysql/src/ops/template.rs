@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::wire::Prepared;
 use crate::wire::message::{self, PACKET_BYTES_MAX, command};
-use dyno_engine::{Type, Value};
+use dyno_engine::statement::misfit;
+use dyno_engine::{OpError, Type, Value};
 
 /// Bytes of a packet beside its texts: its head, and for each parameter a type, a length and a bit that says if it is NULL.
 const HEAD_BYTES: usize = 32;
@@ -31,7 +32,7 @@ impl Template {
     /// # Errors
     /// What is wrong with the values.
     #[inline]
-    pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<&[u8], String> {
+    pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<&[u8], Box<OpError>> {
         if !self.patch(values) {
             self.build(values)?;
         }
@@ -65,7 +66,7 @@ impl Template {
     }
 
     #[cold]
-    fn build(&mut self, values: &[Value<'_>]) -> Result<(), String> {
+    fn build(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
         check(&self.params, values)?;
         let Self { statement, params, bytes, slots } = self;
         bytes.clear();
@@ -90,18 +91,10 @@ impl Template {
     }
 }
 
-/// Whether these values can be bound: what is wrong with them otherwise.
-fn check(params: &[Type], values: &[Value<'_>]) -> Result<(), String> {
-    if params.len() != values.len() {
-        return Err(format!("it has {} parameters and was given {} values", params.len(), values.len()));
-    }
-    if let Some(at) = (0..values.len()).find(|&at| !values[at].fits(params[at])) {
-        return Err(format!(
-            "its parameter {} is of type {:?} and was given {:?}",
-            at + 1,
-            params[at],
-            values[at]
-        ));
+/// Whether these values can be bound.
+fn check(params: &[Type], values: &[Value<'_>]) -> Result<(), Box<OpError>> {
+    if values.len() != params.len() || !values.iter().zip(params).all(|(value, &of)| value.fits(of)) {
+        return Err(misfit(params, values));
     }
     let texts = values.iter().map(|value| match value {
         Value::Text(bytes) | Value::Bytes(bytes) => bytes.len(),
@@ -109,9 +102,9 @@ fn check(params: &[Type], values: &[Value<'_>]) -> Result<(), String> {
     });
     let bytes = HEAD_BYTES + values.len() * PARAMETER_BYTES + texts.sum::<usize>();
     if bytes > PACKET_BYTES_MAX {
-        return Err(format!(
-            "its values are {bytes} bytes long together, and 16 MiB is the most that is sent"
-        ));
+        let message =
+            format!("the values are {bytes} bytes long together, and 16 MiB is the most that is sent");
+        return Err(OpError::fatal("values", message));
     }
     Ok(())
 }
@@ -214,6 +207,6 @@ mod tests {
         }
         assert_eq!(template.bind(&good).unwrap(), bytes);
         let long = vec![b'x'; PACKET_BYTES_MAX];
-        assert!(template.bind(&[Value::Text(&long), Value::Int(1)]).unwrap_err().contains("16 MiB"));
+        assert!(template.bind(&[Value::Text(&long), Value::Int(1)]).unwrap_err().message.contains("16 MiB"));
     }
 }

@@ -285,8 +285,8 @@ fn what_cannot_be_bound_is_fatal_and_nothing_was_sent() {
             assert_eq!(session.rows(1, &[Value::Int(1)]), 0);
             error.message
         };
-        assert!(refused(0, &[Value::Int(1)]).contains("2 parameters and was given 1 value"));
-        assert!(refused(0, &[Value::Int(1), Value::Real(1.0)]).contains("parameter 2 is of type Int"));
+        assert!(refused(0, &[Value::Int(1)]).contains("1 values were given for 2 parameters"));
+        assert!(refused(0, &[Value::Int(1), Value::Real(1.0)]).contains("parameter 2 is Int"));
         assert!(refused(9, &[]).contains("no statement 9"));
     });
 }
