@@ -52,6 +52,7 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::INDEX_THERE, &["index_name"]),
     (sql::INSTANCE, &[]),
     (sql::INSTANCES, &[]),
+    (sql::ISOLATION, &[]),
     (sql::LOCK_HOLDER, &[]),
     (sql::LOCK_SERVER_HOLDER, &[]),
     (sql::LOCK_TAKE, &["outcome", "id", "lockmode"]),
@@ -132,6 +133,7 @@ fn everything() -> Vec<Sent> {
             ("seed", "4294967295"),
             ("view", "gv$session"),
             ("inst", "inst_id"),
+            ("level", "SERIALIZABLE"),
         ])
     };
     let mut all: Vec<Sent> = GIVEN
@@ -157,6 +159,7 @@ fn everything() -> Vec<Sent> {
         ("logging", "LOGGING"),
     ]);
     all.push(sent("create_index", on_secondary, &[]));
+    all.push(sent("isolation", sql::ISOLATION.with(&[("level", "READ COMMITTED")]), &[]));
     for statement in [sql::LOCK_HOLDER, sql::LOCK_SERVER_HOLDER, sql::SESSION_COUNTS] {
         all.push(sent(statement.name, sessions_in(statement, "v$session"), &[]));
     }
@@ -192,11 +195,9 @@ fn everything() -> Vec<Sent> {
         all.push(sent("select", texts.select, &["first_key", "last_key"]));
         all.push(sent("lookup", texts.lookup, &["key"]));
         all.push(sent("scan", texts.scan, &[]));
-        all.push(sent(
-            "verify_update",
-            texts.verify_update,
-            &["stamp", "run_prefix", "session_prefix", "first_key", "last_key"],
-        ));
+        all.push(sent("found", texts.found, &["first_key", "last_key"]));
+        let seen = ["stamp", "run_prefix", "session_prefix", "first_key", "last_key"];
+        all.push(sent("fresh", texts.fresh, &seen));
         all.push(sent("slice_select", texts.slice_select, &["list", "work_unit", "selected"]));
         all.push(sent("slice_lookup", texts.slice_lookup, &["list", "looked_up"]));
         all.push(sent("slice_scan", texts.slice_scan, &["times", "scanned"]));

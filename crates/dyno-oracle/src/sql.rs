@@ -53,7 +53,9 @@ statements! {
     DELETE_PLSQL = "delete_plsql";
     DROP_TABLE = "drop_table";
     FORGET_OBJECT = "forget_object";
+    FOUND = "found";
     FREE_SPACE = "free_space";
+    FRESH = "fresh";
     GATHER_STATISTICS = "gather_statistics";
     INDEX_THERE = "index_there";
     INSERT = "insert";
@@ -61,6 +63,7 @@ statements! {
     INSERT_ROWS = "insert_rows";
     INSTANCE = "instance";
     INSTANCES = "instances";
+    ISOLATION = "isolation";
     LOCK_HOLDER = "lock_holder";
     LOCK_SERVER_HOLDER = "lock_server_holder";
     LOCK_TAKE = "lock_take";
@@ -114,7 +117,6 @@ statements! {
     TABLESPACE = "tablespace";
     UPDATE = "update";
     UPDATE_PLSQL = "update_plsql";
-    VERIFY_UPDATE = "verify_update";
     VERSION = "version";
     VERSION_122 = "version_122";
     VERSIONS = "versions";

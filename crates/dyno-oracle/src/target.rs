@@ -1,20 +1,20 @@
 //! Oracle as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
 use super::connection::Connection;
-use super::ops::OraSession;
+use super::ops::{self, OraSession};
 use super::{counters, identity, layout, lock, report, sampler, shelter};
-use dyno_engine::OpenOptions;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::report::Reporter;
-use dyno_engine::session::{Extra, Session, SessionSetup};
+use dyno_engine::session::{Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
+use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -144,6 +144,10 @@ impl Target for OraTarget {
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
+        Ok(ops::blocks(blocks, commit))
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {

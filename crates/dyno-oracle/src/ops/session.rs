@@ -3,36 +3,57 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dyno_plan::Drive;
-use oracledb::{Error, ToDbValue};
+use oracledb::{Cursor, DB_TYPE_NUMBER, Error, ToDbValue};
 
-use super::changes::{Changes, change};
-use super::slice::Slices;
-use super::statements::Places;
+use super::binds::{binds, texts};
+use super::slice::Calls;
+use super::statements::{Texts, setting};
 use crate::connect::ConnectConfig;
-use crate::connection::{Bind, Connection};
+use crate::connection::Connection;
 use crate::error::{OraError, op, target};
 use crate::shelter::caught;
+use crate::sql;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError};
 use dyno_engine::net::Breaker;
-use dyno_engine::session::{Done, Interrupter, Op, Place, Session, SessionSetup, SliceDone};
-use dyno_engine::slices::last_update;
-
-/// A range of no keys.
-const NO_KEYS: (i64, i64) = (0, -1);
+use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
+use dyno_engine::statement::unknown;
+use dyno_engine::{
+    Answer, Blocks, Commits, Isolation, Op, Place, Request, SliceDone, Slices, Statement, StatementId, Value,
+};
 
 /// One session on Oracle.
 pub(crate) struct OraSession {
     config: ConnectConfig,
     setup: SessionSetup,
-    texts: Places,
     connection: Connection,
     breaker: Arc<Breaker>,
-    changes: Changes,
-    slices: Slices,
-    /// Where, first key and number of the last update whose commit was acknowledged.
-    last_update: Option<(Place, u64, u64)>,
+    /// Whether a transaction has begun that only a request ends.
+    begun: bool,
+    loops: Option<Loops>,
+}
+
+/// Loops inside the database.
+struct Loops {
+    calls: Calls,
+    own: Texts,
+    /// On schema 1, where operations go there too.
+    first: Option<Texts>,
+    work_unit: u32,
+}
+
+impl Loops {
+    fn new(blocks: &Blocks, setup: &SessionSetup) -> Self {
+        let Blocks { schema, redo, session, seed, run_stamp, work_unit, .. } = *blocks;
+        let texts = |schema| Texts::new(schema, redo, setup.commit, &blocks.spec);
+        let seed = seed ^ run_stamp ^ u64::from(session);
+        Self {
+            calls: Calls::new(blocks.stamp(), CLASSIC_COLUMN_BYTES, seed),
+            own: texts(schema),
+            first: blocks.also_first().then(|| texts(1)),
+            work_unit,
+        }
+    }
 }
 
 impl OraSession {
@@ -41,30 +62,27 @@ impl OraSession {
     /// # Errors
     /// As [`Connection::open`]; `Data` if the tables are not there.
     pub(crate) fn open(config: &ConnectConfig, setup: &SessionSetup) -> Result<Self, TargetError> {
-        let SessionSetup { number, seed, run_stamp, .. } = *setup;
         let breaker = Arc::new(Breaker::default());
         let connection = connect(config, setup, &breaker)?;
         let session = Self {
             config: config.clone(),
-            texts: Places::new(setup),
             connection,
             breaker,
-            changes: Changes::new(setup),
-            slices: Slices::new(setup.stamp(), CLASSIC_COLUMN_BYTES, seed ^ run_stamp ^ u64::from(number)),
-            last_update: None,
+            begun: false,
+            loops: setup.blocks.as_ref().filter(|_| setup.slices).map(|blocks| Loops::new(blocks, setup)),
             setup: setup.clone(),
         };
         session.prepare()?;
         Ok(session)
     }
 
-    /// Makes the session's settings, and lets the database parse what will be executed, on no keys.
+    /// Makes the session's settings, and lets the database parse what will be executed.
     fn prepare(&self) -> Result<(), TargetError> {
-        if let Some(setting) = &self.texts.here().setting {
-            self.connection.run(setting, &[])?;
+        if let Some(setting) = setting(self.setup.commit) {
+            self.connection.run(&setting, &[])?;
         }
         match caught(|| self.parse()) {
-            Ok(parsed) => parsed.map_err(|error| not_prepared(&error, &self.setup)),
+            Ok(parsed) => parsed,
             Err(reason) => {
                 self.connection.spoil();
                 Err(TargetError::database(reason))
@@ -72,74 +90,106 @@ impl OraSession {
         }
     }
 
-    fn parse(&self) -> Result<(), Error> {
+    /// Queries are run with NULL for each bind: nothing equals that, so nothing is read. What has no binds or changes rows is
+    /// not run.
+    fn parse(&self) -> Result<(), TargetError> {
         let driver = self.connection.driver();
-        let (first, last) = NO_KEYS;
-        for texts in self.texts.all() {
-            if self.setup.drive == Drive::Server {
-                self.slices.prepare(driver, texts, &self.setup)?;
-                continue;
-            }
-            driver.query(&texts.select, &[&first, &last])?;
-            driver.query(&texts.lookup, &[&first])?;
-            if self.setup.extra.secondary {
-                driver.query(&texts.secondary, &[&first])?;
+        for Statement { name, sql, params, .. } in self
+            .setup
+            .statements
+            .iter()
+            .filter(|statement| is_query(statement) && !statement.params.is_empty())
+        {
+            let (values, texts) = (vec![Value::Null; params.len()], vec![""; params.len()]);
+            let parsed = driver.query(sql, &binds(params, &values, &texts)).map(drop);
+            parsed.map_err(|error| not_prepared(&error, &self.setup, name))?;
+        }
+        if let (Some(loops), Some(blocks)) = (&self.loops, &self.setup.blocks) {
+            for texts in std::iter::once(&loops.own).chain(&loops.first) {
+                let parsed = loops.calls.prepare(driver, texts, blocks);
+                parsed.map_err(|error| not_prepared(&error, &self.setup, "of a slice"))?;
             }
         }
         Ok(())
     }
 
-    fn do_op(&mut self, op: Op) -> Result<Done, Error> {
-        let (driver, texts) = (self.connection.driver(), self.texts.here());
-        let rows = match op {
-            Op::Select { first } => {
-                count(driver.query(&texts.select, &[&first, &self.setup.last_key(first)])?)?
-            }
-            Op::Lookup { key } => {
-                let mut rows = 0;
-                for row in driver.query(&texts.lookup, &[&key])? {
-                    row?;
-                    rows += 1;
-                }
-                rows
-            }
-            Op::Scan => count(driver.query(&texts.scan, &[])?)?,
-            Op::Secondary { value } => count(driver.query(&texts.secondary, &[&value])?)?,
-            Op::Update { .. } | Op::Insert { .. } | Op::Delete { .. } => return self.write(op),
-        };
-        Ok(Done { rows, commit_began_ns: None })
-    }
-
-    fn write(&mut self, op: Op) -> Result<Done, Error> {
-        let last = match op {
-            Op::Update { first, .. } => self.setup.last_key(first),
-            _ => 0,
-        };
-        let (texts, changes) = (self.texts.here(), &mut self.changes);
-        let (sql, key, columns) = match &op {
-            Op::Update { first, number } => (&texts.update, first, changes.update(*number)),
-            Op::Insert { key, number } => (&texts.insert, key, changes.insert(*number)),
-            Op::Delete { key } => (&texts.delete, key, Vec::new()),
-            Op::Select { .. } | Op::Lookup { .. } | Op::Scan | Op::Secondary { .. } => {
-                unreachable!("a read is no write")
-            }
-        };
-        let columns = columns.iter().map(|column| column as &dyn ToDbValue);
-        // In the order in which the statement names them.
-        let binds: Vec<&dyn ToDbValue> = match op {
-            Op::Update { .. } => columns.chain([key as &dyn ToDbValue, &last]).collect(),
-            _ => std::iter::once(key as &dyn ToDbValue).chain(columns).collect(),
-        };
-        let done = change(&self.connection, self.setup.commit, self.setup.clock.as_ref(), sql, binds)?;
-        if let Op::Update { first, number } = op {
-            self.last_update = Some((self.texts.place, first, number));
+    fn execute(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<Done, Box<OpError>> {
+        let Some(statement) = self.setup.statements.get(id.index()) else { return Err(unknown(id)) };
+        if self.begun && statement.commits == Commits::Inside {
+            let message =
+                format!("statement {} commits by itself, so it is no step of a transaction", statement.name);
+            return Err(OpError::fatal("statement", message));
         }
-        Ok(done)
+        let texts = texts(&statement.params, values)?;
+        let binds = binds(&statement.params, values, &texts);
+        self.call(|session| session.run(statement, binds))
     }
 
-    /// After an error that leaves the connection in place: an update that was not committed would hold its locks.
+    /// Runs a statement, and commits behind it where that is due.
+    fn run(&self, statement: &Statement, mut binds: Vec<&dyn ToDbValue>) -> Result<Done, Error> {
+        let Statement { sql, answer, commits, .. } = statement;
+        let driver = self.connection.driver();
+        let tells = *commits == Commits::Inside || *answer == Answer::Number;
+        let rows = if is_query(statement) {
+            read(driver.query(sql, &binds)?, *answer)?
+        } else if tells {
+            binds.push(&DB_TYPE_NUMBER);
+            number(&driver.execute(sql, &binds)?.out_bind_data())?
+        } else {
+            driver.execute(sql, &binds)?.rows_affected()
+        };
+        let rows = match *answer {
+            Answer::Changed { per_row } => rows / u64::from(per_row.max(1)),
+            _ => rows,
+        };
+        let is_done = self.begun
+            || match commits {
+                Commits::Inside => true,
+                Commits::Behind => false,
+                // What changes rows and is left alone would keep its locks.
+                Commits::Nothing => is_query(statement),
+            };
+        if is_done {
+            return Ok(Done { rows, commit_began_ns: None });
+        }
+        let commit_began_ns = Some(self.setup.clock.now_ns());
+        driver.commit()?;
+        Ok(Done { rows, commit_began_ns })
+    }
+
+    fn begin(&mut self, isolation: Isolation) -> Result<Done, Box<OpError>> {
+        if isolation == Isolation::RepeatableRead {
+            let message =
+                "Oracle has no isolation REPEATABLE READ: ask for serializable, or for read committed";
+            return Err(OpError::fatal("isolation", message));
+        }
+        if let Some(level) = isolation.words() {
+            let set = sql::ISOLATION.with(&[("level", level)]);
+            self.call(|session| session.connection.driver().execute(&set, &[]).map(drop))?;
+        }
+        self.begun = true;
+        Ok(Done::default())
+    }
+
+    /// Ends the transaction that has begun.
+    fn end(
+        &mut self,
+        end: impl FnOnce(&oracledb::Connection) -> Result<(), Error>,
+    ) -> Result<Done, Box<OpError>> {
+        self.call(|session| end(session.connection.driver()))?;
+        self.begun = false;
+        Ok(Done::default())
+    }
+
+    /// Calls the driver. After an error that leaves the connection in place, what is not committed and no step of a transaction
+    /// would hold its locks.
+    fn call<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Box<OpError>> {
+        caught(|| call(self)).map_err(|reason| self.panicked(reason))?.map_err(|error| self.tidy(op(&error)))
+    }
+
+    #[cold]
     fn tidy(&self, error: Box<OpError>) -> Box<OpError> {
-        if error.class != ErrorClass::Connection {
+        if error.class != ErrorClass::Connection && !self.begun {
             self.connection.rollback();
         }
         error
@@ -150,33 +200,33 @@ impl OraSession {
     fn panicked(&self, reason: String) -> Box<OpError> {
         self.connection.spoil();
         self.breaker.interrupt();
-        Box::new(OpError { class: ErrorClass::Fatal, code: "panic".to_owned(), message: reason })
-    }
-
-    fn read_back(&self, place: Place, first: u64, number: u64) -> Result<(u64, u64), TargetError> {
-        let session = self.setup.stamp();
-        let stamp = format!("{session}{number:016x}");
-        let run = UpdateValues::run_prefix(self.setup.run_stamp);
-        let last = self.setup.last_key(first);
-        let binds: [Bind<'_>; 5] = [
-            ("stamp", &stamp),
-            ("run_prefix", &run),
-            ("session_prefix", &session),
-            ("first_key", &first),
-            ("last_key", &last),
-        ];
-        let rows = self.connection.rows(&self.texts.at(place).verify_update, &binds)?;
-        let number = |index| rows.first().and_then(|row| row.parse(index));
-        number(0).zip(number(1)).ok_or_else(|| TargetError::database("the database gave no row for a count"))
+        OpError::fatal("panic", reason)
     }
 }
 
-/// The number in the only row of a query.
-fn count(mut cursor: oracledb::Cursor) -> Result<u64, Error> {
-    match cursor.next() {
-        Some(row) => row?.get(0),
-        None => Ok(0),
+/// Whether a statement is a query: anything else but a change of rows is a block, which tells its number in its last bind.
+fn is_query(statement: &Statement) -> bool {
+    let word = statement.sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty());
+    let is = |name: &&str| word.is_some_and(|word| word.eq_ignore_ascii_case(name));
+    !statement.writes() && !["BEGIN", "DECLARE", "CALL"].iter().any(is)
+}
+
+/// What is read of the answer to a query.
+fn read(cursor: Cursor, answer: Answer) -> Result<u64, Error> {
+    let (mut count, mut last) = (0, 0);
+    for row in cursor {
+        let row = row?;
+        count += 1;
+        if answer == Answer::Number {
+            last = number(&row)?;
+        }
     }
+    Ok(if answer == Answer::Number { last } else { count })
+}
+
+/// The number that a row begins with; 0 where that is NULL or negative.
+fn number(row: &oracledb::Row) -> Result<u64, Error> {
+    Ok(row.get::<Option<i64>>(0)?.and_then(|number| u64::try_from(number).ok()).unwrap_or(0))
 }
 
 fn connect(
@@ -187,43 +237,39 @@ fn connect(
     Connection::open_guarded(config, &format!("session {}", setup.number), breaker)
 }
 
-/// Why the statements could not be prepared.
-fn not_prepared(error: &Error, setup: &SessionSetup) -> TargetError {
+/// Why the statement `name` could not be prepared.
+fn not_prepared(error: &Error, setup: &SessionSetup, name: &str) -> TargetError {
     let error = target(error);
     let Some(number) = OraError::of(&error).map(|server| server.number) else { return error };
+    let error = if setup.blocks.is_some() { error } else { error.during(&format!("statement {name}")) };
     // No such table, alone or inside a block.
     setup.not_prepared(error, matches!(number, 942 | 6550), "SELECT, INSERT, UPDATE and DELETE on its tables")
 }
 
 impl Session for OraSession {
-    fn execute(&mut self, wanted: Op) -> Result<Done, Box<OpError>> {
-        match caught(|| self.do_op(wanted)) {
-            Ok(done) => done.map_err(|error| self.tidy(op(&error))),
-            Err(reason) => Err(self.panicked(reason)),
+    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+        match request {
+            Request::Execute(id, values) => self.execute(id, values),
+            Request::Begin(isolation) => self.begin(isolation),
+            Request::Commit => self.end(oracledb::Connection::commit),
+            Request::Rollback => self.end(oracledb::Connection::rollback),
+            // Nothing to do: a session's statistics are part of V$SYSSTAT when its call has ended. What a call that is under
+            // way has done may be in part.
+            Request::Edge => Ok(Done::default()),
         }
     }
 
-    fn turn_to(&mut self, place: Place) {
-        self.texts.place = place;
+    fn slices(&mut self) -> Option<&mut dyn Slices> {
+        if self.loops.is_some() { Some(self) } else { None }
     }
 
-    fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
-        let (driver, texts, values) = (self.connection.driver(), self.texts.here(), &mut self.changes.values);
-        let (slices, work_unit) = (&mut self.slices, self.setup.work_unit);
-        let done = match caught(|| slices.run(driver, texts, ops, work_unit, values)) {
-            Ok(done) => done.map_err(|error| self.tidy(op(&error)))?,
-            Err(reason) => return Err(self.panicked(reason)),
-        };
-        let place = self.texts.place;
-        let last = last_update(ops).map(|(first, number)| (place, first, number));
-        self.last_update = last.or(self.last_update);
-        Ok(done)
+    /// Only what operations commit is counted: a look changes nothing.
+    fn overhead_commits(&self) -> u64 {
+        0
     }
 
-    /// Nothing to do: a session's statistics are part of V$SYSSTAT when its call has ended. What a call that is under way
-    /// has done may be in part.
-    fn edge(&mut self) -> Result<(), Box<OpError>> {
-        Ok(())
+    fn duplex(&mut self) -> Option<&mut dyn Duplex> {
+        None
     }
 
     /// Nobody asks: each session has a thread of its own.
@@ -234,16 +280,8 @@ impl Session for OraSession {
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
         self.connection = connect(&self.config, &self.setup, &self.breaker)?;
+        self.begun = false;
         self.prepare()
-    }
-
-    fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
-        let Some((place, first, number)) = self.last_update else { return Ok(None) };
-        self.read_back(place, first, number).map(Some).map_err(|error| {
-            let code = OraError::of(&error).map_or("driver".to_owned(), |e| format!("ORA-{:05}", e.number));
-            let class = OraError::of(&error).map_or(ErrorClass::Connection, OraError::class);
-            Box::new(OpError { class, code, message: error.message })
-        })
     }
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {
@@ -257,8 +295,47 @@ impl Session for OraSession {
     }
 }
 
+impl Slices for OraSession {
+    fn slice(
+        &mut self,
+        place: Place,
+        ops: &[Op],
+        values: &mut UpdateValues,
+    ) -> Result<SliceDone, Box<OpError>> {
+        let Some(mut loops) = self.loops.take() else {
+            return Err(OpError::fatal("drive", "this session was opened without slices"));
+        };
+        let done = self.call(|session| {
+            let Loops { calls, own, first, work_unit } = &mut loops;
+            let texts = if place == Place::First { first.as_ref().unwrap_or(own) } else { own };
+            calls.run(session.connection.driver(), texts, ops, *work_unit, values)
+        });
+        self.loops = Some(loops);
+        done
+    }
+}
+
 impl fmt::Debug for OraSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OraSession({}, schema {})", self.setup.number, self.setup.schema)
+        write!(f, "OraSession({})", self.setup.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_engine::Type;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_query_is_executed() {
+        let read = |sql: &str| is_query(&Statement::read("s", sql.to_owned(), &[Type::Int], Answer::Number));
+        assert!(
+            read("SELECT 1 FROM DUAL WHERE 1 = :a")
+                && read("  with x AS (SELECT 1 FROM DUAL) SELECT * FROM x")
+        );
+        assert!(!read("BEGIN :b := f(:a); END;") && !read("declare n NUMBER; BEGIN NULL; END;"));
+        assert!(!read("CALL f(:a) INTO :b"));
+        assert!(!is_query(&Statement::write("s", "DELETE FROM t WHERE a = :a".to_owned(), &[Type::Int])));
     }
 }

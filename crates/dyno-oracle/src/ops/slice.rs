@@ -8,8 +8,8 @@ use oracledb::{Connection, DB_TYPE_NUMBER, Error, ToDbValue};
 
 use super::statements::Texts;
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues, mix};
-use dyno_engine::session::{Extra, Op, SessionSetup, SliceDone};
 use dyno_engine::slices::{Call, parts};
+use dyno_engine::{Blocks, Extra, Op, SliceDone};
 
 /// Letters of a text that PL/SQL takes as a bind.
 const LIST_LETTERS_MAX: usize = 32_767;
@@ -37,7 +37,7 @@ const NOTHING: &str = "0";
 
 /// What one session needs to do slices.
 #[derive(Debug)]
-pub(super) struct Slices {
+pub(super) struct Calls {
     /// The run's and session's part of every stamp.
     prefix: String,
     column_bytes: usize,
@@ -48,7 +48,7 @@ pub(super) struct Slices {
     seed: u64,
 }
 
-impl Slices {
+impl Calls {
     pub(super) fn new(prefix: String, column_bytes: usize, seed: u64) -> Self {
         let columns = vec![0; TEXT_COLUMNS * column_bytes];
         Self { prefix, column_bytes, columns, list: String::with_capacity(LIST_LETTERS_MAX), seed }
@@ -59,15 +59,15 @@ impl Slices {
         &self,
         connection: &Connection,
         texts: &Texts,
-        setup: &SessionSetup,
+        blocks: &Blocks,
     ) -> Result<(), Error> {
         let number: &dyn ToDbValue = &DB_TYPE_NUMBER;
         connection.execute(&texts.slice_select, &[&NOTHING, &1, number])?;
         connection.execute(&texts.slice_lookup, &[&NOTHING, number])?;
-        if setup.spec.scan_rows > 0 {
+        if blocks.spec.scan_rows > 0 {
             connection.execute(&texts.slice_scan, &[&0, number])?;
         }
-        if setup.extra.secondary {
+        if blocks.extra.secondary {
             connection.execute(&texts.slice_secondary, &[&NOTHING, number])?;
         }
         Ok(())
@@ -179,8 +179,8 @@ impl Slices {
 mod tests {
     use super::*;
 
-    fn slices() -> Slices {
-        Slices::new("u0123456789abcdef00000001".into(), 128, 7)
+    fn slices() -> Calls {
+        Calls::new("u0123456789abcdef00000001".into(), 128, 7)
     }
 
     #[test]

@@ -7,8 +7,9 @@ use dyno_plan::{Commit, DataSpec, Redo};
 
 use super::super::layout::names_and_binds;
 use super::super::sql::{self, Statement};
+use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
 use dyno_engine::layout::updated_columns;
-use dyno_engine::session::{Place, SessionSetup};
+use dyno_engine::{Answer, Blocks, BlocksSql, BlocksStatement, Commits, Kind, Slot, Type};
 
 /// The statements of one session on one schema.
 #[derive(Debug)]
@@ -22,15 +23,14 @@ pub(crate) struct Texts {
     pub(crate) update: String,
     pub(crate) insert: String,
     pub(crate) delete: String,
-    pub(crate) verify_update: String,
+    pub(crate) found: String,
+    pub(crate) fresh: String,
     pub(crate) slice_select: String,
     pub(crate) slice_lookup: String,
     pub(crate) slice_scan: String,
     pub(crate) slice_secondary: String,
     pub(crate) slice_update: String,
     pub(crate) slice_mixed: String,
-    /// What the session sets for itself before it starts, if anything.
-    pub(crate) setting: Option<String>,
 }
 
 impl Texts {
@@ -77,56 +77,70 @@ impl Texts {
             update: own(update, &by_bind),
             insert: own(insert, ""),
             delete: own(delete, ""),
-            verify_update: own(sql::VERIFY_UPDATE, ""),
+            found: own(sql::FOUND, ""),
+            fresh: own(sql::FRESH, ""),
             slice_select: own(sql::SLICE_SELECT, ""),
             slice_lookup: own(sql::SLICE_LOOKUP, ""),
             slice_scan: own(sql::SLICE_SCAN, ""),
             slice_secondary: own(sql::SLICE_SECONDARY, ""),
             slice_update: own(sql::SLICE_UPDATE, &by_block),
             slice_mixed: own(sql::SLICE_MIXED, &by_block),
-            setting: match commit {
-                Commit::Wait => Some(sql::SESSION_WAIT.text()),
-                Commit::Nowait => Some(sql::SESSION_NOWAIT.text()),
-                // A setting would take PL/SQL's own way from it.
-                Commit::Plsql => None,
-            },
         }
     }
 }
 
-/// The statements of one session, on its own schema and on schema 1 where operations go there too.
-#[derive(Debug)]
-pub(super) struct Places {
-    own: Texts,
-    first: Option<Box<Texts>>,
-    /// Where operations go now.
-    pub(super) place: Place,
+/// The statements of the client drive on one schema, and what is bound to them.
+pub(crate) fn blocks(blocks: &Blocks, commit: Commit) -> BlocksSql {
+    let Blocks { schema, redo, ref spec, extra, .. } = *blocks;
+    let texts = Texts::new(schema, redo, commit, spec);
+    let range = [Slot::KEY, Slot::last(blocks.work_unit)];
+    let columns = |count: usize| (0..count).map(Slot::Column);
+    let seen = [Slot::Stamp, Slot::RunPrefix, Slot::SessionPrefix];
+    let read =
+        |kind, sql, slots: &[Slot], answer| BlocksStatement::read(kind, sql, &types(slots), slots, answer);
+    let look = |kind, sql, slots: &[Slot]| BlocksStatement::look(kind, sql, &types(slots), slots);
+    let write = |kind, sql, slots: Vec<Slot>| {
+        let mut write = BlocksStatement::write(kind, sql, &types(&slots), &slots);
+        if commit == Commit::Plsql {
+            write.statement.commits = Commits::Inside;
+        }
+        write
+    };
+    let updated = columns(updated_columns(redo).count()).chain(range).collect();
+    let mut statements = vec![
+        read(Kind::Select, texts.select, &range, Answer::Number),
+        read(Kind::Lookup, texts.lookup, &[Slot::KEY], Answer::Row),
+        write(Kind::Update, texts.update, updated),
+        look(Kind::Found, texts.found, &range),
+        look(Kind::Fresh, texts.fresh, &[&seen[..], &range].concat()),
+    ];
+    if spec.scan_rows > 0 {
+        statements.push(read(Kind::Scan, texts.scan, &[], Answer::Number));
+    }
+    if extra.secondary {
+        statements.push(read(Kind::Secondary, texts.secondary, &[Slot::KEY], Answer::Number));
+    }
+    if extra.churn {
+        let row = std::iter::once(Slot::KEY).chain(columns(TEXT_COLUMNS)).collect();
+        statements.push(write(Kind::Insert, texts.insert, row));
+        statements.push(write(Kind::Delete, texts.delete, vec![Slot::KEY]));
+    }
+    BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements }
 }
 
-impl Places {
-    pub(super) fn new(setup: &SessionSetup) -> Self {
-        let texts = |schema| Texts::new(schema, setup.redo, setup.commit, &setup.spec);
-        let first = setup.also_first().then(|| Box::new(texts(1)));
-        Self { own: texts(setup.schema), first, place: Place::Own }
-    }
+/// The types of what is bound.
+fn types(slots: &[Slot]) -> Vec<Type> {
+    let number = |slot: &Slot| matches!(slot, Slot::Key { .. } | Slot::Number);
+    slots.iter().map(|slot| if number(slot) { Type::Int } else { Type::Text }).collect()
+}
 
-    /// Those for where operations go now.
-    pub(super) fn here(&self) -> &Texts {
-        self.at(self.place)
-    }
-
-    /// Those for `place`.
-    pub(super) fn at(&self, place: Place) -> &Texts {
-        match (place, &self.first) {
-            (Place::First, Some(first)) => first,
-            // The session's own schema, which may be schema 1.
-            _ => &self.own,
-        }
-    }
-
-    /// Those for each schema.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Texts> {
-        std::iter::once(&self.own).chain(self.first.as_deref())
+/// What a session sets for itself before it starts, if anything.
+pub(super) fn setting(commit: Commit) -> Option<String> {
+    match commit {
+        Commit::Wait => Some(sql::SESSION_WAIT.text()),
+        Commit::Nowait => Some(sql::SESSION_NOWAIT.text()),
+        // A setting would take PL/SQL's own way from it.
+        Commit::Plsql => None,
     }
 }
 
@@ -166,7 +180,9 @@ fn value_in_block(column: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::session::Extra;
+    use dyno_engine::{Extra, OpenOptions, Place};
+    use dyno_plan::Drive;
+    use dyno_workload::blocks::Prepared;
 
     fn spec(scan_rows: u64) -> DataSpec {
         DataSpec {
@@ -202,10 +218,7 @@ mod tests {
         ] {
             let texts = of(commit);
             assert!(texts.slice_update.contains(words) && texts.slice_mixed.contains(words.trim()));
-            assert_eq!(
-                texts.setting.as_deref().map(|sql| sql.contains(waits.unwrap_or("?"))),
-                waits.map(|_| true)
-            );
+            assert_eq!(setting(commit).map(|sql| sql.contains(waits.unwrap_or("?"))), waits.map(|_| true));
         }
         // Two round trips, or one block.
         for write in [|texts: Texts| texts.update, |texts: Texts| texts.insert, |texts: Texts| texts.delete] {
@@ -215,30 +228,52 @@ mod tests {
         }
     }
 
+    fn of(schema: u32, extra: Extra) -> Blocks {
+        let (spec, redo) = (spec(9), Redo::Heavy);
+        Blocks { schema, spec, work_unit: 5, redo, extra, seed: 1, run_stamp: 1, session: 0 }
+    }
+
     #[test]
     fn operations_go_to_schema_1_and_back() {
+        let url = "oracle://dyno@db1/orclpdb1".parse().unwrap();
+        let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(1) };
+        let target = crate::open(&url, &options).unwrap();
         let places = |schema, hot_schema| {
-            let mut places = Places::new(&SessionSetup {
-                number: 0,
-                schema,
-                spec: spec(0),
-                work_unit: 1,
-                redo: Redo::Lite,
-                extra: Extra { hot_schema, ..Extra::default() },
-                drive: dyno_plan::Drive::Client,
-                commit: Commit::Wait,
-                seed: 1,
-                run_stamp: 1,
-                clock: std::sync::Arc::new(dyno_engine::clock::MonotonicClock::default()),
-            });
-            let own = places.here().select.clone();
-            places.place = Place::First;
-            let first = places.here().select.clone();
-            (own.contains("dyno_rows_7 "), first.contains("dyno_rows_1 "), places.all().count())
+            let of = of(schema, Extra { hot_schema, ..Extra::default() });
+            let prepared = Prepared::new(target.as_ref(), &of, Drive::Client, Commit::Wait).unwrap();
+            let at = |place| {
+                let id = prepared.id(Kind::Select, place)?;
+                prepared.statements[id.index()]
+                    .sql
+                    .split_once("FROM dyno_rows_")?
+                    .1
+                    .split(' ')
+                    .next()?
+                    .parse()
+                    .ok()
+            };
+            [at(Place::Own), at(Place::First)]
         };
-        assert_eq!(places(7, true), (true, true, 2));
-        assert_eq!(places(1, true), (false, true, 1), "its own schema is schema 1");
-        assert_eq!(places(7, false), (true, false, 1), "never asked for");
+        assert_eq!(places(7, true), [Some(7), Some(1)]);
+        assert_eq!(places(1, true), [Some(1), None], "its own schema is schema 1");
+        assert_eq!(places(7, false), [Some(7), None], "never asked for");
+    }
+
+    #[test]
+    fn something_is_bound_to_every_name() {
+        let all = Extra { churn: true, secondary: true, hot_schema: false };
+        for commit in [Commit::Wait, Commit::Plsql] {
+            let BlocksSql { statements, .. } = blocks(&of(3, all), commit);
+            assert_eq!(statements.len(), Kind::ALL.len());
+            for BlocksStatement { kind, statement, slots } in statements {
+                let inside = statement.commits == Commits::Inside;
+                assert_eq!(inside, commit == Commit::Plsql && statement.writes(), "{kind:?}");
+                // Values by position, and where the block commits the number of rows behind them.
+                let named = statement.sql.replace(":=", "").matches(':').count();
+                assert_eq!(named, slots.len() + usize::from(inside), "{kind:?}: {}", statement.sql);
+                assert_eq!(statement.params.len(), slots.len());
+            }
+        }
     }
 
     #[test]
