@@ -8,6 +8,7 @@ use super::ops::{self, MySession};
 use super::own::Sessions;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler, stuck};
+use dyno_engine::Dialect;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
@@ -146,6 +147,10 @@ impl Target for MyTarget {
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect { mark: |_| "?".to_owned(), from_nothing: "", bytes_length: "octet_length", prefix: "dyno_" }
     }
 
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {

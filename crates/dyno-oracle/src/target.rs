@@ -7,6 +7,7 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::ops::{self, OraSession};
 use super::{counters, identity, layout, lock, report, sampler, shelter};
+use dyno_engine::Dialect;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
@@ -144,6 +145,15 @@ impl Target for OraTarget {
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            mark: |number| format!(":{number}"),
+            from_nothing: " FROM dual",
+            bytes_length: "UTL_RAW.LENGTH",
+            prefix: "dyno_",
+        }
     }
 
     fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {

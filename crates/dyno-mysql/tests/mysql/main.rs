@@ -1,6 +1,7 @@
 //! The MySQL engine on real servers, MySQL and MariaDB: reached, loaded, driven, counted and checked.
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "a test fails by panicking, and its helpers do too")]
 
+mod conformance;
 mod connect;
 mod counters;
 mod load;

@@ -31,6 +31,31 @@ const WORK_UNIT: u32 = 16;
 /// Operations of each class and drive.
 const OPS: u64 = 20;
 
+/// What has to be found well of every engine, and of those that are servers.
+pub const EVERYWHERE: [&str; 10] = [
+    "load",
+    "recognise",
+    "client wait",
+    "values",
+    "transactions",
+    "broken off",
+    "left",
+    "commits",
+    "logical_reads",
+    "drop",
+];
+/// See [`EVERYWHERE`].
+pub const ON_SERVERS: [&str; 5] =
+    ["server wait", "transactions in halves", "redo_bytes", "versions", "waits"];
+
+/// What of `findings` is amiss where those of `wanted` have to be well.
+pub fn amiss(findings: &[Advice], wanted: &[&str]) -> Vec<String> {
+    let failed = findings.iter().filter(|found| found.severity == Severity::Fail);
+    let is_well = |check: &str| findings.iter().any(|f| f.check == check && f.severity == Severity::Ok);
+    let not_well = wanted.iter().filter(|check| !is_well(check)).map(|check| format!("{check} is not well"));
+    failed.map(|found| format!("{}: {}", found.check, found.found)).chain(not_well).collect()
+}
+
 /// What the sessions did.
 #[derive(Debug, Clone, Copy, Default)]
 struct Work {

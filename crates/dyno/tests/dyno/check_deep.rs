@@ -1,7 +1,7 @@
-//! `dyno check --deep` on every engine that is here, and what it refuses.
+//! `dyno check --deep`, whose suite the engines pass in their own tests, and what it refuses.
 
 use crate::common::Desk;
-use dyno_testbed::{MySql, Postgres};
+use dyno_workload::conformance;
 use serde_json::Value;
 
 /// The findings of a deep check that has to go well, by check.
@@ -21,37 +21,11 @@ fn assert_well(findings: &[(String, String)], checks: &[&str]) {
     assert!(!findings.iter().any(|(_, severity)| severity == "fail"), "{findings:?}");
 }
 
-const EVERYWHERE: [&str; 7] =
-    ["load", "recognise", "client wait", "left", "commits", "logical_reads", "drop"];
-const ON_SERVERS: [&str; 4] = ["server wait", "redo_bytes", "versions", "waits"];
-
 #[test]
 fn sqlite_files_and_memory() {
     let desk = Desk::new();
-    assert_well(&deep(&desk, "sqlite:deep.db"), &EVERYWHERE);
-    assert_well(&deep(&desk, "sqlite::memory:"), &EVERYWHERE);
-}
-
-#[test]
-fn postgres() {
-    for version in Postgres::available() {
-        let server = Postgres::start(&version, &[]);
-        let findings = deep(&Desk::new(), &server.url());
-        assert_well(&findings, &EVERYWHERE);
-        assert_well(&findings, &ON_SERVERS);
-        // Deleted rows keep their places until vacuum, so each row of each round has a block of its own.
-        assert!(findings.contains(&("growth".to_owned(), "note".to_owned())), "{findings:?}");
-    }
-}
-
-#[test]
-fn mysql_and_mariadb() {
-    for version in MySql::available() {
-        let server = MySql::start(&version, &[]);
-        let findings = deep(&Desk::new(), &server.url());
-        assert_well(&findings, &EVERYWHERE);
-        assert_well(&findings, &ON_SERVERS);
-    }
+    assert_well(&deep(&desk, "sqlite:deep.db"), &conformance::EVERYWHERE);
+    assert_well(&deep(&desk, "sqlite::memory:"), &conformance::EVERYWHERE);
 }
 
 #[test]
