@@ -11,10 +11,12 @@
 mod answer;
 mod books;
 mod procedures;
+mod ready;
 mod session;
 mod slice;
 mod statements;
 mod template;
+mod texts;
 mod thread;
 
 use dyno_engine::session::SessionSetting;

@@ -7,19 +7,18 @@ use std::time::Duration;
 
 use super::answer::{Reply, Told};
 use super::books::Books;
-use super::slice::Calls;
-use super::template::Template;
-use super::{settings_sql, thread};
+use super::ready::{Ready, prepare};
+use super::texts::Texts;
+use super::thread;
 use crate::connect::ConnectConfig;
-use crate::own::{self, OWN_STATUS, Sessions, ShareReply, open_books};
-use crate::wire::message::{self, command};
-use crate::wire::{Column, Connection, MyError, WireError};
+use crate::own::{self, Sessions, ShareReply, open_books};
+use crate::wire::{Column, Connection, WireError};
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::{OpError, Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::error::{OpError, TargetError};
 use dyno_engine::net::{Breaker, local};
 use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
 use dyno_engine::statement::unknown;
-use dyno_engine::{Answer, Isolation, Op, Place, Request, SliceDone, Slices, Statement};
+use dyno_engine::{Answer, Op, Place, Request, SliceDone, Slices, Statement};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -41,15 +40,6 @@ pub struct MySession {
     thread: Option<u32>,
 }
 
-/// A connection, and what is prepared on it.
-struct Ready {
-    connection: Connection,
-    /// By [`StatementId`](dyno_engine::StatementId), with what the first column of its answer is.
-    statements: Vec<(Template, Column)>,
-    /// Loops on the own schema and, where operations go there too, on schema 1.
-    calls: Option<(Calls, Option<Calls>)>,
-}
-
 /// A request without its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
@@ -58,38 +48,6 @@ enum Asked {
     Commit,
     Rollback,
     Edge,
-}
-
-/// Packets of the requests that are no statements.
-struct Texts {
-    begin: [Vec<u8>; 4],
-    commit: Vec<u8>,
-    rollback: Vec<u8>,
-    /// The question for this connection's own share of the server's counters.
-    edge: Vec<u8>,
-}
-
-impl Texts {
-    fn new() -> Self {
-        let packet = |sql: &str| {
-            let mut packet = Vec::new();
-            message::command(&mut packet, command::QUERY, sql);
-            packet
-        };
-        let begin = |isolation: Isolation| {
-            let set = isolation.words().map(|words| format!("SET TRANSACTION ISOLATION LEVEL {words}; "));
-            packet(&format!("{}START TRANSACTION", set.unwrap_or_default()))
-        };
-        // In the order in which they are declared.
-        let all = [
-            Isolation::Platform,
-            Isolation::ReadCommitted,
-            Isolation::RepeatableRead,
-            Isolation::Serializable,
-        ];
-        let (commit, rollback, edge) = (packet("COMMIT"), packet("ROLLBACK"), packet(OWN_STATUS));
-        Self { begin: all.map(begin), commit, rollback, edge }
-    }
 }
 
 impl MySession {
@@ -134,7 +92,7 @@ impl MySession {
                 awaited = *column;
                 (Asked::Statement(id.index()), template.bind(values).map_err(WireError::Undone)?)
             }
-            Request::Begin(isolation) => (Asked::Begin, &texts.begin[isolation as usize][..]),
+            Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
             Request::Commit => (Asked::Commit, &texts.commit[..]),
             Request::Rollback => (Asked::Rollback, &texts.rollback[..]),
             Request::Edge => {
@@ -210,38 +168,6 @@ fn no_number(statement: &Statement) -> Box<OpError> {
     OpError::fatal("answer", message)
 }
 
-/// A connection on which everything is prepared.
-fn prepare(config: &ConnectConfig, setup: &SessionSetup, breaker: &Breaker) -> Result<Ready, TargetError> {
-    let name = format!("dyno session {}", setup.number);
-    let mut connection = Connection::open_guarded(config, &name, breaker)?;
-    connection.simple(&settings_sql(connection.is_mariadb()))?;
-    let mut typed = true;
-    let mut statements = Vec::with_capacity(setup.statements.len());
-    for statement in setup.statements.iter() {
-        let Statement { name, sql, params, .. } = statement;
-        let prepared = connection.prepare(sql).map_err(|error| not_prepared(error, setup, name))?;
-        if usize::from(prepared.parameters) != params.len() {
-            let (marks, types) = (prepared.parameters, params.len());
-            let message = format!("statement {name} has {marks} marks of parameters, and {types} types");
-            return Err(TargetError::new(TargetErrorKind::Unsupported, message));
-        }
-        typed &= statement.answer != Answer::Number || prepared.column.is_some_and(Column::is_number);
-        statements.push((Template::new(prepared, params), prepared.column.unwrap_or_default()));
-    }
-    let calls = setup.blocks.as_ref().filter(|_| setup.slices).map(|blocks| {
-        let own = Calls::prepare(&mut connection, blocks, blocks.schema)?;
-        let first = blocks.also_first().then(|| Calls::prepare(&mut connection, blocks, 1)).transpose()?;
-        Ok((own, first))
-    });
-    let calls = calls.transpose().map_err(|error| not_prepared(error, setup, "of a slice"))?;
-    if connection.marked && typed && !connection.is_mariadb() {
-        // Definitions of columns, told at the preparation, need not be told with every answer. MariaDB leaves them out by
-        // itself where a client keeps them. Of a call's results they are not told at the preparation.
-        connection.simple("SET SESSION resultset_metadata = NONE")?;
-    }
-    Ok(Ready { connection, statements, calls })
-}
-
 /// Opens the books of a new connection; returns the server's thread for it, if it is on this machine and may be of use.
 fn open_books_near(
     connection: &mut Connection,
@@ -255,16 +181,6 @@ fn open_books_near(
     books.open(connection, sessions)?;
     let took_ns = u128::from(setup.clock.now_ns() - asked_ns);
     Ok(thread.filter(|_| took_ns < local::NEAR.as_nanos()))
-}
-
-/// Why the statement `name` could not be prepared.
-fn not_prepared(error: WireError, setup: &SessionSetup, name: &str) -> TargetError {
-    let error = TargetError::from(error);
-    let Some(number) = MyError::of(&error).map(|server| server.number) else { return error };
-    // No such table, column, index or procedure.
-    let is_missing = matches!(number, 1146 | 1054 | 1176 | 1305);
-    let error = if setup.blocks.is_some() { error } else { error.during(&format!("statement {name}")) };
-    setup.not_prepared(error, is_missing, "SELECT, INSERT, UPDATE, DELETE and EXECUTE on the database")
 }
 
 /// The error of a slice, with the way out where its procedure is not there: a call can be prepared of what is not there, and

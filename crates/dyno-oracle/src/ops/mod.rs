@@ -9,6 +9,7 @@
 //! runs slices of operations in one block, and commits there in the way that was asked for.
 
 mod binds;
+mod loops;
 mod session;
 mod slice;
 mod statements;

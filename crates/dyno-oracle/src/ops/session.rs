@@ -6,20 +6,20 @@ use std::sync::Arc;
 use oracledb::{Cursor, DB_TYPE_NUMBER, Error, ToDbValue};
 
 use super::binds::{binds, texts};
-use super::slice::Calls;
-use super::statements::{Texts, setting};
+use super::loops::Loops;
+use super::statements::setting;
 use crate::connect::ConnectConfig;
 use crate::connection::Connection;
 use crate::error::{OraError, op, target};
 use crate::shelter::caught;
 use crate::sql;
-use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
+use dyno_engine::data::UpdateValues;
 use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError};
 use dyno_engine::net::Breaker;
 use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
 use dyno_engine::statement::unknown;
 use dyno_engine::{
-    Answer, Blocks, Commits, Isolation, Op, Place, Request, SliceDone, Slices, Statement, StatementId, Value,
+    Answer, Commits, Isolation, Op, Place, Request, SliceDone, Slices, Statement, StatementId, Value,
 };
 
 /// One session on Oracle.
@@ -31,29 +31,6 @@ pub(crate) struct OraSession {
     /// Whether a transaction has begun that only a request ends.
     begun: bool,
     loops: Option<Loops>,
-}
-
-/// Loops inside the database.
-struct Loops {
-    calls: Calls,
-    own: Texts,
-    /// On schema 1, where operations go there too.
-    first: Option<Texts>,
-    work_unit: u32,
-}
-
-impl Loops {
-    fn new(blocks: &Blocks, setup: &SessionSetup) -> Self {
-        let Blocks { schema, redo, session, seed, run_stamp, work_unit, .. } = *blocks;
-        let texts = |schema| Texts::new(schema, redo, setup.commit, &blocks.spec);
-        let seed = seed ^ run_stamp ^ u64::from(session);
-        Self {
-            calls: Calls::new(blocks.stamp(), CLASSIC_COLUMN_BYTES, seed),
-            own: texts(schema),
-            first: blocks.also_first().then(|| texts(1)),
-            work_unit,
-        }
-    }
 }
 
 impl OraSession {
@@ -105,10 +82,8 @@ impl OraSession {
             parsed.map_err(|error| not_prepared(&error, &self.setup, name))?;
         }
         if let (Some(loops), Some(blocks)) = (&self.loops, &self.setup.blocks) {
-            for texts in std::iter::once(&loops.own).chain(&loops.first) {
-                let parsed = loops.calls.prepare(driver, texts, blocks);
-                parsed.map_err(|error| not_prepared(&error, &self.setup, "of a slice"))?;
-            }
+            let parsed = loops.prepare(driver, blocks);
+            parsed.map_err(|error| not_prepared(&error, &self.setup, "of a slice"))?;
         }
         Ok(())
     }
@@ -305,11 +280,7 @@ impl Slices for OraSession {
         let Some(mut loops) = self.loops.take() else {
             return Err(OpError::fatal("drive", "this session was opened without slices"));
         };
-        let done = self.call(|session| {
-            let Loops { calls, own, first, work_unit } = &mut loops;
-            let texts = if place == Place::First { first.as_ref().unwrap_or(own) } else { own };
-            calls.run(session.connection.driver(), texts, ops, *work_unit, values)
-        });
+        let done = self.call(|session| loops.run(session.connection.driver(), place, ops, values));
         self.loops = Some(loops);
         done
     }

@@ -1,0 +1,65 @@
+//! A connection, and what is prepared on it.
+
+use super::settings_sql;
+use super::slice::Calls;
+use super::template::Template;
+use crate::connect::ConnectConfig;
+use crate::wire::{Column, Connection, MyError, WireError};
+use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::net::Breaker;
+use dyno_engine::{Answer, SessionSetup, Statement};
+
+/// A connection, and what is prepared on it.
+pub(super) struct Ready {
+    pub(super) connection: Connection,
+    /// By [`StatementId`](dyno_engine::StatementId), with what the first column of its answer is.
+    pub(super) statements: Vec<(Template, Column)>,
+    /// Loops on the own schema and, where operations go there too, on schema 1.
+    pub(super) calls: Option<(Calls, Option<Calls>)>,
+}
+
+/// A connection on which everything is prepared.
+pub(super) fn prepare(
+    config: &ConnectConfig,
+    setup: &SessionSetup,
+    breaker: &Breaker,
+) -> Result<Ready, TargetError> {
+    let name = format!("dyno session {}", setup.number);
+    let mut connection = Connection::open_guarded(config, &name, breaker)?;
+    connection.simple(&settings_sql(connection.is_mariadb()))?;
+    let mut typed = true;
+    let mut statements = Vec::with_capacity(setup.statements.len());
+    for statement in setup.statements.iter() {
+        let Statement { name, sql, params, .. } = statement;
+        let prepared = connection.prepare(sql).map_err(|error| not_prepared(error, setup, name))?;
+        if usize::from(prepared.parameters) != params.len() {
+            let (marks, types) = (prepared.parameters, params.len());
+            let message = format!("statement {name} has {marks} marks of parameters, and {types} types");
+            return Err(TargetError::new(TargetErrorKind::Unsupported, message));
+        }
+        typed &= statement.answer != Answer::Number || prepared.column.is_some_and(Column::is_number);
+        statements.push((Template::new(prepared, params), prepared.column.unwrap_or_default()));
+    }
+    let calls = setup.blocks.as_ref().filter(|_| setup.slices).map(|blocks| {
+        let own = Calls::prepare(&mut connection, blocks, blocks.schema)?;
+        let first = blocks.also_first().then(|| Calls::prepare(&mut connection, blocks, 1)).transpose()?;
+        Ok((own, first))
+    });
+    let calls = calls.transpose().map_err(|error| not_prepared(error, setup, "of a slice"))?;
+    if connection.marked && typed && !connection.is_mariadb() {
+        // Definitions of columns, told at the preparation, need not be told with every answer. MariaDB leaves them out by
+        // itself where a client keeps them. Of a call's results they are not told at the preparation.
+        connection.simple("SET SESSION resultset_metadata = NONE")?;
+    }
+    Ok(Ready { connection, statements, calls })
+}
+
+/// Why the statement `name` could not be prepared.
+fn not_prepared(error: WireError, setup: &SessionSetup, name: &str) -> TargetError {
+    let error = TargetError::from(error);
+    let Some(number) = MyError::of(&error).map(|server| server.number) else { return error };
+    // No such table, column, index or procedure.
+    let is_missing = matches!(number, 1146 | 1054 | 1176 | 1305);
+    let error = if setup.blocks.is_some() { error } else { error.during(&format!("statement {name}")) };
+    setup.not_prepared(error, is_missing, "SELECT, INSERT, UPDATE, DELETE and EXECUTE on the database")
+}
