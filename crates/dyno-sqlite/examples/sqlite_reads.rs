@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{url}: {} rows loaded in {:.2} s, {mb_per_s:.0} MB/s", report.rows_written, report.seconds);
     let blocks = Blocks {
         schema: 1,
-        spec: spec.clone(),
+        spec,
         work_unit: 64,
         redo: Redo::Lite,
         extra: Default::default(),
