@@ -13,12 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
 use dyno_engine::{
-    Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Clock, Counting, DataState, Dialect,
-    Done, DropItem, Duplex, Extra, Interrupter, Kind, LoadOptions, LoadReport, Observer, Op, OpError, Place,
-    Progress, Request, Sampler, Session, SessionSetup, SliceDone, Slices, Slot, Statement, Target,
-    TargetError, TargetErrorKind, Type, Value,
+    Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim, Clock, Counting, DataState,
+    Dataset, Dialect, Done, DropItem, Duplex, Extra, Holder, Instance, Interrupter, Kind, LoadOptions,
+    LoadReport, Lock, Observer, Op, OpError, Place, Progress, Proof, Reporter, Request, RowVersion, Sampler,
+    ServerLife, Session, SessionSetup, SliceDone, Slices, Slot, Statement, Target, TargetError,
+    TargetErrorKind, Type, Value,
 };
-use dyno_plan::{Bytes, Commit, DataSpec, Plan};
+use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, Counter, CountingRules, Identity, ServerProcesses, Snapshot};
 use dyno_workload::ClassId;
 
@@ -181,55 +182,13 @@ impl Target for ScriptedTarget {
         })
     }
 
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        Ok(wish.unwrap_or(Bytes(8192)))
-    }
-
     fn preflight(&self, _: &Plan) -> Result<Vec<Advice>, TargetError> {
-        Ok(Vec::new())
-    }
-
-    fn survey(&self) -> Result<DataState, TargetError> {
-        Ok(DataState::Empty)
-    }
-
-    fn load(
-        &self,
-        _: &DataSpec,
-        _: &LoadOptions,
-        _: &dyn Progress,
-        _: &Cancel,
-    ) -> Result<LoadReport, TargetError> {
-        unsupported()
-    }
-
-    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        Ok(Vec::new())
-    }
-
-    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
         Ok(Vec::new())
     }
 
     /// It reads no SQL.
     fn dialect(&self) -> Dialect {
         Dialect { mark: |_| String::new(), from_nothing: "", bytes_length: "", prefix: "" }
-    }
-
-    /// A statement's text is the name of what it does; its values are the key and the number.
-    fn blocks(&self, _: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
-        let statement = |kind: Kind| {
-            let (sql, params, slots) = (kind.name().to_owned(), [Type::Int; 2], [Slot::KEY, Slot::Number]);
-            match kind {
-                Kind::Found | Kind::Fresh => BlocksStatement::look(kind, sql, &params, &slots),
-                Kind::Update | Kind::Insert | Kind::Delete => {
-                    BlocksStatement::write(kind, sql, &params, &slots)
-                }
-                _ => BlocksStatement::read(kind, sql, &params, &slots, Answer::Number),
-            }
-        };
-        let statements = Kind::ALL.into_iter().map(statement).collect();
-        Ok(BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements })
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
@@ -263,11 +222,79 @@ impl Target for ScriptedTarget {
         Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
     }
 
-    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
         Ok(None)
     }
 
-    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Err(TargetError::new(TargetErrorKind::Unsupported, "the scripted database has no waits"))
+    }
+
+    fn lock(&self, _: &Holder, _: Claim) -> Result<Lock, TargetError> {
+        Ok(Lock::needless())
+    }
+
+    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        Ok(None)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        Ok(None)
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+}
+
+impl Dataset for ScriptedTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        Ok(wish.unwrap_or(Bytes(8192)))
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        Ok(DataState::Empty)
+    }
+
+    fn load(
+        &self,
+        _: &DataSpec,
+        _: &LoadOptions,
+        _: &dyn Progress,
+        _: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        unsupported()
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    /// A statement's text is the name of what it does; its values are the key and the number.
+    fn blocks(&self, _: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+        let statement = |kind: Kind| {
+            let (sql, params, slots) = (kind.name().to_owned(), [Type::Int; 2], [Slot::KEY, Slot::Number]);
+            match kind {
+                Kind::Found | Kind::Fresh => BlocksStatement::look(kind, sql, &params, &slots),
+                Kind::Update | Kind::Insert | Kind::Delete => {
+                    BlocksStatement::write(kind, sql, &params, &slots)
+                }
+                _ => BlocksStatement::read(kind, sql, &params, &slots, Answer::Number),
+            }
+        };
+        let statements = Kind::ALL.into_iter().map(statement).collect();
+        Ok(BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements })
+    }
+
+    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
         Ok(None)
     }
 
@@ -275,8 +302,34 @@ impl Target for ScriptedTarget {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
 
-    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Err(TargetError::new(TargetErrorKind::Unsupported, "the scripted database has no waits"))
+    fn spot_check(&self, _: &DataSpec, _: u64) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn own_rows(&self, _: &DataSpec) -> Result<u64, TargetError> {
+        Ok(0)
+    }
+
+    fn sweep_up(&self, _: &DataSpec) -> Result<u64, TargetError> {
+        Ok(0)
+    }
+
+    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+impl Proof for ScriptedTarget {
+    fn versions(&self, _: &DataSpec, _: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        Err(TargetError::unsupported(format!("{} tells no versions of rows", self.engine())))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        Ok(None)
     }
 }
 

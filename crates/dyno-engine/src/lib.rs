@@ -1,7 +1,7 @@
 //! The seams of a database engine, and what engines share.
 //!
-//! The traits come first, because they are what the rest of Dyno knows of a database: a [`Target`] is one endpoint, a
-//! [`Session`] one connection that does operations, an [`Observer`] reads cumulative counters and a [`Sampler`] looks at
+//! The traits come first, because they are what the rest of Dyno knows of a database: a [`Target`] is one endpoint, which
+//! holds data ([`Dataset`]) and lets itself be proved ([`Proof`]), a [`Session`] one connection that does operations, an [`Observer`] reads cumulative counters and a [`Sampler`] looks at
 //! what sessions wait for. They are shaped by the method, not by any driver:
 //!
 //! - a session's [`Session::ask`] is the hot path: any [`Statement`], prepared when the session was opened, with bound values,
@@ -19,6 +19,7 @@ pub mod blocks;
 pub mod chunks;
 pub mod clock;
 pub mod data;
+mod dataset;
 mod dialect;
 pub mod disk;
 pub mod error;
@@ -27,9 +28,11 @@ pub mod layout;
 pub mod load;
 pub mod lock;
 pub mod net;
+pub mod observer;
 mod options;
 pub mod patience;
 pub mod pool;
+pub mod proof;
 mod registry;
 pub mod report;
 pub mod row;
@@ -43,17 +46,20 @@ pub mod witness;
 
 pub use blocks::{Blocks, BlocksSql, BlocksStatement, Extra, Kind, Op, Place, SliceDone, Slices, Slot};
 pub use clock::{Clock, MonotonicClock};
+pub use dataset::Dataset;
 pub use dialect::Dialect;
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
 pub use lock::{Claim, Holder, Lock, Work};
+pub use observer::{Counting, Observer, OtherSession, Sampler, WaitSample};
 pub use options::OpenOptions;
+pub use proof::Proof;
 pub use registry::{Engine, Open, OpenThrough, Registry};
 pub use report::{Report, Reporter};
 pub use row::Row;
 pub use secret::Secret;
 pub use session::{Done, Duplex, Interrupter, Session, SessionSetup};
 pub use statement::{Answer, Commits, Isolation, Request, Statement, StatementId, Type, Value};
-pub use target::{Capabilities, Counting, Instance, Observer, OtherSession, Sampler, Target, WaitSample};
+pub use target::{Capabilities, Instance, Target};
 pub use witness::{RowVersion, ServerLife};

@@ -1,6 +1,6 @@
 //! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
@@ -13,9 +13,11 @@ use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
+use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
 use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
+use dyno_engine::{Dataset, Proof, Reporter};
+use dyno_engine::{Observer, Sampler};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -71,16 +73,54 @@ impl Target for MyTarget {
         self.ask(identity::identify)
     }
 
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        self.ask(|connection| layout::chosen_block_size(wish, connection))
-    }
-
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
         self.ask(|connection| identity::preflight(connection, &self.config, plan))
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
         lock::take(&self.config, holder, claim, &self.url())
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(identity::instance).map(Some)
+    }
+
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        self.ask(|connection| stuck::ask(connection, &self.sessions))
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect { mark: |_| "?".to_owned(), from_nothing: "", bytes_length: "octet_length", prefix: "dyno_" }
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(MySession::open(&self.config, setup, self.sessions.clone())?))
+    }
+
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::MyObserver::open(&self.config, spec, self.sessions.clone())?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::MySampler::open(&self.config, self.sessions.clone())?))
+    }
+
+    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        Ok(None)
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+}
+
+impl Dataset for MyTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        self.ask(|connection| layout::chosen_block_size(wish, connection))
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -113,26 +153,6 @@ impl Target for MyTarget {
         layout::drop_all(&self.config)
     }
 
-    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        self.ask(|connection| layout::versions(connection, spec, visit))
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life).map(Some)
-    }
-
-    fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.ask(identity::reads_only)
-    }
-
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
-        self.ask(identity::instance).map(Some)
-    }
-
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
-        self.ask(|connection| stuck::ask(connection, &self.sessions))
-    }
-
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
@@ -149,23 +169,21 @@ impl Target for MyTarget {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
     }
 
-    fn dialect(&self) -> Dialect {
-        Dialect { mark: |_| "?".to_owned(), from_nothing: "", bytes_length: "octet_length", prefix: "dyno_" }
-    }
-
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
         ops::blocks(blocks)
     }
 
-    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(MySession::open(&self.config, setup, self.sessions.clone())?))
+    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+impl Proof for MyTarget {
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
     }
 
-    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::MyObserver::open(&self.config, spec, self.sessions.clone())?))
-    }
-
-    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Ok(Box::new(sampler::MySampler::open(&self.config, self.sessions.clone())?))
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
     }
 }

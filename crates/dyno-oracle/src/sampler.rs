@@ -7,7 +7,8 @@ use super::connection::Connection;
 use super::counters::Surroundings;
 use super::sql;
 use dyno_engine::error::TargetError;
-use dyno_engine::target::{OtherSession, Sampler, Stuck, WaitSample};
+use dyno_engine::observer::{OtherSession, Sampler, WaitSample};
+use dyno_engine::target::Stuck;
 
 /// Looks at waits on a connection of its own.
 pub(super) struct OraSampler {

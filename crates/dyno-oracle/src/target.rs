@@ -13,9 +13,11 @@ use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Pr
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::report::Reporter;
 use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
+use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
 use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
+use dyno_engine::{Dataset, Proof};
+use dyno_engine::{Observer, Sampler};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -64,17 +66,60 @@ impl Target for OraTarget {
         self.ask(|connection| identity::identify(connection, &self.config))
     }
 
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        let place = self.ask(|connection| layout::tablespace(connection, &self.config))?;
-        layout::chosen_block_size(wish, &place)
-    }
-
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
         self.ask(|connection| identity::preflight(connection, &self.config, plan))
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
         lock::take(&self.config, holder, claim, &self.url())
+    }
+
+    fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        report::open(&self.config, awr)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
+    }
+
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        sampler::stuck(&self.config)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            mark: |number| format!(":{number}"),
+            from_nothing: " FROM dual",
+            bytes_length: "UTL_RAW.LENGTH",
+            prefix: "dyno_",
+        }
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(OraSession::open(&self.config, setup)?))
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        shelter::shelter(body);
+    }
+
+    fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::OraObserver::open(&self.config)?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::OraSampler::open(&self.config)?))
+    }
+}
+
+impl Dataset for OraTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        let place = self.ask(|connection| layout::tablespace(connection, &self.config))?;
+        layout::chosen_block_size(wish, &place)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -107,30 +152,6 @@ impl Target for OraTarget {
         layout::drop_all(&self.config)
     }
 
-    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        self.ask(|connection| layout::versions(connection, spec, visit))
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life)
-    }
-
-    fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        report::open(&self.config, awr)
-    }
-
-    fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.ask(identity::reads_only)
-    }
-
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
-        self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
-    }
-
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
-        sampler::stuck(&self.config)
-    }
-
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
@@ -147,32 +168,21 @@ impl Target for OraTarget {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
     }
 
-    fn dialect(&self) -> Dialect {
-        Dialect {
-            mark: |number| format!(":{number}"),
-            from_nothing: " FROM dual",
-            bytes_length: "UTL_RAW.LENGTH",
-            prefix: "dyno_",
-        }
-    }
-
     fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks, commit))
     }
 
-    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(OraSession::open(&self.config, setup)?))
+    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+impl Proof for OraTarget {
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
     }
 
-    fn within(&self, body: &mut dyn FnMut()) {
-        shelter::shelter(body);
-    }
-
-    fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::OraObserver::open(&self.config)?))
-    }
-
-    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Ok(Box::new(sampler::OraSampler::open(&self.config)?))
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life)
     }
 }

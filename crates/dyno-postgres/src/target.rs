@@ -1,6 +1,6 @@
 //! PostgreSQL as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 use std::sync::Arc;
 
@@ -13,9 +13,11 @@ use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Instance, Observer, Sampler, Stuck, Target};
+use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
 use dyno_engine::{Blocks, BlocksSql, Dialect, Extra, OpenOptions};
+use dyno_engine::{Dataset, Proof, Reporter};
+use dyno_engine::{Observer, Sampler};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -86,16 +88,62 @@ impl Target for PgTarget {
         Ok(identity)
     }
 
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        identity::chosen_block_size(wish, self.ask(identity::block_size)?)
-    }
-
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
         self.ask(|connection| identity::preflight(connection, &self.config, self.pool.as_deref(), plan))
     }
 
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
         lock::take(&self.config, holder, claim, &self.url())
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.ask(identity::reads_only)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.ask(identity::instance).map(Some)
+    }
+
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        self.ask(sampler::stuck)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            mark: |number| format!("${number}"),
+            from_nothing: "",
+            bytes_length: "octet_length",
+            prefix: "dyno.",
+        }
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(match &self.pool {
+            Some(pool) => PgSession::open_through(pool, setup)?,
+            None => PgSession::open(&self.config, setup)?,
+        }))
+    }
+
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(counters::PgObserver::open(&self.config, self.pool.clone(), spec)?))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Ok(Box::new(sampler::PgSampler::open(&self.config)?))
+    }
+
+    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        Ok(None)
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+}
+
+impl Dataset for PgTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        identity::chosen_block_size(wish, self.ask(identity::block_size)?)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -128,26 +176,6 @@ impl Target for PgTarget {
         layout::drop_all(&self.config)
     }
 
-    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        self.ask(|connection| layout::versions(connection, spec, visit))
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.ask(identity::life).map(Some)
-    }
-
-    fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.ask(identity::reads_only)
-    }
-
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
-        self.ask(identity::instance).map(Some)
-    }
-
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
-        self.ask(sampler::stuck)
-    }
-
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
@@ -168,31 +196,17 @@ impl Target for PgTarget {
         self.ask(|connection| layout::deletions::add(connection, rows))
     }
 
-    fn dialect(&self) -> Dialect {
-        Dialect {
-            mark: |number| format!("${number}"),
-            from_nothing: "",
-            bytes_length: "octet_length",
-            prefix: "dyno.",
-        }
-    }
-
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks))
     }
+}
 
-    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(match &self.pool {
-            Some(pool) => PgSession::open_through(pool, setup)?,
-            None => PgSession::open(&self.config, setup)?,
-        }))
+impl Proof for PgTarget {
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.ask(|connection| layout::versions(connection, spec, visit))
     }
 
-    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::PgObserver::open(&self.config, self.pool.clone(), spec)?))
-    }
-
-    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Ok(Box::new(sampler::PgSampler::open(&self.config)?))
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.ask(identity::life).map(Some)
     }
 }

@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex};
 
 use dyno_engine::Engine;
 use dyno_engine::grants::one_line;
-use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
+use dyno_engine::{Dataset, Proof, Reporter, ServerLife};
+use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use connect::Params;
@@ -30,9 +31,10 @@ use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
 use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Observer, Sampler, Stuck, Target};
+use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
 use dyno_engine::witness::RowVersion;
 use dyno_engine::{Blocks, BlocksSql, Dialect, Extra};
+use dyno_engine::{Observer, Sampler};
 use shared::{Shared, no_data};
 pub use spec::SPEC;
 
@@ -87,10 +89,6 @@ impl Target for SqliteTarget {
         identity::identify(&self.shared.params)
     }
 
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        self.shared.block_size_of(wish)
-    }
-
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
         identity::preflight(&self.shared, plan)
     }
@@ -100,6 +98,67 @@ impl Target for SqliteTarget {
             Some(file) => lock::take(file, holder, claim),
             None => Ok(Lock::needless()),
         }
+    }
+
+    /// It runs inside this process.
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        Ok(None)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            mark: |number| format!("?{number}"),
+            from_nothing: "",
+            bytes_length: "length",
+            prefix: "dyno_",
+        }
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        Ok(Box::new(ops::SqliteSession::open(Arc::clone(&self.shared), setup)?))
+    }
+
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        let params = &self.shared.params;
+        let link = self.shared.inspect()?.ok_or_else(|| no_data(params, "does not exist"))?;
+        self.shared.check_data(&link, spec)?;
+        let view = View {
+            file: params.file().cloned(),
+            vfs_name: raw::file_name(&link.conn),
+            page_bytes: spec.block_size,
+            journal: params.journal,
+            mapped: params.mmap.0 > 0,
+        };
+        let onlooker = Onlooker::new(params.clone());
+        Ok(Box::new(SqliteObserver::new(self.shared.registry.clone(), view, onlooker)))
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Err(TargetError::unsupported(
+            "SQLite has no wait events: it runs inside the driving process, where sessions are timed",
+        ))
+    }
+
+    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        Ok(None)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        Ok(None)
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+}
+
+impl Dataset for SqliteTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        self.shared.block_size_of(wish)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
@@ -142,18 +201,6 @@ impl Target for SqliteTarget {
         layout::drop_all(&self.shared.params)
     }
 
-    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        match self.shared.inspect()? {
-            Some(link) => layout::versions(&link.conn, spec, visit),
-            None => Err(no_data(&self.shared.params, "does not exist")),
-        }
-    }
-
-    /// It runs inside this process.
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
-        Ok(None)
-    }
-
     fn extras(&self) -> Extra {
         Extra { hot_schema: true, churn: true, secondary: true }
     }
@@ -174,41 +221,24 @@ impl Target for SqliteTarget {
         layout::own_rows::delete(&link.conn, spec)
     }
 
-    fn dialect(&self) -> Dialect {
-        Dialect {
-            mark: |number| format!("?{number}"),
-            from_nothing: "",
-            bytes_length: "length",
-            prefix: "dyno_",
-        }
-    }
-
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks))
     }
 
-    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(ops::SqliteSession::open(Arc::clone(&self.shared), setup)?))
+    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+impl Proof for SqliteTarget {
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        match self.shared.inspect()? {
+            Some(link) => layout::versions(&link.conn, spec, visit),
+            None => Err(no_data(&self.shared.params, "does not exist")),
+        }
     }
 
-    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        let params = &self.shared.params;
-        let link = self.shared.inspect()?.ok_or_else(|| no_data(params, "does not exist"))?;
-        self.shared.check_data(&link, spec)?;
-        let view = View {
-            file: params.file().cloned(),
-            vfs_name: raw::file_name(&link.conn),
-            page_bytes: spec.block_size,
-            journal: params.journal,
-            mapped: params.mmap.0 > 0,
-        };
-        let onlooker = Onlooker::new(params.clone());
-        Ok(Box::new(SqliteObserver::new(self.shared.registry.clone(), view, onlooker)))
-    }
-
-    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Err(TargetError::unsupported(
-            "SQLite has no wait events: it runs inside the driving process, where sessions are timed",
-        ))
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        Ok(None)
     }
 }

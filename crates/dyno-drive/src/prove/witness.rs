@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dialect, Done, DropItem, Duplex, ErrorClass,
-    Extra, Holder, Instance, Interrupter, Kind, LoadOptions, LoadReport, Lock, Observer, Op, OpError, Place,
-    Progress, Reporter, Request, RowVersion, Sampler, ServerLife, Session, SessionSetup, SliceDone, Slices,
-    Slot, Target, TargetError, Value,
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, Done, DropItem, Duplex,
+    ErrorClass, Extra, Holder, Instance, Interrupter, Kind, LoadOptions, LoadReport, Lock, Observer, Op,
+    OpError, Place, Progress, Proof, Reporter, Request, RowVersion, Sampler, ServerLife, Session,
+    SessionSetup, SliceDone, Slices, Slot, Target, TargetError, Value,
 };
 use dyno_plan::{Awr, Bytes, Commit, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Identity};
@@ -144,14 +144,54 @@ impl Target for Witness {
     fn identify(&self) -> Result<Identity, TargetError> {
         self.inner.identify()
     }
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        self.inner.block_size(wish)
-    }
     fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
         self.inner.preflight(plan)
     }
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
         self.inner.lock(holder, claim)
+    }
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        self.inner.reads_only()
+    }
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        self.inner.instance()
+    }
+    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
+        self.inner.stuck()
+    }
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
+        lock(&self.book.under_way).insert(setup.number, Arc::clone(&under_way));
+        let blocks = setup.blocks.as_ref().expect("what is proved is the classic method");
+        let drive = if setup.slices { Drive::Server } else { Drive::Client };
+        Ok(Box::new(WitnessedSession {
+            inner: self.inner.session(setup)?,
+            prepared: Prepared::new(self.inner.as_ref(), blocks, drive, setup.commit)?,
+            home: blocks.schema,
+            book: Arc::clone(&self.book),
+            under_way,
+        }))
+    }
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+    fn within(&self, body: &mut dyn FnMut()) {
+        self.inner.within(body);
+    }
+    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        self.inner.observer(spec)
+    }
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        self.inner.sampler()
+    }
+    fn reporter(&self, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        self.inner.reporter(awr)
+    }
+}
+
+impl Dataset for Witness {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        self.inner.block_size(wish)
     }
     fn survey(&self) -> Result<DataState, TargetError> {
         self.inner.survey()
@@ -177,21 +217,6 @@ impl Target for Witness {
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
         self.inner.drop_all()
     }
-    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        self.inner.versions(spec, visit)
-    }
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.inner.life()
-    }
-    fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.inner.reads_only()
-    }
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
-        self.inner.instance()
-    }
-    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
-        self.inner.stuck()
-    }
     fn extras(&self) -> Extra {
         self.inner.extras()
     }
@@ -207,36 +232,17 @@ impl Target for Witness {
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
         self.inner.note_deletions(rows)
     }
-    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
-        lock(&self.book.under_way).insert(setup.number, Arc::clone(&under_way));
-        let blocks = setup.blocks.as_ref().expect("what is proved is the classic method");
-        let drive = if setup.slices { Drive::Server } else { Drive::Client };
-        Ok(Box::new(WitnessedSession {
-            inner: self.inner.session(setup)?,
-            prepared: Prepared::new(self.inner.as_ref(), blocks, drive, setup.commit)?,
-            home: blocks.schema,
-            book: Arc::clone(&self.book),
-            under_way,
-        }))
-    }
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
-    }
     fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
         self.inner.blocks(blocks, commit)
     }
-    fn within(&self, body: &mut dyn FnMut()) {
-        self.inner.within(body);
+}
+
+impl Proof for Witness {
+    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        self.inner.versions(spec, visit)
     }
-    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        self.inner.observer(spec)
-    }
-    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        self.inner.sampler()
-    }
-    fn reporter(&self, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        self.inner.reporter(awr)
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        self.inner.life()
     }
 }
 

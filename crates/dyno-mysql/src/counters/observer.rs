@@ -16,7 +16,7 @@ use super::portable::{Facts, fill};
 use super::shape;
 use super::sources::{ALL, OF_PERFORMANCE_SCHEMA, RESTLESS, STATUS, Source, TABLES};
 use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::target::{Counting, Observer};
+use dyno_engine::observer::{Counting, Observer};
 
 /// Reads counters of one server.
 pub(crate) struct MyObserver {

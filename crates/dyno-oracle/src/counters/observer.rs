@@ -14,7 +14,7 @@ use super::portable::{Facts, fill};
 use super::sources::{STATISTICS, Source, Surroundings, granted_name};
 use super::standing;
 use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::target::{Counting, Observer};
+use dyno_engine::observer::{Counting, Observer};
 
 /// Reads counters of one database.
 pub(crate) struct OraObserver {

@@ -15,7 +15,7 @@ use super::parts::{Part, parts, statement};
 use super::portable::{Facts, fill};
 use super::{OBSERVER_SETTINGS, flush_sql};
 use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::target::{Counting, Observer};
+use dyno_engine::observer::{Counting, Observer};
 
 /// The part that reads settings, and the row that says when the server has loaded them.
 const SETTINGS: &str = "settings";

@@ -16,7 +16,7 @@ use dyno_record::{Counter, Snapshot};
 
 use super::vfs::{self, FileKind, FileStats, KindSum, RequestSum};
 use dyno_engine::error::TargetError;
-use dyno_engine::target::{Counting, Observer};
+use dyno_engine::observer::{Counting, Observer};
 pub(super) use shape::Onlooker;
 pub(super) use slot::{Committed, Counts, Publisher, Registry};
 

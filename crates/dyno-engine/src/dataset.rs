@@ -1,0 +1,97 @@
+//! The test data on a target: made, looked at, and removed.
+
+use dyno_plan::{Bytes, Commit, DataSpec};
+
+use crate::blocks::{Blocks, BlocksSql, Extra};
+use crate::error::TargetError;
+use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+
+/// A target as far as it holds test data.
+pub trait Dataset: Send + Sync {
+    /// The block size that data would be loaded with: the wish if the engine can choose, else its own.
+    ///
+    /// # Errors
+    /// It cannot be reached, or the wish cannot be met.
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError>;
+
+    /// What it holds of Dyno's.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its metadata cannot be read.
+    fn survey(&self) -> Result<DataState, TargetError>;
+
+    /// Whether the data of `spec`, which [`Dataset::survey`] found, is still what was loaded, or what Dyno's own updates
+    /// made of it: by what can be seen without reading it all, and a sample of rows that `seed` chooses. What it costs
+    /// does not grow with the data; what is wrong with a few rows only may be missed. What it returns is something that own
+    /// updates made of the data, and that figures depend on.
+    ///
+    /// # Errors
+    /// [`crate::TargetErrorKind::Data`] says what is wrong; else it cannot be reached.
+    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError>;
+
+    /// Creates, fills and verifies the data. The same spec already there is recognised; a partial load of the same spec
+    /// is resumed; another spec is refused unless `options.replace`.
+    ///
+    /// # Errors
+    /// As [`crate::TargetErrorKind`] says; after `Cancelled` or any failure the next call finds [`DataState::Partial`].
+    fn load(
+        &self,
+        spec: &DataSpec,
+        options: &LoadOptions,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<LoadReport, TargetError>;
+
+    /// What [`Dataset::drop_all`] would remove.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its metadata cannot be read.
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError>;
+
+    /// What lies where Dyno keeps its own and is not Dyno's: [`Dataset::drop_all`] leaves it, and users are told.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its metadata cannot be read.
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError>;
+
+    /// Removes exactly what Dyno created, as its own metadata lists it; returns what was removed.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError>;
+
+    /// What its sessions can do beside the common operations, on either drive.
+    fn extras(&self) -> Extra;
+
+    /// Rows that sessions have inserted and not deleted: those above the keys of `spec`.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError>;
+
+    /// The block of each of these rows, in words that are the same for the same block; `None` where a row's key decides where it
+    /// lies, so that a row with the key of a deleted one takes its place.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError>;
+
+    /// Deletes the rows that [`Dataset::own_rows`] counts; returns how many they were.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError>;
+
+    /// Notes that sessions of a run have deleted `rows` rows of their own, where [`Dataset::spot_check`] looks at what was
+    /// deleted.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses; more is then looked at than need be.
+    fn note_deletions(&self, rows: u64) -> Result<(), TargetError>;
+
+    /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
+    ///
+    /// # Errors
+    /// The data cannot be on this target.
+    fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError>;
+}
