@@ -1,6 +1,6 @@
--- Does operations of several classes in their order, updates as in slice_update_lite.
+-- Does operations of several classes in their order, updates as in slice_update_{redo}.
 -- Kinds: 0 select, 1 lookup, 2 scan, 3 update.
-CREATE OR REPLACE PROCEDURE dyno.slice_mixed_lite_{n}(
+CREATE OR REPLACE PROCEDURE dyno.slice_mixed_{redo}_{n}(
     kinds int2[], firsts int8[], numbers int8[], work_unit int8, prefix text, tails text[],
     INOUT selected int8, INOUT looked_up int8, INOUT scanned int8, INOUT updated int8, INOUT commits int8
 ) LANGUAGE plpgsql AS $slice$
@@ -11,8 +11,7 @@ DECLARE
     value text;
     turn int8;
     stamp text;
-    value_2 text;
-    value_20 text;
+    {declare}
 BEGIN
     FOR i IN 1 .. cardinality(kinds) LOOP
         kind := kinds[i];
@@ -32,9 +31,8 @@ BEGIN
         ELSE
             turn := numbers[i] % 18;
             stamp := prefix || lpad(to_hex(numbers[i]), 16, '0');
-            value_2 := stamp || tails[1];
-            value_20 := lpad(to_hex(hashtextextended(stamp, 20)), 16, '0') || tails[(turn + 20) % 18 + 2];
-            UPDATE dyno.rows_{n} SET ver = ver + 1, c2 = value_2, c20 = value_20
+            {assign}
+            UPDATE dyno.rows_{n} SET ver = ver + 1, {set}
                 WHERE custid BETWEEN first_key AND first_key + work_unit - 1;
             GET DIAGNOSTICS counted = ROW_COUNT;
             COMMIT;
