@@ -2,8 +2,8 @@
 //!
 //! Two runs on one target measure each other, and a load under a run spoils both; neither shows in either's own figures.
 //! So whoever changes or measures takes a lock that lies in the target itself, where every other Dyno finds it whatever
-//! host it runs on. It is advisory: it binds Dynos, not others. It belongs to a process, not to a file's contents: it
-//! ends with the process, however that ends, and nothing is ever left to be cleared by hand.
+//! host it runs on. It is advisory: it binds Dynos, not others. It belongs to one command, of which a process may lead several:
+//! it ends with that, or with its process, however that ends, and nothing is ever left to be cleared by hand.
 //!
 //! Beside it lies the lock of the server: redo, writes, checkpoints and CPU are counted for all its databases together, so
 //! two Dynos on two databases of one server measure each other as well. Who takes the target's lock takes the server's
@@ -12,6 +12,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{TargetError, TargetErrorKind};
 
@@ -60,23 +61,27 @@ pub struct Holder {
     pub host: String,
     /// Its process number there.
     pub pid: u32,
+    /// Which of its process's commands it is, from 1.
+    pub command: u32,
     /// Since when it holds the lock: RFC 3339 in UTC, to the second, by its own host's clock.
     pub since: String,
 }
 
 impl Holder {
-    /// This process, from now on.
+    /// A command of this process, another one with each call, from now on.
     pub fn this_process(work: Work) -> Self {
+        static COMMANDS: AtomicU32 = AtomicU32::new(1);
         let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let host: String = name.trim().split('.').next().unwrap_or_default().to_owned();
         let now = dyno_record::now_rfc3339();
         let since = format!("{}Z", now.split('.').next().unwrap_or_default());
-        Self { work, host: plain(&host), pid: std::process::id(), since }
+        let command = COMMANDS.fetch_add(1, Ordering::Relaxed);
+        Self { work, host: plain(&host), pid: std::process::id(), command, since }
     }
 
     /// As one word after the other, the host last, so that what cuts the text off cuts only the host's name.
     pub fn encode(&self) -> String {
-        format!("{} {} {}@{}", self.work.name(), self.since, self.pid, self.host)
+        format!("{} {} {}.{}@{}", self.work.name(), self.since, self.pid, self.command, self.host)
     }
 
     /// Reads what [`Holder::encode`] wrote; more words behind it are somebody else's.
@@ -85,8 +90,10 @@ impl Holder {
         let name = words.next()?;
         let work = Work::ALL.into_iter().find(|work| work.name() == name)?;
         let since = words.next()?.to_owned();
-        let (pid, host) = words.next()?.split_once('@')?;
-        Some(Self { work, host: host.to_owned(), pid: pid.parse().ok()?, since })
+        let (number, host) = words.next()?.split_once('@')?;
+        let (pid, command) = number.split_once('.')?;
+        let (pid, command) = (pid.parse().ok()?, command.parse().ok()?);
+        Some(Self { work, host: host.to_owned(), pid, command, since })
     }
 }
 
@@ -98,7 +105,7 @@ fn plain(host: &str) -> String {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { work, host, pid, since } = self;
+        let Self { work, host, pid, since, .. } = self;
         write!(f, "dyno {} on host {host}, process {pid}, since {since}", work.name())
     }
 }
@@ -199,6 +206,13 @@ mod tests {
     }
 
     #[test]
+    fn two_commands_of_one_process_are_two_holders() {
+        let (one, other) = (Holder::this_process(Work::Run), Holder::this_process(Work::Run));
+        assert_eq!(one.pid, other.pid);
+        assert_ne!(Holder::decode(&one.encode()), Holder::decode(&other.encode()));
+    }
+
+    #[test]
     fn a_name_that_is_cut_off_still_says_who_it_is() {
         let holder = Holder { host: "h".repeat(80), ..Holder::this_process(Work::Load) };
         let cut: String = format!("dyno lock {}", holder.encode()).chars().take(63).collect();
@@ -209,7 +223,8 @@ mod tests {
 
     #[test]
     fn what_is_no_holder_is_not_taken_for_one() {
-        for text in ["", "run", "run now 1", "walk now 1@h", "run now x@h", "run now 1@"] {
+        for text in ["", "run", "run now 1", "walk now 1.1@h", "run now x.1@h", "run now 1@h", "run now 1.1@"]
+        {
             assert!(Holder::decode(text).is_none_or(|holder| holder.host.is_empty()), "{text}");
         }
     }

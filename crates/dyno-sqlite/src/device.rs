@@ -57,7 +57,8 @@ fn leave(folder: &Path, device: u64, holder: &Holder) -> Option<Mark> {
     let moment = holder.since.replace(':', "");
     // Processes of two containers may have one number: each takes the first name that nobody has.
     for number in 0..16 {
-        let path = folder.join(format!("{}{}-{moment}-{number}", prefix(device), holder.pid));
+        let path =
+            folder.join(format!("{}{}-{}-{moment}-{number}", prefix(device), holder.pid, holder.command));
         // A name that is there already, be it a link, is never followed.
         let made = OpenOptions::new()
             .write(true)
@@ -121,7 +122,8 @@ mod tests {
     #[test]
     fn two_on_one_device_see_each_other_and_leave_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let (one, two) = (holder(1), holder(2));
+        // Two commands of one process are two, as those of two processes are.
+        let (one, two) = (holder(1), holder(1));
         let first = leave(folder.path(), 7, &one).unwrap();
         assert_eq!(others_in(folder.path(), 7, &one), []);
         let second = leave(folder.path(), 7, &two).unwrap();
@@ -148,7 +150,8 @@ mod tests {
     fn a_link_in_the_place_of_a_file_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let own = Holder::this_process(Work::Run);
-        let name = |number| format!("{}{}-{}-{number}", prefix(7), own.pid, own.since.replace(':', ""));
+        let since = own.since.replace(':', "");
+        let name = |number| format!("{}{}-{}-{since}-{number}", prefix(7), own.pid, own.command);
         let aim = folder.path().join("aim");
         std::os::unix::fs::symlink(&aim, folder.path().join(name(0))).unwrap();
         let mark = leave(folder.path(), 7, &own).unwrap();

@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a.db-dyno"), "run 2026-01-01T00:00:00Z 1@h\n").unwrap();
+        std::fs::write(folder.path().join("a.db-dyno"), "run 2026-01-01T00:00:00Z 1.1@h\n").unwrap();
         let lock = take(&folder.path().join("a.db"), &Holder::this_process(Work::Run), Claim::Alone).unwrap();
         let text = std::fs::read_to_string(folder.path().join("a.db-dyno")).unwrap();
         assert_eq!(Holder::decode(&text).unwrap().pid, std::process::id());
