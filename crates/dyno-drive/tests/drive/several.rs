@@ -10,6 +10,8 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Counter, Metric, RunRecord, Status};
 use dyno_workload::ClassId;
 
+use crate::scene::work_a_little;
+
 fn plan(sessions: u32, weights: &[u32]) -> Plan {
     serde_json::from_value(serde_json::json!({
         "version": 1,
@@ -25,8 +27,7 @@ fn plan(sessions: u32, weights: &[u32]) -> Plan {
 }
 
 fn scripted(script: Arc<Script>) -> Arc<ScriptedTarget> {
-    // Some time must pass in every operation, or a test would count millions.
-    Arc::new(ScriptedTarget::new(script, Arc::new(|_| std::thread::yield_now())))
+    Arc::new(ScriptedTarget::new(script, Arc::new(|_| work_a_little())))
 }
 
 fn aim(target: &Arc<ScriptedTarget>) -> Aim {
