@@ -40,6 +40,8 @@ bench-%: build bench-programs
 # One build compiles, lints and documents the workspace (scripts/rustc.sh); what `make check` and `make unit` do one after the other
 # would compile everything three times. Servers are fetched beside it.
 test: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/scripts/rustc.sh
+# As cargo-clippy hands its arguments to its driver.
+test: export CLIPPY_ARGS = -Dwarnings__CLIPPY_HACKERY__
 test: format
 	$(MAKE) testbeds & python3 scripts/tests.py --build; built=$$?; wait $$! && exit $$built
 	$(MAKE) unit

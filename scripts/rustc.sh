@@ -3,8 +3,8 @@
 # one build. `cargo clippy` and `cargo doc` would read everything, third-party crates too, for a second and a third time.
 set -eu
 
-# As cargo-clippy hands its arguments to its driver.
-export CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
+# Cargo builds anew what was built with other CLIPPY_ARGS than cargo itself sees, so they are in its environment already.
+: "${CLIPPY_ARGS:?is to be set for cargo, as the Makefile does}"
 clippy-driver "$@"
 
 # Libraries and programs are documented as `cargo doc --no-deps` does it; tests, examples and questions to the compiler are not.
