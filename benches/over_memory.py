@@ -46,7 +46,7 @@ def main():
                 # Dyno's first record says which device holds the data.
                 if not hasattr(dyno, "device"):
                     record, _ = dyno.run(run__time="1s")
-                    dyno.device = record["host"]["facts"]["place.data.device"]
+                    dyno.device = record["hosts"][0]["facts"]["place.data.device"]
                 done = pairs.interleave(report.pairs(), ours, theirs)
                 ratio = done.ratio(lambda side: side[0])
                 own, peer = (done.of(side, lambda figures: figures[0]) for side in (0, 1))
@@ -63,8 +63,8 @@ def main():
 
 def device_reads(record):
     """Reads of the data's device inside the window."""
-    device = record["host"]["facts"]["place.data.device"]
-    return record["host_counters"][f"device.{device}.reads"]
+    device = record["hosts"][0]["facts"]["place.data.device"]
+    return record["hosts"][0]["counters"][f"device.{device}.reads"]
 
 
 def reads_of_disk(device):

@@ -201,7 +201,7 @@ fn of_plan(record: &RunRecord, put: Put<'_>) {
 }
 
 fn of_host(record: &RunRecord, put: Put<'_>) {
-    let host = &record.host;
+    let host = record.host();
     put(Area::Kernel, "kernel", host.kernel.clone());
     put(Area::Kernel, "operating system", host.os.clone());
     put(Area::Hardware, "host", host.name.clone());
@@ -255,8 +255,8 @@ mod tests {
         let mut b = a.clone();
         b.id = "20260322-142501-7f3a".into();
         b.started_at = "2026-03-22T14:25:01Z".into();
-        b.host.facts.insert("boot_id".into(), "another".into());
-        b.host.facts.insert("huge_pages.free".into(), "17".into());
+        b.hosts[0].facts.insert("boot_id".into(), "another".into());
+        b.hosts[0].facts.insert("huge_pages.free".into(), "17".into());
         b.targets[0].identity.settings.insert("data_directory".into(), "/tmp/x/1".into());
         b.targets[0].identity.settings.insert("stats_temp".into(), "/tmp/x/2".into());
         assert_eq!(differ(&[&a], &[&b]), []);
@@ -270,9 +270,9 @@ mod tests {
         b.targets[0].identity.settings.insert("shared_buffers".into(), "4GB".into());
         b.targets[0].identity.settings.insert("fsync".into(), "off".into());
         b.plan.workload.work_unit = 128;
-        b.host.kernel = "Linux 6.8.0 x86_64".into();
-        b.host.mounts.insert("/data".into(), "/dev/vda1 xfs rw,noatime".into());
-        b.host.facts.insert("sysctl.vm.swappiness".into(), "1".into());
+        b.hosts[0].kernel = "Linux 6.8.0 x86_64".into();
+        b.hosts[0].mounts.insert("/data".into(), "/dev/vda1 xfs rw,noatime".into());
+        b.hosts[0].facts.insert("sysctl.vm.swappiness".into(), "1".into());
         let differences = differ(&[&a], &[&b]);
         assert_eq!(
             names(&differences),

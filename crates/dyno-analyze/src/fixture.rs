@@ -12,8 +12,8 @@ use dyno_plan::{
 };
 use dyno_record::window::Whole;
 use dyno_record::{
-    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, HostFacts, Identity,
-    Metric, OpStats, Requests, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Share,
+    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, Host, Identity, Metric,
+    OpStats, Requests, Role, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Share,
     Status, TableCounters, TargetFacts, Touch, Transactions, Unit, WaitTime, Waits, Window,
 };
 
@@ -218,10 +218,10 @@ fn series() -> Series {
     Series { interval_s: 1.0, points: (0..SECONDS).map(point).collect(), full: None }
 }
 
-fn host() -> HostFacts {
-    HostFacts {
+fn host(block_size: u64) -> Host {
+    Host {
         name: "db1".into(),
-        role: "client and database".into(),
+        roles: [Role::Driver, Role::Database].into(),
         kernel: "Linux 6.1.0 x86_64".into(),
         os: "Debian GNU/Linux 12 (bookworm)".into(),
         cpu_model: "A Processor @ 2.10GHz".into(),
@@ -234,6 +234,19 @@ fn host() -> HostFacts {
             ("sysctl.vm.swappiness".into(), "60".into()),
         ]),
         mounts: BTreeMap::from([("/data".into(), "/dev/vda1 ext4 rw,relatime".into())]),
+        counters: BTreeMap::from([
+            ("device.vda.reads".into(), 20_100.0),
+            ("device.vda.read_bytes".into(), 20_100.0 * block_size as f64),
+            ("process.cpu_s".into(), 0.9),
+            ("own.cpu_s".into(), 0.9),
+            ("server.cpu_s".into(), 5.1),
+            ("kernel.cpu_s".into(), 0.1),
+            ("others.cpu_s".into(), 0.3),
+            ("others.sshd.cpu_s".into(), 0.2),
+            ("processors.capacity_s".into(), 40.0),
+            ("processors.busy_s".into(), 6.4),
+            ("processors.steal_s".into(), 0.0),
+        ]),
     }
 }
 
@@ -320,7 +333,7 @@ fn record(
             data_note: None,
             own: None,
         }],
-        host: host(),
+        hosts: vec![host(block_size)],
         gate: Gate {
             sessions: SESSIONS,
             skew_us_max: 140.0,
@@ -350,19 +363,6 @@ fn record(
         metrics: metrics(),
         counters: in_window,
         whole: Some(whole(in_whole)),
-        host_counters: BTreeMap::from([
-            ("device.vda.reads".into(), 20_100.0),
-            ("device.vda.read_bytes".into(), 20_100.0 * block_size as f64),
-            ("process.cpu_s".into(), 0.9),
-            ("own.cpu_s".into(), 0.9),
-            ("server.cpu_s".into(), 5.1),
-            ("kernel.cpu_s".into(), 0.1),
-            ("others.cpu_s".into(), 0.3),
-            ("others.sshd.cpu_s".into(), 0.2),
-            ("processors.capacity_s".into(), 40.0),
-            ("processors.busy_s".into(), 6.4),
-            ("processors.steal_s".into(), 0.0),
-        ]),
         waits: Waits::Sampled {
             samples: 100,
             asked_per_s: 10.0,

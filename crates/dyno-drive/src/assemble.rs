@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    HostFacts, OwnPart, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window, place_of_target,
+    Host, OwnPart, Role, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window, place_of_target,
     window::Counted,
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn record(
         })
         .collect();
     let mut facts: Vec<TargetFacts> = job.targets.iter().map(target_facts).collect();
-    let host = host_facts(job);
+    let mut host = host(job);
     let (mut whole, mut host_counters) = match job.is_several() {
         true => {
             let total = total(job, measured, recorders, &parts, &host);
@@ -53,6 +53,7 @@ pub(crate) fn record(
         }
     };
     measured.processors.note(&mut whole.metrics, &mut host_counters);
+    host.counters = host_counters;
     RunRecord {
         schema_version: SCHEMA_VERSION,
         id: job.run_id.clone(),
@@ -68,7 +69,7 @@ pub(crate) fn record(
         plan: Plan::clone(job.plan),
         part_of: None,
         targets: facts,
-        host,
+        hosts: vec![host],
         gate: whole.gate,
         window: whole.window,
         classes: job.classes().of_operations().to_vec(),
@@ -76,7 +77,6 @@ pub(crate) fn record(
         metrics: whole.metrics,
         counters: whole.counters,
         whole: whole.whole,
-        host_counters,
         waits: whole.waits,
         series: whole_series,
         errors: whole.errors,
@@ -102,7 +102,7 @@ fn total(
     measured: &Measured,
     recorders: &[Recorder],
     parts: &[OwnPart],
-    host: &HostFacts,
+    host: &Host,
 ) -> (OwnPart, std::collections::BTreeMap<String, f64>) {
     let all: Vec<&Recorder> = recorders.iter().collect();
     let window = total_window(&all, parts);
@@ -194,7 +194,7 @@ fn total_unsure(windows: &[&Window]) -> Option<(Counted, Counted)> {
 }
 
 /// Whether the data of all targets is on the same device.
-fn is_one_device(job: &Job<'_>, host: &HostFacts) -> bool {
+fn is_one_device(job: &Job<'_>, host: &Host) -> bool {
     let device = |at: usize| host.facts.get(&format!("place.{}.device", place_of_target(at + 1, "data")));
     let devices: BTreeSet<Option<&String>> = (0..job.targets.len()).map(device).collect();
     devices.len() == 1 && !devices.contains(&None)
@@ -251,8 +251,8 @@ fn series_seconds(measured: &Measured, recorders: &[&Recorder]) -> f64 {
     }
 }
 
-/// Facts about this machine; where there are several targets, their places are named after them.
-fn host_facts(job: &Job<'_>) -> HostFacts {
+/// This machine; where there are several targets, their places are named after them.
+fn host(job: &Job<'_>) -> Host {
     let named = job.targets.iter().enumerate().flat_map(|(at, aim)| {
         let name = move |place: &String| match job.is_several() {
             true => place_of_target(at + 1, place),
@@ -262,12 +262,9 @@ fn host_facts(job: &Job<'_>) -> HostFacts {
     });
     let named: Vec<_> = named.collect();
     let paths: Vec<_> = named.iter().map(|(name, path)| (name.as_str(), *path)).collect();
-    let mut facts = dyno_host::facts(&paths);
-    let here = job.targets.iter().filter(|aim| aim.identity.same_host).count();
-    facts.role = match (here, job.targets.len()) {
-        (here, all) if here == all => "client and database".to_owned(),
-        (0, _) => "client only: the database runs on another host, or it cannot be told".to_owned(),
-        (here, all) => format!("client and {here} of {all} databases: the others run on other hosts"),
-    };
-    facts
+    let mut roles = BTreeSet::from([Role::Driver]);
+    if job.targets.iter().any(|aim| aim.identity.same_host) {
+        roles.insert(Role::Database);
+    }
+    Host { roles, ..dyno_host::facts(&paths) }
 }

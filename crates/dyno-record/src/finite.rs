@@ -225,7 +225,7 @@ mod tests {
         let record = sample::full();
         assert!(is_finite(&record));
         let mut broken = record.clone();
-        broken.host_counters.insert("x".into(), f64::NAN);
+        broken.hosts[0].counters.insert("x".into(), f64::NAN);
         assert!(!is_finite(&broken));
         let mut broken = record;
         broken.window.as_mut().unwrap().seconds = f64::NEG_INFINITY;

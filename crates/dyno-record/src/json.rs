@@ -118,7 +118,9 @@ impl RunRecord {
     fn with_finite_figures(&self) -> Self {
         let mut record = self.clone();
         finite_metrics(&mut record.metrics);
-        record.host_counters.retain(|_, value| value.is_finite());
+        for host in &mut record.hosts {
+            host.counters.retain(|_, value| value.is_finite());
+        }
         record.counters.native.retain(|_, value| value.is_finite());
         if let Some(whole) = &mut record.whole {
             whole.counters.native.retain(|_, value| value.is_finite());
@@ -177,12 +179,12 @@ mod tests {
         let mut record = sample::full();
         let value = Metric::Value { value: f64::NAN, unit: crate::Unit::Percent };
         record.metrics.insert("buffer_hit_pct".into(), value);
-        record.host_counters.insert("device.vda.read_latency_us".into(), f64::INFINITY);
+        record.hosts[0].counters.insert("device.vda.read_latency_us".into(), f64::INFINITY);
         let back = RunRecord::from_json(&record.to_json().unwrap()).unwrap();
         assert!(
             matches!(&back.metrics["buffer_hit_pct"], Metric::Absent { absent } if absent.contains("finite"))
         );
-        assert!(!back.host_counters.contains_key("device.vda.read_latency_us"));
+        assert!(!back.hosts[0].counters.contains_key("device.vda.read_latency_us"));
         assert_eq!(back.ops, record.ops);
     }
 
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn a_record_of_a_known_plan_is_written_as_any_other() {
         let mut broken = sample::full();
-        broken.host_counters.insert("x".into(), f64::NAN);
+        broken.hosts[0].counters.insert("x".into(), f64::NAN);
         for record in [sample::full(), sample::minimal(), broken] {
             assert_eq!(record.to_json_of_known_plan().unwrap(), record.to_json().unwrap());
         }
@@ -243,10 +245,10 @@ mod tests {
         fn every_finite_number_comes_back_to_the_bit(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             prop_assume!(value.is_finite());
-            let mut record = sample::minimal();
-            record.host_counters.insert("x".into(), value);
+            let mut record = sample::full();
+            record.hosts[0].counters.insert("x".into(), value);
             let back = RunRecord::from_json(&record.to_json().unwrap()).unwrap();
-            prop_assert_eq!(back.host_counters["x"].to_bits(), value.to_bits());
+            prop_assert_eq!(back.hosts[0].counters["x"].to_bits(), value.to_bits());
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod class;
 pub mod counter;
 pub mod counting;
 mod finite;
+pub mod host;
 pub mod id;
 pub mod imported;
 pub mod json;
@@ -38,6 +39,7 @@ pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Sna
 pub use counting::{
     CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
 };
+pub use host::{Host, Role};
 pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};
 pub use imported::Imported;
 pub use json::{RECORD_BYTES_MAX, RecordError};
@@ -46,7 +48,7 @@ pub use metric::{Metric, Unit};
 pub use ops::{ErrorTally, OpStats};
 pub use own::OwnPart;
 pub use part::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
-pub use platform::{Advice, HostFacts, Identity, ServerProcesses, Severity, TargetFacts};
+pub use platform::{Advice, Identity, ServerProcesses, Severity, TargetFacts};
 pub use record::{RunRecord, SCHEMA_VERSION, Status};
 pub use reported::{Reported, ReportedEvent, ReportedLoad};
 pub use repository::{

@@ -36,7 +36,7 @@ pub struct OwnPart {
     /// Its counters over its sessions' whole life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<Whole>,
-    /// Counters of the devices that hold its data, where it runs on this machine: `device.vda.reads`.
+    /// Counters of the devices that hold its data, where it runs on the driving host: `device.vda.reads`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host_counters: BTreeMap<String, f64>,
     /// What its sessions waited for.

@@ -1,4 +1,4 @@
-//! The platform under test, as records describe it: the target and the host.
+//! The databases under test, as records describe them.
 
 use std::collections::BTreeMap;
 
@@ -111,31 +111,4 @@ pub struct Advice {
     pub found: String,
     /// What to do about it, a command where there is one; empty when all is well.
     pub way_out: String,
-}
-
-/// Facts about the machine that drove the run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct HostFacts {
-    /// The machine's name.
-    pub name: String,
-    /// Of which part the host's figures speak: `client and database` or `client only`.
-    pub role: String,
-    /// Operating system and kernel: `Linux 6.1.0 x86_64`.
-    pub kernel: String,
-    /// Distribution: `Debian GNU/Linux 12 (bookworm)`.
-    pub os: String,
-    /// CPU model.
-    pub cpu_model: String,
-    /// CPUs that are online.
-    pub cpus: u32,
-    /// CPUs that this process may use.
-    pub cpus_allowed: u32,
-    /// NUMA nodes.
-    pub numa_nodes: u32,
-    /// Memory in bytes.
-    pub memory_bytes: u64,
-    /// Further facts, dotted names: `huge_pages.total`, `sysctl.vm.swappiness`, `device.vda.scheduler`, `cgroup.memory.max`.
-    pub facts: BTreeMap<String, String>,
-    /// Mounts of data, redo and repository: path → `device fstype options`.
-    pub mounts: BTreeMap<String, String>,
 }

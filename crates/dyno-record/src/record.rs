@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::audit::AuditCheck;
 use crate::class::{ALL, COMMIT, Class, SLICE};
 use crate::counter::Counters;
+use crate::host::Host;
 use crate::id::RunId;
 use crate::imported::Imported;
 use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::part::PartOf;
-use crate::platform::{HostFacts, TargetFacts};
+use crate::platform::TargetFacts;
 use crate::series::Series;
 use crate::waits::Waits;
 use crate::whose::Whose;
@@ -147,8 +148,8 @@ pub struct RunRecord {
     pub part_of: Option<PartOf>,
     /// The databases.
     pub targets: Vec<TargetFacts>,
-    /// The machine that drove it.
-    pub host: HostFacts,
+    /// The machines: the one that drove it, and those of its databases as far as they are known.
+    pub hosts: Vec<Host>,
     /// The common start.
     pub gate: Gate,
     /// The measured interval; absent when the run ended before one began.
@@ -168,8 +169,6 @@ pub struct RunRecord {
     /// and what the sessions did in it; every operation is in both, so they can be compared to the unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<Whole>,
-    /// Host counters over the window by name: `cpu.user_s`, `device.vda.reads`.
-    pub host_counters: BTreeMap<String, f64>,
     /// What sessions waited for.
     pub waits: Waits,
     /// The window interval by interval.

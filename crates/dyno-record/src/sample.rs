@@ -35,7 +35,7 @@ pub(crate) fn minimal() -> RunRecord {
         plan: plan(),
         part_of: None,
         targets: vec![],
-        host: HostFacts::default(),
+        hosts: vec![],
         gate: Gate::default(),
         window: None,
         classes: vec![],
@@ -43,7 +43,6 @@ pub(crate) fn minimal() -> RunRecord {
         metrics: BTreeMap::new(),
         counters: Counters::default(),
         whole: None,
-        host_counters: BTreeMap::new(),
         waits: Waits::Absent { absent: "the run ended before any was sampled".into() },
         series: Series::default(),
         errors: vec![],
@@ -158,19 +157,20 @@ pub(crate) fn full() -> RunRecord {
         variant: Some("ext4".into()),
         tags: vec!["nightly".into()],
         targets: vec![target()],
-        host: HostFacts {
+        hosts: vec![Host {
             name: "db1".into(),
+            roles: [Role::Driver, Role::Database].into(),
             cpus: 2,
             mounts: BTreeMap::from([("data".into(), "/dev/vda ext4 rw,relatime".into())]),
-            ..HostFacts::default()
-        },
+            counters: BTreeMap::from([("cpu.busy_pct".to_owned(), 87.125)]),
+            ..Host::default()
+        }],
         gate: Gate { sessions: 8, skew_us_max: 41.5, connect_s: 0.02, threads: 8, placement: None },
         window: Some(Window { seconds: 10.000_123, late_us_max: Some(3.0), ..Window::default() }),
         ops: BTreeMap::from([("all".to_owned(), all.clone()), ("select".to_owned(), all)]),
         metrics,
         counters: counters(),
         whole: Some(window::Whole { commits: 6_400, counters: counters(), ..window::Whole::default() }),
-        host_counters: BTreeMap::from([("cpu.busy_pct".to_owned(), 87.125)]),
         waits: Waits::Sampled {
             samples: 100,
             asked_per_s: 10.0,
@@ -226,7 +226,7 @@ pub(crate) fn several() -> RunRecord {
         TargetFacts { own: Some(Box::new(own(5, None))), ..target() },
         TargetFacts { url: urls[1].into(), own: Some(Box::new(standby)), ..target() },
     ];
-    record.host.facts = BTreeMap::from([
+    record.hosts[0].facts = BTreeMap::from([
         ("place.target_1.data.device".to_owned(), "vda".to_owned()),
         ("place.target_2.data.device".to_owned(), "vdb".to_owned()),
         ("sysctl.vm.swappiness".to_owned(), "60".to_owned()),

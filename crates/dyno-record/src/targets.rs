@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::host::{Host, Role};
+use crate::own::OwnPart;
+use crate::platform::TargetFacts;
 use crate::record::RunRecord;
 
 /// Where the data of the target with this number (from 1) lies, as a name of places in facts about the host: `target_2.data`.
@@ -39,8 +42,7 @@ impl RunRecord {
                 .filter(|class| !class.share.of_reads)
                 .for_each(|class| class.share.percent = Some(0));
         }
-        let mut host = self.host.clone();
-        host.facts = self.facts_of_target(at + 1);
+        let hosts = self.hosts.iter().map(|host| of_target(host, at + 1, &target, own)).collect();
         Some(Self {
             schema_version: self.schema_version,
             id: format!("{}/{}", self.id, at + 1),
@@ -56,7 +58,7 @@ impl RunRecord {
             plan,
             part_of: self.part_of.clone(),
             targets: vec![target],
-            host,
+            hosts,
             gate: own.gate.clone(),
             window: own.window.clone(),
             classes,
@@ -64,7 +66,6 @@ impl RunRecord {
             metrics: own.metrics.clone(),
             counters: own.counters.clone(),
             whole: own.whole.clone(),
-            host_counters: own.host_counters.clone(),
             waits: own.waits.clone(),
             series: own.series.clone(),
             errors: own.errors.clone(),
@@ -72,20 +73,33 @@ impl RunRecord {
             audit: own.audit.clone(),
         })
     }
+}
 
-    /// Facts about the host with those of this target's places as if it were the only one.
-    fn facts_of_target(&self, number: usize) -> BTreeMap<String, String> {
-        let own = format!("place.{}", place_of_target(number, ""));
-        let facts = self.host.facts.iter().filter_map(|(name, value)| {
-            let name = match name.strip_prefix(&own) {
-                Some(rest) => format!("place.{rest}"),
-                None if name.starts_with("place.target_") => return None,
-                None => name.clone(),
-            };
-            Some((name, value.clone()))
-        });
-        facts.collect()
+/// The host as if the target with this number were the only one: the facts and counters of its own places.
+fn of_target(host: &Host, number: usize, target: &TargetFacts, own: &OwnPart) -> Host {
+    let mut one = host.clone();
+    one.facts = facts_of_target(host, number);
+    one.counters.clear();
+    if host.roles.contains(&Role::Driver) {
+        one.counters.clone_from(&own.host_counters);
+        if !target.identity.same_host {
+            one.roles.remove(&Role::Database);
+        }
     }
+    one
+}
+
+fn facts_of_target(host: &Host, number: usize) -> BTreeMap<String, String> {
+    let own = format!("place.{}", place_of_target(number, ""));
+    let facts = host.facts.iter().filter_map(|(name, value)| {
+        let name = match name.strip_prefix(&own) {
+            Some(rest) => format!("place.{rest}"),
+            None if name.starts_with("place.target_") => return None,
+            None => name.clone(),
+        };
+        Some((name, value.clone()))
+    });
+    facts.collect()
 }
 
 #[cfg(test)]
@@ -103,9 +117,11 @@ mod tests {
         assert_eq!((parts[0].plan.workload.update_pct, parts[1].plan.workload.update_pct), (20, 0));
         assert_eq!(parts[1].plan.target.all(), ["postgres://dyno@db2/bench".parse().unwrap()]);
         let devices: Vec<_> =
-            parts.iter().map(|part| part.host.facts["place.data.device"].as_str()).collect();
+            parts.iter().map(|part| part.driver().facts["place.data.device"].as_str()).collect();
         assert_eq!(devices, ["vda", "vdb"]);
-        assert_eq!(parts[1].host.facts.len(), 2, "other targets' places are not its own");
+        assert_eq!(parts[1].driver().facts.len(), 2, "other targets' places are not its own");
+        let counters: Vec<_> = parts.iter().flat_map(|part| part.driver().counters.keys()).collect();
+        assert_eq!(counters, ["device.vda.reads"; 2], "the machine's processors are all targets'");
     }
 
     #[test]

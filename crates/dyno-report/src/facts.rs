@@ -7,6 +7,8 @@ use dyno_analyze::points::{Axis, SESSIONS};
 use dyno_plan::keys;
 use dyno_record::RunRecord;
 
+use crate::role;
+
 /// One fact that is not the same in all runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
@@ -35,13 +37,13 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
             add(format!("{which}setting {name}"), value);
         }
     }
-    let host = &record.host;
+    let (host, role) = (record.host(), role::words(record));
     let named = [
         ("kernel", &host.kernel),
         ("os", &host.os),
         ("cpu", &host.cpu_model),
         ("name", &host.name),
-        ("role", &host.role),
+        ("role", &role),
     ];
     for (name, value) in named.into_iter().filter(|(_, value)| !value.is_empty()) {
         add(format!("host {name}"), value);
@@ -122,9 +124,9 @@ mod tests {
     fn what_was_varied_is_no_difference_and_the_rest_is() {
         let mut other = fixture::postgres();
         other.plan.run.sessions_per_schema = 9;
-        other.host.kernel = "Linux 9".into();
-        other.host.facts.insert("sysctl.x".into(), "1".into());
-        other.host.facts.insert("boot_id".into(), "another".into());
+        other.hosts[0].kernel = "Linux 9".into();
+        other.hosts[0].facts.insert("sysctl.x".into(), "1".into());
+        other.hosts[0].facts.insert("boot_id".into(), "another".into());
         other.plan.workload.seed = Some(99);
         let records = [fixture::postgres(), other];
         let mut facts = Facts::default();

@@ -25,6 +25,7 @@ pub mod markup;
 pub mod report;
 pub mod reported;
 pub mod result;
+mod role;
 pub mod run_rows;
 pub mod runs;
 pub mod seen;

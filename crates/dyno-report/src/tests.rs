@@ -61,8 +61,8 @@ fn hostile(text: &str) -> RunRecord {
     (target.identity.product, target.identity.version) = (text(), text());
     target.identity.non_default = (0..100).map(|i| format!("{}{i}", text())).collect();
     target.identity.settings = target.identity.non_default.iter().map(|n| (n.clone(), text())).collect();
-    let host = &mut record.host;
-    (host.name, host.role, host.kernel, host.os, host.cpu_model) = (text(), text(), text(), text(), text());
+    let host = &mut record.hosts[0];
+    (host.name, host.kernel, host.os, host.cpu_model) = (text(), text(), text(), text());
     host.facts = (0..100).map(|i| (format!("{}{i}", text()), text())).collect();
     host.mounts = [(text(), text())].into();
     record.errors = vec![

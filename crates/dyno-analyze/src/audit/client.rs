@@ -108,11 +108,10 @@ pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
     if facts.counting.in_process {
         return skip("the database runs inside this process, so its processor time is the database's too");
     }
-    let Some(cpu_s) = facts.record.host_counters.get("process.cpu_s").copied().filter(|s| s.is_finite())
-    else {
+    let host = facts.record.driver();
+    let Some(cpu_s) = host.counters.get("process.cpu_s").copied().filter(|s| s.is_finite()) else {
         return skip("the client's own processor time is not known");
     };
-    let host = &facts.record.host;
     let same_host = facts.target().is_some_and(|target| target.identity.same_host);
     let (cpus, limit_pct, whose) = if same_host {
         (host.cpus, SHARED_CPU_PCT, "the processors that it shares with the database")

@@ -63,7 +63,8 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     if facts.device_shared {
         return skip(format!("other targets' data is on {device}, too: the total compares them together"));
     }
-    let counter = |what: &str| facts.record.host_counters.get(&format!("device.{device}.{what}")).copied();
+    let counter =
+        |what: &str| facts.record.driver().counters.get(&format!("device.{device}.{what}")).copied();
     let (Some(reads), Some(bytes)) = (counter("reads"), counter("read_bytes")) else {
         return skip(format!("the host has no counters of device {device}"));
     };
@@ -116,7 +117,12 @@ pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
     let words = format!("{} blocks read, {} read requests counted", count(blocks), count(requests));
     if (requests as f64) < least {
         let device = facts.device.and_then(|device| {
-            facts.record.host_counters.get(&format!("device.{device}.reads")).map(|reads| (device, *reads))
+            facts
+                .record
+                .driver()
+                .counters
+                .get(&format!("device.{device}.reads"))
+                .map(|reads| (device, *reads))
         });
         let device = match device {
             Some((device, reads)) if !facts.device_shared => {

@@ -34,7 +34,8 @@ struct Shares {
 
 impl Shares {
     fn of(facts: &Facts<'_>) -> Result<Self, String> {
-        let counter = |name: &str| facts.record.host_counters.get(name).copied().filter(|s| s.is_finite());
+        let counters = &facts.record.driver().counters;
+        let counter = |name: &str| counters.get(name).copied().filter(|s| s.is_finite());
         let capacity_s = counter("processors.capacity_s").filter(|s| *s > 0.0);
         let others_s = counter("others.cpu_s");
         let (Some(capacity_s), Some(others_s)) = (capacity_s, others_s) else {
@@ -47,7 +48,7 @@ impl Shares {
         let own = counter("own.cpu_s").map(|s| format!("this program {} %", percent(pct(s))));
         let server = counter("server.cpu_s").map(|s| format!("the database {} %", percent(pct(s))));
         let known = [own, server].into_iter().flatten().collect::<Vec<_>>().join(", ");
-        let named = facts.record.host_counters.iter().filter_map(|(name, seconds)| {
+        let named = counters.iter().filter_map(|(name, seconds)| {
             Some((name.strip_prefix("others.")?.strip_suffix(".cpu_s")?, *seconds))
         });
         let most = named.max_by(|a, b| a.1.total_cmp(&b.1));

@@ -171,7 +171,7 @@ pub(super) fn gate_skew(facts: &Facts<'_>) -> Verdict {
         return skip("the skew is not known");
     }
     let window_us = facts.window().map_or(0.0, |window| window.seconds * 1e6);
-    let host = &facts.record.host;
+    let host = facts.record.driver();
     let cpus = f64::from(if host.cpus_allowed > 0 { host.cpus_allowed } else { host.cpus }.max(1));
     let queue_us = (f64::from(facts.sessions()) / cpus - 1.0).max(0.0) * SLICE_US;
     let free_us = (SKEW_FREE_US + queue_us).max(window_us * SHARE_FREE);

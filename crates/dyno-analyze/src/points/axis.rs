@@ -165,8 +165,8 @@ const FACTS: [(&str, Fact); 6] = [
         Some(record.imported.as_ref().map_or_else(String::new, |source| source.format.clone()))
     }),
     ("target.version", products),
-    ("host.name", |record| known(&record.host.name)),
-    ("host.kernel", |record| known(&record.host.kernel)),
+    ("host.name", |record| known(&record.host().name)),
+    ("host.kernel", |record| known(&record.host().kernel)),
 ];
 
 /// Values of one possible axis among the runs so far, of those that know theirs.

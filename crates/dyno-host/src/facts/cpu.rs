@@ -1,6 +1,6 @@
 //! Processors: how many, which, how fast they may run, and whether they are real.
 
-use dyno_record::HostFacts;
+use dyno_record::Host;
 
 use super::map::FactMap;
 use crate::files::Root;
@@ -8,7 +8,7 @@ use crate::parse::cpu::{has_hypervisor_flag, parse_model};
 use crate::parse::list;
 use crate::parse::process::parse_allowed;
 
-pub(super) fn add(root: &Root, host: &mut HostFacts, facts: &mut FactMap) {
+pub(super) fn add(root: &Root, host: &mut Host, facts: &mut FactMap) {
     let info = root.text("proc/cpuinfo").unwrap_or_default();
     let count = |file: &str| root.text(file).and_then(|text| list::count(&text));
     host.cpu_model = parse_model(&info).unwrap_or_default();

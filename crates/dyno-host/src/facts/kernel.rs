@@ -1,6 +1,6 @@
 //! Kernel and distribution, and the kernel's settings that shape a database's input, output, memory and network.
 
-use dyno_record::HostFacts;
+use dyno_record::Host;
 
 use super::map::FactMap;
 use crate::files::Root;
@@ -42,7 +42,7 @@ const SYSCTLS: [&str; 33] = [
     "vm/zone_reclaim_mode",
 ];
 
-pub(super) fn add(root: &Root, host: &mut HostFacts, facts: &mut FactMap) {
+pub(super) fn add(root: &Root, host: &mut Host, facts: &mut FactMap) {
     host.name = root.text("proc/sys/kernel/hostname").unwrap_or_default();
     host.kernel = match root.text("proc/sys/kernel/osrelease") {
         Some(release) => format!("Linux {release} {}", std::env::consts::ARCH),

@@ -1,12 +1,12 @@
 //! Memory, huge pages and swap.
 
-use dyno_record::HostFacts;
+use dyno_record::Host;
 
 use super::map::FactMap;
 use crate::files::Root;
 use crate::parse::memory::{meminfo_entries, parse_meminfo};
 
-pub(super) fn add(root: &Root, host: &mut HostFacts, facts: &mut FactMap) {
+pub(super) fn add(root: &Root, host: &mut Host, facts: &mut FactMap) {
     let text = root.text("proc/meminfo").unwrap_or_default();
     let memory = parse_meminfo(&text);
     let entry =

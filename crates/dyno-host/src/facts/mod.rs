@@ -10,7 +10,7 @@ mod network;
 
 use std::path::Path;
 
-use dyno_record::HostFacts;
+use dyno_record::Host;
 
 use crate::files::Root;
 use crate::locate::Place;
@@ -19,16 +19,16 @@ use map::FactMap;
 /// The facts of this machine. `paths` are the places that matter to the run, such as `("data", "/srv/pg")`: their
 /// mounts are described under these names, and the devices behind them.
 ///
-/// `role` is left empty: which part of the platform this machine is, the caller knows. A number that cannot be read is
+/// Roles and counters are left empty: which part the machine has in a run, and when to count, the caller knows. A number that cannot be read is
 /// 0, a text is empty, and a fact is not there; what names users or holds secrets is never read into them.
-pub fn facts(paths: &[(&str, &Path)]) -> HostFacts {
+pub fn facts(paths: &[(&str, &Path)]) -> Host {
     of_root(&Root::system(), paths)
 }
 
-fn of_root(root: &Root, paths: &[(&str, &Path)]) -> HostFacts {
+fn of_root(root: &Root, paths: &[(&str, &Path)]) -> Host {
     let places: Vec<Place> = paths.iter().map(|(name, path)| Place::find(root, name, path)).collect();
     let mut facts = FactMap::default();
-    let mut host = HostFacts::default();
+    let mut host = Host::default();
     cpu::add(root, &mut host, &mut facts);
     memory::add(root, &mut host, &mut facts);
     kernel::add(root, &mut host, &mut facts);
@@ -53,8 +53,8 @@ mod tests {
         let host = of_root(&Root::at(empty.path()), &[("data", Path::new("/"))]);
         assert_eq!(host.facts.keys().collect::<Vec<_>>(), ["unavailable"]);
         assert!(host.mounts.is_empty());
-        let rest = HostFacts { facts: Default::default(), ..host };
-        assert_eq!(rest, HostFacts { kernel: rest.kernel.clone(), ..HostFacts::default() });
+        let rest = Host { facts: Default::default(), ..host };
+        assert_eq!(rest, Host { kernel: rest.kernel.clone(), ..Host::default() });
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the repository does with foreign, newer, damaged and hostile files, with locks, and without room.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::open::{APPLICATION_ID, VERSION};
@@ -23,11 +24,12 @@ pub(super) fn begun(id: &str) -> StartedRun {
 /// A record whose series does not compress, so that storing it takes a while.
 pub(super) fn bulky(id: &str) -> RunRecord {
     let mut record = record(id);
-    let mut state = 1u64;
+    let (mut counters, mut state) = (BTreeMap::new(), 1u64);
     for point in 0..6_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        record.host_counters.insert(format!("x{point}"), state as f64);
+        counters.insert(format!("x{point}"), state as f64);
     }
+    record.hosts.push(crate::Host { counters, ..Default::default() });
     record
 }
 

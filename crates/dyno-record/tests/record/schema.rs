@@ -51,7 +51,7 @@ fn the_schema_is_a_schema_and_names_itself() {
         "reasons",
         "plan",
         "targets",
-        "host",
+        "hosts",
         "gate",
         "window",
         "ops",

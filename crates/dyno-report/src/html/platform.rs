@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use crate::facts::facts;
 use crate::grid::{Cell, Grid, Head};
 use crate::report::Report;
+use crate::role;
 use crate::text::clean;
 
 use super::grid::{pairs, table};
@@ -91,8 +92,8 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
             );
         }
     }
-    let host = &record.host;
-    add("host", format!("{} ({})", host.name, host.role).trim_start().to_owned());
+    let host = record.host();
+    add("host", format!("{} ({})", host.name, role::words(record)).trim_start().to_owned());
     // Of a host from elsewhere little may be known.
     if host.cpus > 0 {
         add(

@@ -88,7 +88,7 @@ fn text_of_users_is_text() {
     for record in &mut records {
         record.targets[0].identity.version = attack.into();
         record.targets[0].identity.settings.insert(attack.into(), attack.into());
-        record.host.kernel = attack.into();
+        record.hosts[0].kernel = attack.into();
         record.audit[0].detail = attack.into();
         record.dyno_version = attack.into();
     }

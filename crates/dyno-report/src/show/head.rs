@@ -6,6 +6,7 @@ use dyno_record::{Imported, RunRecord, TargetFacts};
 use super::lists::{more, pairs};
 use crate::number::{bytes, count, span_s, time_us};
 use crate::result::{Figures, ResultRow, figure_card, has_result, placement_words};
+use crate::role;
 use crate::style::{Paint, Style};
 use crate::text::{clean, indent, truncate, wrap};
 
@@ -33,10 +34,10 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
         list.push(("database".into(), format!("{} {}", target.identity.product, target.identity.version)));
         list.extend(pooler(record, target));
     }
-    let host = &record.host;
+    let host = record.host();
     if !host.name.is_empty() {
         let name = if record.imported.is_some() { "host" } else { "driven from" };
-        list.push((name.into(), format!("{} ({})", host.name, host.role)));
+        list.push((name.into(), format!("{} ({})", host.name, role::words(record))));
     }
     if let Some(source) = &record.imported {
         let line = source.line.map_or_else(String::new, |line| format!(" line {line}"));

@@ -4,6 +4,7 @@ use dyno_record::RunRecord;
 
 use super::lists::pairs;
 use crate::number::{bytes, count};
+use crate::role;
 use crate::style::Style;
 
 /// Settings, facts and errors shown.
@@ -48,7 +49,7 @@ pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
 
 /// The driving host.
 pub(super) fn host(record: &RunRecord, style: &Style) -> String {
-    let host = &record.host;
+    let host = record.host();
     let mut list = Vec::new();
     let mut push = |name: &str, value: String| {
         if !value.is_empty() {
@@ -56,7 +57,7 @@ pub(super) fn host(record: &RunRecord, style: &Style) -> String {
         }
     };
     push("name", host.name.clone());
-    push("figures speak of", host.role.clone());
+    push("figures speak of", role::words(record));
     push("system", [host.kernel.as_str(), host.os.as_str()].join(", ").trim_matches([',', ' ']).to_owned());
     if host.cpus > 0 {
         // A report of the host tells less than the host itself: what is 0 is not told.

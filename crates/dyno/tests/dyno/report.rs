@@ -120,7 +120,7 @@ fn text_of_users_stays_text_in_a_browser() {
     let attack = "</script></title></desc><script>document.body.id='taken'</script><img src=x onerror=\"document.body.id='taken'\">";
     for record in &mut records {
         record.dyno_version = attack.into();
-        record.host.kernel = attack.into();
+        record.hosts[0].kernel = attack.into();
         record.reasons.push(attack.into());
         for target in &mut record.targets {
             target.identity.version = attack.into();

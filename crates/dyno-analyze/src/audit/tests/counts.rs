@@ -79,8 +79,8 @@ fn where_commits_alone_are_counted_the_plan_says_why_they_do_not_wait() {
 #[test]
 fn the_page_cache_is_made_visible() {
     let record = postgres(|r| {
-        r.host_counters.insert("device.vda.reads".into(), 600.0);
-        r.host_counters.insert("device.vda.read_bytes".into(), 600.0 * 8_192.0);
+        r.hosts[0].counters.insert("device.vda.reads".into(), 600.0);
+        r.hosts[0].counters.insert("device.vda.read_bytes".into(), 600.0 * 8_192.0);
     });
     let check = find(&record, "physical_reads");
     assert_eq!(check.status, Warn);

@@ -57,7 +57,7 @@ proptest! {
         record.gate.sessions = numbers[20] as u32;
         record.series.points[0].ops = numbers[21];
         record.series.points[0].seconds = reals[10];
-        record.host_counters.insert("device.vda.read_bytes".into(), reals[11]);
+        record.hosts[0].counters.insert("device.vda.read_bytes".into(), reals[11]);
         let whole = record.whole.as_mut().unwrap();
         (whole.errors, whole.commits, whole.verified_rows) = (numbers[22], numbers[23], (numbers[18], numbers[19]));
 

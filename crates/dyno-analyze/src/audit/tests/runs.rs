@@ -46,7 +46,7 @@ fn spoiled_work_is_found() {
             Warn,
             "others read",
             postgres(|r| {
-                r.host_counters.insert("device.vda.read_bytes".into(), 9e9);
+                r.hosts[0].counters.insert("device.vda.read_bytes".into(), 9e9);
             }),
         ),
         ("physical_reads", Skipped, "another host", postgres(|r| r.targets[0].identity.same_host = false)),
@@ -55,7 +55,7 @@ fn spoiled_work_is_found() {
             Skipped,
             "no counters of device vdb",
             postgres(|r| {
-                r.host.facts.insert("place.data.device".into(), "vdb".into());
+                r.hosts[0].facts.insert("place.data.device".into(), "vdb".into());
             }),
         ),
     ]);
@@ -142,7 +142,7 @@ fn spoiled_times_are_found() {
             Warn,
             "drive from another host",
             postgres(|r| {
-                r.host_counters.insert("process.cpu_s".into(), 60.0);
+                r.hosts[0].counters.insert("process.cpu_s".into(), 60.0);
             }),
         ),
         (
@@ -151,7 +151,7 @@ fn spoiled_times_are_found() {
             "the client is the limit",
             postgres(|r| {
                 r.targets[0].identity.same_host = false;
-                r.host_counters.insert("process.cpu_s".into(), 70.0);
+                r.hosts[0].counters.insert("process.cpu_s".into(), 70.0);
             }),
         ),
     ]);
@@ -161,16 +161,16 @@ fn spoiled_times_are_found() {
 fn processors_that_others_had_are_said() {
     let shared = |others_s: f64, busy_s: f64| {
         postgres(|r| {
-            r.host_counters.insert("others.cpu_s".into(), others_s);
-            r.host_counters.insert("others.stress.cpu_s".into(), others_s * 0.9);
-            r.host_counters.insert("processors.busy_s".into(), busy_s);
+            r.hosts[0].counters.insert("others.cpu_s".into(), others_s);
+            r.hosts[0].counters.insert("others.stress.cpu_s".into(), others_s * 0.9);
+            r.hosts[0].counters.insert("processors.busy_s".into(), busy_s);
         })
     };
     let stolen = postgres(|r| {
-        r.host_counters.insert("processors.steal_s".into(), 4.0);
+        r.hosts[0].counters.insert("processors.steal_s".into(), 4.0);
     });
     let unknown = postgres(|r| {
-        r.host_counters.remove("others.cpu_s");
+        r.hosts[0].counters.remove("others.cpu_s");
         let absent = "two servers were started at once".to_owned();
         r.metrics.insert("others_cpu_pct".into(), dyno_record::Metric::Absent { absent });
     });

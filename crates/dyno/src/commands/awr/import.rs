@@ -7,7 +7,7 @@ use dyno_engine::data::mix;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{PlanSource, TargetUrl};
 use dyno_record::{
-    AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, RunRecord,
+    AuditCheck, CheckStatus, Counters, Gate, Host, Identity, Imported, Metric, Role, RunRecord,
     SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, rfc3339,
 };
 use jiff::tz::TimeZone;
@@ -102,7 +102,7 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
             data_note: None,
             own: None,
         }],
-        host: host(report),
+        hosts: vec![host(report)],
         gate: Gate { sessions: sessions(report, marked.ramp), ..Gate::default() },
         window: seconds.map(|seconds| Window {
             seconds,
@@ -115,7 +115,6 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
         metrics: metrics(report),
         counters: Counters { native: native(report), ..Counters::default() },
         whole: None,
-        host_counters: BTreeMap::new(),
         waits: Waits::Absent {
             absent: "a report counts waits and samples none; see the native counters".into(),
         },
@@ -181,15 +180,15 @@ fn is_number(text: &str) -> bool {
 }
 
 /// The host of the database, as far as the report tells.
-fn host(report: &Report) -> HostFacts {
+fn host(report: &Report) -> Host {
     let gib = report.value("memory_gb").unwrap_or(0.0);
-    HostFacts {
+    Host {
         name: report.word("host").unwrap_or("").to_owned(),
-        role: "the database's, from its report".into(),
+        roles: [Role::Database].into(),
         os: report.word("platform").unwrap_or("").to_owned(),
         cpus: report.value("cpus").unwrap_or(0.0) as u32,
         memory_bytes: (gib * 1_073_741_824.0) as u64,
-        ..HostFacts::default()
+        ..Host::default()
     }
 }
 

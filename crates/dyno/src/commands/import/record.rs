@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{
-    AuditCheck, CheckStatus, Counters, Gate, HostFacts, Identity, Imported, Metric, OpStats, RunRecord,
-    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, rfc3339,
+    AuditCheck, CheckStatus, Counters, Gate, Identity, Imported, Metric, OpStats, RunRecord, SCHEMA_VERSION,
+    Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, rfc3339,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -318,7 +318,7 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
         imported: Some(imported),
         plan,
         targets: vec![target],
-        host: HostFacts { role: "not told: imported".into(), ..HostFacts::default() },
+        hosts: Vec::new(),
         gate: Gate { sessions: line.sessions.unwrap_or(0), ..Gate::default() },
         window: seconds.map(|seconds| Window { seconds, ..Window::default() }),
         classes: Vec::new(),
@@ -326,7 +326,6 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
         metrics: BTreeMap::new(),
         counters: Counters::default(),
         whole: None,
-        host_counters: BTreeMap::new(),
         waits: Waits::Absent { absent: "the source does not tell".into() },
         series: Series::default(),
         errors: Vec::new(),

@@ -227,7 +227,7 @@ fn processor_shares(desk: &Desk) -> Vec<(f64, f64)> {
     let of = |id: &str| {
         let (_, record) = desk.json(&["show", id]);
         let host = |name: &str| {
-            record["host_counters"][name].as_f64().unwrap_or_else(|| panic!("{name}: {record:#}"))
+            record["hosts"][0]["counters"][name].as_f64().unwrap_or_else(|| panic!("{name}: {record:#}"))
         };
         let share =
             (host("own.cpu_s") + host("server.cpu_s")) / record["window"]["seconds"].as_f64().unwrap();
