@@ -15,24 +15,24 @@ use crate::collector::Collector;
 use crate::job::{Aim, Job, Outcome};
 use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
-use crate::recorder::Recorder;
+use crate::session::SessionResult;
 use crate::summed::op_stats;
 use crate::{part, totals};
 
-/// The record of a run, without an audit.
+/// The record of a run, without an audit; its `series` are of all targets, then of each where there are several.
 pub(crate) fn record(
     job: &Job<'_>,
     measured: &Measured,
-    recorders: &[Recorder],
-    collector: Collector,
+    results: &[SessionResult],
+    series: Vec<Series>,
     outcome: Outcome,
 ) -> RunRecord {
     let (status, reasons) = status(outcome, measured);
-    let mut series = collector.into_series().into_iter();
+    let mut series = series.into_iter();
     let whole_series = series.next().unwrap_or_default();
     let mut parts: Vec<OwnPart> = (0..job.targets.len())
         .map(|at| {
-            let own: Vec<&Recorder> = recorders.iter().filter(|recorder| recorder.target == at).collect();
+            let own: Vec<&SessionResult> = results.iter().filter(|result| result.target == at).collect();
             part::part(job, at, measured, &own, series.next().unwrap_or_default())
         })
         .collect();
@@ -40,7 +40,7 @@ pub(crate) fn record(
     let mut host = host(job);
     let (mut whole, mut host_counters) = match job.is_several() {
         true => {
-            let total = total(job, measured, recorders, &parts, &host);
+            let total = total(job, measured, results, &parts, &host);
             for (facts, part) in facts.iter_mut().zip(parts) {
                 facts.own = Some(Box::new(part));
             }
@@ -100,11 +100,11 @@ fn target_facts(aim: &Aim) -> TargetFacts {
 fn total(
     job: &Job<'_>,
     measured: &Measured,
-    recorders: &[Recorder],
+    results: &[SessionResult],
     parts: &[OwnPart],
     host: &Host,
 ) -> (OwnPart, std::collections::BTreeMap<String, f64>) {
-    let all: Vec<&Recorder> = recorders.iter().collect();
+    let all: Vec<&SessionResult> = results.iter().collect();
     let window = total_window(&all, parts);
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
     let mut ops = if window.is_some() { op_stats(job, &all, work_s) } else { Default::default() };
@@ -151,7 +151,7 @@ fn total(
 }
 
 /// The window of all targets: what adds up is added, of what lies apart the worst is kept.
-fn total_window(recorders: &[&Recorder], parts: &[OwnPart]) -> Option<Window> {
+fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window> {
     let windows: Vec<&Window> = parts.iter().map(|part| part.window.as_ref()).collect::<Option<_>>()?;
     let first = windows.first()?;
     let worst = |figure: fn(&Window) -> f64| windows.iter().map(|window| figure(window)).fold(0.0, f64::max);
@@ -159,7 +159,7 @@ fn total_window(recorders: &[&Recorder], parts: &[OwnPart]) -> Option<Window> {
     let late = |figure: fn(&Window) -> u32| windows.iter().map(|window| figure(window)).sum();
     Some(Window {
         seconds: sum(|window| window.seconds) / windows.len() as f64,
-        work_s: part::mean_work_s(recorders),
+        work_s: part::mean_work_s(results),
         begin: first.begin.clone(),
         end: first.end.clone(),
         snapshot_us: (worst(|window| window.snapshot_us.0), worst(|window| window.snapshot_us.1)),
@@ -171,8 +171,8 @@ fn total_window(recorders: &[&Recorder], parts: &[OwnPart]) -> Option<Window> {
         busy_s: sum(|window| window.busy_s),
         stall_us_max: first.stall_us_max,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
-        think: first.think.map(|_| part::think(recorders)),
-        hot: first.hot.map(|_| part::hot(recorders)),
+        think: first.think.map(|_| part::think(results)),
+        hot: first.hot.map(|_| part::hot(results)),
     })
 }
 
@@ -235,8 +235,8 @@ fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
 }
 
 /// Closes the series of a window that sessions worked in.
-pub(crate) fn end_series(measured: &Measured, recorders: &[Recorder], collector: &mut Collector) {
-    let all: Vec<&Recorder> = recorders.iter().collect();
+pub(crate) fn end_series(measured: &Measured, results: &[SessionResult], collector: &mut Collector) {
+    let all: Vec<&SessionResult> = results.iter().collect();
     let seconds = series_seconds(measured, &all);
     if seconds > 0.0 {
         collector.end(seconds);
@@ -244,8 +244,8 @@ pub(crate) fn end_series(measured: &Measured, recorders: &[Recorder], collector:
 }
 
 /// Seconds from the series' origin to the last moment that counted.
-fn series_seconds(measured: &Measured, recorders: &[&Recorder]) -> f64 {
-    match (measured.origin_ns, part::last_edge_ns(recorders)) {
+fn series_seconds(measured: &Measured, results: &[&SessionResult]) -> f64 {
+    match (measured.origin_ns, part::last_edge_ns(results)) {
         (Some(origin_ns), Some(last_ns)) => last_ns.saturating_sub(origin_ns) as f64 / 1e9,
         _ => 0.0,
     }

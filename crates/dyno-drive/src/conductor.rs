@@ -10,16 +10,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_plan::Length;
-use dyno_record::{Counters, RunRecord};
+use dyno_record::Counters;
 
 use crate::assemble;
 use crate::collector::Collector;
 use crate::crew::Crew;
 use crate::intervals;
 use crate::job::{Job, Outcome};
-use crate::leftover::{self, Leftover};
+use crate::leftover;
 use crate::looks::Looks;
-use crate::measured::{Measured, MeasuredTarget};
+use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::Taken;
 use crate::stuck;
@@ -336,13 +336,8 @@ impl<'a> Conductor<'a> {
         self.last_beat_ns = Some(now_ns);
     }
 
-    /// Stops the sessions and makes the record; what they left in the tables is still there.
-    pub(crate) fn finish(
-        mut self,
-        mut crew: Crew,
-        mut collector: Collector,
-        outcome: Outcome,
-    ) -> (RunRecord, Vec<Leftover>) {
+    /// Stops the sessions and takes what they hand in; what they left in the tables is still there.
+    pub(crate) fn finish(mut self, mut crew: Crew, mut collector: Collector, outcome: Outcome) -> Finished {
         self.watch.event(&Event::Draining);
         let started = self.started;
         let now_s = move || started.elapsed().as_secs_f64();
@@ -377,7 +372,7 @@ impl<'a> Conductor<'a> {
             }
         }
         let late_failure = crew.shared.failure();
-        let recorders = crew.into_recorders();
+        let results = crew.into_results();
         let outcome = match (outcome, late_failure) {
             (Outcome::Done, Some(reason)) => Outcome::Failed(reason),
             (outcome, _) => outcome,
@@ -389,10 +384,9 @@ impl<'a> Conductor<'a> {
         if outcome == Outcome::Done {
             self.count_left();
         }
-        assemble::end_series(&self.measured, &recorders, &mut collector);
+        assemble::end_series(&self.measured, &results, &mut collector);
         self.tell_series(&mut collector);
-        let record = assemble::record(self.job, &self.measured, &recorders, collector, outcome);
-        (record, leftover::of_run(self.job, &recorders))
+        Finished { measured: self.measured, results, series: collector.into_series(), outcome }
     }
 
     /// Counts the rows that sessions have inserted and left.

@@ -20,6 +20,7 @@ use crate::looks::Looks;
 use crate::observe::Taken;
 use crate::recorder::Recorder;
 use crate::rest::Rest;
+use crate::session::SessionResult;
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::team;
 use crate::threads::{NO_THREAD, STACK_BYTES};
@@ -38,7 +39,7 @@ pub(crate) struct Crew {
     table: Arc<Table>,
     reports: Receiver<Report>,
     interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
-    ended: BTreeMap<u32, Box<Recorder>>,
+    ended: BTreeMap<u32, Box<SessionResult>>,
 }
 
 impl Crew {
@@ -160,8 +161,8 @@ impl Crew {
             Report::Connected(number, interrupter) => {
                 self.interrupters.insert(number, interrupter);
             }
-            Report::Ended(number, recorder) => {
-                self.ended.insert(number, recorder);
+            Report::Ended(number, result) => {
+                self.ended.insert(number, result);
             }
         }
     }
@@ -214,8 +215,8 @@ impl Crew {
     }
 
     /// What the sessions measured; those that never answered are missing.
-    pub(crate) fn into_recorders(self) -> Vec<Recorder> {
-        self.ended.into_values().map(|recorder| *recorder).collect()
+    pub(crate) fn into_results(self) -> Vec<SessionResult> {
+        self.ended.into_values().map(|result| *result).collect()
     }
 }
 

@@ -32,6 +32,7 @@ mod rest;
 mod run;
 pub mod scripted;
 mod seat;
+mod session;
 mod shared;
 mod slices;
 mod stuck;

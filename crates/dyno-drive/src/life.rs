@@ -2,9 +2,10 @@
 
 use dyno_record::Touch;
 use dyno_workload::ClassId;
+use serde::{Deserialize, Serialize};
 
 /// Counts of a session's whole life.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Life {
     /// Operations that ended well, by number of their class.
     pub(crate) ops: Vec<u64>,

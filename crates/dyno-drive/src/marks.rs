@@ -5,19 +5,22 @@
 //! done whenever that becomes visible, and the last such note is what the snapshot holds of it. Where a session may have
 //! become visible while the snapshot was read, there are two notes, and the truth lies between them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::life::Life;
 
 /// How often a session makes its work visible again while others are still on their way to an edge.
 pub(crate) const REFRESH_NS: u64 = 150_000_000;
+
 /// What a session had done at one moment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) at_ns: u64,
     pub(crate) life: Life,
 }
 
 /// What an edge's snapshot holds of one session.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Marks {
     /// At least this; nothing is known of a session that reached the edge after the snapshot.
     pub(crate) low: Option<Mark>,

@@ -1,11 +1,23 @@
 //! What the coordinator has measured, before it is a record.
 
 use dyno_engine::target::Stuck;
-use dyno_record::{Placed, Waits};
+use dyno_record::{Placed, Series, Waits};
 
+use crate::job::Outcome;
 use crate::observe::Taken;
 use crate::processors::Processors;
+use crate::session::SessionResult;
 use crate::vigil::Vigil;
+
+/// All that a record is made of.
+pub(crate) struct Finished {
+    pub(crate) measured: Measured,
+    /// What sessions handed in.
+    pub(crate) results: Vec<SessionResult>,
+    /// Of all targets, then of each where there are several.
+    pub(crate) series: Vec<Series>,
+    pub(crate) outcome: Outcome,
+}
 
 /// What the coordinator has measured.
 #[derive(Default)]

@@ -1,17 +1,22 @@
-//! The latencies of an interval that is over, in a few bytes for each bucket in use.
+//! Latencies of which no more come, in a few bytes for each bucket in use: of an interval that is over, of a session that has
+//! ended.
 //!
 //! Percentiles of two intervals do not follow from theirs, so a series that is thinned merges the distributions. A tally takes
-//! pages of memory; the points of hours take this.
+//! pages of memory; the points of hours and the results of thousands of sessions take this.
 
-use crate::tally::{Tally, coarse_value};
+use dyno_record::Histogram;
+use serde::{Deserialize, Serialize};
 
-/// A distribution of latencies, two significant digits: for each bucket in use its distance from the one before and its count,
-/// each in base 128 with the least digit first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+use crate::tally::{BUCKET_MAX, Tally, coarse_value, precise_value};
+
+/// What a tally has counted: for each bucket in use its distance from the one before and its count, each in base 128 with the
+/// least digit first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u8>")]
 pub(crate) struct Packed(Box<[u8]>);
 
 impl Packed {
-    /// What a coarse tally has counted.
+    /// What a tally has counted.
     pub(crate) fn of(tally: &Tally) -> Self {
         Self::pack(tally.buckets())
     }
@@ -31,7 +36,7 @@ impl Packed {
     fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (mut rest, mut last) = (&*self.0, 0);
         std::iter::from_fn(move || {
-            last += take(&mut rest)?;
+            last = take(&mut rest)?.checked_add(last)?;
             Some((last, take(&mut rest)?))
         })
     }
@@ -58,7 +63,14 @@ impl Packed {
         Self::pack(both)
     }
 
-    /// The smallest latencies in µs that at least these shares of all counts do not exceed; nothing where nothing was counted.
+    /// Adds all counts of a precise tally to a record's histogram.
+    pub(crate) fn add_to(&self, histogram: &mut Histogram) {
+        for (bucket, count) in self.buckets() {
+            histogram.record_n_ns(precise_value(bucket), count);
+        }
+    }
+
+    /// Of a coarse tally: the smallest latencies in µs that at least these shares of all counts do not exceed; nothing where nothing was counted.
     pub(crate) fn quantiles_us<const N: usize>(&self, quantiles: [f64; N]) -> [Option<f64>; N] {
         let all: u64 = self.buckets().map(|(_, count)| count).sum();
         quantiles.map(|quantile| {
@@ -70,6 +82,18 @@ impl Packed {
             });
             found.map(|(bucket, _)| coarse_value(bucket) as f64 / 1_000.0)
         })
+    }
+}
+
+impl TryFrom<Vec<u8>> for Packed {
+    type Error = &'static str;
+
+    fn try_from(bytes: Vec<u8>) -> Result<Self, Self::Error> {
+        let packed = Self(bytes.into_boxed_slice());
+        let known = packed.buckets().all(|(bucket, _)| bucket <= BUCKET_MAX);
+        // Reading stops at what is no bucket, so what is cut or no number does not come out as it went in.
+        let whole = known && Self::pack(packed.buckets()) == packed;
+        if whole { Ok(packed) } else { Err("these bytes are no distribution of latencies") }
     }
 }
 
@@ -91,6 +115,9 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
             return Some(number);
         }
         shift += 7;
+        if shift >= u64::BITS {
+            return None;
+        }
     }
 }
 
@@ -108,6 +135,22 @@ mod tests {
 
     proptest! {
         #[test]
+        fn a_record_histogram_says_what_the_tally_says(values in prop::collection::vec(1u64..1_000_000_000_000, 1..200)) {
+            let mut tally = Tally::precise();
+            let mut exact = Histogram::new();
+            for &value in &values {
+                tally.record(value);
+                exact.record_ns(value);
+            }
+            let mut copied = Histogram::new();
+            Packed::of(&tally).add_to(&mut copied);
+            prop_assert_eq!(copied.count(), values.len() as u64);
+            for q in [0.5, 0.9, 0.99, 1.0] {
+                prop_assert_eq!(copied.inner().value_at_quantile(q), exact.inner().value_at_quantile(q));
+            }
+        }
+
+        #[test]
         fn two_packed_say_what_the_tally_of_both_says(
             a in prop::collection::vec(1u64..1_000_000, 0..80),
             b in prop::collection::vec(1u64..1_000_000_000_000, 0..80),
@@ -120,6 +163,16 @@ mod tests {
             prop_assert_eq!(&packed, &Packed::of(&both));
             let us = |quantile| both.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
             prop_assert_eq!(packed.quantiles_us([0.5, 0.99, 1.0]), [us(0.5), us(0.99), us(1.0)]);
+        }
+    }
+
+    #[test]
+    fn bytes_are_read_as_written_or_refused() {
+        let packed = Packed::of(&tally(&[3, 5_000, 5_000, 7_000_000_000]));
+        let bytes = serde_json::to_string(&packed).unwrap();
+        assert_eq!(serde_json::from_str::<Packed>(&bytes).unwrap(), packed);
+        for broken in [&packed.0[..packed.0.len() - 1], &[0xFF; 11], &[0xFF, 0xFF, 0xFF, 0x7F, 1]] {
+            assert!(Packed::try_from(broken.to_vec()).is_err(), "{broken:?}");
         }
     }
 

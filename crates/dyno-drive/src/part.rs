@@ -1,6 +1,6 @@
 //! From what was measured of one target to its part of the record.
 //!
-//! Adds up the recorders of its sessions and puts its own counters beside them.
+//! Adds up the results of its sessions and puts its own counters beside them.
 
 use std::collections::BTreeMap;
 
@@ -18,27 +18,27 @@ use crate::marks::{Mark, Marks};
 use crate::measured::{Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::{OWN_COMMITS, Taken};
-use crate::recorder::Recorder;
+use crate::session::SessionResult;
 use crate::summed::op_stats;
 
 /// Why figures of the whole machine are in no target's own part.
 const OF_ALL: &str = "it is of all targets together: see the total";
 
-/// What the sessions in `recorders` did on the target at `at`, and what it counted meanwhile.
+/// What the sessions in `results` did on the target at `at`, and what it counted meanwhile.
 pub(crate) fn part(
     job: &Job<'_>,
     at: usize,
     measured: &Measured,
-    recorders: &[&Recorder],
+    results: &[&SessionResult],
     series: Series,
 ) -> OwnPart {
     let (aim, target) = (&job.targets[at], &measured.targets[at]);
-    let window = window(job, measured, target, recorders);
+    let window = window(job, measured, target, results);
     let seconds = window.as_ref().map_or(0.0, |window| window.seconds);
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
-    let ops = if window.is_some() { op_stats(job, recorders, work_s) } else { BTreeMap::new() };
+    let ops = if window.is_some() { op_stats(job, results, work_s) } else { BTreeMap::new() };
     let classes = job.classes();
-    let counters = window_counters(target, recorders);
+    let counters = window_counters(target, results);
     let host = host_delta(target, seconds);
     let waits =
         target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
@@ -57,7 +57,7 @@ pub(crate) fn part(
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
         }
         if let Some(think) = window.as_ref().and_then(|window| window.think) {
-            metrics::of_think(&mut figures, think.seconds, recorders.len() as u32, work_s);
+            metrics::of_think(&mut figures, think.seconds, results.len() as u32, work_s);
         }
         metrics::of_waits(&mut figures, &waits);
         match &host {
@@ -78,16 +78,16 @@ pub(crate) fn part(
     OwnPart {
         sessions: job.plan.sessions_of(at),
         reads_only: aim.reads_only.clone(),
-        gate: gate(measured, recorders),
+        gate: gate(measured, results),
         window,
         ops,
         metrics: figures,
         counters,
-        whole: whole(target, recorders, &classes),
+        whole: whole(target, results, &classes),
         host_counters,
         waits,
         series,
-        errors: errors(recorders),
+        errors: errors(results),
         whose: Default::default(),
         audit: Vec::new(),
     }
@@ -100,13 +100,13 @@ pub(crate) fn host_delta(target: &MeasuredTarget, seconds: f64) -> Option<HostDe
 }
 
 /// Sessions of which nobody knows what the snapshot at an edge holds.
-fn sessions_late(recorders: &[&Recorder], edge: usize) -> u32 {
-    recorders.iter().filter(|recorder| recorder.marks[edge].low.is_none()).count() as u32
+fn sessions_late(results: &[&SessionResult], edge: usize) -> u32 {
+    results.iter().filter(|result| result.marks[edge].low.is_none()).count() as u32
 }
 
 /// Largest distance in µs of the moments up to which the snapshot at `at_ns` holds sessions' work.
-fn distance_us(recorders: &[&Recorder], edge: usize, at_ns: u64) -> f64 {
-    let moments = recorders.iter().filter_map(|recorder| recorder.marks[edge].most());
+fn distance_us(results: &[&SessionResult], edge: usize, at_ns: u64) -> f64 {
+    let moments = results.iter().filter_map(|result| result.marks[edge].most());
     moments.map(|mark| mark.at_ns.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
 }
 
@@ -133,15 +133,15 @@ fn by_name(classes: &Classes, ops: &[u64]) -> BTreeMap<String, u64> {
 }
 
 /// What the two snapshots have between them of the sessions' work, and how much of it may lie beyond the begin or the end.
-fn counted(recorders: &[&Recorder]) -> (Counted, Option<(Counted, Counted)>) {
+fn counted(results: &[&SessionResult], classes: &Classes) -> (Counted, Option<(Counted, Counted)>) {
     let (mut all, mut unsure) = (Counted::default(), (Counted::default(), Counted::default()));
-    for recorder in recorders {
-        let [begin, end] = &recorder.marks;
+    for result in results {
+        let [begin, end] = &result.marks;
         let (Some(first), Some(last)) = (&begin.low, &end.low) else { continue };
-        all.add(&done_between(first, last, recorder.classes()));
+        all.add(&done_between(first, last, classes));
         for (sum, marks) in [(&mut unsure.0, begin), (&mut unsure.1, end)] {
             if let (Some(low), Some(high)) = (&marks.low, &marks.high) {
-                sum.add(&done_between(low, high, recorder.classes()));
+                sum.add(&done_between(low, high, classes));
             }
         }
     }
@@ -150,8 +150,8 @@ fn counted(recorders: &[&Recorder]) -> (Counted, Option<(Counted, Counted)>) {
 }
 
 /// Mean seconds from the window's begin to a session's last counted moment.
-pub(crate) fn mean_work_s(recorders: &[&Recorder]) -> Option<f64> {
-    let spans = recorders.iter().filter_map(|r| match r.moments.edge_ns {
+pub(crate) fn mean_work_s(results: &[&SessionResult]) -> Option<f64> {
+    let spans = results.iter().filter_map(|r| match r.moments.edge_ns {
         [Some(began_ns), Some(ended_ns)] => Some(ended_ns.saturating_sub(began_ns) as f64 / 1e9),
         _ => None,
     });
@@ -160,56 +160,56 @@ pub(crate) fn mean_work_s(recorders: &[&Recorder]) -> Option<f64> {
 }
 
 /// The last moment at which any session counted.
-pub(crate) fn last_edge_ns(recorders: &[&Recorder]) -> Option<u64> {
-    recorders.iter().filter_map(|r| r.moments.edge_ns[1]).max()
+pub(crate) fn last_edge_ns(results: &[&SessionResult]) -> Option<u64> {
+    results.iter().filter_map(|r| r.moments.edge_ns[1]).max()
 }
 
 fn window(
     job: &Job<'_>,
     measured: &Measured,
     target: &MeasuredTarget,
-    recorders: &[&Recorder],
+    results: &[&SessionResult],
 ) -> Option<Window> {
     let begin = target.begin.as_ref()?;
-    let end_ns = target.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(recorders))?;
+    let end_ns = target.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(results))?;
     let reading_us = |taken: &Taken| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
-    let late = recorders.iter().map(|r| r.moments.late_ns_max).max().unwrap_or(0);
-    let before_ns: u64 = recorders.iter().map(|r| r.moments.before_ns).sum();
-    let (counted, unsure) = counted(recorders);
-    let busy_ns: u64 = recorders.iter().map(|r| r.moments.busy_ns).sum();
+    let late = results.iter().map(|r| r.moments.late_ns_max).max().unwrap_or(0);
+    let before_ns: u64 = results.iter().map(|r| r.moments.before_ns).sum();
+    let (counted, unsure) = counted(results, &job.classes());
+    let busy_ns: u64 = results.iter().map(|r| r.moments.busy_ns).sum();
     Some(Window {
         seconds: end_ns.saturating_sub(begin.at_ns()) as f64 / 1e9,
-        work_s: mean_work_s(recorders),
+        work_s: mean_work_s(results),
         begin: measured.begin_at.clone(),
         end: measured.end_at.clone(),
         snapshot_us: (reading_us(begin), target.end.as_ref().map_or(0.0, reading_us)),
         edge_us_max: (
-            distance_us(recorders, 0, target.begin_counts_ns.unwrap_or_else(|| begin.at_ns())),
-            distance_us(recorders, 1, end_ns),
+            distance_us(results, 0, target.begin_counts_ns.unwrap_or_else(|| begin.at_ns())),
+            distance_us(results, 1, end_ns),
         ),
-        edge_late: (sessions_late(recorders, 0), sessions_late(recorders, 1)),
+        edge_late: (sessions_late(results, 0), sessions_late(results, 1)),
         counted: target.end.as_ref().map(|_| counted),
         unsure: unsure.filter(|_| target.end.is_some()),
         before_s: before_ns as f64 / 1e9,
         busy_s: busy_ns as f64 / 1e9,
         stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
-        think: (job.plan.workload.think_every > 0).then(|| think(recorders)),
+        think: (job.plan.workload.think_every > 0).then(|| think(results)),
         hot: (job.plan.workload.hot_spot_every > 0 || job.plan.workload.hot_schema_every > 0)
-            .then(|| hot(recorders)),
+            .then(|| hot(results)),
     })
 }
 
-pub(crate) fn think(recorders: &[&Recorder]) -> ThinkTime {
+pub(crate) fn think(results: &[&SessionResult]) -> ThinkTime {
     ThinkTime {
-        seconds: recorders.iter().map(|r| r.moments.thought_ns).sum::<u64>() as f64 / 1e9,
-        sleeps: recorders.iter().map(|r| r.moments.thoughts).sum(),
+        seconds: results.iter().map(|r| r.moments.thought_ns).sum::<u64>() as f64 / 1e9,
+        sleeps: results.iter().map(|r| r.moments.thoughts).sum(),
     }
 }
 
-pub(crate) fn hot(recorders: &[&Recorder]) -> HotOps {
+pub(crate) fn hot(results: &[&SessionResult]) -> HotOps {
     let mut sum = HotOps::default();
-    for hot in recorders.iter().map(|r| r.hot) {
+    for hot in results.iter().map(|r| r.hot) {
         sum.spot += hot.spot;
         sum.keyed += hot.keyed;
         sum.schema += hot.schema;
@@ -218,8 +218,8 @@ pub(crate) fn hot(recorders: &[&Recorder]) -> HotOps {
     sum
 }
 
-pub(crate) fn gate(measured: &Measured, recorders: &[&Recorder]) -> Gate {
-    let starts = || recorders.iter().filter_map(|r| r.moments.start_ns);
+pub(crate) fn gate(measured: &Measured, results: &[&SessionResult]) -> Gate {
+    let starts = || results.iter().filter_map(|r| r.moments.start_ns);
     let skew_ns = match (starts().min(), starts().max()) {
         (Some(first), Some(last)) => last - first,
         _ => 0,
@@ -233,28 +233,28 @@ pub(crate) fn gate(measured: &Measured, recorders: &[&Recorder]) -> Gate {
     }
 }
 
-fn window_counters(target: &MeasuredTarget, recorders: &[&Recorder]) -> Counters {
+fn window_counters(target: &MeasuredTarget, results: &[&SessionResult]) -> Counters {
     let (Some(begin), Some(end)) = (&target.begin, &target.end) else {
         return Counters::default();
     };
     let mut counters = Counters::between(&begin.database, &end.database);
     target.vigil.tell_window(&mut counters);
-    let overhead = |recorder: &&Recorder| match &recorder.marks {
+    let overhead = |result: &&SessionResult| match &result.marks {
         [Marks { low: Some(begin), .. }, Marks { low: Some(end), .. }] => {
             end.life.overhead_commits.saturating_sub(begin.life.overhead_commits)
         }
         _ => 0,
     };
-    let overhead: u64 = recorders.iter().map(overhead).sum();
+    let overhead: u64 = results.iter().map(overhead).sum();
     *counters.native.entry(OWN_COMMITS.to_owned()).or_default() += overhead as f64;
     counters
 }
 
-fn whole(target: &MeasuredTarget, recorders: &[&Recorder], classes: &Classes) -> Option<Whole> {
+fn whole(target: &MeasuredTarget, results: &[&SessionResult], classes: &Classes) -> Option<Whole> {
     let (begin, end) = (target.whole_begin.as_ref()?, target.whole_end.as_ref()?);
     let mut life = Life::new(classes.count());
-    for recorder in recorders {
-        let one = &recorder.life;
+    for result in results {
+        let one = &result.life;
         for (sum, ops) in life.ops.iter_mut().zip(&one.ops) {
             *sum += ops;
         }
@@ -283,20 +283,16 @@ fn whole(target: &MeasuredTarget, recorders: &[&Recorder], classes: &Classes) ->
     })
 }
 
-pub(crate) fn errors(recorders: &[&Recorder]) -> Vec<ErrorTally> {
+pub(crate) fn errors(results: &[&SessionResult]) -> Vec<ErrorTally> {
     let mut tallies: BTreeMap<(String, String), ErrorTally> = BTreeMap::new();
-    for tallied in recorders.iter().flat_map(|r| &r.errors) {
-        let class = tallied.error.class.name().to_owned();
-        let tally =
-            tallies.entry((class.clone(), tallied.error.code.clone())).or_insert_with(|| ErrorTally {
-                class,
-                code: tallied.error.code.clone(),
-                message: tallied.error.message.clone(),
-                count: 0,
-                reconnects: 0,
-            });
-        tally.count += tallied.count;
-        tally.reconnects += tallied.reconnects;
+    for one in results.iter().flat_map(|r| &r.errors) {
+        tallies
+            .entry((one.class.clone(), one.code.clone()))
+            .and_modify(|tally| {
+                tally.count += one.count;
+                tally.reconnects += one.reconnects;
+            })
+            .or_insert_with(|| one.clone());
     }
     tallies.into_values().collect()
 }

@@ -1,4 +1,4 @@
-//! What one session has measured: totals of the window, and intervals on their way to the series.
+//! What counts while a session works: totals of the window, and intervals on their way to the series.
 //!
 //! Everything is made before the start; recording allocates nothing but a class's tally at its first operation.
 
@@ -6,23 +6,58 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use dyno_engine::{ErrorClass, Op, OpError, Place};
+use dyno_record::ErrorTally;
 use dyno_workload::{ClassId, Classes, Task};
 
 use crate::life::Life;
 use crate::marks::{Mark, Marks};
+use crate::packed::Packed;
+use crate::session::{ClassResult, HotCounts, Moments, SessionResult};
 use crate::tally::Tally;
 
-/// One class's figures of one session.
+/// One class's figures of one session, on their way to a [`ClassResult`].
 #[derive(Debug, Default)]
-pub(crate) struct ClassTotals {
-    pub(crate) count: u64,
-    pub(crate) errors: u64,
-    pub(crate) rows: u64,
-    pub(crate) service: Option<Tally>,
-    pub(crate) response: Option<Tally>,
-    /// Operations under way when the window began, by the share of their time that lies before it; and the same share of
-    /// their rows.
-    pub(crate) before: (f64, f64),
+struct ClassTotals {
+    count: u64,
+    errors: u64,
+    rows: u64,
+    service: Option<Tally>,
+    response: Option<Tally>,
+    before: (f64, f64),
+}
+
+impl ClassTotals {
+    fn into_result(self) -> ClassResult {
+        let packed = |tally: Option<Tally>| tally.as_ref().map(Packed::of).unwrap_or_default();
+        ClassResult {
+            count: self.count,
+            errors: self.errors,
+            rows: self.rows,
+            service: packed(self.service),
+            response: packed(self.response),
+            before: self.before,
+        }
+    }
+}
+
+/// Errors of one kind in one session.
+#[derive(Debug)]
+struct Tallied {
+    error: OpError,
+    count: u64,
+    reconnects: u64,
+}
+
+impl Tallied {
+    fn into_tally(self) -> ErrorTally {
+        ErrorTally {
+            class: self.error.class.name().to_owned(),
+            code: self.error.code,
+            message: self.error.message,
+            count: self.count,
+            reconnects: self.reconnects,
+        }
+    }
 }
 
 /// What a slice did of one class: operations, and rows that they touched.
@@ -63,44 +98,6 @@ impl Interval {
     }
 }
 
-/// Errors of one kind in one session.
-#[derive(Debug, Clone)]
-pub(crate) struct Tallied {
-    pub(crate) error: OpError,
-    pub(crate) count: u64,
-    pub(crate) reconnects: u64,
-}
-
-/// The session's own moments, on the run's clock.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Moments {
-    /// Just before the first operation (closed loop), or when the schedule began (open loop).
-    pub(crate) start_ns: Option<u64>,
-    /// Since when what it does counts, and until when it did.
-    pub(crate) edge_ns: [Option<u64>; 2],
-    pub(crate) late_ns_max: u64,
-    /// Time in operations inside the window.
-    pub(crate) busy_ns: u64,
-    /// Time that the operation under way at the window's begin had taken before it.
-    pub(crate) before_ns: u64,
-    /// Time slept between operations, and sleeps begun.
-    pub(crate) thought_ns: u64,
-    pub(crate) thoughts: u64,
-    /// End of the last operation that counted.
-    pub(crate) last_ns: u64,
-}
-
-/// Operations in the window by where they went.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct HotCounts {
-    /// Started in the hot spot because it was their turn; of how many that start at a key.
-    pub(crate) spot: u64,
-    pub(crate) keyed: u64,
-    /// Went to schema 1 because it was their turn; of how many that may.
-    pub(crate) schema: u64,
-    pub(crate) movable: u64,
-}
-
 /// Everything one session measures.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -108,14 +105,14 @@ pub(crate) struct Recorder {
     pub(crate) target: usize,
     classes: Arc<Classes>,
     /// By number of the class.
-    pub(crate) totals: Vec<ClassTotals>,
+    totals: Vec<ClassTotals>,
     pub(crate) life: Life,
-    pub(crate) errors: Vec<Tallied>,
+    errors: Vec<Tallied>,
     pub(crate) moments: Moments,
     /// What the snapshots at the window's two ends hold of this session.
     pub(crate) marks: [Marks; 2],
     pub(crate) window_ops: u64,
-    pub(crate) hot: HotCounts,
+    hot: HotCounts,
     /// The sleep under way: since when it counts, and when it ends.
     thinking: Option<(u64, u64)>,
     open_loop: bool,
@@ -472,6 +469,19 @@ impl Recorder {
         let lost = self.errors.iter_mut().rev().find(|t| t.error.class == ErrorClass::Connection);
         if let Some(tallied) = lost {
             tallied.reconnects += 1;
+        }
+    }
+
+    /// What was measured, when nothing more is.
+    pub(crate) fn into_result(self) -> SessionResult {
+        SessionResult {
+            target: self.target,
+            classes: self.totals.into_iter().map(ClassTotals::into_result).collect(),
+            life: self.life,
+            errors: self.errors.into_iter().map(Tallied::into_tally).collect(),
+            moments: self.moments,
+            marks: self.marks,
+            hot: self.hot,
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::collector::Collector;
 use crate::conductor::Conductor;
 use crate::crew::Crew;
 use crate::job::{Aim, Job, Outcome};
-use crate::leftover::Leftover;
-use crate::measured::{Measured, MeasuredTarget};
+use crate::leftover::{self, Leftover};
+use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::{ObserverThread, SamplerThread};
 use crate::threads::NO_THREAD;
 use crate::watch::Watch;
@@ -26,6 +26,13 @@ use crate::watcher::Watcher;
 /// Nothing could be started: the target cannot be observed, or the machine gives no thread to do it. From the moment that
 /// sessions start, every end has a record.
 pub fn run(job: &Job<'_>, watch: &dyn Watch) -> Result<(RunRecord, Vec<Leftover>), TargetError> {
+    let Finished { measured, results, series, outcome } = measure(job, watch)?;
+    let left = leftover::of_run(job, &results);
+    Ok((assemble::record(job, &measured, &results, series, outcome), left))
+}
+
+/// Runs `job` to its end.
+fn measure(job: &Job<'_>, watch: &dyn Watch) -> Result<Finished, TargetError> {
     let no_thread = |error: std::io::Error| {
         TargetError::new(TargetErrorKind::Database, format!("no thread could be started: {error}"))
             .hint(NO_THREAD)
@@ -50,7 +57,7 @@ pub fn draft(job: &Job<'_>) -> RunRecord {
     let targets = job.targets.iter().map(|_| MeasuredTarget::default()).collect();
     let measured = Measured { sessions: job.plan.sessions(), targets, ..Measured::default() };
     let nothing = Collector::new(job.targets.len(), job.series(), channel().1, Vec::new());
-    let mut draft = assemble::record(job, &measured, &[], nothing, Outcome::Interrupted);
+    let mut draft = assemble::record(job, &measured, &[], nothing.into_series(), Outcome::Interrupted);
     draft.series.interval_s = interval_s;
     draft
 }
@@ -90,5 +97,91 @@ fn start_sampler(
             Ok((Some(thread), None))
         }
         Err(error) => Ok((None, Some(Waits::Absent { absent: error.to_string() }))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyno_engine::{Cancel, ErrorClass, MonotonicClock, OpError, Target as _};
+    use dyno_plan::{Plan, Rate};
+
+    use super::*;
+    use crate::scripted::{Act, Script, ScriptedTarget};
+    use crate::session::SessionResult;
+    use crate::testing;
+    use crate::watch::Unwatched;
+
+    fn plan(urls: &[&str], rate: Option<f64>) -> Plan {
+        let mut plan: Plan = serde_json::from_value(serde_json::json!({
+            "version": 1,
+            "target": { "url": "sqlite:a", "connect_timeout": "1s" },
+            "data": { "schemas": 1, "scale": "1000 blocks", "scan_scale": "0 blocks", "compressible": 0, "seed": 42,
+                      "load_parallel": 1 },
+            "workload": { "update_pct": 30, "scan_pct": 0, "lookup_pct": 20, "work_unit": 8, "redo": "lite",
+                          "drive": "client", "arrivals": "constant", "seed": 1, "think_every": 50,
+                          "think_min": "1ms", "think_max": "2ms" },
+            "run": { "sessions_per_schema": 4, "warmup": "0s", "ops_per_session": 200, "drain": "500ms" },
+            "observe": { "interval": "50ms" }
+        }))
+        .unwrap();
+        plan.target.urls = urls.iter().map(|url| url.parse().unwrap()).collect();
+        plan.workload.rate = rate.map(Rate);
+        plan
+    }
+
+    fn job(plan: &Plan) -> Job<'_> {
+        let script: Arc<Script> = Arc::new(|_, number, _| match number % 20 {
+            19 => Act::Fail(OpError {
+                class: ErrorClass::Retryable,
+                code: "E1".into(),
+                message: "scripted".into(),
+            }),
+            _ => Act::Take(0),
+        });
+        let aim = |_| {
+            let target = ScriptedTarget::new(Arc::clone(&script), Arc::new(|_| std::thread::yield_now()));
+            Aim {
+                identity: target.identify().unwrap(),
+                target: Arc::new(target),
+                spec: testing::spec(1_000),
+                host_paths: Vec::new(),
+                reads_only: None,
+                instance: None,
+            }
+        };
+        Job {
+            run_id: "test".into(),
+            started_at: "2026-01-01T00:00:00Z".into(),
+            run_stamp: 7,
+            plan,
+            targets: plan.target.all().iter().map(aim).collect(),
+            clock: Arc::new(MonotonicClock::default()),
+            cancel: Cancel::default(),
+            dyno_version: "test".into(),
+            series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
+        }
+    }
+
+    #[test]
+    fn what_sessions_hand_in_may_travel_as_bytes() {
+        for (urls, rate) in [(&[][..], None), (&["sqlite:a", "sqlite:b"], Some(2_000.0))] {
+            let plan = plan(urls, rate);
+            let job = job(&plan);
+            let Finished { measured, results, series, outcome } = measure(&job, &Unwatched).unwrap();
+            let read: Vec<SessionResult> = results
+                .iter()
+                .map(|result| serde_json::from_slice(&serde_json::to_vec(result).unwrap()).unwrap())
+                .collect();
+            assert_eq!(read, results);
+            let here = assemble::record(&job, &measured, &results, series.clone(), outcome.clone());
+            let mut there = assemble::record(&job, &measured, &read, series, outcome);
+            // What is read anew for each record.
+            there.ended_at.clone_from(&here.ended_at);
+            there.hosts[0].facts.clone_from(&here.hosts[0].facts);
+            assert_eq!(there, here);
+            assert!(!here.errors.is_empty(), "there is none to travel");
+            assert!(here.ops["update"].service_us.p99.is_some(), "{:?}", here.ops);
+            assert!(here.window.unwrap().counted.unwrap().rows() > 0);
+        }
     }
 }

@@ -9,7 +9,7 @@ use dyno_record::{ALL, Histogram, OpStats};
 use dyno_workload::ClassId;
 
 use crate::job::Job;
-use crate::recorder::Recorder;
+use crate::session::SessionResult;
 
 /// Why operations have no time of their own on the server drive.
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
@@ -18,14 +18,14 @@ const UNSEEN: &str =
     "where the end of the update and of its commit arrived together, the commit has no time of its own";
 
 /// Figures of every class that did something, and of `all`.
-pub(crate) fn op_stats(job: &Job<'_>, recorders: &[&Recorder], seconds: f64) -> BTreeMap<String, OpStats> {
+pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) -> BTreeMap<String, OpStats> {
     let open_loop = job.plan.workload.rate.is_some();
     let server = job.plan.workload.drive == Drive::Server;
     let mut by_name = BTreeMap::new();
     let classes = job.classes();
     let mut all = Summed::default();
     for class in classes.all() {
-        let summed = Summed::of(recorders, class);
+        let summed = Summed::of(results, class);
         let is_op = class.place().is_some();
         if is_op {
             all.add(&summed);
@@ -43,7 +43,7 @@ pub(crate) fn op_stats(job: &Job<'_>, recorders: &[&Recorder], seconds: f64) -> 
     let mut stats = all.stats(seconds, open_loop);
     if server {
         stats.untimed = Some(UNTIMED.to_owned());
-        let busy_us: f64 = recorders.iter().map(|r| r.moments.busy_ns as f64 / 1_000.0).sum();
+        let busy_us: f64 = results.iter().map(|r| r.moments.busy_ns as f64 / 1_000.0).sum();
         let mean = (stats.count > 0).then(|| busy_us / stats.count as f64);
         (stats.service_us.mean, stats.response_us.mean) = (mean, mean);
     }
@@ -63,20 +63,16 @@ struct Summed {
 }
 
 impl Summed {
-    fn of(recorders: &[&Recorder], class: ClassId) -> Self {
+    fn of(results: &[&SessionResult], class: ClassId) -> Self {
         let mut sum = Self::default();
-        for recorder in recorders {
-            let totals = &recorder.totals[class.index()];
-            sum.count += totals.count;
-            sum.errors += totals.errors;
-            sum.rows += totals.rows;
-            sum.before = (sum.before.0 + totals.before.0, sum.before.1 + totals.before.1);
-            if let Some(tally) = &totals.service {
-                tally.add_to(&mut sum.service);
-            }
-            if let Some(tally) = &totals.response {
-                tally.add_to(&mut sum.response);
-            }
+        for result in results {
+            let one = &result.classes[class.index()];
+            sum.count += one.count;
+            sum.errors += one.errors;
+            sum.rows += one.rows;
+            sum.before = (sum.before.0 + one.before.0, sum.before.1 + one.before.1);
+            one.service.add_to(&mut sum.service);
+            one.response.add_to(&mut sum.response);
         }
         sum
     }

@@ -6,8 +6,17 @@
 
 use dyno_record::latency::LATENCY_NS_MAX;
 
-/// What two significant digits need.
+/// What three significant digits need, and two.
+const PRECISE_BITS: u32 = 10;
 const COARSE_BITS: u32 = 7;
+
+/// The highest number of a bucket of a precise tally; one of a coarse tally has fewer.
+pub(crate) const BUCKET_MAX: u64 = index(PRECISE_BITS, LATENCY_NS_MAX);
+
+/// The lowest value that a precise tally counts in its bucket of this number.
+pub(crate) fn precise_value(bucket: u64) -> u64 {
+    value(PRECISE_BITS, bucket)
+}
 
 /// The lowest value that a coarse tally counts in its bucket of this number.
 pub(crate) fn coarse_value(bucket: u64) -> u64 {
@@ -19,6 +28,12 @@ fn value(bits: u32, index: u64) -> u64 {
         0 | 1 => index,
         group => ((index & ((1 << bits) - 1)) | (1 << bits)) << (group - 1),
     }
+}
+
+#[inline]
+const fn index(bits: u32, value: u64) -> u64 {
+    let shift = (63 - (value | (1 << bits)).leading_zeros()) - bits;
+    ((shift as u64) << bits) + (value >> shift)
 }
 
 /// A distribution of latencies in nanoseconds with bounded relative error.
@@ -34,7 +49,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// Three significant digits, as in records.
     pub(crate) fn precise() -> Self {
-        Self::with_bits(10)
+        Self::with_bits(PRECISE_BITS)
     }
 
     /// Two significant digits, for the points of a series.
@@ -51,9 +66,7 @@ impl Tally {
 
     #[inline]
     fn index(&self, value: u64) -> usize {
-        let bits = self.precision_bits;
-        let shift = (63 - (value | (1 << bits)).leading_zeros()) - bits;
-        ((u64::from(shift) << bits) + (value >> shift)) as usize
+        index(self.precision_bits, value) as usize
     }
 
     /// The lowest value counted at `index`.
@@ -124,13 +137,6 @@ impl Tally {
             (seen >= rank).then_some(value)
         })
     }
-
-    /// Adds all counts to a record's histogram.
-    pub(crate) fn add_to(&self, histogram: &mut dyno_record::Histogram) {
-        for (value, count) in self.iter() {
-            histogram.record_n_ns(value, count);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -145,22 +151,6 @@ mod tests {
                 let lowest = tally.value(tally.index(value));
                 prop_assert!(lowest <= value);
                 prop_assert!((value - lowest) as f64 <= value as f64 * error);
-            }
-        }
-
-        #[test]
-        fn a_record_histogram_says_what_the_tally_says(values in prop::collection::vec(1u64..1_000_000_000_000, 1..200)) {
-            let mut tally = Tally::precise();
-            let mut exact = dyno_record::Histogram::new();
-            for &value in &values {
-                tally.record(value);
-                exact.record_ns(value);
-            }
-            let mut copied = dyno_record::Histogram::new();
-            tally.add_to(&mut copied);
-            prop_assert_eq!(copied.count(), values.len() as u64);
-            for q in [0.5, 0.9, 0.99, 1.0] {
-                prop_assert_eq!(copied.inner().value_at_quantile(q), exact.inner().value_at_quantile(q));
             }
         }
 

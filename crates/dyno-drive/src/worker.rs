@@ -18,6 +18,7 @@ use crate::marks::{Mark, REFRESH_NS};
 use crate::panics::{as_error, caught};
 use crate::recorder::{Recorder, Timing};
 use crate::rest::Rest;
+use crate::session::SessionResult;
 use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
 
@@ -37,7 +38,7 @@ pub(crate) enum Report {
     /// It is connected and prepared; by this handle it can be broken off.
     Connected(u32, Arc<dyn Interrupter>),
     /// It has ended, with all that it measured.
-    Ended(u32, Box<Recorder>),
+    Ended(u32, Box<SessionResult>),
 }
 
 /// Everything one session's thread needs.
@@ -140,7 +141,7 @@ impl Worker {
     /// Hands in what was measured.
     pub(crate) fn report(self) {
         // The coordinator has gone only when it no longer waits for anybody.
-        let _ = self.reports.send(Report::Ended(self.setup.number, self.recorder));
+        let _ = self.reports.send(Report::Ended(self.setup.number, Box::new(self.recorder.into_result())));
     }
 
     /// Opens the session, when it is its turn; `None` if that failed or the run has ended.

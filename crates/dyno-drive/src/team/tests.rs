@@ -38,7 +38,7 @@ fn seat(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<Seat> {
     let operator = Operator::new(&prepared, &blocks);
     let setup = SessionSetup {
         number: 0,
-        statements: prepared.statements.clone(),
+        statements: prepared.statements,
         rehearsal: None,
         commit: workload.commit,
         blocks: Some(blocks),
