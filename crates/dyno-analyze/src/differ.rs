@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_plan::keys;
-use dyno_record::{RunRecord, TargetFacts};
+use dyno_record::{Kind, RunRecord, TargetFacts};
 use serde::{Deserialize, Serialize};
 
 /// Where a difference lies; the order is the order of suspicion.
@@ -133,12 +133,12 @@ fn facts(records: &[&RunRecord]) -> Facts {
             }
         };
         for target in &record.targets {
-            of_target(target, record.imported.is_none(), &mut put);
+            of_target(target, record.kind == Kind::Run, &mut put);
         }
         of_plan(record, &mut put);
         of_host(record, &mut put);
         // Of imported figures the program only wrote them down.
-        if record.imported.is_none() {
+        if record.kind == Kind::Run {
             put(Area::Source, "dyno", record.dyno_version.clone());
         }
         if let Some(from) = &record.imported {
@@ -302,6 +302,7 @@ mod tests {
     #[test]
     fn of_imported_records_only_what_is_known_differs() {
         let mut a = fixture::postgres();
+        a.kind = Kind::Import;
         a.imported =
             Some(dyno_record::Imported { known: vec!["workload.work_unit".into()], ..Default::default() });
         let mut b = a.clone();

@@ -12,9 +12,9 @@ use dyno_plan::{
 };
 use dyno_record::window::Whole;
 use dyno_record::{
-    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, Host, Identity, Metric,
-    OpStats, Requests, Role, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint, Share,
-    Status, TableCounters, TargetFacts, Touch, Transactions, Unit, WaitTime, Waits, Window,
+    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, Host, Identity, Kind,
+    Metric, OpStats, Requests, Role, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint,
+    Share, Status, TableCounters, TargetFacts, Touch, Transactions, Unit, WaitTime, Waits, Window,
 };
 
 /// Seconds of the window.
@@ -313,6 +313,7 @@ fn record(
     ];
     RunRecord {
         schema_version: SCHEMA_VERSION,
+        kind: Kind::Run,
         id: "20260321-142501-7f3a".into(),
         started_at: "2026-03-21T14:25:01Z".into(),
         ended_at: "2026-03-21T14:25:14Z".into(),

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Host, OwnPart, Role, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window, place_of_target,
-    window::Counted,
+    Host, Kind, OwnPart, Role, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window,
+    place_of_target, window::Counted,
 };
 
 use crate::collector::Collector;
@@ -56,6 +56,7 @@ pub(crate) fn record(
     host.counters = host_counters;
     RunRecord {
         schema_version: SCHEMA_VERSION,
+        kind: Kind::Run,
         id: job.run_id.clone(),
         started_at: job.started_at.clone(),
         ended_at: dyno_record::now_rfc3339(),

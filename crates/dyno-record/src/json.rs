@@ -3,11 +3,13 @@
 //! Text comes from files that anybody may have written, so reading has limits (size, nesting, version) and names what
 //! is wrong; writing reads back what it wrote, so that no record is stored that cannot be opened again.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use crate::finite::is_finite;
+use crate::kind::Kind;
 use crate::metric::Metric;
 use crate::record::{RunRecord, SCHEMA_VERSION};
 use crate::series::Series;
@@ -23,6 +25,12 @@ pub enum RecordError {
     TooLarge {
         /// Its size.
         bytes: u64,
+    },
+    /// It is of a kind that this program does not know.
+    #[error("records of the kind {found:?} are not known here: use a newer version of Dyno")]
+    Kind {
+        /// The kind it names.
+        found: String,
     },
     /// It is JSON, but nothing in it says that it is a run record.
     #[error("there is no schema_version: this is not a run record")]
@@ -49,10 +57,12 @@ pub enum RecordError {
     },
 }
 
-/// Only the version, so that a newer record is told from a broken one.
+/// Only the version and the kind, so that a newer record is told from a broken one.
 #[derive(Deserialize)]
-struct Head {
+struct Head<'a> {
     schema_version: Option<u64>,
+    #[serde(borrow)]
+    kind: Option<Cow<'a, str>>,
 }
 
 impl RunRecord {
@@ -98,14 +108,15 @@ impl RunRecord {
     pub fn from_json(text: &str) -> Result<Self, RecordError> {
         check_size(text.len())?;
         let malformed = |e: serde_json::Error| RecordError::Malformed { detail: e.to_string() };
-        let head: Head = serde_json::from_str(text).map_err(malformed)?;
-        match head.schema_version {
-            None => Err(RecordError::NoVersion),
-            Some(version) if version == u64::from(SCHEMA_VERSION) => {
-                serde_json::from_str(text).map_err(malformed)
-            }
-            Some(found) => Err(RecordError::Version { found }),
+        let head: Head<'_> = serde_json::from_str(text).map_err(malformed)?;
+        let version = head.schema_version.ok_or(RecordError::NoVersion)?;
+        if version != u64::from(SCHEMA_VERSION) {
+            return Err(RecordError::Version { found: version });
         }
+        if let Some(kind) = head.kind.filter(|kind| !Kind::is_known(kind)) {
+            return Err(RecordError::Kind { found: kind.into_owned() });
+        }
+        serde_json::from_str(text).map_err(malformed)
     }
 
     fn to_text(&self) -> Result<String, RecordError> {
@@ -167,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_record_comes_back_as_it_was() {
-        for record in [sample::full(), sample::minimal()] {
+        for record in [sample::full(), sample::minimal(), sample::imported()] {
             let text = record.to_json().unwrap();
             assert_eq!(RunRecord::from_json(&text).unwrap(), record);
             assert!(!text.contains('\n'));
@@ -217,6 +228,16 @@ mod tests {
         assert!(matches!(RunRecord::from_json("{}").unwrap_err(), RecordError::NoVersion));
         let broken = text.replace("\"reasons\":[]", "\"reasons\":7");
         assert!(matches!(RunRecord::from_json(&broken).unwrap_err(), RecordError::Malformed { .. }));
+    }
+
+    #[test]
+    fn a_record_of_another_kind_is_refused_whatever_it_holds() {
+        let disk = r#"{"schema_version":2,"kind":"component","metrics":{}}"#;
+        let error = RunRecord::from_json(disk).unwrap_err();
+        assert!(error.to_string().contains("\"component\" are not known here: use a newer"), "{error}");
+        let text = sample::minimal().to_json().unwrap();
+        let nameless = RunRecord::from_json(&text.replace("\"kind\":\"run\",", "")).unwrap_err();
+        assert!(nameless.to_string().contains("missing field `kind`"), "{nameless}");
     }
 
     #[test]

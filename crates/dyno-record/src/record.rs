@@ -12,6 +12,7 @@ use crate::counter::Counters;
 use crate::host::Host;
 use crate::id::RunId;
 use crate::imported::Imported;
+use crate::kind::Kind;
 use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::part::PartOf;
@@ -79,8 +80,8 @@ impl RunRecord {
 
     /// Sessions that worked, or else the planned ones; 0 where the source of imported figures does not tell.
     pub fn sessions(&self) -> u32 {
-        match (self.gate.sessions, self.imported.is_some()) {
-            (0, false) => self.plan.sessions(),
+        match (self.gate.sessions, self.kind) {
+            (0, Kind::Run) => self.plan.sessions(),
             (sessions, _) => sessions,
         }
     }
@@ -117,6 +118,8 @@ impl Status {
 pub struct RunRecord {
     /// The version of this format.
     pub schema_version: u32,
+    /// What it is of.
+    pub kind: Kind,
     /// The run's name.
     pub id: RunId,
     /// When it started, RFC 3339 in UTC.

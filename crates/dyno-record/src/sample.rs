@@ -22,6 +22,7 @@ pub(crate) fn plan() -> dyno_plan::Plan {
 pub(crate) fn minimal() -> RunRecord {
     RunRecord {
         schema_version: SCHEMA_VERSION,
+        kind: Kind::Run,
         id: "20260321-142501-7f3a".into(),
         started_at: "2026-03-21T14:25:01.000000Z".into(),
         ended_at: "2026-03-21T14:25:02.000000Z".into(),
@@ -274,6 +275,7 @@ pub(crate) fn imported() -> RunRecord {
     let tpcc = Metric::Value { value: 13.039, unit: Unit::PerSecond };
     let load = Metric::Value { value: 321.0, unit: Unit::Seconds };
     RunRecord {
+        kind: Kind::Import,
         status: Status::Imported,
         one_target_of: Some("20260321-142501-0001".into()),
         imported: Some(source),

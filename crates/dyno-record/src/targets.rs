@@ -45,6 +45,7 @@ impl RunRecord {
         let hosts = self.hosts.iter().map(|host| of_target(host, at + 1, &target, own)).collect();
         Some(Self {
             schema_version: self.schema_version,
+            kind: self.kind,
             id: format!("{}/{}", self.id, at + 1),
             started_at: self.started_at.clone(),
             ended_at: self.ended_at.clone(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dyno_analyze::differ;
 use dyno_analyze::points::{Axis, SESSIONS};
 use dyno_plan::keys;
-use dyno_record::RunRecord;
+use dyno_record::{Kind, RunRecord};
 
 use crate::role;
 
@@ -58,7 +58,7 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     for (path, value) in &host.mounts {
         add(format!("mount {path}"), value);
     }
-    if record.imported.is_none() {
+    if record.kind == Kind::Run {
         add("dyno".into(), &record.dyno_version);
     }
     facts

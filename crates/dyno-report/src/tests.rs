@@ -590,6 +590,7 @@ fn digits_stay_under_digits_beside_a_mark() {
 fn an_imported_record_is_called_so_everywhere() {
     let mut record = postgres();
     record.status = Status::Imported;
+    record.kind = dyno_record::Kind::Import;
     record.imported = Some(dyno_record::Imported { undated: true, ..Default::default() });
     record.audit = vec![AuditCheck {
         check: "imported".into(),

@@ -48,6 +48,7 @@ impl Made {
         run.id = format!("run-{number:06}");
         run.started_at = format!("2026-01-01T00:00:00.{number:06}Z");
         run.status = Status::Imported;
+        run.kind = dyno_record::Kind::Import;
         run.imported =
             Some(Imported { format: "csv".into(), line: Some(number as u64), ..Imported::default() });
         run.gate.sessions = 1 + number as u32 % 16;

@@ -19,7 +19,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use dyno_record::{RunRecord, Unit};
+use dyno_record::{Kind, RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::differ::{Difference, differ};
@@ -148,7 +148,7 @@ fn others(a: &[&RunRecord], b: &[&RunRecord], measures: &[String]) -> Option<Str
 
 /// What is said of a side whose figures are, or are in part, imported.
 fn imported(name: &str, records: &[&RunRecord]) -> Option<String> {
-    let count = records.iter().filter(|record| record.imported.is_some()).count();
+    let count = records.iter().filter(|record| record.kind == Kind::Import).count();
     let of = if count == records.len() { String::new() } else { format!("{count} of ") };
     let runs = if records.len() == 1 { "run is" } else { "runs are" };
     (count > 0).then(|| format!("{name}: {of}{} {runs} imported and not audited", records.len()))
@@ -179,7 +179,7 @@ fn measures(rules: &Rules, pairs: &[Pair<'_>]) -> Vec<String> {
     let have = |name: &str| pairs.iter().any(|pair| has(&pair.a, name) && has(&pair.b, name));
     let usual = MEASURES_SHOWN.iter().filter(|name| have(name)).map(|&name| name.to_owned());
     let mut measures: Vec<String> = usual.collect();
-    let imported = pairs.iter().flat_map(|pair| &pair.a).filter(|record| record.imported.is_some());
+    let imported = pairs.iter().flat_map(|pair| &pair.a).filter(|record| record.kind == Kind::Import);
     let named: BTreeSet<&String> = imported.flat_map(|record| record.metrics.keys()).collect();
     measures.extend(
         named.into_iter().filter(|name| !MEASURES_SHOWN.contains(&name.as_str()) && have(name)).cloned(),

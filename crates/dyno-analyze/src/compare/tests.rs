@@ -164,6 +164,7 @@ fn imported_runs_are_compared_and_called_so() {
     let a = runs(4, &[1000.0]);
     let mut b = runs(4, &[900.0]);
     b[0].status = Status::Imported;
+    b[0].kind = dyno_record::Kind::Import;
     b[0].imported = Some(Imported::default());
     let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
     assert_eq!(comparison.runs, (1, 1));

@@ -5,7 +5,7 @@ use std::fmt;
 
 use dyno_plan::keys::Key;
 use dyno_plan::{Blocks, Bytes, Rate, Size, Span, keys};
-use dyno_record::RunRecord;
+use dyno_record::{Kind, RunRecord};
 
 use crate::differ::has_effect;
 
@@ -142,7 +142,7 @@ fn known(text: &str) -> Option<String> {
 /// Sessions of a run: the planned ones, which a valid run had; of figures from elsewhere, and of one target's part of a
 /// run, those that worked.
 pub(crate) fn sessions(record: &RunRecord) -> u32 {
-    match record.imported.is_some() || record.one_target_of.is_some() {
+    match record.kind == Kind::Import || record.one_target_of.is_some() {
         true => record.sessions(),
         false => record.plan.sessions(),
     }

@@ -129,6 +129,7 @@ fn imported(n: u32, sessions: u32, labels: &[(&str, &str)]) -> RunRecord {
     let mut record = run(n, 1, n, f64::from(n));
     record.gate.sessions = sessions;
     let labels = labels.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    record.kind = dyno_record::Kind::Import;
     record.imported = Some(Imported { format: "csv".into(), labels, ..Imported::default() });
     record
 }

@@ -45,6 +45,7 @@ fn the_schema_is_a_schema_and_names_itself() {
     assert_eq!(schema["$id"], "urn:dyno:run-record:2");
     for key in [
         "schema_version",
+        "kind",
         "id",
         "started_at",
         "status",
@@ -95,6 +96,7 @@ fn broken_records_do_not_validate() {
     };
     broken("/status", json!("splendid"));
     broken("/schema_version", json!(1));
+    broken("/kind", json!("splendid"));
     broken("/gate/sessions", json!(-1));
     broken("/window/seconds", json!("10"));
     broken("/ops/all/count", json!(1.5));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dyno_analyze::number::bytes;
-use dyno_record::RunRecord;
+use dyno_record::{Kind, RunRecord};
 use maud::{Markup, html};
 
 use crate::facts::facts;
@@ -108,7 +108,7 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
     if system.len() > 2 {
         add("system", system.trim_end_matches(", ").to_owned());
     }
-    let name = if record.imported.is_some() { "imported by dyno" } else { "dyno" };
+    let name = if record.kind == Kind::Import { "imported by dyno" } else { "dyno" };
     add(name, record.dyno_version.clone());
     list
 }

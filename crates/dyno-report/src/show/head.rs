@@ -1,7 +1,7 @@
 //! Which run it is, what it was to do, and what came out.
 
 use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
-use dyno_record::{Imported, RunRecord, TargetFacts};
+use dyno_record::{Imported, Kind, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
 use crate::number::{bytes, count, span_s, time_us};
@@ -36,7 +36,7 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     }
     let host = record.host();
     if !host.name.is_empty() {
-        let name = if record.imported.is_some() { "host" } else { "driven from" };
+        let name = if record.kind == Kind::Import { "host" } else { "driven from" };
         list.push((name.into(), format!("{} ({})", host.name, role::words(record))));
     }
     if let Some(source) = &record.imported {
@@ -103,7 +103,7 @@ fn told_plan(record: &RunRecord, style: &Style) -> String {
 
 /// The plan, as far as it shapes the figures.
 pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
-    if record.imported.is_some() {
+    if record.kind == Kind::Import {
         return told_plan(record, style);
     }
     let plan = &record.plan;
@@ -205,7 +205,7 @@ fn concentrated(work: &Workload) -> String {
 
 /// The figures, and how the window was measured.
 pub(super) fn result(record: &RunRecord, style: &Style) -> String {
-    if record.imported.is_some() {
+    if record.kind == Kind::Import {
         return figure_card(&ResultRow::from(record), &Figures::of(record), style);
     }
     let Some(window) = &record.window else {

@@ -1,6 +1,6 @@
 //! The platform: settings that differ from the defaults, the host's facts, and the errors met.
 
-use dyno_record::RunRecord;
+use dyno_record::{Kind, RunRecord};
 
 use super::lists::pairs;
 use crate::number::{bytes, count};
@@ -24,7 +24,7 @@ fn told_settings(record: &RunRecord, style: &Style) -> String {
 
 /// Settings that are not the product's defaults.
 pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
-    if record.imported.is_some() {
+    if record.kind == Kind::Import {
         return told_settings(record, style);
     }
     let list: Vec<(String, String)> = record

@@ -82,6 +82,7 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
     let url = plan.target.url.to_string();
     Ok(RunRecord {
         schema_version: SCHEMA_VERSION,
+        kind: dyno_record::Kind::Import,
         id: name(begin, report),
         started_at: rfc3339(begin),
         ended_at: rfc3339(end.unwrap_or(begin)),

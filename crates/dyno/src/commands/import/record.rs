@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{
-    AuditCheck, CheckStatus, Counters, Gate, Identity, Imported, Metric, OpStats, RunRecord, SCHEMA_VERSION,
-    Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, rfc3339,
+    AuditCheck, CheckStatus, Counters, Gate, Identity, Imported, Kind, Metric, OpStats, RunRecord,
+    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, rfc3339,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -305,6 +305,7 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
     };
     Ok(RunRecord {
         schema_version: SCHEMA_VERSION,
+        kind: Kind::Import,
         id: String::new(),
         started_at: String::new(),
         ended_at: String::new(),
