@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::RunRecord;
-
 /// Which part a machine has in a run; one machine may have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -47,7 +45,7 @@ pub struct Host {
 }
 
 /// A host of which nothing is known.
-static UNKNOWN: Host = Host {
+pub(crate) static UNKNOWN: Host = Host {
     name: String::new(),
     roles: BTreeSet::new(),
     kernel: String::new(),
@@ -61,38 +59,3 @@ static UNKNOWN: Host = Host {
     mounts: BTreeMap::new(),
     counters: BTreeMap::new(),
 };
-
-impl RunRecord {
-    /// The host that drove the run; one of which nothing is known where nobody here drove it.
-    pub fn driver(&self) -> &Host {
-        self.hosts.iter().find(|host| host.roles.contains(&Role::Driver)).unwrap_or(&UNKNOWN)
-    }
-
-    /// The host to show for the run: the one that drove it, else the first that its source tells of.
-    pub fn host(&self) -> &Host {
-        let driver = self.hosts.iter().find(|host| host.roles.contains(&Role::Driver));
-        driver.or(self.hosts.first()).unwrap_or(&UNKNOWN)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sample;
-
-    #[test]
-    fn the_driver_is_found_among_any_number_of_hosts() {
-        let mut record = sample::full();
-        let database =
-            Host { name: "db2".into(), roles: [Role::Database].into(), cpus: 64, ..Host::default() };
-        record.hosts.insert(0, database);
-        assert_eq!((record.driver().name.as_str(), record.host().name.as_str()), ("db1", "db1"));
-        let read = RunRecord::from_json(&record.to_json().unwrap()).unwrap();
-        assert_eq!(read, record, "both hosts are kept");
-        record.hosts.pop();
-        assert_eq!(record.driver(), &Host::default(), "a database's host did not drive the run");
-        assert_eq!(record.host().name, "db2");
-        record.hosts.clear();
-        assert_eq!(record.host(), &Host::default());
-    }
-}

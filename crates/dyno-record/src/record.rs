@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::AuditCheck;
 use crate::class::{ALL, COMMIT, Class, SLICE};
 use crate::counter::Counters;
-use crate::host::Host;
+use crate::host::{Host, Role, UNKNOWN};
 use crate::id::RunId;
 use crate::imported::Imported;
 use crate::kind::Kind;
@@ -63,6 +63,17 @@ impl RunRecord {
             }
         }
         names.join(", ")
+    }
+
+    /// The host that drove the run; one of which nothing is known where nobody here drove it.
+    pub fn driver(&self) -> &Host {
+        self.hosts.iter().find(|host| host.roles.contains(&Role::Driver)).unwrap_or(&UNKNOWN)
+    }
+
+    /// The host to show for the run: the one that drove it, else the first that its source tells of.
+    pub fn host(&self) -> &Host {
+        let driver = self.hosts.iter().find(|host| host.roles.contains(&Role::Driver));
+        driver.or(self.hosts.first()).unwrap_or(&UNKNOWN)
     }
 
     /// Names of the metrics in which others had part, or that cannot be excluded.
@@ -183,4 +194,26 @@ pub struct RunRecord {
     pub whose: BTreeMap<String, Whose>,
     /// Whether the numbers agree.
     pub audit: Vec<AuditCheck>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_driver_is_found_among_any_number_of_hosts() {
+        let mut record = sample::full();
+        let database =
+            Host { name: "db2".into(), roles: [Role::Database].into(), cpus: 64, ..Host::default() };
+        record.hosts.insert(0, database);
+        assert_eq!((record.driver().name.as_str(), record.host().name.as_str()), ("db1", "db1"));
+        let read = RunRecord::from_json(&record.to_json().unwrap()).unwrap();
+        assert_eq!(read, record, "both hosts are kept");
+        record.hosts.pop();
+        assert_eq!(record.driver(), &Host::default(), "a database's host did not drive the run");
+        assert_eq!(record.host().name, "db2");
+        record.hosts.clear();
+        assert_eq!(record.host(), &Host::default());
+    }
 }
