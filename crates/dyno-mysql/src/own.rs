@@ -175,6 +175,8 @@ impl Acknowledged {
 /// An open connection: what it last told, what it had acknowledged then, and what it has by now.
 #[derive(Debug)]
 struct Open {
+    /// What it told before its first operation: preparing looks things up in the dictionary, which are rows too.
+    prepared: Share,
     told: Option<(Share, Done)>,
     acknowledged: Arc<Acknowledged>,
 }
@@ -192,11 +194,15 @@ impl Open {
         };
         let since = touched(now).saturating_sub(touched(then));
         let written = now.rows_written.saturating_sub(then.rows_written);
-        let by_rows = |counted: u64| counted + scaled(counted, touched(then), since);
+        // What one row costs is what operations made of those before, without what their preparation cost once.
+        let by_rows = |counted: u64, before: u64| {
+            counted + scaled(counted.saturating_sub(before), touched(then), since)
+        };
+        let before = self.prepared;
         Some(Share {
-            rows_read: by_rows(share.rows_read),
-            rows_asked_for: by_rows(share.rows_asked_for),
-            ranges: if touched(then) == 0 { share.ranges } else { by_rows(share.ranges) },
+            rows_read: by_rows(share.rows_read, before.rows_read),
+            rows_asked_for: by_rows(share.rows_asked_for, before.rows_asked_for),
+            ranges: if touched(then) == 0 { share.ranges } else { by_rows(share.ranges, before.ranges) },
             rows_written: share.rows_written + scaled(share.rows_written, then.rows_written, written),
             commits: share.commits + now.transactions().saturating_sub(then.transactions()),
             prepares: share.prepares,
@@ -244,13 +250,17 @@ impl Own {
 
     /// A session has connected, and counts there what it acknowledges.
     pub(super) fn opened(&mut self, id: u32, acknowledged: Arc<Acknowledged>) {
-        self.open.insert(id, Open { told: None, acknowledged });
+        self.open.insert(id, Open { prepared: Share::default(), told: None, acknowledged });
     }
 
     /// A session tells its share.
     pub(super) fn told(&mut self, id: u32, share: Share) {
         if let Some(open) = self.open.get_mut(&id) {
-            open.told = Some((share, open.acknowledged.so_far()));
+            let done = open.acknowledged.so_far();
+            if done == Done::default() {
+                open.prepared = share;
+            }
+            open.told = Some((share, done));
         }
     }
 
@@ -314,6 +324,18 @@ mod tests {
         let sum = own.sum().unwrap();
         assert_eq!((sum.rows_read, sum.rows_asked_for, sum.ranges), (300, 315, 15));
         assert_eq!((sum.rows_written, sum.transactions()), (60, 17));
+    }
+
+    #[test]
+    fn what_was_prepared_once_is_not_scaled_with_the_operations() {
+        let (mut own, acknowledged) = (Own::default(), Arc::<Acknowledged>::default());
+        own.opened(1, Arc::clone(&acknowledged));
+        let asked = |rows_asked_for| Share { rows_asked_for, ..Share::default() };
+        own.told(1, asked(48));
+        acknowledged.add(Done { operations: 1, beside: 0, rows_read: 8, rows_written: 0 });
+        own.told(1, asked(48 + 17));
+        acknowledged.add(Done { operations: 10, beside: 0, rows_read: 80, rows_written: 0 });
+        assert_eq!(own.sum().unwrap().rows_asked_for, 48 + 17 + 170);
     }
 
     #[test]
