@@ -1,0 +1,274 @@
+//! The scripted database.
+
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dyno_engine::data::CLASSIC_COLUMN_BYTES;
+use dyno_engine::{
+    Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim, DataState, Dataset, Dialect,
+    DropItem, Extra, Holder, Instance, Kind, LoadOptions, LoadReport, Lock, Observer, Progress, Proof,
+    Reporter, RowVersion, Sampler, ServerLife, Session, SessionSetup, Slot, Target, TargetError,
+    TargetErrorKind, Type,
+};
+use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan};
+use dyno_record::{Advice, CountingRules, Identity, ServerProcesses};
+
+use super::books::{Books, ScriptedObserver};
+use super::ledger::Ledger;
+use super::session::{PANIC, ScriptedSession, kinds};
+use super::{Pass, Script};
+
+/// The scripted database.
+pub struct ScriptedTarget {
+    script: Arc<Script>,
+    /// Moves the clock on by an operation's time.
+    pass: Arc<Pass>,
+    /// What goes on while a snapshot is read.
+    reading: Arc<dyn Fn() + Send + Sync>,
+    /// What goes on when a session has made visible what it did, before it goes on.
+    shown: Arc<dyn Fn() + Send + Sync>,
+    /// Whether sessions come in two halves.
+    duplex: bool,
+    /// Whether what a session did shows at once, and not only when it makes it visible.
+    live: bool,
+    /// The session that panics when it is opened, and the one that does when it is closed.
+    panics: [Option<u32>; 2],
+    books: Arc<Mutex<Books>>,
+    ledger: Arc<Mutex<Ledger>>,
+}
+
+impl ScriptedTarget {
+    /// A database whose operations do what `script` says; `pass` lets an operation's time go by.
+    pub fn new(script: Arc<Script>, pass: Arc<Pass>) -> Self {
+        Self {
+            script,
+            pass,
+            reading: Arc::new(|| ()),
+            shown: Arc::new(|| ()),
+            duplex: false,
+            live: false,
+            panics: [None; 2],
+            books: Arc::default(),
+            ledger: Arc::default(),
+        }
+    }
+
+    /// The same with sessions of which one thread can lead several. None of them can hang.
+    #[must_use]
+    pub fn duplex(mut self) -> Self {
+        self.duplex = true;
+        self
+    }
+
+    /// The same, where the counters show at once what a session did.
+    #[must_use]
+    pub fn live(mut self) -> Self {
+        self.live = true;
+        self
+    }
+
+    /// The same, where one session panics when it is `opened`, and one when it is `closed`.
+    #[must_use]
+    pub fn panicking(mut self, opened: Option<u32>, closed: Option<u32>) -> Self {
+        self.panics = [opened, closed];
+        self
+    }
+
+    /// The same, calling `reading` before each look at the counters.
+    #[must_use]
+    pub fn reading(mut self, reading: Arc<dyn Fn() + Send + Sync>) -> Self {
+        self.reading = reading;
+        self
+    }
+
+    /// The same, calling `shown` whenever a session has made visible what it did.
+    #[must_use]
+    pub fn shown(mut self, shown: Arc<dyn Fn() + Send + Sync>) -> Self {
+        self.shown = shown;
+        self
+    }
+
+    /// What the sessions have done, by their own account; whole when all of them have ended.
+    pub fn ledger(&self) -> Ledger {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn unsupported<T>() -> Result<T, TargetError> {
+    Err(TargetError::new(TargetErrorKind::Unsupported, "the scripted database holds no data"))
+}
+
+impl Target for ScriptedTarget {
+    fn engine(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn url(&self) -> String {
+        "scripted:".to_owned()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { server_drive: true, duplex: self.duplex, ephemeral: true, load_parallel_max: 1 }
+    }
+
+    fn identify(&self) -> Result<Identity, TargetError> {
+        Ok(Identity {
+            product: "scripted".into(),
+            same_host: true,
+            counting: CountingRules { at_edges: !self.live, ..CountingRules::default() },
+            block_size: 8192,
+            processes: ServerProcesses::This,
+            ..Identity::default()
+        })
+    }
+
+    fn preflight(&self, _: &Plan) -> Result<Vec<Advice>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    /// It reads no SQL.
+    fn dialect(&self) -> Dialect {
+        Dialect { mark: |_| String::new(), from_nothing: "", bytes_length: "", prefix: "" }
+    }
+
+    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
+        let [panics_opened, panics_closed] = self.panics.map(|number| number == Some(setup.number));
+        assert!(!panics_opened, "{PANIC}");
+        let wire = self.duplex.then(UnixStream::pair).transpose();
+        let wire = wire.map_err(|error| TargetError::new(TargetErrorKind::Unreachable, error.to_string()))?;
+        Ok(Box::new(ScriptedSession {
+            number: setup.number,
+            panics_closed,
+            wire,
+            asked: None,
+            took_ns: 0,
+            live: self.live,
+            kinds: kinds(&setup.statements),
+            blocks: setup.blocks.clone().expect("the script is of the classic method"),
+            ops: 0,
+            script: Arc::clone(&self.script),
+            pass: Arc::clone(&self.pass),
+            shown: Arc::clone(&self.shown),
+            clock: Arc::clone(&setup.clock),
+            own: Books::default(),
+            books: Arc::clone(&self.books),
+            log: Vec::new(),
+            ledger: Arc::clone(&self.ledger),
+            broken: Arc::default(),
+        }))
+    }
+
+    fn observer(&self, _: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
+        Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
+    }
+
+    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
+        Ok(None)
+    }
+
+    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
+        Err(TargetError::new(TargetErrorKind::Unsupported, "the scripted database has no waits"))
+    }
+
+    fn lock(&self, _: &Holder, _: Claim) -> Result<Lock, TargetError> {
+        Ok(Lock::needless())
+    }
+
+    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        Ok(None)
+    }
+
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
+
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        Ok(None)
+    }
+
+    fn within(&self, body: &mut dyn FnMut()) {
+        body();
+    }
+}
+
+impl Dataset for ScriptedTarget {
+    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
+        Ok(wish.unwrap_or(Bytes(8192)))
+    }
+
+    fn survey(&self) -> Result<DataState, TargetError> {
+        Ok(DataState::Empty)
+    }
+
+    fn load(
+        &self,
+        _: &DataSpec,
+        _: &LoadOptions,
+        _: &dyn Progress,
+        _: &Cancel,
+    ) -> Result<LoadReport, TargetError> {
+        unsupported()
+    }
+
+    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    /// A statement's text is the name of what it does; its values are the key and the number.
+    fn blocks(&self, _: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+        let statement = |kind: Kind| {
+            let (sql, params, slots) = (kind.name().to_owned(), [Type::Int; 2], [Slot::KEY, Slot::Number]);
+            match kind {
+                Kind::Found | Kind::Fresh => BlocksStatement::look(kind, sql, &params, &slots),
+                Kind::Update | Kind::Insert | Kind::Delete => {
+                    BlocksStatement::write(kind, sql, &params, &slots)
+                }
+                _ => BlocksStatement::read(kind, sql, &params, &slots, Answer::Number),
+            }
+        };
+        let statements = Kind::ALL.into_iter().map(statement).collect();
+        Ok(BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements })
+    }
+
+    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        Ok(None)
+    }
+
+    fn extras(&self) -> Extra {
+        Extra { hot_schema: true, churn: true, secondary: true }
+    }
+
+    fn spot_check(&self, _: &DataSpec, _: u64) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
+
+    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
+    }
+
+    fn own_rows(&self, _: &DataSpec) -> Result<u64, TargetError> {
+        Ok(0)
+    }
+
+    fn sweep_up(&self, _: &DataSpec) -> Result<u64, TargetError> {
+        Ok(0)
+    }
+
+    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+impl Proof for ScriptedTarget {
+    fn versions(&self, _: &DataSpec, _: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
+        Err(TargetError::unsupported(format!("{} tells no versions of rows", self.engine())))
+    }
+
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        Ok(None)
+    }
+}

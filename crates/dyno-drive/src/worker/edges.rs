@@ -1,0 +1,161 @@
+//! A session at the edges of the window: what it has done is visible there, and it notes where it stands.
+
+use dyno_engine::Session;
+
+use super::{Ended, NO_OPERATION, Worker};
+use crate::life::Life;
+use crate::looks::Look;
+use crate::marks::{Mark, REFRESH_NS};
+use crate::shared::Phase;
+
+/// Which end of the window lies between two phases: its begin (0), its end (1), or none. A session that was in one operation
+/// for the whole of the window is at its end.
+pub(crate) fn edge_between(from: Phase, to: Phase) -> Option<usize> {
+    match (from, to) {
+        (Phase::Warmup, Phase::Opening | Phase::Window) => Some(0),
+        (Phase::Warmup | Phase::Opening | Phase::Window, Phase::Closing) => Some(1),
+        (Phase::Opening | Phase::Window, Phase::Stop) => Some(1),
+        _ => None,
+    }
+}
+
+/// The edge whose snapshot is not there yet.
+pub(crate) fn open_edge(phase: Phase) -> Option<usize> {
+    match phase {
+        Phase::Opening => Some(0),
+        Phase::Closing => Some(1),
+        Phase::Warmup | Phase::Window | Phase::Stop => None,
+    }
+}
+
+impl Worker {
+    /// Crosses the edge between two phases, if there is one.
+    pub(super) fn cross(&mut self, session: &mut dyn Session, from: Phase, to: Phase) -> Result<(), Ended> {
+        self.leave_phase(from, to, session);
+        let Some(edge) = edge_between(from, to) else { return Ok(()) };
+        self.make_visible(session)?;
+        self.after_edge(edge, session);
+        Ok(())
+    }
+
+    fn make_visible(&mut self, session: &mut dyn Session) -> Result<(), Ended> {
+        match session.edge() {
+            Ok(()) => Ok(()),
+            Err(error) => self.recover(session, NO_OPERATION, &error),
+        }
+    }
+
+    /// The last operation in a phase has ended: what it means for what counts from now on.
+    pub(crate) fn leave_phase(&mut self, from: Phase, to: Phase, session: &dyn Session) {
+        if from <= Phase::Opening && to < Phase::Stop {
+            self.begin(session, to > Phase::Opening);
+        }
+        if let Some(edge) = open_edge(from) {
+            let mark = self.mark(session);
+            let held_back_ns = self.publishes.then_some(self.held_back_ns);
+            let answered_ns = self.looks.answered_ns(edge);
+            self.recorder.marks[edge].settle(mark, answered_ns, held_back_ns);
+        }
+        if self.recorder.is_counting() && to >= Phase::Closing {
+            let now_ns = self.clock.now_ns();
+            self.recorder.end(now_ns);
+            self.recorder.moments.edge_ns[1] = Some(now_ns);
+        }
+    }
+
+    /// From the window's begin on, which is announced a moment before, what this session does counts. `now` or when that
+    /// moment has come.
+    pub(crate) fn begin(&mut self, session: &dyn Session, now: bool) {
+        let origin_ns = self.shared.origin_ns();
+        if self.recorder.is_counting() || (!now && self.clock.now_ns() < origin_ns) {
+            return;
+        }
+        if !self.publishes && self.recorder.marks[0].low.is_none() {
+            // The snapshot may be there already: it holds what was done before the operation that was under way then.
+            let life = self.recorder.life_before(origin_ns);
+            let life = Life { overhead_commits: session.overhead_commits(), ..life };
+            self.recorder.marks[0].visible(Mark { at_ns: origin_ns, life }, false);
+        }
+        self.recorder.begin(origin_ns);
+    }
+
+    fn mark(&self, session: &dyn Session) -> Mark {
+        self.recorder.mark(self.clock.now_ns(), session.overhead_commits())
+    }
+
+    /// Everything before the edge is visible to the observer.
+    pub(crate) fn after_edge(&mut self, edge: usize, session: &dyn Session) {
+        self.note_visible(edge, session);
+        self.shared.note_edge(edge);
+    }
+
+    /// What this session has done is visible, at an edge whose snapshot is not there yet.
+    pub(crate) fn note_visible(&mut self, edge: usize, session: &dyn Session) {
+        let mark = self.mark(session);
+        self.shared.note_shown(self.setup.number, mark.at_ns);
+        match self.look(edge) {
+            Look::Answered if !self.publishes => {
+                self.recorder.marks[edge].settle(mark, self.looks.answered_ns(edge), None);
+            }
+            look => self.recorder.marks[edge].visible(mark, look != Look::Before),
+        }
+        self.tell_overhead(session);
+    }
+
+    /// Lets the coordinator know of transactions that were no operations.
+    pub(crate) fn tell_overhead(&mut self, session: &dyn Session) {
+        let overhead = session.overhead_commits();
+        self.shared.add_overhead(self.recorder.target, overhead.saturating_sub(self.overhead_told));
+        self.overhead_told = overhead;
+    }
+
+    /// Whether something has to be done for the counters before the next operation.
+    #[inline]
+    pub(crate) fn owes_visibility(&self, phase: Phase) -> bool {
+        match open_edge(phase) {
+            None => phase == Phase::Window && self.publishes && self.recorder.has_ticked(),
+            Some(edge) => self.owes_mark(edge),
+        }
+    }
+
+    /// Whether this session is to note where it stands, at an edge whose snapshot the run waits for.
+    fn owes_mark(&self, edge: usize) -> bool {
+        let marks = &self.recorder.marks[edge];
+        match (self.look(edge), &marks.low) {
+            (Look::Asked, _) | (_, None) => false,
+            (Look::Before, Some(low)) => !self.publishes || self.clock.now_ns() >= low.at_ns + REFRESH_NS,
+            (Look::Answered, Some(_)) => !self.publishes && marks.high.is_none(),
+        }
+    }
+
+    fn look(&self, edge: usize) -> Look {
+        self.looks.at(edge)
+    }
+
+    /// Between two operations in a phase that asks for more than working on.
+    pub(super) fn see_to(&mut self, session: &mut dyn Session, phase: Phase) -> Result<(), Ended> {
+        if phase == Phase::Opening {
+            self.begin(session, false);
+        }
+        if !self.owes_visibility(phase) {
+            return Ok(());
+        }
+        if self.publishes {
+            self.make_visible(session)?;
+        }
+        self.shown(phase, session);
+        Ok(())
+    }
+
+    /// What this session has done is visible now.
+    pub(crate) fn shown(&mut self, phase: Phase, session: &dyn Session) {
+        self.recorder.tick_seen();
+        match open_edge(phase) {
+            Some(edge) => self.note_visible(edge, session),
+            None => {
+                self.shared.note_shown(self.setup.number, self.clock.now_ns());
+                self.tell_overhead(session);
+            }
+        }
+    }
+}

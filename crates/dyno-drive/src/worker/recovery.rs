@@ -1,0 +1,81 @@
+//! A session whose operation has failed: counted, and able to go on if that can be.
+
+use dyno_engine::{ErrorClass, Op, OpError, Session};
+use dyno_workload::ClassId;
+
+use super::{Ended, Worker};
+use crate::shared::Phase;
+
+/// How long a session whose connection was lost tries to get a new one.
+const RECONNECT_NS_MAX: u64 = 30_000_000_000;
+/// First and longest pause between two tries.
+const BACKOFF_NS: (u64, u64) = (50_000_000, 2_000_000_000);
+
+impl Worker {
+    /// Takes the draw of a write back that the database has undone, or may not have done.
+    #[cold]
+    pub(crate) fn take_back(&mut self, op: Op, error: &OpError) {
+        match error.class {
+            ErrorClass::Retryable => self.draw.undo(op),
+            ErrorClass::Connection => self.draw.doubt(&[op]),
+            ErrorClass::Fatal => {}
+        }
+    }
+
+    /// Rests after failures in a row. Where the run ends by operations, nothing else may end it: there it gives up.
+    #[cold]
+    pub(crate) fn hope(&mut self, error: &OpError, now_ns: u64) -> Result<(), Ended> {
+        self.rest.failed(now_ns);
+        match self.rest.hopeless(now_ns) {
+            Some(why) if self.ops_wanted.is_some() => {
+                Err(Ended::Failed(format!("{why}, the last with: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a failure and makes the session able to go on, if that can be.
+    pub(super) fn recover(
+        &mut self,
+        session: &mut dyn Session,
+        class: ClassId,
+        error: &OpError,
+    ) -> Result<(), Ended> {
+        let now_ns = self.clock.now_ns();
+        self.recorder.failed(class, error, now_ns);
+        self.hope(error, now_ns)?;
+        match error.class {
+            ErrorClass::Retryable => Ok(()),
+            ErrorClass::Fatal => Err(Ended::Failed(error.to_string())),
+            ErrorClass::Connection => self.reconnect(session, error),
+        }
+    }
+
+    /// Opens the connection anew, for as long as that may take.
+    pub(crate) fn reconnect(&mut self, session: &mut dyn Session, lost: &OpError) -> Result<(), Ended> {
+        let until_ns = self.clock.now_ns() + RECONNECT_NS_MAX;
+        let mut backoff_ns = BACKOFF_NS.0;
+        loop {
+            if self.shared.phase() == Phase::Stop {
+                return Err(Ended::Stop);
+            }
+            let refused = match session.reconnect() {
+                Ok(()) => {
+                    self.recorder.reconnected();
+                    self.announce(session);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            let now_ns = self.clock.now_ns();
+            if now_ns >= until_ns {
+                let seconds = RECONNECT_NS_MAX / 1_000_000_000;
+                return Err(Ended::Failed(format!(
+                    "the connection was lost ({lost}) and could not be opened anew within {seconds} s: {refused}"
+                )));
+            }
+            self.clock.park_until(now_ns + backoff_ns);
+            backoff_ns = (backoff_ns * 2).min(BACKOFF_NS.1);
+        }
+    }
+}
