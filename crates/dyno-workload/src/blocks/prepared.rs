@@ -61,6 +61,10 @@ impl Prepared {
         for (number, (place, BlocksStatement { kind, .. })) in (0..).zip(&all) {
             by_kind[*place as usize][*kind as usize] = Some(number);
         }
+        if blocks.schema == 1 {
+            // The session is at home there.
+            by_kind[Place::First as usize] = by_kind[Place::Own as usize];
+        }
         let (bound, statements): (Vec<_>, Vec<_>) = all
             .into_iter()
             .map(|(place, BlocksStatement { kind, statement, slots })| {
