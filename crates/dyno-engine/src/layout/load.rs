@@ -56,10 +56,10 @@ pub trait Layout {
     fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError>;
 }
 
-/// Creates, fills and verifies the data of `spec`; see [`crate::dataset::Dataset::load`].
+/// Creates, fills and verifies the data of `spec`; see [`crate::Dataset::load`].
 ///
 /// # Errors
-/// As [`crate::dataset::Dataset::load`].
+/// As [`crate::Dataset::load`].
 pub fn load<L: Layout>(
     layout: &mut L,
     spec: &DataSpec,
