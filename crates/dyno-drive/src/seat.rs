@@ -10,7 +10,8 @@ use dyno_workload::{ClassId, Pace, Task};
 use crate::poll;
 use crate::recorder::Timing;
 use crate::shared::Phase;
-use crate::worker::{NO_OPERATION, Worker, edge_between};
+use crate::worker::edges::edge_between;
+use crate::worker::{NO_OPERATION, Worker};
 
 /// How long a wait before the gate lasts before the clock is looked at.
 const PATIENCE: Duration = Duration::from_millis(1);

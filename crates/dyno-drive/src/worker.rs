@@ -1,23 +1,18 @@
 //! One session's thread: connect, gate, and the loop that is the hot path.
 
-mod edges;
+pub(crate) mod edges;
 mod recovery;
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use dyno_engine::{
-    Clock, Done, ErrorClass, Interrupter, Op, OpError, Session, SessionSetup, Target, TargetError,
-    TargetErrorKind,
-};
+use dyno_engine::{Clock, Done, Interrupter, Session, SessionSetup, Target, TargetError, TargetErrorKind};
 use dyno_record::Touch;
 use dyno_workload::blocks::Operator;
 use dyno_workload::{ClassId, Draw, Pace, Task, Think};
 
 use crate::descriptors;
-use crate::life::Life;
-use crate::looks::{Look, Looks};
-use crate::marks::{Mark, REFRESH_NS};
+use crate::looks::Looks;
 use crate::panics::{as_error, caught};
 use crate::recorder::{Recorder, Timing};
 use crate::rest::Rest;
