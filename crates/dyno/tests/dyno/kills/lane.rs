@@ -119,7 +119,8 @@ impl Lane {
         let all_valid = runs.iter().all(|run| matches!(run.status.as_str(), "valid" | "imported"));
         let fits = match (kill.came_late, self.victim) {
             (true, _) => said.code == 0 && all_valid,
-            (false, Victim::Dyno) => said.code == -1,
+            // It may have ended between the look and the signal, which a program that has ended takes, too.
+            (false, Victim::Dyno) => said.code == -1 || (said.code == 0 && all_valid),
             // It may have needed the server no more.
             (false, Victim::Server) => match said.code {
                 0 => all_valid,
