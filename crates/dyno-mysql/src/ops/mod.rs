@@ -25,7 +25,7 @@ pub(super) use procedures::slice_sql;
 pub use session::MySession;
 pub(super) use statements::blocks;
 
-/// What every session sets for itself; everything else is as the platform has it, durability and isolation above all.
+/// What every session of the method sets for itself; everything else is as the platform has it, durability and isolation above all.
 pub const SESSION_SETTINGS: [SessionSetting; 4] = [
     SessionSetting::new("autocommit", "1", "each operation is a transaction"),
     SessionSetting::new(
@@ -41,10 +41,14 @@ pub const SESSION_SETTINGS: [SessionSetting; 4] = [
     SessionSetting::new("character_set_results", "NULL", "the server converts no text on its way out"),
 ];
 
-/// The statement that makes the settings; with the limit on a statement's time under its name on this server.
-fn settings_sql(mariadb: bool) -> String {
+/// Those of [`SESSION_SETTINGS`] that sessions of other statements make, too: what they are asked for and told depends on them.
+const OF_ALL: [&str; 2] = ["autocommit", "character_set_results"];
+
+/// The statement that makes the settings; for the `method` with the limit on a statement's time under its name on this server.
+fn settings_sql(mariadb: bool, method: bool) -> String {
     let limit = if mariadb { "max_statement_time" } else { "max_execution_time" };
-    let set = SESSION_SETTINGS.iter().map(|s| format!("{} = {}", s.name, s.value));
-    let all: Vec<String> = set.chain([format!("{limit} = 0")]).collect();
+    let own = SESSION_SETTINGS.iter().filter(|setting| method || OF_ALL.contains(&setting.name));
+    let set = own.map(|setting| format!("{} = {}", setting.name, setting.value));
+    let all: Vec<String> = set.chain(method.then(|| format!("{limit} = 0"))).collect();
     format!("SET SESSION {}", all.join(", SESSION "))
 }

@@ -26,7 +26,7 @@ pub(super) fn prepare(
 ) -> Result<Ready, TargetError> {
     let name = format!("dyno session {}", setup.number);
     let mut connection = Connection::open_guarded(config, &name, breaker)?;
-    connection.simple(&settings_sql(connection.is_mariadb()))?;
+    connection.simple(&settings_sql(connection.is_mariadb(), setup.blocks.is_some()))?;
     let mut typed = true;
     let mut statements = Vec::with_capacity(setup.statements.len());
     for statement in setup.statements.iter() {
