@@ -21,12 +21,14 @@ static MOST: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: every call goes to the system's allocator as it came.
 unsafe impl GlobalAlloc for Counting {
+    // SAFETY: whoever calls keeps what the system's allocator asks for.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         MOST.fetch_max(NOW.fetch_add(layout.size(), Ordering::SeqCst) + layout.size(), Ordering::SeqCst);
         // SAFETY: as above.
         unsafe { System.alloc(layout) }
     }
 
+    // SAFETY: as above.
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), Ordering::SeqCst);
         // SAFETY: as above.

@@ -2,9 +2,30 @@
 
 use std::time::Duration;
 
+use crate::clock::Clock;
+
 /// The longest that a server on this machine takes to answer nothing. One that takes longer is reached through something
 /// else, and has the number of a process here only by chance.
-pub const NEAR: Duration = Duration::from_millis(10);
+const NEAR: Duration = Duration::from_millis(10);
+
+/// How often it is asked at most: on a busy machine an answer waits for a processor now and then, and one is enough.
+const TRIES: usize = 5;
+
+/// Whether a server that `ask` asks something, which costs it nothing, is on this machine by the time of its answers, on
+/// `clock`.
+///
+/// # Errors
+/// Those of `ask`.
+pub fn is_near<E>(clock: &dyn Clock, mut ask: impl FnMut() -> Result<(), E>) -> Result<bool, E> {
+    for _ in 0..TRIES {
+        let asked_ns = clock.now_ns();
+        ask()?;
+        if u128::from(clock.now_ns() - asked_ns) < NEAR.as_nanos() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
 
 /// The processor on which the process or thread `task` last ran (`proc(5)`: field 39 of `stat`); `None` where there is none
 /// here whose command line `is_server` knows as the server's.
@@ -19,6 +40,27 @@ pub fn last_processor(task: u32, is_server: fn(&[u8]) -> bool) -> Option<usize> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::MonotonicClock;
+
+    #[test]
+    fn one_quick_answer_is_enough_and_slow_ones_are_asked_for_five_times() {
+        let clock = MonotonicClock::default();
+        let slowly = |clock: &MonotonicClock| clock.park_until(clock.now_ns() + 2 * NEAR.as_nanos() as u64);
+        let mut asked = 0;
+        let mut ask = |quick: usize| {
+            asked = 0;
+            is_near(&clock, || -> Result<(), ()> {
+                asked += 1;
+                if asked != quick {
+                    slowly(&clock);
+                }
+                Ok(())
+            })
+        };
+        assert_eq!(ask(0), Ok(false));
+        assert_eq!(ask(3), Ok(true));
+        assert_eq!(is_near(&clock, || Err("gone")), Err("gone"));
+    }
 
     #[test]
     fn the_processor_of_this_thread_is_known_where_its_program_is_the_one() {

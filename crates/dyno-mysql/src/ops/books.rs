@@ -32,9 +32,13 @@ struct Steps {
 
 impl Books {
     /// Opens those of a new connection, whose number is among `sessions` while it is open.
-    pub(super) fn open(&mut self, connection: &mut Connection, sessions: &Sessions) -> Result<(), WireError> {
+    pub(super) fn open(&mut self, connection: &Connection, sessions: &Sessions) {
         *self = Self { before: self.overhead(), ..Self::default() };
         open_books(sessions).opened(connection.id(), Arc::clone(&self.acknowledged));
+    }
+
+    /// Asks the server what it has counted for `connection`.
+    pub(super) fn ask(&mut self, connection: &mut Connection, sessions: &Sessions) -> Result<(), WireError> {
         let share = own::ask(connection)?;
         self.told(connection.id(), share, sessions);
         Ok(())

@@ -177,10 +177,13 @@ fn open_books_near(
 ) -> Result<Option<u32>, TargetError> {
     // On the server drive each session has a thread of Dyno's for itself.
     let thread = if setup.slices { None } else { thread::ask(connection)? };
-    let asked_ns = setup.clock.now_ns();
-    books.open(connection, sessions)?;
-    let took_ns = u128::from(setup.clock.now_ns() - asked_ns);
-    Ok(thread.filter(|_| took_ns < local::NEAR.as_nanos()))
+    books.open(connection, sessions);
+    if thread.is_none() {
+        books.ask(connection, sessions)?;
+        return Ok(None);
+    }
+    let is_near = local::is_near(setup.clock.as_ref(), || books.ask(connection, sessions))?;
+    Ok(thread.filter(|_| is_near))
 }
 
 /// The error of a slice, with the way out where its procedure is not there: a call can be prepared of what is not there, and

@@ -124,9 +124,8 @@ impl PgSession {
             self.ask_and_wait(Request::Execute(statement, &[Value::Int(number)]))?;
             self.overhead_commits += 1;
         }
-        let asked_ns = self.setup.clock.now_ns();
-        self.ask_and_wait(Request::Edge)?;
-        self.is_near = u128::from(self.setup.clock.now_ns() - asked_ns) < local::NEAR.as_nanos();
+        let clock = Arc::clone(&self.setup.clock);
+        self.is_near = local::is_near(clock.as_ref(), || self.ask_and_wait(Request::Edge).map(|_| ()))?;
         Ok(())
     }
 

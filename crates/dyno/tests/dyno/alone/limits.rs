@@ -204,7 +204,7 @@ fn one_processor_is_found_to_be_the_limit() {
         "8 sessions wait 8 times as long or longer: {latency:?} {shares:?}"
     );
     let (_, last) = desk.json(&["show", "last"]);
-    assert_eq!(last["host"]["cpus_allowed"], 1);
+    assert_eq!(last["hosts"][0]["cpus_allowed"], 1);
     // Nobody waits for anything but the processor. The database sees little of that, since to it a session is idle until its
     // process runs; where samples saw any at all, it was this.
     let events = last["waits"]["events"].as_array().unwrap();
