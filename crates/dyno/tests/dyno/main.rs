@@ -34,7 +34,6 @@ mod kills;
 mod long_series;
 mod method;
 mod mysql;
-mod placement;
 mod pooler;
 mod postgres;
 mod prove;

@@ -2,3 +2,4 @@
 
 mod busy_host;
 mod limits;
+mod placement;

@@ -1,5 +1,5 @@
 //! Threads beside the server's processes: the same on every engine that can tell them, switched off by the plan, recorded, and
-//! said in the result.
+//! said in the result. A server that takes long to answer is taken for one elsewhere, so nothing else runs meanwhile.
 
 use crate::common::{Desk, short};
 use dyno_testbed::{MySql, Postgres};
