@@ -161,7 +161,7 @@ fn repository(lead: &Lead<'_>) -> Advice {
             "repository",
             Severity::Fail,
             error.to_string(),
-            "give --repository FILE in a place you can write",
+            "name another file with --repository, in a place where you can write",
         ),
     }
 }

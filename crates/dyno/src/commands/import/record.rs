@@ -336,7 +336,6 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use std::io::{Cursor, Read, Seek, SeekFrom};
     use std::sync::Arc;
