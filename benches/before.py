@@ -2,7 +2,8 @@
 
 `BEFORE=/path/to/another/dyno python3 benches/run.py before`; with `taskset -c 0` in front, everything shares one
 processor, and what differs is what both programs and the server spend on an operation. Two per cent show with many
-short pairs only: `PAIRS=40 SECONDS_EACH=2`. `WORK=updates,reads` takes some kinds of work.
+short pairs only: `PAIRS=40 SECONDS_EACH=2`. `WORK=updates,reads` takes some kinds of work; `memory` is lookups on SQLite
+in memory, `load` the MB/s of loading `LOAD_MIB` of data (256).
 """
 
 import os
@@ -18,7 +19,11 @@ WORK = {
     "reads": {"workload__work_unit": 64},
     "updates": {"workload__update_pct": 20, "workload__lookup_pct": 100, "workload__work_unit": 1},
     "server drive": {"workload__drive": "server"},
+    "memory": {"workload__lookup_pct": 100},
+    "load": {},
 }
+MEMORY = "sqlite::memory:?cache=256M"
+LOAD_MIB = int(os.environ.get("LOAD_MIB", 256))
 
 
 def verdict(ratio, at_least=0.98):
@@ -27,6 +32,14 @@ def verdict(ratio, at_least=0.98):
     if low is None or low < at_least <= high:
         return f"undecided (≥ {at_least})"
     return f"{'met' if low >= at_least else 'missed'} (≥ {at_least})"
+
+
+def load(side, server):
+    """MB/s and seconds of processor of a load into an empty database."""
+    process.run(side.command("drop", "--yes"))
+    server.psql("CHECKPOINT")
+    done = process.run(side.command("load"))
+    return LOAD_MIB * 1.048576 / done.wall_s, done.cpu_s
 
 
 def main():
@@ -45,12 +58,17 @@ def main():
             for number, program in enumerate((process.DYNO, pathlib.Path(other))):
                 place = pathlib.Path(folder) / f"{name} {number}"
                 place.mkdir()
-                sides.append(Dyno(place, server.url, program, data__scale="10000 blocks", run__warmup="500ms", **work))
-            for sessions in report.sessions("1,4"):
+                url = MEMORY if name == "memory" else server.url
+                scale = f"{LOAD_MIB}M" if name == "load" else "10000 blocks"
+                sides.append(Dyno(place, url, program, data__scale=scale, run__warmup="500ms", **work))
+            for sessions in [1] if name == "load" else report.sessions("1,4"):
                 # Updates leave versions behind: both sides begin with tables that are loaded anew, by the same build.
-                sides[0].load()
+                if name not in ("memory", "load"):
+                    sides[0].load()
 
                 def run(side):
+                    if name == "load":
+                        return load(side, server)
                     # Both find the table as it was, however many versions the side before left behind.
                     server.psql("VACUUM")
                     server.psql("CHECKPOINT")
