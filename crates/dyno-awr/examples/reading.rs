@@ -13,7 +13,7 @@
 
 use std::time::{Duration, Instant};
 
-use dyno_awr::{Report, Show};
+use dyno_awr::{AwrReport, Show};
 
 /// How long each step is repeated.
 const STEP: Duration = Duration::from_millis(500);
@@ -26,7 +26,7 @@ fn main() {
     };
     let bytes: usize = texts.iter().map(String::len).sum();
     println!("{} reports, {:.1} MB", texts.len(), bytes as f64 / 1e6);
-    let reports: Vec<Report> =
+    let reports: Vec<AwrReport> =
         texts.iter().filter_map(|text| dyno_awr::read_report(text, "x", 1).ok()).collect();
     let cells: usize = texts.iter().map(|text| dyno_awr::cells(text)).sum();
     println!("{cells} cells\n");
@@ -40,7 +40,7 @@ fn main() {
             .sum()
     });
     let json = step("figures to JSON", bytes, || {
-        let spelled = |report: &Report| serde_json::to_vec(&dyno_awr::to_json(report, Show::default()));
+        let spelled = |report: &AwrReport| serde_json::to_vec(&dyno_awr::to_json(report, Show::default()));
         reports.iter().filter_map(|report| spelled(report).ok()).map(|text| text.len()).sum()
     });
     let of = |part: Duration| 100.0 * part.as_secs_f64() / (read + json).as_secs_f64();

@@ -6,7 +6,7 @@
 //! called MiB so that nobody has to ask.
 
 use crate::number::Reading;
-use crate::report::{Event, Figure, IoRow, Kind, Report, Source};
+use crate::report::{AwrReport, Event, Figure, IoRow, Kind, Source};
 use crate::unaccounted::unaccounted;
 
 /// Bytes in a MiB.
@@ -24,7 +24,7 @@ const SINGLE_BLOCK_READS: [&str; 7] = [
 ];
 
 /// Adds every figure that can be computed.
-pub(crate) fn derive(report: &mut Report, is_whole: bool) {
+pub(crate) fn derive(report: &mut AwrReport, is_whole: bool) {
     let elapsed = report.figures.get("elapsed_min").map(|figure| scale(figure.reading, 60.0));
     let mut found: Vec<(&str, Option<Figure>)> = Vec::new();
     let with = |elapsed: Option<Reading>, of: &dyn Fn(Reading) -> Option<Figure>| elapsed.and_then(of);
@@ -98,7 +98,7 @@ fn divide(numerator: Reading, denominator: Reading) -> Option<Reading> {
 const CUT_NAME: usize = 32;
 
 /// A counter of instance activity per second.
-fn activity_rate(report: &Report, name: &str, divisor: f64, elapsed: Reading) -> Option<Figure> {
+fn activity_rate(report: &AwrReport, name: &str, divisor: f64, elapsed: Reading) -> Option<Figure> {
     let of = |group: &str| {
         let cut = || report.figures.get(&format!("{group}.{}", name.get(..CUT_NAME)?));
         report.figures.get(&format!("{group}.{name}")).or_else(cut)
@@ -114,7 +114,7 @@ fn activity_rate(report: &Report, name: &str, divisor: f64, elapsed: Reading) ->
 }
 
 /// DB time over elapsed time; the time model has more digits than the head of the report.
-fn active_sessions(report: &Report, elapsed: Reading) -> Option<Figure> {
+fn active_sessions(report: &AwrReport, elapsed: Reading) -> Option<Figure> {
     let model = report.figures.get("time_model_s.DB time");
     let head = report.figures.get("db_time_min");
     let (figure, seconds) = match (model, head) {
@@ -127,7 +127,7 @@ fn active_sessions(report: &Report, elapsed: Reading) -> Option<Figure> {
 }
 
 /// Share of the host's CPU time that was not idle.
-fn cpu_busy(report: &Report) -> Option<Figure> {
+fn cpu_busy(report: &AwrReport) -> Option<Figure> {
     let figure = |name: &str| report.figures.get(name);
     let times = [
         (figure("os_stats.BUSY_TIME"), figure("os_stats.IDLE_TIME")),
@@ -164,14 +164,14 @@ fn io_figure(row: &IoRow, name: &str, divisor: f64) -> Option<Figure> {
     Some(Figure { reading, source: Source { section: "IOStat".into(), caption, line: row.line } })
 }
 
-fn io_total(report: &Report, name: &str, divisor: f64) -> Option<Figure> {
+fn io_total(report: &AwrReport, name: &str, divisor: f64) -> Option<Figure> {
     let is_total = |row: &&IoRow| row.name.eq_ignore_ascii_case("total");
     io_figure(report.io_functions.iter().find(is_total)?, name, divisor)
 }
 
 /// Writes of redo: the I/O profile's, which are those to files of type log; else the log writer's, the control file's
 /// writes among them. A cluster's I/O profile counts redo before it is multiplexed, and is no source.
-fn redo(report: &Report, profile: &str, of: impl Fn(&IoRow) -> Option<Figure>) -> Option<Figure> {
+fn redo(report: &AwrReport, profile: &str, of: impl Fn(&IoRow) -> Option<Figure>) -> Option<Figure> {
     let profile = report.figures.get(&format!("io_profile_write_per_s.{profile}")).cloned();
     let row = |rows: &[IoRow], name: &str| rows.iter().find(|row| row.name == name).and_then(&of);
     let files = row(&report.io_filetypes, "Log File");
@@ -183,19 +183,19 @@ fn redo(report: &Report, profile: &str, of: impl Fn(&IoRow) -> Option<Figure>) -
 }
 
 /// The mean over several events, each weighted by how often it was waited for.
-fn mean_ms(report: &Report, names: &[&str]) -> Option<Figure> {
+fn mean_ms(report: &AwrReport, names: &[&str]) -> Option<Figure> {
     let mut events: Vec<&Event> = names.iter().filter_map(|name| report.event(name)).collect();
     // Cut names can stand for several.
     events.dedup_by_key(|event| std::ptr::from_ref(*event));
     weighted_mean_ms(&events)
 }
 
-fn background_mean_ms(report: &Report, name: &str) -> Option<Figure> {
+fn background_mean_ms(report: &AwrReport, name: &str) -> Option<Figure> {
     weighted_mean_ms(&[background_event(report, name)?])
 }
 
 /// A wait event of background processes; where the report adds both kinds up, of all.
-pub(crate) fn background_event<'r>(report: &'r Report, name: &str) -> Option<&'r Event> {
+pub(crate) fn background_event<'r>(report: &'r AwrReport, name: &str) -> Option<&'r Event> {
     let lists = [&report.background_events, &report.all_events];
     lists.into_iter().find_map(|list| list.iter().find(|event| report.is_event(&event.name, name)))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 pub use crate::change::Change;
 use crate::number::Reading;
-use crate::report::{Event, Parameter, Report};
+use crate::report::{AwrReport, Event, Parameter};
 use crate::row::{Line, Value};
 use crate::tops::{self, SegmentChange, StatementChange};
 
@@ -103,8 +103,8 @@ const FIGURES: [&str; 35] = [
 const LENGTH_TOLERANCE: f64 = 0.1;
 
 /// Compares two reports.
-pub fn diff(a: &Report, b: &Report) -> Difference {
-    let figure = |report: &Report, name: &str| match (Line { report, instance: None }).value(name) {
+pub fn diff(a: &AwrReport, b: &AwrReport) -> Difference {
+    let figure = |report: &AwrReport, name: &str| match (Line { report, instance: None }).value(name) {
         Value::Number(reading) => Some(reading),
         _ => None,
     };
@@ -121,7 +121,7 @@ pub fn diff(a: &Report, b: &Report) -> Difference {
     }
 }
 
-fn cautions(a: &Report, b: &Report) -> Vec<String> {
+fn cautions(a: &AwrReport, b: &AwrReport) -> Vec<String> {
     let mut cautions = Vec::new();
     if a.measurement().is_some() && a.measurement() == b.measurement() {
         let message = "both reports are of one interval of one instance: one measurement, and what differs is how it was printed";
@@ -150,14 +150,14 @@ fn cautions(a: &Report, b: &Report) -> Vec<String> {
 }
 
 /// Events that took part in the top events of either report.
-fn events(a: &Report, b: &Report) -> Vec<EventChange> {
+fn events(a: &AwrReport, b: &AwrReport) -> Vec<EventChange> {
     let mut names: Vec<&str> = a.top_events.iter().map(|event| event.name.as_str()).collect();
     for event in &b.top_events {
         if !names.iter().any(|name| is_same(name, &event.name)) {
             names.push(&event.name);
         }
     }
-    let side = |report: &Report, name: &str| -> (Option<Reading>, Option<Reading>) {
+    let side = |report: &AwrReport, name: &str| -> (Option<Reading>, Option<Reading>) {
         let elapsed = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0);
         let lists = [&report.foreground_events, &report.top_events, &report.all_events];
         let event = lists.into_iter().find_map(|list| list.iter().find(|event| is_same(&event.name, name)));
@@ -188,7 +188,7 @@ fn events(a: &Report, b: &Report) -> Vec<EventChange> {
 
 /// Top events are a choice; only where a report lists all events of foreground sessions is one that is missing none that happened. CPU
 /// time is no event, and in no such list.
-fn became(a: &Report, b: &Report, name: &str) -> Option<Became> {
+fn became(a: &AwrReport, b: &AwrReport, name: &str) -> Option<Became> {
     let [in_a, in_b] =
         [a, b].map(|report| report.foreground_events.iter().any(|event| is_same(&event.name, name)));
     if a.foreground_events.is_empty() || b.foreground_events.is_empty() {
@@ -207,8 +207,8 @@ fn is_same(a: &str, b: &str) -> bool {
     a == b || (a.len() >= CUT && b.starts_with(a)) || (b.len() >= CUT && a.starts_with(b))
 }
 
-fn parameters(a: &Report, b: &Report) -> Vec<Switch> {
-    let value = |report: &Report, name: &str| {
+fn parameters(a: &AwrReport, b: &AwrReport) -> Vec<Switch> {
+    let value = |report: &AwrReport, name: &str| {
         let parameter = report.parameters.iter().find(|parameter| parameter.full_name() == name)?;
         Some(parameter.end_value.clone().unwrap_or_else(|| parameter.value.clone()))
     };
@@ -223,7 +223,7 @@ fn parameters(a: &Report, b: &Report) -> Vec<Switch> {
 }
 
 /// Statements that both reports know plans of, and not the same ones.
-fn plans(a: &Report, b: &Report) -> Vec<Switch> {
+fn plans(a: &AwrReport, b: &AwrReport) -> Vec<Switch> {
     let spelled = |plans: &BTreeSet<String>| Some(plans.iter().cloned().collect::<Vec<_>>().join(", "));
     let both = a.plans.iter().filter_map(|(id, plans)| Some((id, plans, b.plans.get(id)?)));
     let changed = both.filter(|(_, a, b)| a != b);

@@ -34,7 +34,7 @@ pub use json::{Show, to_json};
 pub use moment::moment;
 pub use number::{Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
 pub use report::{
-    Band, Container, Event, EventHistogram, Figure, Instance, IoRow, Kind, Measurement, Parameter, Report,
+    AwrReport, Band, Container, Event, EventHistogram, Figure, Instance, IoRow, Kind, Measurement, Parameter,
     Segment, SegmentList, Source, Statement, StatementList, Word,
 };
 pub use row::{Line, Value};
@@ -65,13 +65,13 @@ pub enum AwrError {
 ///
 /// # Errors
 /// The file as a whole cannot be read. A report in it that cannot be read is an error of its own.
-pub fn read_file(path: &Path) -> Result<Vec<Result<Report, AwrError>>, AwrError> {
+pub fn read_file(path: &Path) -> Result<Vec<Result<AwrReport, AwrError>>, AwrError> {
     let bytes = input::bytes(path)?;
     let text = input::decode(&bytes)?;
     let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
     let parts = input::split(&text);
     let several = parts.len() > 1;
-    let read = |(number, part): (u32, &input::Part<'_>)| {
+    let read = |(number, part): (u32, &input::ReportText<'_>)| {
         let mut report = read_report(part.text, &name, part.first_line)?;
         report.part = if several { number } else { 0 };
         Ok(report)
@@ -91,7 +91,7 @@ pub fn is_report(path: &Path) -> bool {
 ///
 /// # Errors
 /// The text has no title of an AWR or STATSPACK report.
-pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<Report, AwrError> {
+pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<AwrReport, AwrError> {
     let is_html = is_html(text);
     let page = is_html.then(|| html::read(text, first_line, read::is_read));
     // A text report may have been put into a page as it is.

@@ -271,7 +271,7 @@ pub struct Measurement {
 
 /// One report.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct AwrReport {
     /// The file's name without its folder.
     pub file: String,
     /// Which of the reports in its file it is, from 1; 0 where it is the only one.
@@ -326,7 +326,7 @@ pub struct Report {
     pub issues: Vec<Issue>,
 }
 
-impl Report {
+impl AwrReport {
     pub(crate) fn new(file: &str, form: Form, kind: Kind) -> Self {
         Self {
             file: file.to_owned(),

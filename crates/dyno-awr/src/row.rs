@@ -1,13 +1,13 @@
 //! A report, or one instance of a cluster's report, as one line of columns.
 
 use crate::number::Reading;
-use crate::report::{Instance, Kind, Report};
+use crate::report::{AwrReport, Instance, Kind};
 
 /// One line: a report, or an instance in the report of a cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'r> {
     /// The report.
-    pub report: &'r Report,
+    pub report: &'r AwrReport,
     /// The instance, where the line is not of the whole report.
     pub instance: Option<&'r Instance>,
 }
@@ -36,7 +36,7 @@ impl From<Option<Reading>> for Value {
 }
 
 /// The lines of a report: itself, and each of its instances if it is a cluster's.
-pub fn lines(report: &Report) -> impl Iterator<Item = Line<'_>> {
+pub fn lines(report: &AwrReport) -> impl Iterator<Item = Line<'_>> {
     let whole = std::iter::once(Line { report, instance: None });
     whole.chain(report.instances.iter().map(move |instance| Line { report, instance: Some(instance) }))
 }

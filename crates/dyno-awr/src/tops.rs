@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::change::Change;
 use crate::number::Reading;
-use crate::report::Report;
+use crate::report::AwrReport;
 use crate::timeline::{Object, Rates, Thing, What};
 
 /// Statements that are told.
@@ -46,7 +46,7 @@ pub struct SegmentChange {
 }
 
 /// The statements that took most time in either report, the most first.
-pub(crate) fn statements(a: &Report, b: &Report) -> Vec<StatementChange> {
+pub(crate) fn statements(a: &AwrReport, b: &AwrReport) -> Vec<StatementChange> {
     let (rates_a, rates_b) = (Rates::of(a), Rates::of(b));
     let counts = [counts(a), counts(b)];
     let things: BTreeSet<&Thing> = rates_a.0.keys().chain(rates_b.0.keys()).collect();
@@ -71,7 +71,7 @@ pub(crate) fn statements(a: &Report, b: &Report) -> Vec<StatementChange> {
 }
 
 /// Executions per second by statement.
-fn counts(report: &Report) -> BTreeMap<&str, Reading> {
+fn counts(report: &AwrReport) -> BTreeMap<&str, Reading> {
     let Some(seconds) = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0) else {
         return BTreeMap::new();
     };
@@ -91,7 +91,7 @@ fn ratio(elapsed: Reading, count: Reading) -> Option<Reading> {
 }
 
 /// The segments of each list that changed, the largest first.
-pub(crate) fn segments(a: &Report, b: &Report) -> Vec<SegmentChange> {
+pub(crate) fn segments(a: &AwrReport, b: &AwrReport) -> Vec<SegmentChange> {
     let (rates_a, rates_b) = (Rates::of(a), Rates::of(b));
     let things: BTreeSet<&Thing> = rates_a.0.keys().chain(rates_b.0.keys()).collect();
     let mut by_list: BTreeMap<&str, Vec<SegmentChange>> = BTreeMap::new();

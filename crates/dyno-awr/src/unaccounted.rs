@@ -3,11 +3,11 @@
 //! when the interval ended.
 
 use crate::number::Reading;
-use crate::report::{Figure, Kind, Report, Source};
+use crate::report::{AwrReport, Figure, Kind, Source};
 
 /// The seconds of it, and its share of DB time in percent; absent where the report does not list all foreground events.
 /// `is_whole`: the report was read to its last line.
-pub(crate) fn unaccounted(report: &Report, is_whole: bool) -> Option<(Figure, Figure)> {
+pub(crate) fn unaccounted(report: &AwrReport, is_whole: bool) -> Option<(Figure, Figure)> {
     // A cluster's report lists its top events only.
     if report.kind == Kind::AwrRacGlobal || report.foreground_events.is_empty() {
         return None;

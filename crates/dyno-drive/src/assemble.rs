@@ -17,7 +17,7 @@ use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
 use crate::session::SessionResult;
 use crate::summed::op_stats;
-use crate::{part, totals};
+use crate::{own_part, totals};
 
 /// The record of a run, without an audit; its `series` are of all targets, then of each where there are several.
 pub(crate) fn record(
@@ -33,7 +33,7 @@ pub(crate) fn record(
     let mut parts: Vec<OwnPart> = (0..job.targets.len())
         .map(|at| {
             let own: Vec<&SessionResult> = results.iter().filter(|result| result.target == at).collect();
-            part::part(job, at, measured, &own, series.next().unwrap_or_default())
+            own_part::own_part(job, at, measured, &own, series.next().unwrap_or_default())
         })
         .collect();
     let mut facts: Vec<TargetFacts> = job.targets.iter().map(target_facts).collect();
@@ -118,7 +118,7 @@ fn total(
     let counters = if whole_window { totals::counters(job, &each) } else { Default::default() };
     let waits = totals::waits(job, &parts.iter().map(|part| &part.waits).collect::<Vec<_>>());
     let seconds = parts.first().and_then(|part| part.window.as_ref()).map_or(0.0, |window| window.seconds);
-    let delta = measured.targets.first().and_then(|target| part::host_delta(target, seconds));
+    let delta = measured.targets.first().and_then(|target| own_part::host_delta(target, seconds));
     let mut figures = Metrics::new();
     if whole_window && window.is_some() {
         figures = totals::metrics(&counters, &parts.iter().map(|part| &part.metrics).collect::<Vec<_>>());
@@ -135,7 +135,7 @@ fn total(
     let total = OwnPart {
         sessions: job.plan.sessions(),
         reads_only: None,
-        gate: part::gate(measured, &all),
+        gate: own_part::gate(measured, &all),
         window,
         ops,
         metrics: figures,
@@ -144,7 +144,7 @@ fn total(
         host_counters: Default::default(),
         waits,
         series: Series::default(),
-        errors: part::errors(&all),
+        errors: own_part::errors(&all),
         whose: Default::default(),
         audit: Vec::new(),
     };
@@ -160,7 +160,7 @@ fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window>
     let late = |figure: fn(&Window) -> u32| windows.iter().map(|window| figure(window)).sum();
     Some(Window {
         seconds: sum(|window| window.seconds) / windows.len() as f64,
-        work_s: part::mean_work_s(results),
+        work_s: own_part::mean_work_s(results),
         begin: first.begin.clone(),
         end: first.end.clone(),
         snapshot_us: (worst(|window| window.snapshot_us.0), worst(|window| window.snapshot_us.1)),
@@ -172,8 +172,8 @@ fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window>
         busy_s: sum(|window| window.busy_s),
         stall_us_max: first.stall_us_max,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
-        think: first.think.map(|_| part::think(results)),
-        hot: first.hot.map(|_| part::hot(results)),
+        think: first.think.map(|_| own_part::think(results)),
+        hot: first.hot.map(|_| own_part::hot(results)),
     })
 }
 
@@ -246,7 +246,7 @@ pub(crate) fn end_series(measured: &Measured, results: &[SessionResult], collect
 
 /// Seconds from the series' origin to the last moment that counted.
 fn series_seconds(measured: &Measured, results: &[&SessionResult]) -> f64 {
-    match (measured.origin_ns, part::last_edge_ns(results)) {
+    match (measured.origin_ns, own_part::last_edge_ns(results)) {
         (Some(origin_ns), Some(last_ns)) => last_ns.saturating_sub(origin_ns) as f64 / 1e9,
         _ => 0.0,
     }

@@ -14,7 +14,6 @@ use dyno_record::Counters;
 
 use crate::assemble;
 use crate::collector::Collector;
-use crate::crew::Crew;
 use crate::intervals;
 use crate::job::{Job, Outcome};
 use crate::leftover;
@@ -23,6 +22,7 @@ use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::Taken;
 use crate::stuck;
+use crate::threads::Threads;
 use crate::watch::{Event, Live, Watch};
 use crate::watcher::Watcher;
 use beat::{ANNOUNCED_NS, BEAT};
@@ -37,7 +37,7 @@ const SHOWN_LOOK: Duration = Duration::from_millis(2);
 const SNAPSHOT_S_MAX: f64 = 30.0;
 /// The same once the user has asked to stop.
 const SNAPSHOT_STOPPED_S_MAX: f64 = 2.0;
-/// The gate opens this much after the last session is ready: time to deal sessions to threads, and to fall asleep until then.
+/// The gate opens this much after the last session is ready: time to assign sessions to threads, and to fall asleep until then.
 const GATE_LEAD_NS: u64 = 60_000_000;
 /// How long counters may take to settle after the last session has gone, and the pause between two looks.
 const SETTLE_S: (f64, f64) = (5.0, 0.1);
@@ -109,11 +109,11 @@ impl<'a> Conductor<'a> {
     /// Leads the sessions from their connections to the end of the window.
     pub(crate) fn conduct(
         &mut self,
-        crew: &mut Crew,
+        threads: &mut Threads,
         collector: &mut Collector,
         connect_began_ns: u64,
     ) -> Outcome {
-        match self.conduct_to_end(crew, collector, connect_began_ns) {
+        match self.conduct_to_end(threads, collector, connect_began_ns) {
             Ok(()) => Outcome::Done,
             Err(outcome) => outcome,
         }
@@ -121,11 +121,11 @@ impl<'a> Conductor<'a> {
 
     fn conduct_to_end(
         &mut self,
-        crew: &mut Crew,
+        threads: &mut Threads,
         collector: &mut Collector,
         connect_began_ns: u64,
     ) -> Result<(), Outcome> {
-        self.connect(crew)?;
+        self.connect(threads)?;
         let connected_ns = self.now_ns();
         self.connected = true;
         self.watch.connected().map_err(|reason| match self.job.cancel.is_cancelled() {
@@ -133,9 +133,9 @@ impl<'a> Conductor<'a> {
             false => Outcome::Failed(reason),
         })?;
         // What was done meanwhile may have cost a session its connection.
-        self.look(crew)?;
+        self.look(threads)?;
         let opens_ns = self.now_ns() + GATE_LEAD_NS;
-        crew.shared.open_gate(opens_ns);
+        threads.shared.open_gate(opens_ns);
         self.measured.gate_opened_ns = Some(opens_ns);
         self.measured.connect_s = (connected_ns + GATE_LEAD_NS - connect_began_ns) as f64 / 1e9;
         let warmup = self.job.plan.run.warmup.0;
@@ -143,18 +143,18 @@ impl<'a> Conductor<'a> {
         let warm_ns = opens_ns + warmup.as_nanos() as u64;
         let announce_ns = warm_ns.saturating_sub(ANNOUNCED_NS);
         while self.now_ns() < announce_ns {
-            self.look(crew)?;
-            crew.listen(BEAT.min(Duration::from_nanos(announce_ns.saturating_sub(self.now_ns()))));
+            self.look(threads)?;
+            threads.listen(BEAT.min(Duration::from_nanos(announce_ns.saturating_sub(self.now_ns()))));
         }
-        self.begin_window(crew, warm_ns)?;
-        let ended = self.window(crew, collector);
-        self.end_window(crew, collector, ended.is_ok());
+        self.begin_window(threads, warm_ns)?;
+        let ended = self.window(threads, collector);
+        self.end_window(threads, collector, ended.is_ok());
         ended
     }
 
     /// Failure of a session, or the user's wish to stop.
-    fn look(&self, crew: &Crew) -> Result<(), Outcome> {
-        if let Some(reason) = crew.shared.failure() {
+    fn look(&self, threads: &Threads) -> Result<(), Outcome> {
+        if let Some(reason) = threads.shared.failure() {
             return Err(Outcome::Failed(reason));
         }
         if self.job.cancel.is_cancelled() {
@@ -163,23 +163,23 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    fn connect(&mut self, crew: &mut Crew) -> Result<(), Outcome> {
+    fn connect(&mut self, threads: &mut Threads) -> Result<(), Outcome> {
         let mut told = None;
         loop {
-            self.look(crew)?;
-            let (ready, _) = crew.shared.readiness();
+            self.look(threads)?;
+            let (ready, _) = threads.shared.readiness();
             if told != Some(ready) {
                 told = Some(ready);
-                self.watch.event(&Event::Connecting { ready, of: crew.sessions });
+                self.watch.event(&Event::Connecting { ready, of: threads.sessions });
             }
-            if ready == crew.sessions {
+            if ready == threads.sessions {
                 return Ok(());
             }
-            crew.listen(BEAT);
+            threads.listen(BEAT);
         }
     }
 
-    fn window(&mut self, crew: &mut Crew, collector: &mut Collector) -> Result<(), Outcome> {
+    fn window(&mut self, threads: &mut Threads, collector: &mut Collector) -> Result<(), Outcome> {
         let origin_ns = self.measured.origin_ns.expect("a window has an origin");
         let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
         let end_ns = match self.job.plan.run.length() {
@@ -190,29 +190,29 @@ impl<'a> Conductor<'a> {
         loop {
             let tick_ns = origin_ns + (index + 1) * interval_ns;
             while self.now_ns() < tick_ns.min(end_ns) {
-                self.look(crew)?;
-                if crew.shared.reached_ops() == crew.sessions {
+                self.look(threads)?;
+                if threads.shared.reached_ops() == threads.sessions {
                     // A session that came late to the begin may have done all of its work since the last look.
-                    return self.opened(crew);
+                    return self.opened(threads);
                 }
-                self.opened(crew)?;
+                self.opened(threads)?;
                 let left = Duration::from_nanos(tick_ns.min(end_ns).saturating_sub(self.now_ns()));
-                crew.listen(BEAT.min(left));
+                threads.listen(BEAT.min(left));
                 self.beat();
                 collector.drain_unless(&|| self.now_ns() >= tick_ns.min(end_ns));
             }
             if tick_ns >= end_ns {
-                return self.opened(crew);
+                return self.opened(threads);
             }
-            self.wait_shown(crew, tick_ns, interval_ns);
-            let taken = self.all_snapshots(crew, &|_| None)?;
+            self.wait_shown(threads, tick_ns, interval_ns);
+            let taken = self.all_snapshots(threads, &|_| None)?;
             for (target, taken) in self.measured.targets.iter_mut().zip(&taken) {
                 target.vigil.see(taken);
             }
             let (next_ns, clock) = (tick_ns + interval_ns, &self.job.clock);
             collector.drain_unless(&|| clock.now_ns() >= next_ns.min(end_ns));
-            self.note_interval(crew, collector, index as usize, taken, tick_ns);
-            self.tell(crew, collector, index as usize, origin_ns, end_ns);
+            self.note_interval(threads, collector, index as usize, taken, tick_ns);
+            self.tell(threads, collector, index as usize, origin_ns, end_ns);
             self.tell_series(collector);
             // A machine that was asleep has missed ticks: their points stay, without counters.
             index = (self.now_ns().saturating_sub(origin_ns) / interval_ns).max(index + 1);
@@ -220,11 +220,11 @@ impl<'a> Conductor<'a> {
     }
 
     /// Waits until sessions have made visible what they did up to the end of an interval; for a part of the next at most.
-    fn wait_shown(&mut self, crew: &mut Crew, tick_ns: u64, interval_ns: u64) {
+    fn wait_shown(&mut self, threads: &mut Threads, tick_ns: u64, interval_ns: u64) {
         let patience_s = (interval_ns / INTERVAL_LAG_SHARE) as f64 / 1e9;
         let until_s = self.now_s() + patience_s;
-        while !crew.shared.all_shown(tick_ns) && self.now_s() < until_s {
-            crew.listen(SHOWN_LOOK);
+        while !threads.shared.all_shown(tick_ns) && self.now_s() < until_s {
+            threads.listen(SHOWN_LOOK);
             self.beat();
         }
     }
@@ -232,13 +232,13 @@ impl<'a> Conductor<'a> {
     /// Notes the rates of an interval that ended at `until_ns`, when its counters were `taken`.
     fn note_interval(
         &mut self,
-        crew: &Crew,
+        threads: &Threads,
         collector: &mut Collector,
         index: usize,
         taken: Vec<Taken>,
         until_ns: u64,
     ) {
-        let taken = crew.with_overhead(taken);
+        let taken = threads.with_overhead(taken);
         let (previous, since_ns) = std::mem::replace(&mut self.previous, (taken, until_ns));
         let seconds = until_ns.saturating_sub(since_ns) as f64 / 1e9;
         let blind = std::mem::replace(&mut self.blind, self.opening);
@@ -248,7 +248,7 @@ impl<'a> Conductor<'a> {
 
     /// Tells how the run goes when the interval at `index` has just ended. Of that one some sessions have not reported yet, so
     /// the figures are those of the one before.
-    fn tell(&self, crew: &Crew, collector: &mut Collector, index: usize, origin_ns: u64, end_ns: u64) {
+    fn tell(&self, threads: &Threads, collector: &mut Collector, index: usize, origin_ns: u64, end_ns: u64) {
         let interval_s = self.job.plan.observe.interval.0.as_secs_f64();
         let complete = index.checked_sub(1);
         let (ops, p50_us, p99_us) = complete.map_or((0, None, None), |index| collector.peek(index));
@@ -256,7 +256,7 @@ impl<'a> Conductor<'a> {
         let total_s = (end_ns != u64::MAX).then(|| (end_ns - origin_ns) as f64 / 1e9);
         let done = match total_s {
             Some(total_s) => elapsed_s / total_s,
-            None => f64::from(crew.shared.reached_ops()) / f64::from(crew.sessions),
+            None => f64::from(threads.shared.reached_ops()) / f64::from(threads.sessions),
         };
         self.watch.event(&Event::Interval(Live {
             elapsed_s,
@@ -281,20 +281,20 @@ impl<'a> Conductor<'a> {
     /// it is.
     fn all_snapshots(
         &mut self,
-        crew: &mut Crew,
+        threads: &mut Threads,
         edge_of: &dyn Fn(usize) -> Option<usize>,
     ) -> Result<Vec<Taken>, Outcome> {
         let cancel = &self.job.cancel;
         let outcome =
             |reason| if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Failed(reason) };
-        self.snapshots(Some(crew), edge_of).into_iter().collect::<Result<_, _>>().map_err(outcome)
+        self.snapshots(Some(threads), edge_of).into_iter().collect::<Result<_, _>>().map_err(outcome)
     }
 
     /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
     /// [`SNAPSHOT_S_MAX`].
     fn snapshots(
         &mut self,
-        mut crew: Option<&mut Crew>,
+        mut threads: Option<&mut Threads>,
         edge_of: &dyn Fn(usize) -> Option<usize>,
     ) -> Vec<Result<Taken, String>> {
         self.watchers.iter().enumerate().for_each(|(at, watcher)| watcher.request(edge_of(at)));
@@ -318,8 +318,8 @@ impl<'a> Conductor<'a> {
                          for a lock"
                     )));
                 }
-                if let Some(crew) = crew.as_deref_mut() {
-                    crew.listen(Duration::ZERO);
+                if let Some(threads) = threads.as_deref_mut() {
+                    threads.listen(Duration::ZERO);
                 }
             };
             all.push(answer);
@@ -337,7 +337,12 @@ impl<'a> Conductor<'a> {
     }
 
     /// Stops the sessions and takes what they hand in; what they left in the tables is still there.
-    pub(crate) fn finish(mut self, mut crew: Crew, mut collector: Collector, outcome: Outcome) -> Finished {
+    pub(crate) fn finish(
+        mut self,
+        mut threads: Threads,
+        mut collector: Collector,
+        outcome: Outcome,
+    ) -> Finished {
         self.watch.event(&Event::Draining);
         let started = self.started;
         let now_s = move || started.elapsed().as_secs_f64();
@@ -349,18 +354,18 @@ impl<'a> Conductor<'a> {
             let job = self.job;
             let stuck = &mut self.measured.stuck;
             let mut ask = |hanging: &[u32]| *stuck = stuck::ask(job, hanging);
-            self.measured.broken_off = crew.stop(drain, &now_s, &impatient, &mut ask);
+            self.measured.broken_off = threads.stop(drain, &now_s, &impatient, &mut ask);
         } else {
             // No operation is under way; what has not ended at once still connects.
-            crew.stop(drain.min(UNSTARTED_MAX), &now_s, &impatient, &mut |_| ());
+            threads.stop(drain.min(UNSTARTED_MAX), &now_s, &impatient, &mut |_| ());
         }
         let outcome = match outcome {
             Outcome::Done if impatient() && !self.measured.broken_off.is_empty() => Outcome::Interrupted,
             outcome => outcome,
         };
         let after = if self.connected { self.watch.drained() } else { Ok(()) };
-        (self.measured.sessions, self.measured.threads) = (crew.sessions, crew.threads);
-        self.measured.placement = crew.placement();
+        (self.measured.sessions, self.measured.threads) = (threads.sessions, threads.count);
+        self.measured.placement = threads.placement();
         for (watcher, target) in self.watchers.iter_mut().zip(&mut self.measured.targets) {
             target.waits = watcher.finish_sampler(Duration::from_secs(2));
         }
@@ -371,8 +376,8 @@ impl<'a> Conductor<'a> {
                 target.whole_end = taken;
             }
         }
-        let late_failure = crew.shared.failure();
-        let results = crew.into_results();
+        let late_failure = threads.shared.failure();
+        let results = threads.into_results();
         let outcome = match (outcome, late_failure) {
             (Outcome::Done, Some(reason)) => Outcome::Failed(reason),
             (outcome, _) => outcome,

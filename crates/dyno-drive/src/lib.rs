@@ -4,12 +4,11 @@
 //! coordinator share, one thread per session ([`dyno_workload`] says what to do next, and when), recorders that count without
 //! a lock, observers that cannot hang the run, and the assembly of the record.
 
+mod affinity;
 mod assemble;
 mod collector;
 mod conductor;
 mod cover;
-mod crew;
-mod deal;
 mod descriptors;
 mod intervals;
 mod job;
@@ -20,10 +19,11 @@ mod looks;
 mod marks;
 mod measured;
 mod metrics;
+mod multiplex;
 mod observe;
+mod own_part;
 mod packed;
 mod panics;
-mod part;
 mod poll;
 mod processors;
 pub mod prove;
@@ -31,16 +31,16 @@ mod recorder;
 mod rest;
 mod run;
 pub mod scripted;
-mod seat;
 mod session;
 mod shared;
 mod slices;
+mod state;
 mod stuck;
 mod summed;
 mod tally;
-mod team;
 #[cfg(test)]
 mod testing;
+mod thread;
 mod threads;
 mod totals;
 mod vigil;

@@ -10,12 +10,12 @@ use dyno_record::{RunRecord, Waits};
 use crate::assemble;
 use crate::collector::Collector;
 use crate::conductor::Conductor;
-use crate::crew::Crew;
 use crate::job::{Aim, Job, Outcome};
 use crate::leftover::{self, Leftover};
 use crate::measured::{Finished, Measured, MeasuredTarget};
 use crate::observe::{ObserverThread, SamplerThread};
-use crate::threads::NO_THREAD;
+use crate::thread::NO_THREAD;
+use crate::threads::Threads;
 use crate::watch::Watch;
 use crate::watcher::Watcher;
 
@@ -45,9 +45,9 @@ fn measure(job: &Job<'_>, watch: &dyn Watch) -> Result<Finished, TargetError> {
     let mut conductor = Conductor::new(job, watch, watchers);
     conductor.begin();
     let connect_began_ns = job.clock.now_ns();
-    let (mut crew, mut collector) = Crew::hire(job, &conductor.looks());
-    let outcome = conductor.conduct(&mut crew, &mut collector, connect_began_ns);
-    Ok(conductor.finish(crew, collector, outcome))
+    let (mut threads, mut collector) = Threads::start(job, &conductor.looks());
+    let outcome = conductor.conduct(&mut threads, &mut collector, connect_began_ns);
+    Ok(conductor.finish(threads, collector, outcome))
 }
 
 /// The record of a run that has begun: all that is known before any of it is measured. Reads the host's facts, which

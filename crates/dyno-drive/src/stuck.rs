@@ -13,8 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What the targets of the sessions `hanging` say of them.
 pub(crate) fn ask(job: &Job<'_>, hanging: &[u32]) -> Vec<Stuck> {
-    let dealt = job.plan.target.deal(job.plan.sessions());
-    let mut targets: Vec<usize> = hanging.iter().map(|number| dealt[*number as usize]).collect();
+    let target_of = job.plan.target.assign(job.plan.sessions());
+    let mut targets: Vec<usize> = hanging.iter().map(|number| target_of[*number as usize]).collect();
     targets.sort_unstable();
     targets.dedup();
     let (tell, told) = channel();

@@ -1,14 +1,334 @@
-//! What threads of sessions are given.
+//! The sessions' threads, seen from the coordinator: started together, woken together, and never waited for without end.
 
-/// Stack of a session's thread. The loop needs little; drivers and TLS some more.
-pub(crate) const STACK_BYTES: usize = 512 * 1024;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-/// The way out where the machine gives no thread.
-pub(crate) const NO_THREAD: &str = "fewer sessions, or a higher limit of processes (`ulimit -u`)";
+use dyno_engine::{Blocks, Extra, Interrupter, SessionSetup, Target};
+use dyno_plan::{Drive, Length, Plan};
+use dyno_record::Placed;
+use dyno_workload::blocks::{Operator, Prepared};
+use dyno_workload::{Draw, Pace, Think};
 
-/// Lets the calling thread wake within nanoseconds of the moment it asks for: by default the kernel may be 50 µs late, which
-/// would be counted as response time.
-pub(crate) fn wake_sharply() {
-    // Where it is refused, lateness is measured as what it is.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+use crate::affinity::{Affinity, ThreadAffinity};
+use crate::collector::Collector;
+use crate::job::{Aim, Job};
+use crate::looks::Looks;
+use crate::multiplex;
+use crate::observe::Taken;
+use crate::recorder::Recorder;
+use crate::rest::Rest;
+use crate::session::SessionResult;
+use crate::shared::{Phase, Shared, Sleeper};
+use crate::thread::{NO_THREAD, STACK_BYTES};
+use crate::worker::{Message, NO_OPERATION, Worker};
+
+/// How long a session that was broken off may take to notice.
+const BROKEN_OFF_S_MAX: f64 = 5.0;
+
+/// The threads of a run, and the sessions that they lead.
+pub(crate) struct Threads {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) sessions: u32,
+    /// How many threads there are.
+    pub(crate) count: u32,
+    /// Which thread of those that lead several sessions leads which.
+    affinity: Arc<Affinity>,
+    messages: Receiver<Message>,
+    interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
+    ended: BTreeMap<u32, Box<SessionResult>>,
+}
+
+impl Threads {
+    /// `taken` with the transactions of sessions, so far, that were no operations.
+    pub(crate) fn with_overhead(&self, mut taken: Vec<Taken>) -> Vec<Taken> {
+        for (at, taken) in taken.iter_mut().enumerate() {
+            taken.overhead = self.shared.overhead(at);
+        }
+        taken
+    }
+
+    /// Starts every session's thread; they connect, prepare and wait at the gate. `looks` at the targets, in their order. Where
+    /// the machine gives too few threads the run has failed, with those sessions that are there.
+    pub(crate) fn start(job: &Job<'_>, looks: &[Arc<Looks>]) -> (Self, Collector) {
+        let plan = job.plan;
+        let sessions = plan.sessions();
+        let target_of = plan.target.assign(sessions);
+        let publishes = target_of.iter().map(|&at| job.targets[at].identity.counting.at_edges);
+        let shared = Arc::new(Shared::new(job.targets.len(), &publishes.collect::<Vec<_>>()));
+        let (tell, messages) = channel();
+        let (full, filled) = channel();
+        let interval_ns = plan.observe.interval.0.as_nanos() as u64;
+        let alone = alone(job, &target_of);
+        let shared_threads = shared_threads(job, sessions - alone);
+        let affinity = Arc::new(Affinity::of(shared_threads, plan.run.placement));
+        let mut threads = Self {
+            shared: Arc::clone(&shared),
+            sessions,
+            count: alone + shared_threads as u32,
+            affinity: Arc::clone(&affinity),
+            messages,
+            interrupters: BTreeMap::new(),
+            ended: BTreeMap::new(),
+        };
+        let classes = Arc::new(job.classes());
+        let mut empties = Vec::with_capacity(sessions as usize);
+        let prepared = prepare(job, &target_of).unwrap_or_else(|reason| {
+            shared.fail(reason);
+            threads.sessions = 0;
+            BTreeMap::new()
+        });
+        let workers = (0..threads.sessions).map(|number| {
+            let (empty, emptied) = channel();
+            empties.push(empty);
+            let at = target_of[number as usize];
+            let aim = &job.targets[at];
+            let recorder = Recorder::new(
+                at,
+                Arc::clone(&classes),
+                plan.workload.rate.is_some(),
+                interval_ns,
+                full.clone(),
+                emptied,
+            );
+            let workload = match aim.reads_only {
+                Some(_) => &plan.workload.reads_only(),
+                None => &plan.workload,
+            };
+            let blocks = blocks(job, aim, number);
+            let prepared = &prepared[&(at, blocks.schema)];
+            Worker {
+                target: Arc::clone(&aim.target),
+                label: job.label(at),
+                operator: Operator::new(prepared, &blocks),
+                setup: setup(job, blocks, prepared),
+                sessions,
+                draw: Draw::new(workload, &aim.spec, number, number % plan.run.sessions_per_schema),
+                pace: Pace::new(&plan.workload, number, sessions),
+                think: Think::new(&plan.workload, number),
+                doing: NO_OPERATION,
+                publishes: aim.identity.counting.at_edges,
+                // As a whole number it cannot overflow: what never ends is the largest.
+                held_back_ns: aim.identity.counting.held_back_s.map_or(u64::MAX, |s| (s * 1e9) as u64),
+                overhead_told: 0,
+                ops_wanted: match plan.run.length() {
+                    Length::Ops(ops) => Some(ops),
+                    Length::Time(_) => None,
+                },
+                rest: Rest::default(),
+                recorder: Box::new(recorder),
+                shared: Arc::clone(&shared),
+                looks: Arc::clone(&looks[at]),
+                clock: Arc::clone(&job.clock),
+                messages: tell.clone(),
+            }
+        });
+        let workers: Vec<Worker> = workers.collect();
+        let (multiplexed, alone): (Vec<_>, Vec<_>) = workers
+            .into_iter()
+            .partition(|worker| leads_several(plan.workload.drive, worker.target.as_ref()));
+        let mut started = 0;
+        let all = start_shared(multiplexed, &affinity, &shared, &mut started)
+            .and_then(|()| start_own(alone, &shared, &mut started));
+        if let Err(error) = all {
+            shared.fail(format!(
+                "no thread could be started for session {} of {sessions}: {error} (hint: {NO_THREAD})",
+                started + 1
+            ));
+            threads.sessions = started;
+        }
+        (threads, Collector::new(job.targets.len(), job.series(), filled, empties))
+    }
+
+    /// Takes in what sessions report, for up to `patience` or until one has reported.
+    pub(crate) fn listen(&mut self, patience: Duration) {
+        match self.messages.recv_timeout(patience) {
+            Ok(message) => self.note(message),
+            Err(RecvTimeoutError::Timeout) => return,
+            // All threads have ended; without this pause a waiting loop would spin.
+            Err(RecvTimeoutError::Disconnected) => std::thread::park_timeout(patience),
+        }
+        while let Ok(message) = self.messages.try_recv() {
+            self.note(message);
+        }
+    }
+
+    fn note(&mut self, message: Message) {
+        match message {
+            Message::Connected(number, interrupter) => {
+                self.interrupters.insert(number, interrupter);
+            }
+            Message::Ended(number, result) => {
+                self.ended.insert(number, result);
+            }
+        }
+    }
+
+    /// Where threads that lead several sessions were kept; nothing where there are none.
+    pub(crate) fn placement(&self) -> Option<Placed> {
+        (self.affinity.threads() > 0).then(|| self.affinity.placed())
+    }
+
+    /// Sessions that have ended.
+    pub(crate) fn ended(&self) -> u32 {
+        self.ended.len() as u32
+    }
+
+    /// Stops every session: waits `drain` for operations under way, or until the user is `impatient`, then breaks off what is
+    /// left. Returns the numbers of sessions that had to be broken off; `hang` is told of them before they are, unless the user
+    /// is impatient.
+    pub(crate) fn stop(
+        &mut self,
+        drain: Duration,
+        now_s: &dyn Fn() -> f64,
+        impatient: &dyn Fn() -> bool,
+        hang: &mut dyn FnMut(&[u32]),
+    ) -> Vec<u32> {
+        self.shared.enter(Phase::Stop);
+        self.shared.close_gate();
+        self.shared.wake();
+        self.wait_ended(now_s() + drain.as_secs_f64(), now_s, impatient);
+        let hanging: Vec<u32> = (0..self.sessions).filter(|n| !self.ended.contains_key(n)).collect();
+        if !hanging.is_empty() && !impatient() {
+            hang(&hanging);
+        }
+        for number in &hanging {
+            if let Some(interrupter) = self.interrupters.get(number) {
+                interrupter.interrupt();
+            }
+        }
+        self.shared.wake();
+        // One that still connects has no handle yet: its own time-out ends it, and nobody needs to wait for that.
+        if hanging.iter().any(|number| self.interrupters.contains_key(number)) {
+            self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s, &|| false);
+        }
+        hanging
+    }
+
+    fn wait_ended(&mut self, until_s: f64, now_s: &dyn Fn() -> f64, impatient: &dyn Fn() -> bool) {
+        while self.ended() < self.sessions && now_s() < until_s && !impatient() {
+            self.listen(Duration::from_millis(20));
+        }
+    }
+
+    /// What the sessions measured; those that never answered are missing.
+    pub(crate) fn into_results(self) -> Vec<SessionResult> {
+        self.ended.into_values().map(|result| *result).collect()
+    }
+}
+
+/// What sessions of `plan` do beside the common operations.
+pub(crate) fn extra(plan: &Plan) -> Extra {
+    Extra {
+        hot_schema: plan.workload.hot_schema_every > 0 && plan.data.schemas > 1,
+        churn: plan.workload.churn_pct() > 0,
+        secondary: plan.workload.secondary_pct > 0,
+    }
+}
+
+/// The operations of session `number` on `aim`.
+fn blocks(job: &Job<'_>, aim: &Aim, number: u32) -> Blocks {
+    let plan = job.plan;
+    Blocks {
+        schema: number / plan.run.sessions_per_schema + 1,
+        spec: aim.spec.clone(),
+        work_unit: plan.workload.work_unit,
+        redo: plan.workload.redo,
+        extra: extra(plan),
+        seed: plan.workload.seed(),
+        run_stamp: job.run_stamp,
+        session: number,
+    }
+}
+
+fn setup(job: &Job<'_>, blocks: Blocks, prepared: &Prepared) -> SessionSetup {
+    let workload = &job.plan.workload;
+    SessionSetup {
+        number: blocks.session,
+        statements: Arc::clone(&prepared.statements),
+        rehearsal: prepared.rehearsal(&blocks),
+        commit: workload.commit,
+        blocks: Some(blocks),
+        slices: workload.drive == Drive::Server,
+        clock: Arc::clone(&job.clock),
+    }
+}
+
+/// What the sessions of each schema on each target prepare, when session `n` goes to the target at `target_of[n]`.
+fn prepare(job: &Job<'_>, target_of: &[usize]) -> Result<BTreeMap<(usize, u32), Prepared>, String> {
+    let mut all = BTreeMap::new();
+    for (number, &at) in (0..).zip(target_of) {
+        let aim = &job.targets[at];
+        let blocks = blocks(job, aim, number);
+        if let Entry::Vacant(entry) = all.entry((at, blocks.schema)) {
+            let workload = &job.plan.workload;
+            let prepared = Prepared::new(aim.target.as_ref(), &blocks, workload.drive, workload.commit);
+            entry.insert(prepared.map_err(|error| format!("{}{error}", job.label(at)))?);
+        }
+    }
+    Ok(all)
+}
+
+/// Whether one thread can lead several sessions on `target`.
+///
+/// A slice of the server drive is long, so nothing is saved there.
+fn leads_several(drive: Drive, target: &dyn Target) -> bool {
+    target.capabilities().duplex && drive != Drive::Server
+}
+
+/// Sessions that need a thread of their own, when session `n` goes to the target at `target_of[n]`.
+fn alone(job: &Job<'_>, target_of: &[usize]) -> u32 {
+    let drive = job.plan.workload.drive;
+    let several: Vec<bool> =
+        job.targets.iter().map(|aim| leads_several(drive, aim.target.as_ref())).collect();
+    target_of.iter().filter(|at| !several[**at]).count() as u32
+}
+
+/// Threads that lead `sessions` which can share one.
+fn shared_threads(job: &Job<'_>, sessions: u32) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = job.plan.run.threads.map_or_else(processors, |threads| threads as usize);
+    threads.min(sessions as usize)
+}
+
+fn start_shared(
+    workers: Vec<Worker>,
+    affinity: &Arc<Affinity>,
+    shared: &Arc<Shared>,
+    started: &mut u32,
+) -> std::io::Result<()> {
+    if workers.is_empty() {
+        return Ok(());
+    }
+    let threads = affinity.threads();
+    let mut by_thread: Vec<Vec<Worker>> = (0..threads).map(|_| Vec::new()).collect();
+    for (index, worker) in workers.into_iter().enumerate() {
+        by_thread[index % threads].push(worker);
+    }
+    for (index, workers) in by_thread.into_iter().enumerate() {
+        let affinity = ThreadAffinity { thread: index, all: Arc::clone(affinity) };
+        let sessions = workers.len() as u32;
+        spawn(format!("dyno-shared-{index}"), multiplex::prepare(workers, affinity, shared)?)?;
+        *started += sessions;
+    }
+    Ok(())
+}
+
+fn start_own(workers: Vec<Worker>, shared: &Arc<Shared>, started: &mut u32) -> std::io::Result<()> {
+    for worker in workers {
+        let name = format!("dyno-{}", worker.setup.number);
+        let (target, mut worker) = (Arc::clone(&worker.target), Some(worker));
+        let body = move || target.within(&mut || worker.take().into_iter().for_each(Worker::run));
+        let handle = spawn(name, body)?;
+        shared.enlist(Sleeper::Thread(handle.thread().clone()));
+        *started += 1;
+    }
+    Ok(())
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body)
 }

@@ -28,7 +28,7 @@ const START_YIELD_NS_MAX: u64 = 5_000_000;
 pub(crate) const NO_OPERATION: ClassId = ClassId::operation(0);
 
 /// What a session's thread tells its coordinator.
-pub(crate) enum Report {
+pub(crate) enum Message {
     /// It is connected and prepared; by this handle it can be broken off.
     Connected(u32, Arc<dyn Interrupter>),
     /// It has ended, with all that it measured.
@@ -62,7 +62,7 @@ pub(crate) struct Worker {
     /// The observer's looks at this session's target.
     pub(crate) looks: Arc<Looks>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) reports: Sender<Report>,
+    pub(crate) messages: Sender<Message>,
 }
 
 /// Why a session's loop ended before the run did.
@@ -76,7 +76,7 @@ pub(crate) enum Ended {
 impl Worker {
     /// The thread's body.
     pub(crate) fn run(mut self) {
-        let Some(mut session) = self.connect() else { return self.report() };
+        let Some(mut session) = self.connect() else { return self.hand_in() };
         if let Some(opens_ns) = self.shared.wait_gate() {
             match caught(|| self.work(session.as_mut(), opens_ns)) {
                 Ok(ended) => self.note_end(ended),
@@ -99,7 +99,7 @@ impl Worker {
     /// Hands in what was measured, and lets go of a session that has panicked: it is asked nothing more.
     #[cold]
     pub(crate) fn abandon(self, session: Box<dyn Session>) {
-        self.report();
+        self.hand_in();
         // Whatever this does, nobody waits for it.
         let _ = caught(|| drop(session));
     }
@@ -113,9 +113,9 @@ impl Worker {
     }
 
     /// Hands in what was measured.
-    pub(crate) fn report(self) {
+    pub(crate) fn hand_in(self) {
         // The coordinator has gone only when it no longer waits for anybody.
-        let _ = self.reports.send(Report::Ended(self.setup.number, Box::new(self.recorder.into_result())));
+        let _ = self.messages.send(Message::Ended(self.setup.number, Box::new(self.recorder.into_result())));
     }
 
     /// Opens the session, when it is its turn; `None` if that failed or the run has ended.
@@ -151,7 +151,7 @@ impl Worker {
     }
 
     fn announce(&self, session: &dyn Session) {
-        let _ = self.reports.send(Report::Connected(self.setup.number, session.interrupter()));
+        let _ = self.messages.send(Message::Connected(self.setup.number, session.interrupter()));
     }
 
     fn work(&mut self, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
@@ -263,7 +263,7 @@ impl Worker {
     /// Lets the calling thread wake at the moment it asks for.
     pub(crate) fn wake_sharply(&self) {
         if self.think.is_on() || self.pace.is_open() {
-            crate::threads::wake_sharply();
+            crate::thread::wake_sharply();
         }
     }
 
@@ -301,7 +301,7 @@ impl Worker {
         if let Err(reason) = caught(|| session.close()) {
             self.panicked(self.doing, &reason);
         }
-        self.report();
+        self.hand_in();
     }
 
     /// Reads back the last update, and notes what the session has done beside operations.

@@ -8,8 +8,8 @@ use crate::dialect::Dialect;
 use crate::error::TargetError;
 use crate::lock::{Claim, Holder, Lock};
 use crate::observer::{Observer, Sampler};
+use crate::own_report::Reporter;
 use crate::proof::Proof;
-use crate::report::Reporter;
 use crate::session::{Session, SessionSetup};
 
 /// What an engine can do beyond the common.

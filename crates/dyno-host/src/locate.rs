@@ -10,7 +10,7 @@ const LAYERS_MAX: usize = 8;
 
 /// A path that matters to a run: `data`, `redo`, `repository`.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     /// What it is called in records.
     pub(crate) name: String,
     /// The mount it is on; absent when that cannot be found out.
@@ -21,7 +21,7 @@ pub(crate) struct Place {
     pub(crate) layers: Vec<String>,
 }
 
-impl Place {
+impl Location {
     /// Finds out where `path` is. A path that is not there yet is where its nearest existing parent is.
     pub(crate) fn find(root: &Root, name: &str, path: &Path) -> Self {
         let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_volume_is_followed_down_to_its_disks() {
         let machine = machine();
-        let place = Place::find(&Root::at(machine.path()), "data", Path::new("/not/there/yet"));
+        let place = Location::find(&Root::at(machine.path()), "data", Path::new("/not/there/yet"));
         assert_eq!(place.device.as_deref(), Some("dm-0"));
         assert_eq!(place.layers, ["dm-0", "cciss/c0d0", "sda2", "sda"]);
         assert_eq!(place.mount.unwrap().fstype, "xfs");
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn where_nothing_is_known_nothing_is_said() {
         let empty = tempfile::tempdir().unwrap();
-        let place = Place::find(&Root::at(empty.path()), "data", Path::new("/tmp"));
+        let place = Location::find(&Root::at(empty.path()), "data", Path::new("/tmp"));
         assert!(place.mount.is_none() && place.device.is_none() && place.layers.is_empty());
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::files::{KeptFile, Root};
-use crate::locate::{Place, sys_folder};
+use crate::locate::{Location, sys_folder};
 use crate::parse::cpu::parse_stat;
 use crate::parse::disk::{DiskCounters, parse_diskstats};
 use crate::parse::memory::{parse_meminfo, parse_vmstat};
@@ -49,7 +49,8 @@ impl HostObserver {
     }
 
     fn of_root(root: Root, paths: &[(&str, &Path)]) -> Self {
-        let places: Vec<Place> = paths.iter().map(|(name, path)| Place::find(&root, name, path)).collect();
+        let places: Vec<Location> =
+            paths.iter().map(|(name, path)| Location::find(&root, name, path)).collect();
         let open = |file: &str| KeptFile::open(&root, file);
         let pressure = RESOURCES.map(|name| (name, open(&format!("proc/pressure/{name}"))));
         let nfs =

@@ -11,7 +11,7 @@ use dyno_engine::Dialect;
 use dyno_engine::error::TargetError;
 use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::report::Reporter;
+use dyno_engine::own_report::Reporter;
 use dyno_engine::session::{Session, SessionSetup};
 use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
 use dyno_engine::witness::{RowVersion, ServerLife};
@@ -75,7 +75,7 @@ impl Target for OraTarget {
     }
 
     fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        report::open(&self.config, awr)
+        awr::open(&self.config, awr)
     }
 
     fn reads_only(&self) -> Result<Option<String>, TargetError> {
@@ -118,8 +118,8 @@ impl Target for OraTarget {
 
 impl Dataset for OraTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        let place = self.ask(|connection| layout::tablespace(connection, &self.config))?;
-        layout::chosen_block_size(wish, &place)
+        let tablespace = self.ask(|connection| layout::tablespace(connection, &self.config))?;
+        layout::chosen_block_size(wish, &tablespace)
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {

@@ -4,21 +4,21 @@
 //! is the way from text to a validated [`Plan`], [`keys`] is the one list of every key with its meaning, and
 //! everything after it trusts the [`Plan`] and checks nothing again.
 
+mod assignment;
 pub mod conf;
 pub mod data;
 pub mod engine;
 pub mod error;
 mod escape;
 pub mod keys;
+mod lines;
 mod mix;
-mod place;
 pub mod plan;
 pub mod read;
 pub mod ready;
 pub mod reference;
 mod similar;
 pub mod sweep;
-mod targets;
 pub mod template;
 pub mod terminal;
 pub mod units;

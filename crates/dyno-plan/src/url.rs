@@ -92,7 +92,7 @@ impl UrlError {
 }
 
 /// What follows the scheme and the parameters, taken apart.
-type Place = (Option<String>, Option<String>, Option<u16>, String);
+type Address = (Option<String>, Option<String>, Option<u16>, String);
 
 /// Percent-decodes one part.
 fn decoded(part: &'static str, text: &str) -> Result<String, UrlError> {
@@ -123,7 +123,7 @@ fn read_params(query: &str) -> Result<Vec<(String, String)>, UrlError> {
 }
 
 /// Reads the file after the scheme; `write` says how. Two slashes would announce a host, so they come only as the first of three.
-fn read_file(rest: &str, write: &'static str) -> Result<Place, UrlError> {
+fn read_file(rest: &str, write: &'static str) -> Result<Address, UrlError> {
     let path = match rest.strip_prefix("//") {
         Some(absolute) if absolute.starts_with('/') => absolute,
         Some(_) => return Err(UrlError::part("the file", write)),
@@ -136,7 +136,7 @@ fn read_file(rest: &str, write: &'static str) -> Result<Place, UrlError> {
 }
 
 /// Reads `USER@HOST:PORT/DATABASE`.
-fn read_server(place: &str) -> Result<Place, UrlError> {
+fn read_server(place: &str) -> Result<Address, UrlError> {
     let (authority, path) = place.split_once('/').unwrap_or((place, ""));
     if path.contains('@') {
         // An unescaped `/` in a password would put the rest of it into the database's name.

@@ -8,6 +8,7 @@
 pub mod advice;
 pub mod audit;
 pub mod bars;
+pub mod by_target;
 pub mod chart;
 pub mod compare_table;
 pub mod conclusion;
@@ -33,14 +34,14 @@ pub mod show;
 pub mod soak;
 pub mod status;
 pub mod style;
-pub mod sweep;
+pub mod sweep_tables;
 pub mod table;
-pub mod targets;
 pub mod text;
 pub mod trend_table;
 
 pub use advice::advice_table;
 pub use audit::{audit_full, audit_summary, audit_table, audit_words};
+pub use by_target::targets_table;
 pub use chart::terminal::Glyphs;
 pub use compare_table::{compare_text, differences, signed_percent};
 pub use conclusion::conclusion_text;
@@ -57,8 +58,7 @@ pub use runs::{Runs, RunsError};
 pub use show::show;
 pub use soak::minute_table;
 pub use style::Style;
-pub use sweep::{RunningTable, SweepRow, point_table, sweep_list};
-pub use targets::targets_table;
+pub use sweep_tables::{RunningTable, SweepRow, point_table, sweep_list};
 pub use trend_table::trend_text;
 
 #[cfg(test)]

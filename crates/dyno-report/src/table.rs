@@ -167,16 +167,16 @@ impl Table {
         self.squeeze(&shown, &mut widths, style.columns());
         let mut out = if heads { self.heads(&shown, &widths, style) } else { String::new() };
         // Once for each column: looking at all lines again for each line would be quadratic.
-        let places: Vec<Place> = shown
+        let settings: Vec<Setting> = shown
             .iter()
             .zip(&widths)
-            .map(|(&i, &width)| Place { left: self.columns[i].left, width, hang: self.hang(i) })
+            .map(|(&i, &width)| Setting { left: self.columns[i].left, width, hang: self.hang(i) })
             .collect();
         for line in &self.lines {
             match line {
                 Line::Cells(cells) => {
                     let cells: Vec<&Cell> = shown.iter().map(|&i| &cells[i]).collect();
-                    push_line(&mut out, &places, &cells, style);
+                    push_line(&mut out, &settings, &cells, style);
                 }
                 Line::Note(text, paint) => {
                     out.push_str(&style.paint(*paint, &truncate(&format!("  {text}"), style.columns())));
@@ -258,13 +258,13 @@ impl Table {
             let cells: Vec<Cell> = shown.iter().map(|&i| Cell::from(part(&self.columns[i]))).collect();
             let mut text = String::new();
             let plain = Style { color: false, ..*style };
-            let place = |(&i, &width): (&usize, &usize)| Place {
+            let setting = |(&i, &width): (&usize, &usize)| Setting {
                 left: self.columns[i].left,
                 width,
                 hang: self.hang(i),
             };
-            let places: Vec<Place> = shown.iter().zip(widths).map(place).collect();
-            push_line(&mut text, &places, &cells.iter().collect::<Vec<_>>(), &plain);
+            let settings: Vec<Setting> = shown.iter().zip(widths).map(setting).collect();
+            push_line(&mut text, &settings, &cells.iter().collect::<Vec<_>>(), &plain);
             out.push_str(&style.paint(paint, text.trim_end()));
             out.push('\n');
         };
@@ -301,25 +301,25 @@ impl Table {
 }
 
 /// How a column is set.
-struct Place {
+struct Setting {
     left: bool,
     width: usize,
     /// Columns that marks take to the right of figures.
     hang: usize,
 }
 
-fn push_line(out: &mut String, places: &[Place], cells: &[&Cell], style: &Style) {
+fn push_line(out: &mut String, settings: &[Setting], cells: &[&Cell], style: &Style) {
     let mut line = String::new();
-    for (position, (place, cell)) in places.iter().zip(cells).enumerate() {
+    for (position, (setting, cell)) in settings.iter().zip(cells).enumerate() {
         if position > 0 {
             line.push_str(&pad(GAP));
         }
-        let text = if place.left { truncate(&cell.text, place.width) } else { cell.text.clone() };
-        let room = place.width - width(&text).min(place.width);
-        let text = text + &pad(place.hang.saturating_sub(own_hang(cell)).min(room));
-        let space = pad(place.width.saturating_sub(width(&text)));
+        let text = if setting.left { truncate(&cell.text, setting.width) } else { cell.text.clone() };
+        let room = setting.width - width(&text).min(setting.width);
+        let text = text + &pad(setting.hang.saturating_sub(own_hang(cell)).min(room));
+        let space = pad(setting.width.saturating_sub(width(&text)));
         let text = cell.paint.map_or(text.clone(), |paint| style.paint(paint, &text));
-        if place.left {
+        if setting.left {
             line.push_str(&text);
             line.push_str(&space);
         } else {

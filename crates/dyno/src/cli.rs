@@ -17,7 +17,7 @@ use crate::engines::{NAMES, named};
 pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
 pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
-pub(crate) use results::{Compare, Export, Import, ImportSlob, List, Report, Show, Trend};
+pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
 pub(crate) use shared::Marks;
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
@@ -184,7 +184,7 @@ pub(crate) enum Command {
             Examples:\n  dyno report\n  dyno report last~2 last~1 last -o ramp.html\n  dyno report sweep-20260321-142501-7f3a -o sweep.html\n  \
             dyno report last --format md >> notes.md\n  dyno report last~9 last -o petal.svg --chart petal\n  dyno report last -o run.png"
     )]
-    Report(Report),
+    Report(ReportArgs),
     /// Every interval of a run as CSV, one line each: of a run of weeks, too, whose record holds an overview only.
     #[command(
         after_long_help = "Several targets follow their total, and the column `target` tells them apart. Times are in µs, rates per second.\n\n\

@@ -13,6 +13,7 @@ mod commits;
 mod compare;
 mod counters;
 mod draws;
+mod each_target;
 mod facts;
 mod finding;
 mod others;
@@ -22,7 +23,6 @@ mod reads;
 mod rows;
 mod scans;
 mod system;
-mod targets;
 mod time;
 mod updates;
 mod whose;
@@ -54,7 +54,7 @@ pub fn check_names() -> impl Iterator<Item = &'static str> {
 /// those of the run as a whole. Looks at what was measured only, never at the record's status, reasons or former audit.
 pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
     if record.is_total() {
-        return targets::audit(record);
+        return each_target::audit(record);
     }
     let facts = Facts::of(record);
     CHECKS.iter().map(|&(name, check)| finding::named(name, check(&facts))).collect()
@@ -62,8 +62,8 @@ pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
 
 /// Fills each target's own audit and whose its figures are, where a record has several.
 fn judge_parts(record: &mut RunRecord) {
-    let audits = targets::audits(record);
-    let whose = targets::of_each(record, |facts| whose::of(facts.record, &Company::of(facts)));
+    let audits = each_target::audits(record);
+    let whose = each_target::of_each(record, |facts| whose::of(facts.record, &Company::of(facts)));
     let parts = record.targets.iter_mut().filter_map(|target| target.own.as_deref_mut());
     for ((own, audit), whose) in parts.zip(audits).zip(whose) {
         own.audit = audit;
@@ -79,7 +79,8 @@ pub fn judge(record: &mut RunRecord) {
     record.audit = audit(record);
     record.whose = {
         let facts = Facts::of(record);
-        let facts = Facts { server_shared: record.is_total() && targets::share_a_server(record), ..facts };
+        let facts =
+            Facts { server_shared: record.is_total() && each_target::share_a_server(record), ..facts };
         whose::of(record, &Company::of(&facts))
     };
     if record.status != Status::Valid {
@@ -87,7 +88,7 @@ pub fn judge(record: &mut RunRecord) {
     }
     let failed = record.audit.iter().filter(|check| check.status == CheckStatus::Fail);
     // A target's check has the target and what failed there in its detail.
-    let reason = |check: &AuditCheck| match targets::is_summary(&check.check) {
+    let reason = |check: &AuditCheck| match each_target::is_summary(&check.check) {
         true => format!("{}, {}", check.check.replace('_', " "), check.detail),
         false => format!("{}: {}", check.check, check.detail),
     };

@@ -85,7 +85,7 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
 }
 
 /// One share of the mix: of how many operations, how many there were, percent asked for.
-struct Part<'a> {
+struct MixShare<'a> {
     class: &'a Class,
     of: u64,
     seen: u64,
@@ -94,7 +94,7 @@ struct Part<'a> {
     slack: f64,
 }
 
-impl Part<'_> {
+impl MixShare<'_> {
     fn status(&self, sessions: f64) -> CheckStatus {
         let (of, seen, share) =
             (self.of as f64, self.seen as f64, f64::from(self.asked_pct.min(100)) / 100.0);
@@ -121,9 +121,9 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
         return skip("no operation ended well");
     }
     let sessions = f64::from(facts.sessions());
-    let part = |class: &'a Class| {
+    let share = |class: &'a Class| {
         let Class { name, share, .. } = class;
-        Some(Part {
+        Some(MixShare {
             class,
             of: if share.of_reads { interval.reads } else { operations },
             seen: facts.ops(name).map_or(0, |ops| ops.count),
@@ -131,17 +131,17 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
             slack: (sessions * share.turned as f64).min(operations as f64 * TURNED_SHARE),
         })
     };
-    let mut shown: Vec<Part<'a>> = facts.record.classes.iter().filter_map(part).collect();
+    let mut shown: Vec<MixShare<'a>> = facts.record.classes.iter().filter_map(share).collect();
     shown.retain(|p| p.of > 0 && (p.asked_pct > 0 || p.seen > 0 || p.class.rows == Touch::Updated));
     // What writes first: reads have what that leaves.
-    shown.sort_by_key(|part| part.class.share.of_reads);
-    let status = shown.iter().map(|part| part.status(sessions)).max().unwrap_or(CheckStatus::Pass);
-    let seen_pct = |part: &Part<'_>| percent(part.seen as f64 * 100.0 / part.of.max(1) as f64);
-    let each = |text: fn(&Part<'_>, String) -> String| {
-        shown.iter().map(|part| text(part, seen_pct(part))).collect::<Vec<_>>().join(", ")
+    shown.sort_by_key(|share| share.class.share.of_reads);
+    let status = shown.iter().map(|share| share.status(sessions)).max().unwrap_or(CheckStatus::Pass);
+    let seen_pct = |share: &MixShare<'_>| percent(share.seen as f64 * 100.0 / share.of.max(1) as f64);
+    let each = |text: fn(&MixShare<'_>, String) -> String| {
+        shown.iter().map(|share| text(share, seen_pct(share))).collect::<Vec<_>>().join(", ")
     };
-    let asked = each(|part, _| format!("{} % {}", part.asked_pct, part.class.plural));
-    let seen = each(|part, seen| format!("{seen} % {}", part.class.plural));
+    let asked = each(|share, _| format!("{} % {}", share.asked_pct, share.class.plural));
+    let seen = each(|share, seen| format!("{seen} % {}", share.class.plural));
     let detail = match status {
         CheckStatus::Pass => format!("asked for {asked}; done {seen}"),
         _ => format!("asked for {asked}, but done {seen}: more than chance explains"),

@@ -13,9 +13,9 @@ use crate::scalability::scalability;
 const FIT_SEED: u64 = 1;
 const MEASURE: &str = "ops_per_s";
 
-/// A place on a ramp.
+/// A point on a ramp.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct RampPoint {
     /// Sessions.
     pub sessions: f64,
     /// Operations per second.
@@ -47,9 +47,9 @@ pub struct Ramp {
     /// Share of the variance that the law explains.
     pub r_squared: Option<f64>,
     /// The knee by Kneedle.
-    pub knee: Option<Place>,
+    pub knee: Option<RampPoint>,
     /// The peak of the Universal Scalability Law.
-    pub peak: Option<Place>,
+    pub peak: Option<RampPoint>,
 }
 
 /// The figures.
@@ -122,16 +122,16 @@ fn ramps(points: &Points) -> (Vec<Ramp>, Vec<String>) {
             words.push(format!("{head}{usl}"));
         }
         let shown = fit.as_ref().ok().map(|fit| (fit, fit.best())).filter(|(fit, best)| fit.shows(best));
-        let place = |answer: &Answer| {
+        let ramp_point = |answer: &Answer| {
             let point = answer.as_ref().ok()?;
-            Some(Place { sessions: point.sessions, ops_per_s: point.throughput })
+            Some(RampPoint { sessions: point.sessions, ops_per_s: point.throughput })
         };
         ramps.push(Ramp {
             name,
             law: shown.map(|(_, best)| best.law.name().to_owned()),
             r_squared: shown.map(|(_, best)| best.r_squared),
-            knee: place(&found.kneedle),
-            peak: place(&found.usl_peak),
+            knee: ramp_point(&found.kneedle),
+            peak: ramp_point(&found.usl_peak),
         });
     }
     (ramps, words)

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::Columns;
 use crate::derive;
 use crate::format::plain;
-use crate::report::{Event, Report};
+use crate::report::{AwrReport, Event};
 use crate::row::Value;
 
-pub(super) fn info(report: Option<&Report>) -> Columns {
+pub(super) fn info(report: Option<&AwrReport>) -> Columns {
     let number = |name: &str, value: Option<f64>, decimals: usize| {
         let text = value.map_or_else(String::new, |value| format!("{value:.decimals$}"));
         (Cow::Owned(name.to_owned()), Value::Text(text))

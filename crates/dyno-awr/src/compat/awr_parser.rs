@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Columns;
 use crate::derive;
 use crate::number::Reading;
-use crate::report::{Band, Event, EventHistogram, Report};
+use crate::report::{AwrReport, Band, Event, EventHistogram};
 use crate::row::Value;
 
 /// Events that awr-parser has columns for: foreground ones, then background ones.
@@ -37,13 +37,13 @@ const CLASSES: [(&str, &str); 9] = [
     ("System I/O", "System I/O"),
 ];
 
-pub(super) fn parser(report: Option<&Report>) -> Columns {
+pub(super) fn parser(report: Option<&AwrReport>) -> Columns {
     let mut columns: Columns = Vec::new();
-    let mut add = |name: Cow<'static, str>, value: &dyn Fn(&Report) -> Value| {
+    let mut add = |name: Cow<'static, str>, value: &dyn Fn(&AwrReport) -> Value| {
         columns.push((name, report.map_or(Value::Absent, value)));
     };
-    let word = |name: &'static str| move |report: &Report| Value::from(report.word(name));
-    let figure = |name: &'static str| move |report: &Report| Value::from(report.reading(name));
+    let word = |name: &'static str| move |report: &AwrReport| Value::from(report.word(name));
+    let figure = |name: &'static str| move |report: &AwrReport| Value::from(report.reading(name));
     add("Filename".into(), &|report| Value::Text(report.file.clone()));
     add("Database Name".into(), &word("db_name"));
     add("Instance Number".into(), &figure("inst_num"));
@@ -114,7 +114,7 @@ pub(super) fn parser(report: Option<&Report>) -> Columns {
     ] {
         add(name.into(), &figure(key));
     }
-    let any_event = |report: &Report, starts: &[&str]| {
+    let any_event = |report: &AwrReport, starts: &[&str]| {
         let lists = [&report.foreground_events, &report.background_events];
         let found =
             lists.into_iter().flatten().any(|event| starts.iter().any(|start| event.name.starts_with(start)));
@@ -134,34 +134,34 @@ pub(super) fn parser(report: Option<&Report>) -> Columns {
 }
 
 /// What takes a column: its name, and how its value is had.
-type Add<'a> = dyn FnMut(Cow<'static, str>, &dyn Fn(&Report) -> Value) + 'a;
+type Add<'a> = dyn FnMut(Cow<'static, str>, &dyn Fn(&AwrReport) -> Value) + 'a;
 
 fn class(add: &mut Add<'_>, name: &str, class: &str) {
     // Foreground sessions only: the classes of all sessions, which later releases print first, are another figure.
     let find =
-        |report: &Report| report.foreground_wait_classes.iter().find(|event| event.name == class).cloned();
+        |report: &AwrReport| report.foreground_wait_classes.iter().find(|event| event.name == class).cloned();
     four(add, name, &find);
 }
 
-fn event(add: &mut Add<'_>, name: &str, find: &dyn Fn(&Report) -> Option<&Event>) {
+fn event(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<&Event>) {
     four(add, name, &|report| find(report).cloned());
 }
 
 /// A background event; its share is of the time of background processes, as printed.
 fn background(add: &mut Add<'_>, name: &str) {
-    let find = |report: &Report| derive::background_event(report, name).cloned();
+    let find = |report: &AwrReport| derive::background_event(report, name).cloned();
     three(add, name, &find);
     add(format!("{name} %DBTime").into(), &|r| Value::from(find(r).and_then(|event| event.share_pct)));
 }
 
 /// Waits, time, latency and share of an event or a class.
-fn four(add: &mut Add<'_>, name: &str, find: &dyn Fn(&Report) -> Option<Event>) {
+fn four(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<Event>) {
     three(add, name, find);
     add(format!("{name} %DBTime").into(), &|r| share(r, find(r).and_then(|event| event.time_s)));
 }
 
-fn three(add: &mut Add<'_>, name: &str, find: &dyn Fn(&Report) -> Option<Event>) {
-    let of = |report: &Report, part: &dyn Fn(&Event) -> Option<Reading>| {
+fn three(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<Event>) {
+    let of = |report: &AwrReport, part: &dyn Fn(&Event) -> Option<Reading>| {
         Value::from(find(report).and_then(|event| part(&event)))
     };
     add(format!("{name} Waits").into(), &|r| of(r, &|event| event.waits));
@@ -212,7 +212,7 @@ fn share_between(histogram: &EventHistogram, from: u64, below: Option<u64>) -> O
 fn top_events(add: &mut Add<'_>) {
     for rank in 0..5 {
         let name = format!("Top5 Event{}", rank + 1);
-        let of = |report: &Report, part: &dyn Fn(&Event) -> Value| {
+        let of = |report: &AwrReport, part: &dyn Fn(&Event) -> Value| {
             report.top_events.get(rank).map_or(Value::Absent, part)
         };
         add(format!("{name} Name").into(), &|r| of(r, &|event| Value::Text(event.name.clone())));
@@ -230,31 +230,31 @@ fn milli(seconds: Reading) -> Reading {
     Reading { value: seconds.value * 1e3, step: seconds.step * 1e3 }
 }
 
-fn block_size(report: &Report) -> Value {
+fn block_size(report: &AwrReport) -> Value {
     let cache = report.reading("cache_bytes_begin.std_block_size").or_else(|| report.reading("block_size"));
     Value::from(cache)
 }
 
 /// Whether more sessions were active than there are CPUs.
-fn busy(report: &Report) -> Value {
+fn busy(report: &AwrReport) -> Value {
     match (report.value("derived.avg_active_sessions"), report.value("cpus")) {
         (Some(active), Some(cpus)) => Value::Text(if active > cpus { "Y" } else { "N" }.to_owned()),
         _ => Value::Absent,
     }
 }
 
-fn sum(report: &Report, a: &str, b: &str) -> Value {
+fn sum(report: &AwrReport, a: &str, b: &str) -> Value {
     let both = report.reading(a).zip(report.reading(b));
     Value::from(both.map(|(a, b)| Reading { value: a.value + b.value, step: a.step + b.step }))
 }
 
 /// Writes of the log writer, as awr-parser counts them: each is one request to each copy of the log.
-fn redo_iops(report: &Report) -> Option<Reading> {
+fn redo_iops(report: &AwrReport) -> Option<Reading> {
     report.reading("instance_activity_per_s.redo writes")
 }
 
 /// Redo that was generated, as awr-parser takes it.
-fn redo_mib(report: &Report) -> Option<Reading> {
+fn redo_mib(report: &AwrReport) -> Option<Reading> {
     let bytes = report
         .reading("load_profile_per_s.redo_size")
         .or_else(|| report.reading("derived.redo_generated_bytes_per_s"))?;
@@ -270,7 +270,7 @@ fn less(a: Option<Reading>, b: Option<Reading>) -> Value {
 }
 
 /// A time as a share of DB time, %.
-fn share(report: &Report, seconds: Option<Reading>) -> Value {
+fn share(report: &AwrReport, seconds: Option<Reading>) -> Value {
     let db_time =
         report.value("time_model_s.DB time").or_else(|| report.value("db_time_min").map(|min| min * 60.0));
     let share = seconds.zip(db_time.filter(|time| *time > 0.0));

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use awr_info::info;
 use awr_parser::parser;
 
-use crate::report::Report;
+use crate::report::AwrReport;
 use crate::row::Value;
 
 /// Whose columns.
@@ -33,7 +33,7 @@ impl Layout {
     }
 
     /// The values of a report's columns.
-    pub fn values(self, report: &Report) -> Vec<Value> {
+    pub fn values(self, report: &AwrReport) -> Vec<Value> {
         let value = |(_, value): (Cow<'static, str>, Value)| value;
         match self {
             Self::AwrParser => parser(Some(report)).into_iter().map(value).collect(),

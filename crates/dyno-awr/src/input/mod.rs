@@ -10,7 +10,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 pub(crate) use decode::decode;
-pub(crate) use split::{Part, split};
+pub(crate) use split::{ReportText, split};
 
 /// Bytes of a file that are read, unpacked ones of a packed file too. Ten times the longest reports of clusters, and room for a
 /// day of them in one file.

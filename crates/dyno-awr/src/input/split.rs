@@ -6,28 +6,28 @@ use crate::lines::LineCounter;
 
 /// One report's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part<'a> {
+pub(crate) struct ReportText<'a> {
     pub(crate) text: &'a str,
     /// The line of the file that it begins on, from 1.
     pub(crate) first_line: u32,
 }
 
 /// Reports of one file that are read.
-const PARTS_MAX: usize = 10_000;
+const REPORTS_MAX: usize = 10_000;
 
-/// The reports in a text. A text without any is one part, so that the reader can say what is wrong with it.
-pub(crate) fn split(text: &str) -> Vec<Part<'_>> {
+/// The reports in a text. A text without any is one report, so that the reader can say what is wrong with it.
+pub(crate) fn split(text: &str) -> Vec<ReportText<'_>> {
     let starts = starts(text);
     let mut lines = LineCounter::new(text, 1);
-    let mut parts = Vec::with_capacity(starts.len().max(1));
+    let mut reports = Vec::with_capacity(starts.len().max(1));
     for (i, &start) in starts.iter().enumerate() {
         let end = starts.get(i + 1).copied().unwrap_or(text.len());
-        parts.push(Part { text: &text[start..end], first_line: lines.at(start) });
+        reports.push(ReportText { text: &text[start..end], first_line: lines.at(start) });
     }
-    if parts.is_empty() {
-        parts.push(Part { text, first_line: 1 });
+    if reports.is_empty() {
+        reports.push(ReportText { text, first_line: 1 });
     }
-    parts
+    reports
 }
 
 /// Where reports begin. The first begins with the file, whatever stands before its title.
@@ -36,10 +36,10 @@ fn starts(text: &str) -> Vec<usize> {
     let mut titles: Vec<usize> = Vec::new();
     for title in ["WORKLOAD REPOSITORY ", "STATSPACK report for"] {
         let finder = Finder::new(title);
-        titles.extend(finder.find_iter(bytes).filter(|&at| is_title(bytes, at)).take(PARTS_MAX));
+        titles.extend(finder.find_iter(bytes).filter(|&at| is_title(bytes, at)).take(REPORTS_MAX));
     }
     titles.sort_unstable();
-    titles.truncate(PARTS_MAX);
+    titles.truncate(REPORTS_MAX);
     let mut starts: Vec<usize> = Vec::with_capacity(titles.len());
     let mut last_title = 0;
     for (i, &title) in titles.iter().enumerate() {
@@ -75,14 +75,14 @@ mod tests {
     #[test]
     fn files_are_cut_where_reports_begin() {
         let text = "spool\n\nSTATSPACK report for\nx\nSTATSPACK report for\ny\n";
-        let parts = split(text);
-        assert_eq!(parts.len(), 2);
-        assert_eq!((parts[1].text, parts[1].first_line), ("STATSPACK report for\ny\n", 5));
+        let reports = split(text);
+        assert_eq!(reports.len(), 2);
+        assert_eq!((reports[1].text, reports[1].first_line), ("STATSPACK report for\ny\n", 5));
         let page = "<html><h1>WORKLOAD REPOSITORY report for</h1></html>\n";
         let both = format!("{page}{page}");
-        let parts = split(&both);
-        assert_eq!(parts.len(), 2);
-        assert_eq!((parts[1].text, parts[1].first_line), (page, 2));
+        let reports = split(&both);
+        assert_eq!(reports.len(), 2);
+        assert_eq!((reports[1].text, reports[1].first_line), (page, 2));
     }
 
     #[test]

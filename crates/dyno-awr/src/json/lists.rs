@@ -7,11 +7,11 @@ use super::{Show, event};
 use crate::issue::Issue;
 use crate::number::Reading;
 use crate::report::{
-    Container, Event, EventHistogram, IoRow, Parameter, Report, SegmentList, Source, StatementList,
+    AwrReport, Container, Event, EventHistogram, IoRow, Parameter, SegmentList, Source, StatementList,
 };
 
 /// Adds every list that the report has.
-pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r Report, show: Show) {
+pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r AwrReport, show: Show) {
     let events = |events: &'r [Event]| events.iter().map(event_with_source).collect::<Item<'_>>();
     let io = |rows: &'r [IoRow], named| rows.iter().map(|row| io(row, named)).collect::<Item<'_>>();
     let lists = [
@@ -87,7 +87,7 @@ fn io(of: &IoRow, named: bool) -> Item<'_> {
     Item::object(entries)
 }
 
-fn statements<'r>(list: &'r StatementList, report: &'r Report, show: Show) -> Item<'r> {
+fn statements<'r>(list: &'r StatementList, report: &'r AwrReport, show: Show) -> Item<'r> {
     let rows = list.statements.iter().map(|statement| {
         let mut entries = figures(&statement.figures);
         entries.push(("id", (&statement.id).into()));
@@ -158,7 +158,7 @@ fn issue(of: &Issue) -> Item<'_> {
 }
 
 /// Where every figure and word stood.
-fn sources(report: &Report) -> Item<'_> {
+fn sources(report: &AwrReport) -> Item<'_> {
     fn one(source: &Source) -> Item<'_> {
         Item::Object(vec![
             ("caption", source.caption.as_ref().into()),

@@ -9,7 +9,7 @@ use item::{Entry, Item};
 use serde::Serialize;
 
 use crate::number::TimeReading;
-use crate::report::{Event, Figure, Instance, Kind, Report};
+use crate::report::{AwrReport, Event, Figure, Instance, Kind};
 
 /// Figures of the load profile that every report's output has, absent ones as null.
 const LOAD_PROFILE: [&str; 14] = [
@@ -94,7 +94,7 @@ pub struct Show {
 }
 
 /// A whole report, to be written as JSON; keys are in the order of the alphabet.
-pub fn to_json(report: &Report, show: Show) -> impl Serialize + '_ {
+pub fn to_json(report: &AwrReport, show: Show) -> impl Serialize + '_ {
     let word = |name: &'static str| (name, Item::from(report.word(name)));
     let mut entries = vec![("file", (&report.file).into()), ("report_type", report.kind.name().into())];
     entries.extend(HEAD.into_iter().chain(["end_time"]).map(word));

@@ -1,16 +1,16 @@
 //! Lists of names with numbers: instance activity, time model, operating system statistics.
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use crate::number::Suffix;
 use crate::table::Table;
 
 /// Keeps a column of numbers under the names in the first column.
 fn named(context: &mut Context, table: &Table<'_>, group: &str, column: Option<usize>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     for row in &table.rows {
         let name = row.cell(0);
         if !name.is_empty() {
-            context.keep([group, ".", name].concat(), &place, row, column, Suffix::Decimal);
+            context.keep([group, ".", name].concat(), &sources, row, column, Suffix::Decimal);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::distributions::Histograms;
 use super::key::Key;
 use crate::issue::{Issue, Level};
 use crate::number::{self, Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
-use crate::report::{Figure, Report, Source, Word};
+use crate::report::{AwrReport, Figure, Source, Word};
 use crate::table::{Form, Row, Table};
 
 /// Issues of one report that are kept; a broken file has one in every line.
@@ -21,7 +21,7 @@ fn level_of(error: &NotANumber, form: Form) -> Level {
 
 /// A report being filled, and what all its sections have in common.
 pub(crate) struct Context {
-    pub(crate) report: Report,
+    pub(crate) report: AwrReport,
     pub(crate) decimal: Decimal,
     pub(crate) histograms: Histograms,
     /// Parameters whose values were listed one by one.
@@ -29,13 +29,13 @@ pub(crate) struct Context {
 }
 
 /// A table with what the sources of its values share.
-pub(crate) struct Place<'t, 'a> {
+pub(crate) struct Sources<'t, 'a> {
     pub(crate) table: &'t Table<'a>,
     section: Arc<str>,
     captions: Vec<Arc<str>>,
 }
 
-impl<'t, 'a> Place<'t, 'a> {
+impl<'t, 'a> Sources<'t, 'a> {
     pub(crate) fn new(table: &'t Table<'a>) -> Self {
         let section = Arc::from(table.title.as_ref());
         let captions = table.columns.iter().map(|caption| Arc::from(caption.as_str())).collect();
@@ -65,29 +65,29 @@ impl Context {
         }
     }
 
-    fn unreadable(&mut self, place: &Place<'_, '_>, row: &Row<'_>, column: usize, error: &NotANumber) {
-        let caption = place.captions.get(column).map_or("", AsRef::as_ref);
+    fn unreadable(&mut self, sources: &Sources<'_, '_>, row: &Row<'_>, column: usize, error: &NotANumber) {
+        let caption = sources.captions.get(column).map_or("", AsRef::as_ref);
         let name = row.cells.first().map_or("", |cell| cell.as_ref());
         let message = format!("{name} / {caption}: {error}");
-        self.issue(level_of(error, self.report.form), &place.section, row.line, message);
+        self.issue(level_of(error, self.report.form), &sources.section, row.line, message);
     }
 
     /// The number in a cell; an issue if there is something else.
     pub(crate) fn number(
         &mut self,
-        place: &Place<'_, '_>,
+        sources: &Sources<'_, '_>,
         row: &Row<'_>,
         column: Option<usize>,
         suffix: Suffix,
     ) -> Option<Reading> {
         let column = column?;
-        self.number_of(place, row, column, row.cell(column), suffix)
+        self.number_of(sources, row, column, row.cell(column), suffix)
     }
 
     /// The number in a part of a cell.
     pub(crate) fn number_of(
         &mut self,
-        place: &Place<'_, '_>,
+        sources: &Sources<'_, '_>,
         row: &Row<'_>,
         column: usize,
         text: &str,
@@ -96,7 +96,7 @@ impl Context {
         match number::number(text, suffix, self.decimal) {
             Ok(reading) => reading,
             Err(error) => {
-                self.unreadable(place, row, column, &error);
+                self.unreadable(sources, row, column, &error);
                 None
             }
         }
@@ -105,17 +105,17 @@ impl Context {
     /// The time in a cell, its unit in the cell or in the caption.
     pub(crate) fn time(
         &mut self,
-        place: &Place<'_, '_>,
+        sources: &Sources<'_, '_>,
         row: &Row<'_>,
         column: Option<usize>,
         default: Option<TimeUnit>,
     ) -> Option<TimeReading> {
         let column = column?;
-        let unit = place.captions.get(column).and_then(|caption| TimeUnit::of_caption(caption)).or(default);
+        let unit = sources.captions.get(column).and_then(|caption| TimeUnit::of_caption(caption)).or(default);
         match number::time(row.cell(column), unit, self.decimal) {
             Ok(reading) => reading,
             Err(error) => {
-                self.unreadable(place, row, column, &error);
+                self.unreadable(sources, row, column, &error);
                 None
             }
         }
@@ -125,13 +125,13 @@ impl Context {
     pub(crate) fn keep(
         &mut self,
         name: impl Into<String>,
-        place: &Place<'_, '_>,
+        sources: &Sources<'_, '_>,
         row: &Row<'_>,
         column: Option<usize>,
         suffix: Suffix,
     ) {
-        if let (Some(reading), Some(column)) = (self.number(place, row, column, suffix), column) {
-            self.put(name, reading, place.source(row, column));
+        if let (Some(reading), Some(column)) = (self.number(sources, row, column, suffix), column) {
+            self.put(name, reading, sources.source(row, column));
         }
     }
 
@@ -162,14 +162,14 @@ impl Context {
     pub(crate) fn word(
         &mut self,
         name: &'static str,
-        place: &Place<'_, '_>,
+        sources: &Sources<'_, '_>,
         row: &Row<'_>,
         column: Option<usize>,
     ) {
         let Some(column) = column else { return };
         let text = row.cell(column).trim();
         if !number::is_absent(text) && !self.report.words.contains_key(name) {
-            let word = Word { text: text.to_owned(), source: place.source(row, column) };
+            let word = Word { text: text.to_owned(), source: sources.source(row, column) };
             self.report.words.insert(name, word);
         }
     }

@@ -1,13 +1,13 @@
 //! CPU of host and instance.
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use super::load;
 use crate::number::Suffix;
 use crate::table::{Table, squash};
 
 /// Load and shares of the host's CPU time.
 pub(crate) fn host(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     counts_of_title(context, table);
     let Some(row) = table.rows.first() else { return };
     let find = |end: &str| table.find(|caption| caption.ends_with(end));
@@ -24,13 +24,13 @@ pub(crate) fn host(context: &mut Context, table: &Table<'_>) {
         ("host_cpu.cpu_wait_pct", find("wcpu")),
     ];
     for (name, column) in columns {
-        context.keep(name, &place, row, column, Suffix::Decimal);
+        context.keep(name, &sources, row, column, Suffix::Decimal);
     }
 }
 
 /// Older releases count in the title: `Host CPU (CPUs:    8 Cores:    8 Sockets:    2)`.
 fn counts_of_title(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let Some(row) = table.rows.first() else { return };
     let Some((_, inside)) = table.title.split_once('(') else { return };
     let inside = inside.trim_end_matches(')');
@@ -38,7 +38,7 @@ fn counts_of_title(context: &mut Context, table: &Table<'_>) {
         let value = inside.split_once(label).and_then(|(_, rest)| rest.split_whitespace().next());
         // A count that is blank is followed by the next label.
         if let Some(value) = value.filter(|value| !value.ends_with(':')) {
-            context.keep_labelled(name, value, Suffix::Decimal, place.labelled(row, label, ""));
+            context.keep_labelled(name, value, Suffix::Decimal, sources.labelled(row, label, ""));
         }
     }
 }
@@ -46,7 +46,7 @@ fn counts_of_title(context: &mut Context, table: &Table<'_>) {
 /// What the instance took of the host's CPU.
 pub(crate) fn instance(context: &mut Context, table: &Table<'_>) {
     if table.columns.iter().filter(|caption| caption.contains('%')).count() >= 2 {
-        let place = Place::new(table);
+        let sources = Sources::new(table);
         let Some(row) = table.rows.first() else { return };
         let columns = [
             ("instance_cpu.total_cpu_pct", table.find(|caption| caption.contains("totalcpu"))),
@@ -54,11 +54,11 @@ pub(crate) fn instance(context: &mut Context, table: &Table<'_>) {
             ("instance_cpu.db_time_waiting_pct", table.find(|caption| caption.contains("dbtime"))),
         ];
         for (name, column) in columns {
-            context.keep(name, &place, row, column, Suffix::Decimal);
+            context.keep(name, &sources, row, column, Suffix::Decimal);
         }
         return;
     }
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     for row in &table.rows {
         for (label, values) in row.pairs() {
             let squashed = squash(&label);
@@ -69,7 +69,7 @@ pub(crate) fn instance(context: &mut Context, table: &Table<'_>) {
                 _ => &format!("instance_cpu.{}", load::name_of(&label)),
             };
             if let Some(value) = values.first() {
-                context.keep_labelled(name, value, Suffix::Decimal, place.labelled(row, &label, ""));
+                context.keep_labelled(name, value, Suffix::Decimal, sources.labelled(row, &label, ""));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Wait events and wait classes, in every release's columns.
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use crate::number::{Suffix, TimeUnit};
 use crate::report::Event;
 use crate::table::{Row, Table};
@@ -87,24 +87,24 @@ pub(crate) fn all(context: &mut Context, table: &Table<'_>) {
 /// The events of one table.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) -> Vec<Event> {
     let columns = Columns::of(table);
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let rows = table.rows.iter().filter(|row| !row.cell(columns.name).is_empty());
-    rows.map(|row| event(context, &place, row, columns)).collect()
+    rows.map(|row| event(context, &sources, row, columns)).collect()
 }
 
-fn event(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>, columns: Columns) -> Event {
+fn event(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>, columns: Columns) -> Event {
     let cell = |column: Option<usize>| column.map_or("", |at| row.cell(at)).trim();
-    let time = context.time(place, row, columns.time, Some(TimeUnit::S));
+    let time = context.time(sources, row, columns.time, Some(TimeUnit::S));
     Event {
         name: row.cell(columns.name).to_owned(),
-        waits: context.number(place, row, columns.waits, Suffix::Decimal),
+        waits: context.number(sources, row, columns.waits, Suffix::Decimal),
         time_s: time.map(|time| time.seconds()),
         time_raw: cell(columns.time).to_owned(),
-        average: context.time(place, row, columns.average, None),
+        average: context.time(sources, row, columns.average, None),
         average_raw: cell(columns.average).to_owned(),
-        share_pct: context.number(place, row, columns.share, Suffix::Decimal),
-        timeouts_pct: context.number(place, row, columns.timeouts, Suffix::Decimal),
+        share_pct: context.number(sources, row, columns.share, Suffix::Decimal),
+        timeouts_pct: context.number(sources, row, columns.timeouts, Suffix::Decimal),
         class: Some(cell(columns.class)).filter(|class| !class.is_empty()).map(str::to_owned),
-        source: place.source(row, columns.time.unwrap_or(columns.name)),
+        source: sources.source(row, columns.time.unwrap_or(columns.name)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use super::events;
 use super::load::name_of;
 use crate::number::Suffix;
@@ -26,16 +26,16 @@ const PROFILE: [(&str, &str); 10] = [
 
 /// Which database, which snapshots, how long.
 pub(crate) fn summary(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let Some(row) = table.rows.first() else { return };
     let column = |caption: &str| table.find(|c| c == caption || c == format!("database{caption}"));
     let ends = |end: &str| table.find(|caption| caption.ends_with(end));
-    context.word("db_name", &place, row, column("name"));
-    context.word("unique_name", &place, row, column("uniquename"));
-    context.word("role", &place, row, column("role"));
-    context.word("edition", &place, row, column("edition"));
-    context.word("rac", &place, row, column("rac"));
-    context.word("cdb", &place, row, column("cdb"));
+    context.word("db_name", &sources, row, column("name"));
+    context.word("unique_name", &sources, row, column("uniquename"));
+    context.word("role", &sources, row, column("role"));
+    context.word("edition", &sources, row, column("edition"));
+    context.word("rac", &sources, row, column("rac"));
+    context.word("cdb", &sources, row, column("cdb"));
     let figures = [
         ("dbid", column("id")),
         ("block_size", column("blocksize")),
@@ -46,13 +46,13 @@ pub(crate) fn summary(context: &mut Context, table: &Table<'_>) {
         ("elapsed_min", ends("elapsedtime")),
     ];
     for (name, column) in figures {
-        context.keep(name, &place, row, column, Suffix::Decimal);
+        context.keep(name, &sources, row, column, Suffix::Decimal);
     }
 }
 
 /// The instances that the report covers.
 pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let number = table.column("i#");
     let words = [
         ("instance", table.column("instance")),
@@ -69,7 +69,7 @@ pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
         ("avg_active_sessions", table.find(|caption| caption.starts_with("avgactive"))),
     ];
     for row in &table.rows {
-        let Some(number) = context.number(&place, row, number, Suffix::Decimal) else { continue };
+        let Some(number) = context.number(&sources, row, number, Suffix::Decimal) else { continue };
         let text = |column: Option<usize>| column.map(|at| row.cell(at)).filter(|text| !text.is_empty());
         let mut instance = Instance {
             number: number.value as u32,
@@ -77,14 +77,14 @@ pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
             figures: BTreeMap::new(),
         };
         for (name, column) in figures {
-            let reading = context.number(&place, row, column, Suffix::Decimal);
+            let reading = context.number(&sources, row, column, Suffix::Decimal);
             if let (Some(reading), Some(column)) = (reading, column) {
-                let source = place.source(row, column);
+                let source = sources.source(row, column);
                 instance.figures.insert(name.to_owned(), Figure { reading, source });
             }
         }
         // All instances of a cluster run one release.
-        context.word("version", &place, row, words[5].1);
+        context.word("version", &sources, row, words[5].1);
         context.report.instances.push(instance);
     }
 }
@@ -101,7 +101,7 @@ fn is_total(table: &Table<'_>, row: &Row<'_>) -> bool {
 
 /// Keeps the columns of a table with a line for each instance, under names made from the captions.
 fn by_instance(context: &mut Context, table: &Table<'_>, name: impl Fn(&str) -> Option<String>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let names: Vec<Option<String>> = table.columns.iter().map(|caption| name(caption)).collect();
     for row in &table.rows {
         let number: Option<u32> = row.cell(0).trim().parse().ok();
@@ -111,8 +111,10 @@ fn by_instance(context: &mut Context, table: &Table<'_>, name: impl Fn(&str) -> 
         }
         for (column, name) in names.iter().enumerate().skip(1) {
             let Some(name) = name else { continue };
-            let Some(reading) = context.number(&place, row, Some(column), Suffix::Decimal) else { continue };
-            let source = place.source(row, column);
+            let Some(reading) = context.number(&sources, row, Some(column), Suffix::Decimal) else {
+                continue;
+            };
+            let source = sources.source(row, column);
             let instance =
                 context.report.instances.iter_mut().find(|instance| Some(instance.number) == number);
             if let Some(instance) = instance {
@@ -211,7 +213,7 @@ pub(crate) fn top_events(context: &mut Context, table: &Table<'_>) {
 
 /// The I/O profile: the columns of an instance's, with other captions.
 pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let groups = [
         ("io_profile_per_s", table.column("read+write/s").or_else(|| table.column("readwrite/s"))),
         ("io_profile_read_per_s", table.find(|caption| caption.starts_with("reads/s"))),
@@ -220,7 +222,7 @@ pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
     for row in &table.rows {
         for (group, column) in groups {
             let name = format!("{group}.{}", name_of(row.cell(0)));
-            context.keep(name, &place, row, column, Suffix::Decimal);
+            context.keep(name, &sources, row, column, Suffix::Decimal);
         }
     }
 }

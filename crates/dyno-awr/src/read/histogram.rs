@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use crate::issue::Level;
 use crate::number::{Reading, Suffix, is_absent};
 use crate::report::Band;
@@ -23,7 +23,7 @@ struct Bounds {
 
 /// Reads one table of distributions.
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let Some(bounds) = bounds(table) else {
         let captions = table.columns.join(" | ");
         let message = format!("its columns are not known: {captions}");
@@ -47,14 +47,14 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
             continue;
         }
         let waits = waits_column.filter(|&column| !is_cut(row.cell(column)));
-        let waits = context.number(&place, row, waits, Suffix::Decimal);
+        let waits = context.number(&sources, row, waits, Suffix::Decimal);
         let mut bands = Vec::with_capacity(bounds.len());
         for bound in &bounds {
-            if let Some(share_pct) = share(context, &place, row, bound.column) {
+            if let Some(share_pct) = share(context, &sources, row, bound.column) {
                 bands.push(Band { from_us: bound.from, below_us: bound.below, share_pct });
             }
         }
-        let source = || place.source(row, waits_column.unwrap_or(0));
+        let source = || sources.source(row, waits_column.unwrap_or(0));
         context.histograms.add(event, number, waits, bands, source);
     }
 }
@@ -67,7 +67,7 @@ fn is_cut(text: &str) -> bool {
 /// The share in a cell. A blank one is truly 0; clusters' reports add the count where it rounds to 0: `0.0(2)`.
 fn share(
     context: &mut Context,
-    place: &Place<'_, '_>,
+    sources: &Sources<'_, '_>,
     row: &crate::table::Row<'_>,
     column: usize,
 ) -> Option<Reading> {
@@ -76,7 +76,7 @@ fn share(
         return Some(Reading::exact(0.0));
     }
     let bare = text.split('(').next().unwrap_or(text);
-    context.number_of(place, row, column, bare, Suffix::Decimal)
+    context.number_of(sources, row, column, bare, Suffix::Decimal)
 }
 
 /// The bands that a table's captions name.

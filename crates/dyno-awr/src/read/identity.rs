@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use crate::issue::Level;
 use crate::moment::moment;
 use crate::number::{Suffix, is_absent};
@@ -28,34 +28,34 @@ pub(crate) fn reader(table: &Table<'_>) -> Option<fn(&mut Context, &Table<'_>)> 
 }
 
 fn database(context: &mut Context, table: &Table<'_>) {
-    let place = &Place::new(table);
+    let sources = &Sources::new(table);
     let Some(row) = first_row(table) else { return };
     let row = &spread(table, row);
     // STATSPACK heads the column `Database` and leaves it empty.
     let name = table.find(|caption| matches!(caption, "dbname" | "database"));
-    context.word("db_name", place, row, name);
-    context.keep("dbid", place, row, table.column("dbid"), Suffix::Decimal);
-    context.word("unique_name", place, row, table.column("uniquename"));
-    context.word("role", place, row, table.find(|caption| matches!(caption, "role" | "dbrole")));
-    context.word("edition", place, row, table.column("edition"));
-    context.word("version", place, row, table.column("release"));
-    context.word("rac", place, row, table.find(|caption| matches!(caption, "rac" | "cluster")));
-    context.word("cdb", place, row, table.column("cdb"));
+    context.word("db_name", sources, row, name);
+    context.keep("dbid", sources, row, table.column("dbid"), Suffix::Decimal);
+    context.word("unique_name", sources, row, table.column("uniquename"));
+    context.word("role", sources, row, table.find(|caption| matches!(caption, "role" | "dbrole")));
+    context.word("edition", sources, row, table.column("edition"));
+    context.word("version", sources, row, table.column("release"));
+    context.word("rac", sources, row, table.find(|caption| matches!(caption, "rac" | "cluster")));
+    context.word("cdb", sources, row, table.column("cdb"));
     // STATSPACK 9i and AWR 10g name the host here and nowhere else.
-    context.word("host", place, row, table.column("host"));
-    instance_of(context, place, row);
+    context.word("host", sources, row, table.column("host"));
+    instance_of(context, sources, row);
 }
 
 fn instance(context: &mut Context, table: &Table<'_>) {
     if let Some(row) = first_row(table) {
-        instance_of(context, &Place::new(table), &spread(table, row));
+        instance_of(context, &Sources::new(table), &spread(table, row));
     }
 }
 
-fn instance_of(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>) {
-    context.word("instance", place, row, place.table.column("instance"));
-    context.keep("inst_num", place, row, place.table.column("instnum"), Suffix::Decimal);
-    context.word("startup_time", place, row, place.table.column("startuptime"));
+fn instance_of(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>) {
+    context.word("instance", sources, row, sources.table.column("instance"));
+    context.keep("inst_num", sources, row, sources.table.column("instnum"), Suffix::Decimal);
+    context.word("startup_time", sources, row, sources.table.column("startuptime"));
 }
 
 /// The first line with a value in it. Captions that were wrapped leave a piece of their ruler before it.
@@ -85,16 +85,16 @@ fn spread<'a>(table: &Table<'a>, row: &Row<'a>) -> Row<'a> {
 }
 
 fn host(context: &mut Context, table: &Table<'_>) {
-    let place = &Place::new(table);
+    let sources = &Sources::new(table);
     let Some(row) = first_row(table) else { return };
-    context.word("host", place, row, table.find(|caption| matches!(caption, "hostname" | "name")));
-    context.word("platform", place, row, table.column("platform"));
-    context.keep("cpus", place, row, table.find(|caption| caption.starts_with("cpus")), Suffix::Decimal);
-    context.keep("cores", place, row, table.column("cores"), Suffix::Decimal);
-    context.keep("sockets", place, row, table.column("sockets"), Suffix::Decimal);
+    context.word("host", sources, row, table.find(|caption| matches!(caption, "hostname" | "name")));
+    context.word("platform", sources, row, table.column("platform"));
+    context.keep("cpus", sources, row, table.find(|caption| caption.starts_with("cpus")), Suffix::Decimal);
+    context.keep("cores", sources, row, table.column("cores"), Suffix::Decimal);
+    context.keep("sockets", sources, row, table.column("sockets"), Suffix::Decimal);
     context.keep(
         "memory_gb",
-        place,
+        sources,
         row,
         table.find(|caption| caption.starts_with("memory")),
         Suffix::Decimal,
@@ -116,14 +116,14 @@ fn containers(context: &mut Context, table: &Table<'_>) {
 
 /// The two snapshots, and what is printed under them: elapsed and DB time in minutes.
 fn snapshots(context: &mut Context, table: &Table<'_>) {
-    let place = &Place::new(table);
+    let sources = &Sources::new(table);
     for row in &table.rows {
         let row = &in_columns(table, row);
         let label = squash(row.cell(0));
         match label.as_str() {
-            "beginsnap" => snapshot(context, place, row, Edge::Begin),
-            "endsnap" => snapshot(context, place, row, Edge::End),
-            _ => minutes(context, place, row),
+            "beginsnap" => snapshot(context, sources, row, Edge::Begin),
+            "endsnap" => snapshot(context, sources, row, Edge::End),
+            _ => minutes(context, sources, row),
         }
     }
 }
@@ -174,16 +174,16 @@ enum Edge {
     End,
 }
 
-fn snapshot(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>, edge: Edge) {
-    let table = place.table;
+fn snapshot(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>, edge: Edge) {
+    let table = sources.table;
     let name = |begin: &'static str, end: &'static str| match edge {
         Edge::Begin => begin,
         Edge::End => end,
     };
     let column = |caption: &str| table.column(caption);
-    context.keep(name("begin_snap", "end_snap"), place, row, column("snapid"), Suffix::Decimal);
+    context.keep(name("begin_snap", "end_snap"), sources, row, column("snapid"), Suffix::Decimal);
     let time = name("begin_time", "end_time");
-    context.word(time, place, row, column("snaptime"));
+    context.word(time, sources, row, column("snaptime"));
     if let Some(text) = context.report.word(time)
         && moment(text).is_none()
     {
@@ -191,14 +191,20 @@ fn snapshot(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>, edge: E
         context.issue(Level::Warning, "Snapshots", row.line, message);
     }
     let sessions = column("sessions");
-    context.keep(name("begin_sessions", "end_sessions"), place, row, sessions, Suffix::Decimal);
+    context.keep(name("begin_sessions", "end_sessions"), sources, row, sessions, Suffix::Decimal);
     let cursors = table.find(|caption| caption.starts_with("curs"));
     let cursors_name = name("begin_cursors_per_session", "end_cursors_per_session");
-    context.keep(cursors_name, place, row, cursors, Suffix::Decimal);
-    context.keep(name("begin_instances", "end_instances"), place, row, column("instances"), Suffix::Decimal);
+    context.keep(cursors_name, sources, row, cursors, Suffix::Decimal);
+    context.keep(
+        name("begin_instances", "end_instances"),
+        sources,
+        row,
+        column("instances"),
+        Suffix::Decimal,
+    );
 }
 
-fn minutes(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>) {
+fn minutes(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>) {
     for (label, values) in row.pairs() {
         let name = match squash(&label).as_str() {
             "elapsed" => "elapsed_min",
@@ -208,7 +214,7 @@ fn minutes(context: &mut Context, place: &Place<'_, '_>, row: &Row<'_>) {
         };
         let Some(value) = values.iter().find(|value| !is_absent(value)) else { continue };
         let text = value.split('(').next().unwrap_or_default();
-        let source = place.labelled(row, &label, "");
+        let source = sources.labelled(row, &label, "");
         context.keep_labelled(name, text, Suffix::Decimal, source);
     }
 }
@@ -223,9 +229,9 @@ fn parts_of_host_line<'a>(table: &Table<'a>) -> Option<(&'a str, &'a str)> {
 }
 
 fn host_line(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let (Some(row), Some((before, after))) = (table.rows.first(), parts_of_host_line(table)) else { return };
-    let source = |label: &str| place.labelled(row, label, "");
+    let source = |label: &str| sources.labelled(row, label, "");
     if let Some((_, host)) = before.split_once("Name:") {
         put_word(context, "host", host.trim(), source("Host Name"));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use super::global::of_all;
 use crate::issue::Level;
 use crate::number::{Reading, Suffix, is_absent};
@@ -38,7 +38,7 @@ fn by_kind(
     numbers: &[(&'static str, Suffix)],
     times: &[&'static str],
 ) -> Vec<IoRow> {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     if table.columns.len() != 1 + numbers.len() + times.len() {
         let message = format!("its columns are not known: {}", table.columns.join(" | "));
         context.issue(Level::Warning, &table.title, table.line, message);
@@ -49,13 +49,15 @@ fn by_kind(
         let mut figures = BTreeMap::new();
         for (column, &(name, suffix)) in (1..).zip(numbers) {
             let reading = match name {
-                "read_bytes_per_s" | "write_bytes_per_s" => data_rate(context, &place, row, column, &figures),
-                _ => context.number(&place, row, Some(column), suffix),
+                "read_bytes_per_s" | "write_bytes_per_s" => {
+                    data_rate(context, &sources, row, column, &figures)
+                }
+                _ => context.number(&sources, row, Some(column), suffix),
             };
             figures.extend(reading.map(|reading| (name, reading)));
         }
         for (column, &name) in (1 + numbers.len()..).zip(times) {
-            figures.extend(milliseconds(context, &place, row, column).map(|reading| (name, reading)));
+            figures.extend(milliseconds(context, &sources, row, column).map(|reading| (name, reading)));
         }
         let name = row.cell(0).trim_end_matches(':').to_owned();
         rows.push(IoRow { name, file: None, figures, line: row.line });
@@ -74,13 +76,13 @@ const DATA_POWERS: std::ops::RangeInclusive<i32> = 2..=5;
 /// the volume in the column before, divided by the interval; suffixes are a factor of 1,024 apart.
 fn data_rate(
     context: &mut Context,
-    place: &Place<'_, '_>,
+    sources: &Sources<'_, '_>,
     row: &Row<'_>,
     column: usize,
     figures: &BTreeMap<&'static str, Reading>,
 ) -> Option<Reading> {
     let text = row.cell(column).trim();
-    let printed = context.number(place, row, Some(column), Suffix::Binary)?;
+    let printed = context.number(sources, row, Some(column), Suffix::Binary)?;
     let cut = text.ends_with(|c: char| c.is_ascii_digit()) && printed.value != 0.0;
     if !cut {
         return Some(printed);
@@ -92,9 +94,9 @@ fn data_rate(
         let message = format!(
             "{} / {}: {text:?} lost its suffix, and which it was is not clear",
             row.cell(0),
-            place.table.columns[column]
+            sources.table.columns[column]
         );
-        context.issue(Level::Warning, &place.table.title, row.line, message);
+        context.issue(Level::Warning, &sources.table.title, row.line, message);
     }
     found
 }
@@ -116,7 +118,7 @@ fn with_suffix(printed: Reading, volume: Reading, elapsed_s: f64) -> (Option<Rea
 /// A mean time in milliseconds.
 fn milliseconds(
     context: &mut Context,
-    place: &Place<'_, '_>,
+    sources: &Sources<'_, '_>,
     row: &Row<'_>,
     column: usize,
 ) -> Option<Reading> {
@@ -124,7 +126,7 @@ fn milliseconds(
         return None;
     }
     // Where no unit is printed in cell or caption, the section's note says milliseconds.
-    let time = context.time(place, row, Some(column), Some(crate::number::TimeUnit::Ms))?.seconds();
+    let time = context.time(sources, row, Some(column), Some(crate::number::TimeUnit::Ms))?.seconds();
     Some(Reading { value: time.value * 1e3, step: time.step * 1e3 })
 }
 
@@ -141,7 +143,7 @@ pub(crate) fn files(context: &mut Context, table: &Table<'_>) {
 }
 
 fn by_file(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let file = table.column("filename");
     let names: Vec<Option<&'static str>> =
         table.columns.iter().map(|caption| file_column(&squash(caption))).collect();
@@ -151,8 +153,8 @@ fn by_file(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
         for (column, name) in names.iter().enumerate() {
             let Some(name) = *name else { continue };
             let reading = match name.ends_with("_ms") {
-                true => milliseconds(context, &place, row, column),
-                false => context.number(&place, row, Some(column), Suffix::Decimal),
+                true => milliseconds(context, &sources, row, column),
+                false => context.number(&sources, row, Some(column), Suffix::Decimal),
             };
             figures.extend(reading.map(|reading| (name, reading)));
         }
@@ -196,7 +198,7 @@ pub(crate) fn filetypes_of_cluster(context: &mut Context, table: &Table<'_>) {
 
 /// I/O of a cluster: the lines of instance `*`.
 fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let columns = [
         ("requests", table.column("requeststotal"), 1.0),
         ("read_requests_per_s", table.find(|caption| caption.ends_with("reads/s")), 1.0),
@@ -209,7 +211,7 @@ fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
     for row in of_all(table) {
         let mut figures = BTreeMap::new();
         for (name, column, factor) in columns {
-            let reading = context.number(&place, row, column, Suffix::Decimal);
+            let reading = context.number(&sources, row, column, Suffix::Decimal);
             figures
                 .extend(reading.map(|r| (name, Reading { value: r.value * factor, step: r.step * factor })));
         }

@@ -1,6 +1,6 @@
 //! The load profile, and the other sections of labelled values: efficiency, caches, CPU, memory.
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use crate::number::Suffix;
 use crate::table::{Table, squash};
 
@@ -43,7 +43,7 @@ const LOAD: [(&str, &str); 33] = [
 
 /// The load profile: per second and per transaction.
 pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let per_second = table.find(|caption| caption.ends_with("persecond")).unwrap_or(1);
     let per_transaction = table.find(|caption| caption.ends_with("pertransaction")).unwrap_or(2);
     for row in &table.rows {
@@ -57,13 +57,13 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
         let bare = squash(label.split(['(', ':']).next().unwrap_or_default());
         let Some((_, name)) = LOAD.iter().find(|(known, _)| *known == bare) else {
             // Under the profile of 9i and 10g stand shares; they belong to the efficiency figures.
-            shares(context, &place, row);
+            shares(context, &sources, row);
             continue;
         };
         for (group, column) in [("load_profile_per_s", per_second), ("load_profile_per_txn", per_transaction)]
         {
             let caption = table.columns.get(column).map_or("", String::as_str);
-            let source = place.labelled(row, label, caption);
+            let source = sources.labelled(row, label, caption);
             context.keep_labelled(format!("{group}.{name}"), value(column), Suffix::Decimal, source);
         }
     }
@@ -71,16 +71,16 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
 
 /// Percentages with their labels, two to a line.
 pub(crate) fn efficiency(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     for row in &table.rows {
-        shares(context, &place, row);
+        shares(context, &sources, row);
     }
 }
 
-fn shares(context: &mut Context, place: &Place<'_, '_>, row: &crate::table::Row<'_>) {
+fn shares(context: &mut Context, sources: &Sources<'_, '_>, row: &crate::table::Row<'_>) {
     for (label, values) in row.pairs() {
         if let (true, [value]) = (label.contains('%'), &values[..]) {
-            let source = place.labelled(row, &label, "");
+            let source = sources.labelled(row, &label, "");
             context.keep_labelled(
                 format!("efficiency_pct.{}", name_of(&label)),
                 value,
@@ -93,14 +93,14 @@ fn shares(context: &mut Context, place: &Place<'_, '_>, row: &crate::table::Row<
 
 /// Labels with a value at the begin and one at the end: caches and memory.
 pub(crate) fn begin_end(context: &mut Context, table: &Table<'_>, group: &str, suffix: Suffix) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     for row in &table.rows {
         for (label, values) in row.pairs() {
             if !label.ends_with(':') {
                 continue;
             }
             for (edge, value) in ["begin", "end"].iter().zip(&values) {
-                let source = place.labelled(row, &label, edge);
+                let source = sources.labelled(row, &label, edge);
                 let name = format!("{group}_{edge}.{}", name_of(&label));
                 context.keep_labelled(name, value, suffix, source);
             }
@@ -110,11 +110,11 @@ pub(crate) fn begin_end(context: &mut Context, table: &Table<'_>, group: &str, s
 
 /// Labels with one value: instance CPU of text reports, and the cluster's figures.
 pub(crate) fn labelled(context: &mut Context, table: &Table<'_>, group: &str) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     for row in &table.rows {
         for (label, values) in row.pairs() {
             let Some(value) = values.first() else { continue };
-            let source = place.labelled(row, &label, "");
+            let source = sources.labelled(row, &label, "");
             context.keep_labelled(format!("{group}.{}", name_of(&label)), value, Suffix::Decimal, source);
         }
     }
@@ -122,13 +122,13 @@ pub(crate) fn labelled(context: &mut Context, table: &Table<'_>, group: &str) {
 
 /// The I/O profile: requests and megabytes per second, both ways and each.
 pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let groups = ["io_profile_per_s", "io_profile_read_per_s", "io_profile_write_per_s"];
     for row in &table.rows {
         let label = row.cell(0);
         for (column, group) in (1..).zip(groups) {
             let caption = table.columns.get(column).map_or("", String::as_str);
-            let source = place.labelled(row, label, caption);
+            let source = sources.labelled(row, label, caption);
             let name = format!("{group}.{}", name_of(label));
             context.keep_labelled(name, row.cell(column), Suffix::Decimal, source);
         }

@@ -24,7 +24,7 @@ use distributions::Histograms;
 
 use crate::issue::Level;
 use crate::number::{Decimal, DecimalEvidence};
-use crate::report::{Kind, Report};
+use crate::report::{AwrReport, Kind};
 use crate::table::{Document, Table, squash};
 
 /// Rows of one table that are looked at for how the report writes decimals.
@@ -36,8 +36,8 @@ pub(crate) fn kind_of(document: &Document<'_>) -> Option<Kind> {
 }
 
 /// Reads every section of a document.
-pub(crate) fn read(document: &Document<'_>, file: &str, kind: Kind) -> Report {
-    let report = Report::new(file, document.form, kind);
+pub(crate) fn read(document: &Document<'_>, file: &str, kind: Kind) -> AwrReport {
+    let report = AwrReport::new(file, document.form, kind);
     let mut context = Context {
         report,
         decimal: decimal_of(document),

@@ -1,6 +1,6 @@
 //! Top segments.
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use super::load::name_of;
 use crate::number::Suffix;
 use crate::report::{Segment, SegmentList};
@@ -14,7 +14,7 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     });
     let Some(share) = share.filter(|column| *column > 0) else { return };
     let Some(name) = table.column("objectname") else { return };
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let columns = [
         table.column("owner"),
         table.find(|caption| caption.starts_with("tablespace")),
@@ -31,13 +31,13 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
             name: row.cell(name).to_owned(),
             subobject,
             kind,
-            value: context.number(&place, row, Some(share - 1), Suffix::Decimal),
-            share_pct: context.number(&place, row, Some(share), Suffix::Decimal),
+            value: context.number(&sources, row, Some(share - 1), Suffix::Decimal),
+            share_pct: context.number(&sources, row, Some(share), Suffix::Decimal),
             line: row.line,
         });
     }
     let first = table.rows.first().cloned().unwrap_or_default();
-    let source = place.source(&first, share - 1);
+    let source = sources.source(&first, share - 1);
     match context.report.segments.iter_mut().find(|list| list.order == order) {
         Some(list) => list.segments.extend(segments),
         None => context.report.segments.push(SegmentList { order, segments, source }),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{Context, Place};
+use super::context::{Context, Sources};
 use super::load::name_of;
 use crate::number::Suffix;
 use crate::report::{Statement, StatementList};
@@ -75,7 +75,7 @@ fn is_id(text: &str) -> bool {
 pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let Some(order) = order(&table.title) else { return };
     let Some(id) = table.find(|caption| caption == "sqlid" || caption.ends_with("hashvalue")) else { return };
-    let place = Place::new(table);
+    let sources = Sources::new(table);
     let names: Vec<Option<&'static str>> =
         table.columns.iter().map(|caption| figure(&squash(caption))).collect();
     let text = |row: &Row<'_>, caption: &str| {
@@ -94,7 +94,7 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         for (column, name) in names.iter().enumerate() {
             let Some(name) = name.filter(|name| !figures.contains_key(name)) else { continue };
             figures.extend(
-                context.number(&place, row, Some(column), Suffix::Decimal).map(|reading| (name, reading)),
+                context.number(&sources, row, Some(column), Suffix::Decimal).map(|reading| (name, reading)),
             );
         }
         statements.push(Statement {
@@ -107,7 +107,7 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         });
     }
     let first = table.rows.first().cloned().unwrap_or_default();
-    let source = place.source(&first, id);
+    let source = sources.source(&first, id);
     match context.report.statements.iter_mut().find(|list| list.order == order) {
         // Text reports begin a list anew on each page.
         Some(list) => list.statements.extend(statements),

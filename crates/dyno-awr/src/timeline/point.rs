@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use super::{MEASURES, Rates};
 use crate::moment::moment;
 use crate::number::Reading;
-use crate::report::{Kind, Report};
+use crate::report::{AwrReport, Kind};
 use crate::row::{Line, Value};
 use crate::table::Form;
 
@@ -55,7 +55,7 @@ pub struct Point {
 
 impl Point {
     /// What a line of time needs of a report.
-    pub fn of(report: &Report) -> Self {
+    pub fn of(report: &AwrReport) -> Self {
         let line = Line { report, instance: None };
         let text = |name: &str| match line.value(name) {
             Value::Text(text) => Some(text),
@@ -95,7 +95,7 @@ impl Point {
 }
 
 /// A cluster's report has the times of its instances only.
-fn at(report: &Report, name: &str) -> Option<DateTime> {
+fn at(report: &AwrReport, name: &str) -> Option<DateTime> {
     let of_instance = || report.instances.first().and_then(|instance| instance.words.get(name));
     moment(report.word(name).or_else(|| of_instance().map(String::as_str))?)
 }

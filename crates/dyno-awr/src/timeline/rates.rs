@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::number::Reading;
-use crate::report::Report;
+use crate::report::AwrReport;
 
 /// What kind of thing a rate is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +75,7 @@ const DB_TIME: [&str; 3] = ["DB time", "total CPU time", "sql execute elapsed ti
 
 impl Rates {
     /// All rates of a report; none where its interval has no length.
-    pub fn of(report: &Report) -> Self {
+    pub fn of(report: &AwrReport) -> Self {
         let mut rates = BTreeMap::new();
         let Some(seconds) = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0) else {
             return Self(rates);

@@ -55,7 +55,7 @@ fn every_expected_key_is_read() {
 }
 
 /// All reports of the folder.
-fn reports(folder: &Path) -> Vec<dyno_awr::Report> {
+fn reports(folder: &Path) -> Vec<dyno_awr::AwrReport> {
     let mut reports = Vec::new();
     let pairs = std::fs::read_dir(folder.join("pairs")).into_iter().flatten();
     for entry in std::fs::read_dir(folder).unwrap().chain(pairs) {
@@ -89,7 +89,7 @@ fn real_reports_are_read_without_false_warnings() {
 fn text_and_html_of_one_interval_agree() {
     let Some(folder) = crate::real::folder("text and HTML of one interval") else { return };
     let reports = reports(&folder);
-    let key = |report: &dyno_awr::Report| {
+    let key = |report: &dyno_awr::AwrReport| {
         let value = |name| report.value(name).map(|value| value as u64);
         (report.kind, value("dbid"), value("inst_num"), value("begin_snap"), value("end_snap"))
     };
@@ -109,7 +109,7 @@ fn text_and_html_of_one_interval_agree() {
                     found.push(format!("{}: {name}: {:?} and {:?}", text.file, a.reading, b.reading));
                 }
             }
-            let lists = |report: &dyno_awr::Report| {
+            let lists = |report: &dyno_awr::AwrReport| {
                 let lists = [&report.foreground_events, &report.background_events, &report.top_events];
                 lists.into_iter().flatten().cloned().collect::<Vec<_>>()
             };
@@ -119,7 +119,7 @@ fn text_and_html_of_one_interval_agree() {
                     found.push(format!("{}: {} {waits:?} {}", text.file, a.name, b.name));
                 }
             }
-            let shape = |report: &dyno_awr::Report| {
+            let shape = |report: &dyno_awr::AwrReport| {
                 let statements: Vec<_> =
                     report.statements.iter().map(|l| (l.order.clone(), l.statements.len())).collect();
                 let segments: Vec<_> =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_awr::{Event, IoRow, Reading, Report};
+use dyno_awr::{AwrReport, Event, IoRow, Reading};
 
 /// Names and values.
 pub(crate) type Facts = BTreeMap<String, String>;
@@ -31,7 +31,7 @@ fn io(of: &IoRow) -> String {
 }
 
 /// All facts of a report but those that follow from others.
-pub(crate) fn facts(report: &Report) -> Facts {
+pub(crate) fn facts(report: &AwrReport) -> Facts {
     let mut facts = Facts::new();
     facts.insert("kind".into(), report.kind.name().into());
     for (name, word) in &report.words {

@@ -3,24 +3,24 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use dyno_awr::{AwrError, Kind, Report, Show, read_file, read_report, to_json};
+use dyno_awr::{AwrError, AwrReport, Kind, Show, read_file, read_report, to_json};
 
 const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
 const HTML: &str = include_str!("../reports/awr_12.2_rac.html");
 const GLOBAL: &str = include_str!("../reports/awr_19_global.html");
 const STATSPACK: &str = include_str!("../reports/statspack_11.2.txt");
 
-fn read(text: &str) -> Report {
+fn read(text: &str) -> AwrReport {
     read_report(text, "report", 1).unwrap()
 }
 
-fn clean(text: &str) -> Report {
+fn clean(text: &str) -> AwrReport {
     let report = read(text);
     assert_eq!(report.issues, [], "{:#?}", report.issues);
     report
 }
 
-fn values(report: &Report, expected: &[(&str, f64)]) {
+fn values(report: &AwrReport, expected: &[(&str, f64)]) {
     for (name, value) in expected {
         assert_eq!(report.value(name), Some(*value), "{name}");
     }
@@ -162,7 +162,7 @@ fn every_figure_has_a_source() {
 }
 
 /// What a report reads as, whatever was done to its file.
-fn essence(report: &Report) -> (Vec<(String, String)>, usize) {
+fn essence(report: &AwrReport) -> (Vec<(String, String)>, usize) {
     let figures = report.figures.iter().map(|(name, figure)| (name.clone(), format!("{:?}", figure.reading)));
     (figures.collect(), report.top_events.len())
 }
@@ -224,11 +224,11 @@ fn several_reports_in_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("day.txt");
     std::fs::write(&path, format!("{TEXT}{STATSPACK}{TEXT}")).unwrap();
-    let reports: Vec<Report> = read_file(&path).unwrap().into_iter().map(Result::unwrap).collect();
+    let reports: Vec<AwrReport> = read_file(&path).unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(reports.iter().map(|report| report.part).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(reports[1].kind, Kind::Statspack);
     assert_eq!(essence(&reports[2]), essence(&reports[0]));
-    let line = |report: &Report| report.figures["dbid"].source.line as usize;
+    let line = |report: &AwrReport| report.figures["dbid"].source.line as usize;
     assert_eq!(line(&reports[2]), line(&reports[0]) + TEXT.lines().count() + STATSPACK.lines().count());
 }
 

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::facts::{differences, facts, inventions};
-use dyno_awr::{Form, Report, read_file, read_report};
+use dyno_awr::{AwrReport, Form, read_file, read_report};
 
 /// One real report: its name, its text and what is read of it.
 struct Real {
     name: String,
     text: String,
-    report: Report,
+    report: AwrReport,
 }
 
 /// The text of a file as the reader sees it.
@@ -258,7 +258,7 @@ fn months_in_other_languages_are_the_same_moments() {
         ["Gen", "Feb", "Mar", "Apr", "Mag", "Giu", "Lug", "Ago", "Set", "Ott", "Nov", "Dic"],
         ["1月 ", "2月 ", "3月 ", "4月 ", "5月 ", "6月 ", "7月 ", "8月 ", "9月 ", "10月", "11月", "12月"],
     ];
-    let times = |report: &Report| {
+    let times = |report: &AwrReport| {
         let words = ["begin_time", "end_time", "startup_time"]
             .map(|name| report.word(name).and_then(dyno_awr::moment));
         let of_instances =

@@ -1,26 +1,26 @@
 //! The layouts of the releases from 9i on, each in a small report made by the rules of Oracle's own scripts.
 
-use dyno_awr::{Event, Kind, Report, read_report};
+use dyno_awr::{AwrReport, Event, Kind, read_report};
 
-fn clean(text: &str) -> Report {
+fn clean(text: &str) -> AwrReport {
     let report = read_report(text, "report", 1).unwrap();
     assert_eq!(report.issues, [], "{:#?}", report.issues);
     report
 }
 
-fn words(report: &Report, expected: &[(&str, Option<&str>)]) {
+fn words(report: &AwrReport, expected: &[(&str, Option<&str>)]) {
     for (name, word) in expected {
         assert_eq!(report.word(name), *word, "{name}");
     }
 }
 
-fn values(report: &Report, expected: &[(&str, f64)]) {
+fn values(report: &AwrReport, expected: &[(&str, f64)]) {
     for (name, value) in expected {
         assert_eq!(report.value(name), Some(*value), "{name}");
     }
 }
 
-fn absent(report: &Report, names: &[&str]) {
+fn absent(report: &AwrReport, names: &[&str]) {
     for name in names {
         assert_eq!(report.value(name), None, "{name}");
     }

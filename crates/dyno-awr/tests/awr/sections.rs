@@ -2,17 +2,17 @@
 //! narrow, with rows of containers and instances.
 
 use dyno_awr::compat::Layout;
-use dyno_awr::{AwrError, Report, Value, read_report};
+use dyno_awr::{AwrError, AwrReport, Value, read_report};
 
 const GLOBAL: &str = include_str!("../reports/awr_19_global.txt");
 const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
 const HTML: &str = include_str!("../reports/awr_12.2_rac.html");
 
-fn read(text: &str) -> Report {
+fn read(text: &str) -> AwrReport {
     read_report(text, "report", 1).unwrap()
 }
 
-fn clean(text: &str) -> Report {
+fn clean(text: &str) -> AwrReport {
     let report = read(text);
     assert_eq!(report.issues, [], "{:#?}", report.issues);
     report
@@ -284,12 +284,12 @@ fn reports_of_other_kinds_are_refused_by_name() {
     }
 }
 
-fn column(report: &Report, name: &str) -> Value {
+fn column(report: &AwrReport, name: &str) -> Value {
     let at = Layout::AwrParser.names().iter().position(|known| known == name).unwrap();
     Layout::AwrParser.values(report)[at].clone()
 }
 
-fn number(report: &Report, name: &str) -> f64 {
+fn number(report: &AwrReport, name: &str) -> f64 {
     match column(report, name) {
         Value::Number(reading) => reading.value,
         other => panic!("{name}: {other:?}"),

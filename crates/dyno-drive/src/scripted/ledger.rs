@@ -25,7 +25,7 @@ pub struct ClassAccount {
 /// What was done in a stretch of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Operations by class; `commit` is a part of `update`, `slice` a bundle of the others.
+    /// Operations by class; `commit` is a step of `update`, `slice` a bundle of the others.
     pub classes: BTreeMap<ClassId, ClassAccount>,
     /// Failures by class and code.
     pub errors: BTreeMap<(ErrorClass, String), u64>,
@@ -54,16 +54,16 @@ impl Account {
         all
     }
 
-    fn done(&mut self, part: &Part) {
-        let class = self.classes.entry(part.class).or_default();
+    fn done(&mut self, step: &Step) {
+        let class = self.classes.entry(step.class).or_default();
         class.count += 1;
-        class.rows += part.rows;
-        *class.service_ns.entry(part.ns).or_default() += 1;
+        class.rows += step.rows;
+        *class.service_ns.entry(step.ns).or_default() += 1;
     }
 
     fn note(&mut self, entry: &Entry) {
         match entry {
-            Entry::Call { parts, .. } => parts.iter().for_each(|part| self.done(part)),
+            Entry::Call { steps, .. } => steps.iter().for_each(|step| self.done(step)),
             Entry::Failed { class, error, code, .. } => {
                 self.classes.entry(*class).or_default().errors += 1;
                 *self.errors.entry((*error, code.clone())).or_default() += 1;
@@ -74,9 +74,9 @@ impl Account {
     }
 }
 
-/// An operation, or a part of one.
+/// An operation, or a step of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct Step {
     pub(super) class: ClassId,
     pub(super) rows: u64,
     /// How long it took by the script.
@@ -87,7 +87,7 @@ pub(super) struct Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
     /// A call that ended well: one operation, or a slice of them.
-    Call { began_ns: u64, ended_ns: u64, parts: Vec<Part> },
+    Call { began_ns: u64, ended_ns: u64, steps: Vec<Step> },
     /// An operation that failed.
     Failed { class: ClassId, error: ErrorClass, code: String, ended_ns: u64 },
     /// What it had done was made visible.
@@ -161,9 +161,9 @@ impl Ledger {
     /// operations.
     pub fn before(&self, span: Span) -> f64 {
         let share = |(_, entry): (u32, &Entry)| match entry {
-            Entry::Call { began_ns, ended_ns, parts } if *began_ns < span.begin_ns => {
-                let is_one = |part: &&Part| part.class.place().is_some();
-                let ops = parts.iter().filter(is_one).count() as f64;
+            Entry::Call { began_ns, ended_ns, steps } if *began_ns < span.begin_ns => {
+                let is_one = |step: &&Step| step.class.place().is_some();
+                let ops = steps.iter().filter(is_one).count() as f64;
                 ops * (span.begin_ns - began_ns) as f64 / (ended_ns - began_ns) as f64
             }
             _ => 0.0,

@@ -13,7 +13,7 @@ use dyno_engine::{
 use dyno_workload::ClassId;
 
 use super::books::{Books, REDO_BYTES_PER_ROW};
-use super::ledger::{Entry, Ledger, Part};
+use super::ledger::{Entry, Ledger, Step};
 use super::{Act, Pass, Script};
 
 /// What a scripted panic says.
@@ -97,7 +97,7 @@ impl ScriptedSession {
     }
 
     /// Books an operation that has ended well.
-    fn end(&mut self, op: Op, ns: u64, parts: &mut Vec<Part>) -> u64 {
+    fn end(&mut self, op: Op, ns: u64, steps: &mut Vec<Step>) -> u64 {
         let rows = match op {
             Op::Select { .. } | Op::Update { .. } => u64::from(self.blocks.work_unit),
             Op::Lookup { .. } | Op::Insert { .. } | Op::Delete { .. } => 1,
@@ -105,9 +105,9 @@ impl ScriptedSession {
             Op::Scan => self.blocks.spec.scan_rows,
         };
         self.own.logical_reads += rows;
-        parts.push(Part { class: ClassId::of(op), rows, ns });
+        steps.push(Step { class: ClassId::of(op), rows, ns });
         if op.writes() {
-            parts.push(Part { class: ClassId::COMMIT, rows: 0, ns: ns - ns / 2 });
+            steps.push(Step { class: ClassId::COMMIT, rows: 0, ns: ns - ns / 2 });
             self.own.commits += 1;
             self.own.rows_written += rows;
             self.own.redo_bytes += rows * REDO_BYTES_PER_ROW;
@@ -116,8 +116,8 @@ impl ScriptedSession {
     }
 
     /// Logs a call that has ended well.
-    fn called(&mut self, began_ns: u64, parts: Vec<Part>) {
-        self.log.push(Entry::Call { began_ns, ended_ns: self.clock.now_ns(), parts });
+    fn called(&mut self, began_ns: u64, steps: Vec<Step>) {
+        self.log.push(Entry::Call { began_ns, ended_ns: self.clock.now_ns(), steps });
         if self.live {
             self.publish();
         }
@@ -130,11 +130,11 @@ impl ScriptedSession {
         Box::new(error)
     }
 
-    fn one(&mut self, op: Op, parts: &mut Vec<Part>) -> Result<Done, Box<OpError>> {
+    fn one(&mut self, op: Op, steps: &mut Vec<Step>) -> Result<Done, Box<OpError>> {
         match self.act(op) {
             Act::Take(ns) => {
                 let commit_began_ns = self.begin(op, ns);
-                Ok(Done { rows: self.end(op, ns, parts), commit_began_ns })
+                Ok(Done { rows: self.end(op, ns, steps), commit_began_ns })
             }
             Act::Fail(error) => Err(self.failed(op, error)),
             Act::Panic => panic!("{PANIC}"),
@@ -203,9 +203,9 @@ impl Session for ScriptedSession {
             }
             Wish::Nothing => return Ok(Done::default()),
         };
-        let (began_ns, mut parts) = (self.clock.now_ns(), Vec::new());
-        let done = self.one(op, &mut parts)?;
-        self.called(began_ns, parts);
+        let (began_ns, mut steps) = (self.clock.now_ns(), Vec::new());
+        let done = self.one(op, &mut steps)?;
+        self.called(began_ns, steps);
         Ok(done)
     }
 
@@ -243,9 +243,9 @@ impl Session for ScriptedSession {
 impl Slices for ScriptedSession {
     fn slice(&mut self, _: Place, ops: &[Op], _: &mut UpdateValues) -> Result<SliceDone, Box<OpError>> {
         let mut slice = SliceDone::default();
-        let (began_ns, mut parts) = (self.clock.now_ns(), Vec::new());
+        let (began_ns, mut steps) = (self.clock.now_ns(), Vec::new());
         for &op in ops {
-            let done = self.one(op, &mut parts)?;
+            let done = self.one(op, &mut steps)?;
             match op {
                 Op::Select { .. } => slice.rows_read[0] += done.rows,
                 Op::Lookup { .. } => slice.rows_read[1] += done.rows,
@@ -257,8 +257,8 @@ impl Slices for ScriptedSession {
             }
             slice.commits += u64::from(op.writes());
         }
-        parts.push(Part { class: ClassId::SLICE, rows: 0, ns: self.clock.now_ns() - began_ns });
-        self.called(began_ns, parts);
+        steps.push(Step { class: ClassId::SLICE, rows: 0, ns: self.clock.now_ns() - began_ns });
+        self.called(began_ns, steps);
         Ok(slice)
     }
 }
@@ -310,9 +310,9 @@ impl Duplex for ScriptedSession {
             self.show();
             return Ok(Some(Done::default()));
         };
-        let (ns, mut parts) = (self.took_ns, Vec::new());
-        let rows = self.end(op, ns, &mut parts);
-        self.called(began_ns, parts);
+        let (ns, mut steps) = (self.took_ns, Vec::new());
+        let rows = self.end(op, ns, &mut steps);
+        self.called(began_ns, steps);
         Ok(Some(Done { rows, commit_began_ns: op.writes().then(|| self.clock.now_ns()) }))
     }
 }

@@ -1,4 +1,4 @@
-//! Reaching a server: every place, every address of it, within one deadline.
+//! Reaching a server: every address, and whatever its name stands for, within one deadline.
 
 use std::fmt::Write as _;
 use std::io;
@@ -10,9 +10,9 @@ use super::breaker::Breaker;
 use super::socket::Socket;
 use super::sockopt::{self, Keepalive};
 
-/// One place where a server may be.
+/// Where a server may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Address {
     /// A Unix socket at this path.
     Unix(PathBuf),
     /// A port of a host by name or address; with an address the name is not looked up.
@@ -24,31 +24,31 @@ pub enum Place {
 struct Tried(String);
 
 impl Tried {
-    fn add(&mut self, place: &str, error: &io::Error) {
+    fn add(&mut self, address: &str, error: &io::Error) {
         let comma = if self.0.is_empty() { "" } else { ", " };
         let why = match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "no answer in time".to_owned(),
             _ => error.to_string(),
         };
         // Writing to a String cannot fail.
-        let _ = write!(self.0, "{comma}{place} ({why})");
+        let _ = write!(self.0, "{comma}{address} ({why})");
     }
 }
 
-/// Connects to the first of `places` that answers before `deadline`; the socket, and which one it is.
+/// Connects to the first of `addresses` that answers before `deadline`; the socket, and which one it is.
 ///
 /// # Errors
 /// None does: what was tried, and how each failed.
 pub fn dial(
-    places: &[Place],
+    addresses: &[Address],
     keepalive: Keepalive,
     deadline: Instant,
     breaker: &Breaker,
 ) -> Result<(Socket, usize), String> {
     let breaks = breaker.breaks();
     let mut tried = Tried::default();
-    for (at, place) in places.iter().enumerate() {
-        let Some(mut socket) = reach(place, keepalive, deadline, &mut tried) else { continue };
+    for (at, address) in addresses.iter().enumerate() {
+        let Some(mut socket) = reach(address, keepalive, deadline, &mut tried) else { continue };
         let ready = socket.set_deadline(Some(deadline)).and_then(|()| breaker.guard(&socket, breaks));
         match ready {
             Ok(()) => return Ok((socket, at)),
@@ -63,22 +63,22 @@ fn left(deadline: Instant) -> io::Result<Duration> {
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-fn reach(place: &Place, keepalive: Keepalive, deadline: Instant, tried: &mut Tried) -> Option<Socket> {
-    let addresses = match place {
-        Place::Unix(path) => {
+fn reach(address: &Address, keepalive: Keepalive, deadline: Instant, tried: &mut Tried) -> Option<Socket> {
+    let resolved = match address {
+        Address::Unix(path) => {
             let connected = left(deadline).and_then(|left| sockopt::connect_unix(path, left));
             return connected
                 .map(Socket::from)
                 .map_err(|error| tried.add(&path.display().to_string(), &error))
                 .ok();
         }
-        Place::Tcp(_, port, Some(address)) => vec![SocketAddr::new(*address, *port)],
-        Place::Tcp(host, port, None) => {
+        Address::Tcp(_, port, Some(ip)) => vec![SocketAddr::new(*ip, *port)],
+        Address::Tcp(host, port, None) => {
             let found = (host.as_str(), *port).to_socket_addrs();
             found.map_err(|error| tried.add(host, &error)).ok()?.collect()
         }
     };
-    addresses.iter().find_map(|address| {
+    resolved.iter().find_map(|address| {
         let connected = left(deadline)
             .and_then(|left| TcpStream::connect_timeout(address, left))
             .and_then(|stream| prepare(stream, keepalive));
@@ -98,14 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_place_that_answers_is_taken_and_the_others_are_told_of() {
+    fn the_first_address_that_answers_is_taken_and_the_others_are_told_of() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = server.local_addr().unwrap().port();
-        let nowhere = Place::Unix("/there/is/no/such.sock".into());
-        let here = Place::Tcp("a name that is not looked up".into(), port, Some([127, 0, 0, 1].into()));
-        let dial = |places: &[Place]| {
+        let nowhere = Address::Unix("/there/is/no/such.sock".into());
+        let here = Address::Tcp("a name that is not looked up".into(), port, Some([127, 0, 0, 1].into()));
+        let dial = |addresses: &[Address]| {
             let deadline = Instant::now() + Duration::from_secs(60);
-            dial(places, Keepalive::SYSTEM, deadline, &Breaker::default())
+            dial(addresses, Keepalive::SYSTEM, deadline, &Breaker::default())
         };
         assert_eq!(dial(&[nowhere.clone(), here]).unwrap().1, 1);
         let tried = dial(&[nowhere]).unwrap_err();

@@ -15,7 +15,7 @@ pub mod verify;
 mod wire;
 
 pub use breaker::Breaker;
-pub use dial::{Place, dial};
+pub use dial::{Address, dial};
 pub use environment::Environment;
 pub use inbound::{Inbound, Message};
 pub use line::Line;

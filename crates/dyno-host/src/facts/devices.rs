@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::map::FactMap;
 use super::memory::chosen;
 use crate::files::Root;
-use crate::locate::{Place, sys_folder};
+use crate::locate::{Location, sys_folder};
 
 /// Facts of a block device that are plain files in its folder.
 const FILES: [(&str, &str); 11] = [
@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 11] = [
 ];
 
 /// Mounts by the names of the places: `device fstype options`.
-pub(super) fn mounts(places: &[Place]) -> BTreeMap<String, String> {
+pub(super) fn mounts(places: &[Location]) -> BTreeMap<String, String> {
     let described = places.iter().filter_map(|place| {
         let mount = place.mount.as_ref()?;
         Some((place.name.clone(), format!("{} {} {}", mount.source, mount.fstype, mount.options)))
@@ -31,7 +31,7 @@ pub(super) fn mounts(places: &[Place]) -> BTreeMap<String, String> {
     described.collect()
 }
 
-pub(super) fn add(root: &Root, places: &[Place], facts: &mut FactMap) {
+pub(super) fn add(root: &Root, places: &[Location], facts: &mut FactMap) {
     for place in places {
         facts.put(format!("place.{}.device", place.name), place.device.as_ref());
         if place.layers.len() > 1 {

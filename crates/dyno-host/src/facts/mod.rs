@@ -13,7 +13,7 @@ use std::path::Path;
 use dyno_record::Host;
 
 use crate::files::Root;
-use crate::locate::Place;
+use crate::locate::Location;
 use map::FactMap;
 
 /// The facts of this machine. `paths` are the places that matter to the run, such as `("data", "/srv/pg")`: their
@@ -26,7 +26,7 @@ pub fn facts(paths: &[(&str, &Path)]) -> Host {
 }
 
 fn of_root(root: &Root, paths: &[(&str, &Path)]) -> Host {
-    let places: Vec<Place> = paths.iter().map(|(name, path)| Place::find(root, name, path)).collect();
+    let places: Vec<Location> = paths.iter().map(|(name, path)| Location::find(root, name, path)).collect();
     let mut facts = FactMap::default();
     let mut host = Host::default();
     cpu::add(root, &mut host, &mut facts);

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::config::{ConnectConfig, Endpoint};
 use dyno_engine::error::TargetError;
 use dyno_engine::net::sockopt::Keepalive;
-use dyno_engine::net::{self, Breaker, Place, Socket};
+use dyno_engine::net::{self, Address, Breaker, Socket};
 
 /// A connected socket, and the endpoint that it reached.
 pub(super) struct Reached<'a> {
@@ -19,12 +19,12 @@ pub(super) fn dial<'a>(
     deadline: Instant,
     breaker: &Breaker,
 ) -> Result<Reached<'a>, TargetError> {
-    let place = |endpoint: &Endpoint| match endpoint {
-        Endpoint::Unix(path) => Place::Unix(path.clone()),
-        Endpoint::Tcp(host, port) => Place::Tcp(host.clone(), *port, None),
+    let address = |endpoint: &Endpoint| match endpoint {
+        Endpoint::Unix(path) => Address::Unix(path.clone()),
+        Endpoint::Tcp(host, port) => Address::Tcp(host.clone(), *port, None),
     };
-    let places: Vec<Place> = config.endpoints.iter().map(place).collect();
-    let (socket, at) = net::dial(&places, Keepalive::SYSTEM, deadline, breaker)
+    let addresses: Vec<Address> = config.endpoints.iter().map(address).collect();
+    let (socket, at) = net::dial(&addresses, Keepalive::SYSTEM, deadline, breaker)
         .map_err(|tried| unreachable(config, &tried))?;
     Ok(Reached { socket, endpoint: &config.endpoints[at] })
 }

@@ -26,7 +26,7 @@ impl Protocol {
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Endpoint {
     /// A listener, and what it is asked for.
     Listener {
         /// The listener's host.
@@ -46,7 +46,7 @@ pub enum Place {
 #[derive(Debug, Clone)]
 pub struct ConnectConfig {
     /// Where the database is.
-    pub place: Place,
+    pub endpoint: Endpoint,
     /// Whether the URL names one instance, by its name or its SID.
     pub one_instance: bool,
     /// The user.
@@ -74,9 +74,9 @@ pub struct ConnectConfig {
 impl ConnectConfig {
     /// The connect string for the driver: a descriptor, or the alias.
     pub(super) fn connect_string(&self) -> String {
-        match &self.place {
-            Place::Alias(alias) => alias.clone(),
-            Place::Listener { host, port, protocol, connect_data } => {
+        match &self.endpoint {
+            Endpoint::Alias(alias) => alias.clone(),
+            Endpoint::Listener { host, port, protocol, connect_data } => {
                 let sdu = self.sdu.map_or(String::new(), |sdu| format!("(SDU={sdu})"));
                 // The driver would rest for a second behind an attempt that failed.
                 format!(
@@ -88,11 +88,11 @@ impl ConnectConfig {
         }
     }
 
-    /// The place in words.
-    pub(crate) fn place_words(&self) -> String {
-        match &self.place {
-            Place::Alias(alias) => format!("alias {alias:?} of tnsnames.ora"),
-            Place::Listener { host, port, .. } => format!("{host}:{port}"),
+    /// The endpoint in words.
+    pub(crate) fn endpoint_words(&self) -> String {
+        match &self.endpoint {
+            Endpoint::Alias(alias) => format!("alias {alias:?} of tnsnames.ora"),
+            Endpoint::Listener { host, port, .. } => format!("{host}:{port}"),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use oracledb::ErrorKind;
 
-use super::config::{ConnectConfig, Place, Protocol};
+use super::config::{ConnectConfig, Endpoint, Protocol};
 use crate::error::{OraError, words};
 use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 
@@ -17,16 +17,16 @@ pub(super) fn no_password(config: &ConnectConfig) -> TargetError {
 
 /// Nothing came within the limit.
 pub(super) fn too_late(config: &ConnectConfig) -> TargetError {
-    let (place, seconds) = (config.place_words(), config.connect_timeout.as_secs_f64());
-    TargetError::unreachable(format!("{place} gave no connection to a database within {seconds} s (target.connect_timeout)"),
+    let (endpoint, seconds) = (config.endpoint_words(), config.connect_timeout.as_secs_f64());
+    TargetError::unreachable(format!("{endpoint} gave no connection to a database within {seconds} s (target.connect_timeout)"),
     )
     .hint("check that host and port are those of an Oracle listener that is not overloaded, and that protocol (tcp or tcps) is the port's")
 }
 
 /// What came is not Oracle's protocol.
 pub(super) fn no_oracle(config: &ConnectConfig) -> TargetError {
-    let place = config.place_words();
-    TargetError::unreachable(format!("what answers at {place} does not speak Oracle's protocol")).hint(
+    let endpoint = config.endpoint_words();
+    TargetError::unreachable(format!("what answers at {endpoint} does not speak Oracle's protocol")).hint(
         "check that host and port are those of an Oracle listener (`lsnrctl status` on its host shows them)",
     )
 }
@@ -36,7 +36,7 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
     if let Some(server) = OraError::met(error) {
         return by_database(server, config);
     }
-    let place = config.place_words();
+    let endpoint = config.endpoint_words();
     let unreachable = |message: String, hint: &str| TargetError::unreachable(message).hint(hint.to_owned());
     let unsupported = |message: String, hint: &str| TargetError::unsupported(message).hint(hint.to_owned());
     match error.kind() {
@@ -60,19 +60,19 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
             },
         ),
         ErrorKind::UnexpectedRefuse(_) => unreachable(
-            format!("the listener at {place} refused the connection without a reason"),
+            format!("the listener at {endpoint} refused the connection without a reason"),
             "look into the listener's log on its host, and at its valid_node_checking",
         ),
         ErrorKind::CallTimeoutExceeded => too_late(config),
         ErrorKind::DeadConnection | ErrorKind::StreamOperation | ErrorKind::UnexpectedError => {
-            let tcps = matches!(config.place, Place::Listener { protocol: Protocol::Tcp, .. });
+            let tcps = matches!(config.endpoint, Endpoint::Listener { protocol: Protocol::Tcp, .. });
             let tls = if tcps { "; a port for TLS wants protocol=tcps" } else { "" };
             unreachable(
-                format!("no Oracle listener can be reached at {place}: {}", words(error)),
+                format!("no Oracle listener can be reached at {endpoint}: {}", words(error)),
                 &format!("check that the listener runs, host and port, and that no firewall is between{tls}"),
             )
         }
-        ErrorKind::TlsOperation => TargetError::denied(format!("no TLS connection to {place} could be made: {}", words(error)),
+        ErrorKind::TlsOperation => TargetError::denied(format!("no TLS connection to {endpoint} could be made: {}", words(error)),
         )
         .hint("give the authority's certificate by wallet=FOLDER with ewallet.pem, and connect by a name that is in the server's certificate"),
         ErrorKind::WalletUnreadable(_)
@@ -82,7 +82,7 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
         )
         .hint("wallet=FOLDER is the folder of ewallet.pem; the password of an encrypted key comes from DYNO_WALLET_PASSWORD"),
         ErrorKind::NoConfigDir => unsupported(
-            format!("{place} cannot be looked up: no folder of tnsnames.ora is known"),
+            format!("{endpoint} cannot be looked up: no folder of tnsnames.ora is known"),
             "set TNS_ADMIN, or write tns-admin=FOLDER into the URL",
         ),
         ErrorKind::TnsAliasNotFound(file, alias) => unsupported(
@@ -90,10 +90,10 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
             "check the alias, or write oracle://USER@HOST:PORT/SERVICE",
         ),
         ErrorKind::ServerVersionNotSupported => unsupported(
-            format!("the database at {place} is too old"),
+            format!("the database at {endpoint} is too old"),
             "Dyno speaks to Oracle Database 12.2 and later",
         ),
-        _ => unreachable(format!("{place} cannot be connected to: {}", words(error)), ""),
+        _ => unreachable(format!("{endpoint} cannot be connected to: {}", words(error)), ""),
     }
 }
 

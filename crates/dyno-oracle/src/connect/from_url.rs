@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::{ConnectConfig, Place, Protocol};
+use super::config::{ConnectConfig, Endpoint, Protocol};
 use dyno_engine::OpenOptions;
 use dyno_engine::error::TargetError;
 use dyno_engine::net::Environment;
@@ -55,7 +55,7 @@ impl ConnectConfig {
             TargetError::unsupported("the URL names no user")
                 .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS of tnsnames.ora")
         })?;
-        let place = match &url.host {
+        let endpoint = match &url.host {
             Some(host) => listener(url, host)?,
             None => alias(url)?,
         };
@@ -67,7 +67,7 @@ impl ConnectConfig {
             Some(other) => return Err(wrong("index-logging", other, "on or off")),
         };
         Ok(Self {
-            place,
+            endpoint,
             one_instance: ["instance", "sid"].into_iter().any(|name| url.param(name).is_some()),
             user,
             password: options.password.clone(),
@@ -104,7 +104,7 @@ fn plain<'a>(name: &str, value: &'a str) -> Result<&'a str, TargetError> {
 }
 
 /// The listener that the URL's host and port name, and what it is asked for.
-fn listener(url: &TargetUrl, host: &str) -> Result<Place, TargetError> {
+fn listener(url: &TargetUrl, host: &str) -> Result<Endpoint, TargetError> {
     let protocol = match url.param("protocol") {
         None | Some("tcp") => Protocol::Tcp,
         Some("tcps") => Protocol::Tcps,
@@ -128,7 +128,7 @@ fn listener(url: &TargetUrl, host: &str) -> Result<Place, TargetError> {
         Some(other) => return Err(wrong("server", other, "dedicated, shared or pooled")),
         None => String::new(),
     };
-    Ok(Place::Listener {
+    Ok(Endpoint::Listener {
         host: plain("the host", host)?.to_owned(),
         port: url.port.unwrap_or(if protocol == Protocol::Tcps { PORT_TLS } else { PORT }),
         protocol,
@@ -137,7 +137,7 @@ fn listener(url: &TargetUrl, host: &str) -> Result<Place, TargetError> {
 }
 
 /// The alias of a URL without a host.
-fn alias(url: &TargetUrl) -> Result<Place, TargetError> {
+fn alias(url: &TargetUrl) -> Result<Endpoint, TargetError> {
     if url.path.is_empty() {
         return Err(TargetError::unsupported("the URL names neither a host nor an alias of tnsnames.ora")
             .hint("write oracle://USER@HOST:PORT/SERVICE, or oracle://USER@/ALIAS"));
@@ -146,7 +146,7 @@ fn alias(url: &TargetUrl) -> Result<Place, TargetError> {
         return Err(TargetError::unsupported(format!("{name} goes with a host, and the URL has an alias"))
             .hint("write it into the alias in tnsnames.ora, or give HOST:PORT"));
     }
-    Ok(Place::Alias(plain("the alias", &url.path)?.to_owned()))
+    Ok(Endpoint::Alias(plain("the alias", &url.path)?.to_owned()))
 }
 
 #[cfg(test)]

@@ -5,5 +5,5 @@ mod dial;
 mod explain;
 mod from_url;
 
-pub use config::{ConnectConfig, Place, Protocol};
+pub use config::{ConnectConfig, Endpoint, Protocol};
 pub(super) use dial::dial;

@@ -59,8 +59,8 @@ pub(super) fn privileges(facts: &Facts) -> Advice {
     if !facts.has_quota {
         return fail(
             "privileges",
-            format!("user {user} may not write into tablespace {}", facts.place.name),
-            format!("ALTER USER {user} QUOTA UNLIMITED ON {}", facts.place.name),
+            format!("user {user} may not write into tablespace {}", facts.tablespace.name),
+            format!("ALTER USER {user} QUOTA UNLIMITED ON {}", facts.tablespace.name),
         );
     }
     ok("privileges", format!("user {user} may load, run and drop"))
@@ -138,11 +138,11 @@ pub(super) fn writable(facts: &Facts, plan: &Plan) -> Advice {
             "give target.url the primary's service",
         );
     }
-    if facts.place.status != "ONLINE" {
+    if facts.tablespace.status != "ONLINE" {
         return fail(
             "writable",
-            format!("tablespace {} is {}", facts.place.name, facts.place.status),
-            format!("ALTER TABLESPACE {} ONLINE, or READ WRITE", facts.place.name),
+            format!("tablespace {} is {}", facts.tablespace.name, facts.tablespace.status),
+            format!("ALTER TABLESPACE {} ONLINE, or READ WRITE", facts.tablespace.name),
         );
     }
     ok("writable", "the database takes writes")
@@ -150,9 +150,9 @@ pub(super) fn writable(facts: &Facts, plan: &Plan) -> Advice {
 
 /// Whether the plan's block size is the tablespace's, and one that can hold one row.
 pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
-    let (place, wish) = (&facts.place, plan.data.block_size);
-    match check_block_bytes(place.block_size).and_then(|()| chosen_block_size(wish, place)) {
-        Ok(own) => ok("block_size", format!("blocks of tablespace {} have {own}", place.name)),
+    let (tablespace, wish) = (&facts.tablespace, plan.data.block_size);
+    match check_block_bytes(tablespace.block_size).and_then(|()| chosen_block_size(wish, tablespace)) {
+        Ok(own) => ok("block_size", format!("blocks of tablespace {} have {own}", tablespace.name)),
         Err(error) => failed("block_size", &error),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::counters::{Surroundings, is_rac, unreadable};
-use super::super::layout::{Place, survey, tablespace};
+use super::super::layout::{Tablespace, survey, tablespace};
 use super::super::sql;
 use super::settings::{self, Settings};
 use super::who::{Who, who};
@@ -19,7 +19,7 @@ pub(super) struct Facts {
     /// Release and update: (19, 21).
     pub(super) release: (usize, usize),
     pub(super) settings: Settings,
-    pub(super) place: Place,
+    pub(super) tablespace: Tablespace,
     /// System privileges that a load needs and that this session has not.
     pub(super) missing_privileges: Vec<&'static str>,
     /// Views that cannot be read, as they are granted: `V_$SYSSTAT`.
@@ -52,7 +52,7 @@ const NEEDED: [&str; 2] = ["CREATE SESSION", "CREATE TABLE"];
 /// Asks.
 pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Facts, TargetError> {
     let who = who(connection)?;
-    let place = tablespace(connection, config)?;
+    let tablespace = tablespace(connection, config)?;
     let privileges = connection.rows(&sql::PRIVILEGES.text(), &[])?;
     let has = |name: &str| privileges.iter().any(|row| row.get(0) == Some(name));
     let surroundings = Surroundings::find(connection, config)?;
@@ -60,10 +60,10 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
         let rows = connection.rows_if_allowed(&statement.text(), &[])?;
         Ok(rows.and_then(|rows| rows.first()?.parse(index)))
     };
-    let quota = connection.rows(&sql::QUOTA.text(), &[("tablespace", &place.name)])?;
+    let quota = connection.rows(&sql::QUOTA.text(), &[("tablespace", &tablespace.name)])?;
     let quota = quota.first().and_then(|row| Some((row.parse::<u64>(0)?, row.parse::<i64>(1)?)));
     let unlimited = has("UNLIMITED TABLESPACE");
-    let free = connection.rows_if_allowed(&sql::FREE_SPACE.text(), &[("tablespace", &place.name)])?;
+    let free = connection.rows_if_allowed(&sql::FREE_SPACE.text(), &[("tablespace", &tablespace.name)])?;
     let database = connection.rows_if_allowed(&sql::DATABASE.text(), &[])?;
     let sessions = connection.rows_if_allowed(&surroundings.sessions(sql::SESSION_COUNTS), &[])?;
     let others = surroundings.sessions(sql::OTHERS);
@@ -97,6 +97,6 @@ pub(super) fn ask(connection: &Connection, config: &ConnectConfig) -> Result<Fac
         same_host: host::is_this_one(&who.host, &who.instance),
         data: survey(connection),
         who,
-        place,
+        tablespace,
     })
 }

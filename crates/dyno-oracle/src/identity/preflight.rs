@@ -21,7 +21,7 @@ pub(crate) fn preflight(
 
 /// The findings in the order in which they are shown.
 pub(super) fn advise(facts: &Facts, plan: &Plan) -> Vec<Advice> {
-    let spec = data_of(plan, facts.place.block_size, &facts.data);
+    let spec = data_of(plan, facts.tablespace.block_size, &facts.data);
     vec![
         checks::reach(facts),
         checks::version(facts),

@@ -18,25 +18,31 @@ fn data_bytes(spec: &DataSpec) -> u64 {
 
 /// What of the tablespace would shape the layout.
 pub(super) fn tablespace(facts: &Facts) -> Advice {
-    let place = &facts.place;
-    if place.compressed {
+    let tablespace = &facts.tablespace;
+    if tablespace.compressed {
         return note(
             "tablespace",
-            format!("tablespace {} compresses tables by default; Dyno's are made NOCOMPRESS", place.name),
+            format!(
+                "tablespace {} compresses tables by default; Dyno's are made NOCOMPRESS",
+                tablespace.name
+            ),
             "nothing is to be done",
         );
     }
-    if place.space_management != "AUTO" {
+    if tablespace.space_management != "AUTO" {
         return note(
             "tablespace",
             format!(
                 "tablespace {} keeps free space in lists: loading connections wait for each other",
-                place.name
+                tablespace.name
             ),
             "a tablespace with SEGMENT SPACE MANAGEMENT AUTO loads faster",
         );
     }
-    ok("tablespace", format!("tables go into {} ({}, free space in bitmaps)", place.name, place.logging))
+    ok(
+        "tablespace",
+        format!("tables go into {} ({}, free space in bitmaps)", tablespace.name, tablespace.logging),
+    )
 }
 
 /// Whether files are read past the operating system's cache.
@@ -121,7 +127,7 @@ pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan) -> Advice {
     let Some(needed) = still_needed(&facts.data, spec, needed) else {
         return space_when_loaded(data_bytes(spec), inserted, facts.quota_left);
     };
-    let name = &facts.place.name;
+    let name = &facts.tablespace.name;
     if let Some(left) = facts.quota_left.filter(|left| *left < needed) {
         return fail(
             "space",

@@ -34,7 +34,7 @@ use dyno_engine::witness::RowVersion;
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;
 pub(super) use tables::{check_block_bytes, names_and_binds};
-pub(super) use tablespace::{Place, tablespace};
+pub(super) use tablespace::{Tablespace, tablespace};
 
 #[cfg(test)]
 pub(super) use tables::{Table, column_definitions, indexes};
@@ -56,9 +56,9 @@ pub(super) fn load(
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
     let control = Connection::open(config, "load")?;
-    let place = tablespace(&control, config)?;
-    check_block_bytes(place.block_size)?;
-    chosen_block_size(Some(Bytes(spec.block_size)), &place)?;
+    let tablespace = tablespace(&control, config)?;
+    check_block_bytes(tablespace.block_size)?;
+    chosen_block_size(Some(Bytes(spec.block_size)), &tablespace)?;
     let (loaders, tables) = (Loaders(config), tables::tables(spec));
     let loading = Loading { loaders, spec, tables, options, progress, cancel };
     let mut layout = Layout { control, loading };
@@ -111,8 +111,9 @@ impl layout::Layout for Layout<'_> {
 }
 
 /// The block size of the tablespace, which the wish has to be.
-pub(super) fn chosen_block_size(wish: Option<Bytes>, place: &Place) -> Result<Bytes, TargetError> {
-    let (own, whose) = (Bytes(place.block_size), format!("blocks of tablespace {} have", place.name));
+pub(super) fn chosen_block_size(wish: Option<Bytes>, tablespace: &Tablespace) -> Result<Bytes, TargetError> {
+    let (own, whose) =
+        (Bytes(tablespace.block_size), format!("blocks of tablespace {} have", tablespace.name));
     own_block_size(wish, own, &whose, "name a tablespace of that block size by ?tablespace=NAME")
 }
 

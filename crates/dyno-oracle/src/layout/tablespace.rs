@@ -7,7 +7,7 @@ use dyno_engine::error::TargetError;
 
 /// A tablespace, as far as it shapes the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Tablespace {
     /// Its name.
     pub(crate) name: String,
     /// Its block size in bytes.
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 }
 
 /// The one that the URL names, or the user's own.
-pub(crate) fn tablespace(connection: &Connection, config: &ConnectConfig) -> Result<Place, TargetError> {
+pub(crate) fn tablespace(connection: &Connection, config: &ConnectConfig) -> Result<Tablespace, TargetError> {
     // A blank and not NULL: the driver would announce a text of no bytes.
     let wanted = config.tablespace.as_deref().unwrap_or(" ");
     let rows = connection.rows(&sql::TABLESPACE.text(), &[("tablespace", &wanted)])?;
@@ -35,7 +35,7 @@ pub(crate) fn tablespace(connection: &Connection, config: &ConnectConfig) -> Res
         .hint(format!("ALTER USER {} QUOTA UNLIMITED ON the tablespace, by a DBA", config.user))
     })?;
     let text = |index| row.get(index).unwrap_or_default().to_owned();
-    Ok(Place {
+    Ok(Tablespace {
         name: text(0),
         block_size: row.parse(1).unwrap_or(0),
         space_management: text(2),

@@ -16,7 +16,7 @@ mod slob;
 
 use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
-use crate::place::Places;
+use crate::lines::Lines;
 use crate::plan::{PLAN_VERSION, Plan};
 use crate::read::{PlanFile, PlanSource, read};
 pub use options::{Kit, Options};
@@ -48,9 +48,9 @@ const ONLY_PGIO: [&str; 6] =
 /// # Errors
 /// All errors of the file, each with its place, parameter, value and what is allowed. None repeats a password.
 pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors> {
-    let places = Places::new(&file.name, &file.text);
+    let lines = Lines::new(&file.name, &file.text);
     let kit = options.kit.unwrap_or_else(|| recognise(file));
-    let mut settings = Settings::new(kit, &places, &file.text, options.lenient);
+    let mut settings = Settings::new(kit, &lines, &file.text, options.lenient);
     let sheet = map(kit, &mut settings, options);
     let (mut errors, skipped) = settings.finish();
     if let Some(target) = &options.target {
@@ -68,8 +68,8 @@ pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors
 
 /// The parameters of a kit, in all its versions.
 pub fn parameters(kit: Kit) -> Vec<&'static str> {
-    let places = Places::new("", "");
-    let mut settings = Settings::new(kit, &places, "", false);
+    let lines = Lines::new("", "");
+    let mut settings = Settings::new(kit, &lines, "", false);
     map(kit, &mut settings, &Options::default());
     let mut names = settings.known();
     names.sort_unstable();

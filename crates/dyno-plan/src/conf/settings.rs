@@ -2,7 +2,7 @@
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown, shown_key};
 use crate::keys::thousands;
-use crate::place::Places;
+use crate::lines::Lines;
 use crate::similar::closest;
 use crate::units::{Blocks, Bytes, Size, Span};
 
@@ -32,7 +32,7 @@ impl<T> Setting<T> {
 
 /// Reads parameters one by one, and keeps the errors of all.
 pub(super) struct Settings<'a> {
-    places: &'a Places<'a>,
+    lines: &'a Lines<'a>,
     kit: Kit,
     assignments: Vec<Assignment>,
     /// Names that were asked for: all that the kit knows, once everything has been read.
@@ -48,10 +48,10 @@ pub(super) struct Settings<'a> {
 const SUFFIXES: [(char, u32); 3] = [('M', 20), ('G', 30), ('T', 40)];
 
 impl<'a> Settings<'a> {
-    pub(super) fn new(kit: Kit, places: &'a Places<'a>, text: &str, lenient: bool) -> Self {
+    pub(super) fn new(kit: Kit, lines: &'a Lines<'a>, text: &str, lenient: bool) -> Self {
         let (assignments, slips) = shell::read(text);
         let (errors, skipped) = Default::default();
-        let mut settings = Self { places, kit, assignments, known: Vec::new(), errors, lenient, skipped };
+        let mut settings = Self { lines, kit, assignments, known: Vec::new(), errors, lenient, skipped };
         for slip in slips {
             settings.slip(slip);
         }
@@ -66,7 +66,7 @@ impl<'a> Settings<'a> {
     fn slip(&mut self, slip: Slip) {
         self.not_understood(PlanError {
             kind: PlanErrorKind::File,
-            origin: self.places.origin(slip.at),
+            origin: self.lines.origin(slip.at),
             key: slip.name.as_deref().and_then(shown_key).map(str::to_owned),
             value: None,
             problem: slip.problem,
@@ -91,7 +91,7 @@ impl<'a> Settings<'a> {
     ) {
         let last = self.assignments.iter().rev().find(|assignment| assignment.name.text == setting.name);
         let origin = match last.and_then(|assignment| assignment.value.as_ref()) {
-            Some(value) => self.places.origin(value.at),
+            Some(value) => self.lines.origin(value.at),
             None => self.whole_file(),
         };
         let value = setting.is_given().then(|| setting.written.clone());
@@ -100,7 +100,7 @@ impl<'a> Settings<'a> {
     }
 
     fn whole_file(&self) -> Origin {
-        match self.places.origin(0) {
+        match self.lines.origin(0) {
             Origin::File { name, .. } => Origin::File { name, line: None, column: None },
             other => other,
         }
@@ -122,7 +122,7 @@ impl<'a> Settings<'a> {
         let Some(placed) = given else {
             return Setting { name, value: from_default(), line: None, written: default.to_owned() };
         };
-        let line = Some(self.places.line(placed.at));
+        let line = Some(self.lines.line(placed.at));
         let written = shown(&placed.text);
         match read(&placed.text) {
             Ok(value) => Setting { name, value, line, written },
@@ -215,7 +215,7 @@ impl<'a> Settings<'a> {
         match self.given(name) {
             None => Setting { name, value: None, line: None, written: String::new() },
             Some(Placed { text, at }) => {
-                let line = Some(self.places.line(at));
+                let line = Some(self.lines.line(at));
                 Setting { name, written: shown(&text), value: Some(text), line }
             }
         }
@@ -224,7 +224,7 @@ impl<'a> Settings<'a> {
     /// Whether there is a text, which is never looked at.
     pub(super) fn secret(&mut self, name: &'static str) -> Setting<bool> {
         let given = self.given(name);
-        let line = given.map(|placed| self.places.line(placed.at));
+        let line = given.map(|placed| self.lines.line(placed.at));
         Setting { name, value: line.is_some(), line, written: "…".into() }
     }
 
@@ -248,7 +248,7 @@ impl<'a> Settings<'a> {
             };
             self.not_understood(PlanError {
                 kind: PlanErrorKind::Unknown,
-                origin: self.places.origin(at),
+                origin: self.lines.origin(at),
                 key: shown_key(&name).map(str::to_owned),
                 value: None,
                 problem: format!("{kit} has no such parameter"),

@@ -11,12 +11,12 @@ use super::source::{FILE_BYTES_MAX, PlanFile};
 use super::unknown::refuse_key;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
 use crate::keys::{self, Raw, SECTIONS};
-use crate::place::Places;
+use crate::lines::Lines;
 
 /// A file's text, and where things stand in it.
 struct Text<'a> {
     file: &'a PlanFile,
-    places: Places<'a>,
+    lines: Lines<'a>,
     /// Lines with an error of syntax, whose values are guesses.
     broken: BTreeSet<usize>,
     /// Whether names of keys and sections are what was written: a broken header puts keys where they are not.
@@ -25,12 +25,12 @@ struct Text<'a> {
 
 impl<'a> Text<'a> {
     fn new(file: &'a PlanFile) -> Self {
-        Self { file, places: Places::new(&file.name, &file.text), broken: BTreeSet::new(), names_hold: true }
+        Self { file, lines: Lines::new(&file.name, &file.text), broken: BTreeSet::new(), names_hold: true }
     }
 
     /// The place of byte `at`.
     fn place(&self, at: usize) -> Origin {
-        self.places.origin(at)
+        self.lines.origin(at)
     }
 
     /// The text from which a value was read.
@@ -57,7 +57,7 @@ pub(super) fn read(draft: &mut Draft, file: &PlanFile) -> bool {
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start);
         // One error a line: what follows the first is its consequence.
-        if text.broken.insert(text.places.line(at)) {
+        if text.broken.insert(text.lines.line(at)) {
             draft.push(syntax(text.place(at), error.message()));
         }
         text.names_hold &= slip(error.message()) != Slip::Other;
@@ -160,7 +160,7 @@ fn read_sweep(draft: &mut Draft, text: &Text<'_>, section: &str, table: &DeTable
 }
 
 fn read_axis(draft: &mut Draft, text: &Text<'_>, full: &str, name: &Name<'_>, value: &Value<'_>) {
-    if text.broken.contains(&text.places.line(value.span().start)) {
+    if text.broken.contains(&text.lines.line(value.span().start)) {
         return;
     }
     let written = |value: &Value<'_>| text.written(value);
@@ -191,7 +191,7 @@ fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, val
         }
         return;
     };
-    if text.broken.contains(&text.places.line(at)) {
+    if text.broken.contains(&text.lines.line(at)) {
         return;
     }
     draft.accept(key, Raw::of(value.get_ref()), text.written(value), text.place(at));

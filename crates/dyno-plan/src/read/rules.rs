@@ -113,8 +113,8 @@ fn too_many_targets(plan: &Plan) -> Option<(String, &'static str)> {
 
 fn idle_target(plan: &Plan) -> Option<(String, &'static str)> {
     let (targets, sessions) = (plan.target.all().len(), plan.sessions());
-    let dealt = plan.target.deal(sessions.min(SESSIONS_MAX));
-    let idle = (0..targets).find(|at| !dealt.contains(at))?;
+    let assigned = plan.target.assign(sessions.min(SESSIONS_MAX));
+    let idle = (0..targets).find(|at| !assigned.contains(at))?;
     let number = idle + 1;
     let problem = format!("of {sessions} sessions, target {number} of {targets} would get none");
     Some((problem, "raise run.sessions_per_schema or data.schemas, or change target.weights"))

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::config::{ConnectConfig, Endpoint};
 use crate::wire::{Breaker, Socket};
 use dyno_engine::error::TargetError;
-use dyno_engine::net::{self, Place};
+use dyno_engine::net::{self, Address};
 
 /// A connected socket, and the endpoint that it reached.
 pub(super) struct Reached<'a> {
@@ -19,12 +19,12 @@ pub(super) fn dial<'a>(
     deadline: Instant,
     breaker: &Breaker,
 ) -> Result<Reached<'a>, TargetError> {
-    let place = |endpoint: &Endpoint| match endpoint {
-        Endpoint::Unix(dir) => Place::Unix(dir.join(format!(".s.PGSQL.{}", config.port))),
-        Endpoint::Tcp { host, address } => Place::Tcp(host.clone(), config.port, *address),
+    let address = |endpoint: &Endpoint| match endpoint {
+        Endpoint::Unix(dir) => Address::Unix(dir.join(format!(".s.PGSQL.{}", config.port))),
+        Endpoint::Tcp { host, address } => Address::Tcp(host.clone(), config.port, *address),
     };
-    let places: Vec<Place> = config.endpoints.iter().map(place).collect();
-    let (socket, at) = net::dial(&places, config.keepalive, deadline, breaker)
+    let addresses: Vec<Address> = config.endpoints.iter().map(address).collect();
+    let (socket, at) = net::dial(&addresses, config.keepalive, deadline, breaker)
         .map_err(|tried| unreachable(config, &tried))?;
     Ok(Reached { socket, endpoint: &config.endpoints[at] })
 }

@@ -6,8 +6,8 @@
 
 mod company;
 mod observer;
-mod parts;
 mod portable;
+mod sources;
 
 pub(super) use observer::PgObserver;
 

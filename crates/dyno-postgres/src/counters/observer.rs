@@ -11,20 +11,20 @@ use super::super::identity::shown;
 use super::super::pool::Pool;
 use super::super::wire::{Connection, PgError, Row};
 use super::company::Company;
-use super::parts::{Part, parts, statement};
 use super::portable::{Facts, fill};
+use super::sources::{Source, sources, statement};
 use super::{OBSERVER_SETTINGS, flush_sql};
 use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::observer::{Counting, Observer};
 
-/// The part that reads settings, and the row that says when the server has loaded them.
+/// The source that reads settings, and the row that says when the server has loaded them.
 const SETTINGS: &str = "settings";
 const LOADED: &str = "loaded";
 
 /// Reads counters of one database.
 pub(crate) struct PgObserver {
     connection: Connection,
-    parts: Vec<Part>,
+    sources: Vec<Source>,
     /// Parts that cannot be read, with the reason.
     missing: BTreeMap<&'static str, String>,
     /// Reads everything but the settings, and everything.
@@ -46,12 +46,12 @@ impl PgObserver {
     ) -> Result<Self, TargetError> {
         let mut connection = Connection::open(config, "dyno observer")?;
         connection.simple(OBSERVER_SETTINGS)?;
-        let parts = parts(connection.server_version_num(), spec);
+        let sources = sources(connection.server_version_num(), spec);
         // The server runs one transaction to open a connection, and the settings were another.
         let pool = pool.map(|pool| (Arc::clone(&pool), pool.own_commits()));
         let mut observer = Self {
             connection,
-            parts,
+            sources,
             missing: BTreeMap::new(),
             sql: Default::default(),
             settings: None,
@@ -63,11 +63,11 @@ impl PgObserver {
         Ok(observer)
     }
 
-    /// Tries each part alone, and joins those that can be read into the statement of the snapshots.
+    /// Tries each source alone, and joins those that can be read into the statement of the snapshots.
     fn probe(&mut self) -> Result<(), TargetError> {
         self.missing.clear();
-        for part in &self.parts {
-            match self.connection.simple(&part.sql) {
+        for source in &self.sources {
+            match self.connection.simple(&source.sql) {
                 Ok(_) => self.commits += 1,
                 Err(error) => match PgError::of(&error) {
                     // The server refused this one; the connection is well. A refusal is a rollback, no commit.
@@ -77,8 +77,8 @@ impl PgObserver {
                         } else {
                             ""
                         };
-                        let why = format!("{} cannot be read: {}{grant}", part.name, server.message);
-                        self.missing.insert(part.name, why);
+                        let why = format!("{} cannot be read: {}{grant}", source.name, server.message);
+                        self.missing.insert(source.name, why);
                     }
                     _ => return Err(error),
                 },
@@ -90,9 +90,9 @@ impl PgObserver {
 
     /// Prepares the statements of the snapshots, so that none of them has to be planned inside the window.
     fn prepare(&mut self) -> Result<(), TargetError> {
-        let readable = |part: &&Part| !self.missing.contains_key(part.name);
-        let all = statement(self.parts.iter().filter(readable));
-        let most = statement(self.parts.iter().filter(readable).filter(|part| part.name != SETTINGS));
+        let readable = |source: &&Source| !self.missing.contains_key(source.name);
+        let all = statement(self.sources.iter().filter(readable));
+        let most = statement(self.sources.iter().filter(readable).filter(|source| source.name != SETTINGS));
         // Booked before the first snapshot, or that would miss it and the second would find it.
         self.connection
             .simple(&format!("DEALLOCATE ALL; PREPARE dyno_most AS {most}; PREPARE dyno_all AS {all}"))?;
@@ -136,7 +136,7 @@ impl Observer for PgObserver {
         tell(Counting::Asked);
         let rows = match self.rows() {
             Ok(rows) => rows,
-            // A privilege was taken away, or an object dropped, since the parts were tried: try again which can be read.
+            // A privilege was taken away, or an object dropped, since the sources were tried: try again which can be read.
             Err(error) if PgError::of(&error).is_some_and(|server| !server.is_fatal()) => {
                 self.probe()?;
                 self.rows()?
@@ -154,7 +154,7 @@ impl Observer for PgObserver {
             }
         }
         snapshot.unread =
-            self.missing.iter().map(|(&part, reason)| (part.to_owned(), reason.clone())).collect();
+            self.missing.iter().map(|(&source, reason)| (source.to_owned(), reason.clone())).collect();
         fill(&mut snapshot, &facts);
         self.company.fill(&mut snapshot);
         Ok(snapshot)

@@ -8,7 +8,7 @@ use super::member::part_of;
 use super::process::{ProcessMark, start_ticks_of};
 use super::{Mark, Repository, RepositoryError, RunState};
 use crate::id::RunId;
-use crate::part::PartOf;
+use crate::membership::PartOf;
 
 /// One run in a list. A figure that is not known is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]

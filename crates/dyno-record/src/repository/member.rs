@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use crate::part::{PartOf, SweepKind};
+use crate::membership::{PartOf, SweepKind};
 
 /// A run's place, from the columns of `member`; absent for a run of its own.
 pub(super) fn part_of(row: &Row<'_>) -> rusqlite::Result<Option<PartOf>> {

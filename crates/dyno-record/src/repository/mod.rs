@@ -32,7 +32,7 @@ mod packed;
 mod process;
 mod progress;
 mod select;
-mod sweep;
+mod sweeps;
 mod write;
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ mod fault_tests;
 #[cfg(test)]
 mod process_tests;
 #[cfg(test)]
-mod sweep_tests;
+mod sweeps_tests;
 #[cfg(test)]
 mod tests;
 
@@ -52,7 +52,7 @@ use dyno_plan::Plan;
 use serde::Serialize;
 
 use crate::id::RunId;
-use crate::part::PartOf;
+use crate::membership::PartOf;
 use crate::record::Status;
 
 pub use chunks::{Chunks, SeriesWriter};
@@ -61,7 +61,7 @@ pub use list::{Filter, RunSummary};
 pub use marks::Mark;
 pub use packed::{PackedRecord, Packer};
 pub use process::{Liveness, ProcessMark};
-pub use sweep::{StartedSweep, SweepState, SweepSummary};
+pub use sweeps::{StartedSweep, SweepState, SweepSummary};
 pub use write::Batch;
 
 /// An open repository. Not shared between threads: each opens its own.

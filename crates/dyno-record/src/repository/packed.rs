@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use super::{Mark, RepositoryError, pack};
 use crate::id::RunId;
 use crate::json::RecordError;
+use crate::membership::PartOf;
 use crate::metric::{Metric, Unit};
-use crate::part::PartOf;
 use crate::record::RunRecord;
 use crate::window::Window;
 

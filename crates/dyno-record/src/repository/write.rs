@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params};
 
 use super::packed::{PackedRecord, Packer, malformed, microseconds};
-use super::sweep::put_member;
+use super::sweeps::put_member;
 use super::{Repository, RepositoryError, StartedRun, pack};
 use crate::id::RunId;
 use crate::record::RunRecord;

@@ -5,11 +5,11 @@ use std::io::Write;
 
 use super::{ExportError, Exporter, Request};
 use crate::audit::{audit_summary, spoken};
+use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
 use crate::grid::{Cell, Grid, Head};
 use crate::report::Report;
 use crate::run_rows;
-use crate::targets::targets_grid;
 use crate::text::clean;
 
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use dyno_analyze::points::Points;
 
 use crate::chart::{Axis, Chart, Quantity};
 
-use super::stack::{Part, columns};
+use super::stack::{Layer, columns};
 
 /// Parts of processor time, the idle rest left out.
-pub(super) const PARTS: [(&str, &str); 4] = [
+pub(super) const LAYERS: [(&str, &str); 4] = [
     ("cpu_user_pct", "user"),
     ("cpu_sys_pct", "sys"),
     ("cpu_iowait_pct", "iowait"),
@@ -16,12 +16,12 @@ pub(super) const PARTS: [(&str, &str); 4] = [
 ];
 
 /// The measures of which one that others had part in marks the chart.
-const MARKED: [&str; 5] = ["cpu_busy_pct", PARTS[0].0, PARTS[1].0, PARTS[2].0, PARTS[3].0];
+const MARKED: [&str; 5] = ["cpu_busy_pct", LAYERS[0].0, LAYERS[1].0, LAYERS[2].0, LAYERS[3].0];
 
 pub(super) fn of_points(points: &Points) -> Option<Chart> {
-    let parts: Vec<Part<'_>> = PARTS
+    let layers: Vec<Layer<'_>> = LAYERS
         .iter()
-        .map(|&(measure, name)| -> Part<'_> { (name.to_owned(), Box::new(move |point| point.get(measure))) })
+        .map(|&(measure, name)| -> Layer<'_> { (name.to_owned(), Box::new(move |point| point.get(measure))) })
         .collect();
     let mut about = "Share of all CPUs by kind at each point; what is left to 100 % is idle.".to_owned();
     if let Some(words) = super::others(points, &MARKED) {
@@ -29,7 +29,7 @@ pub(super) fn of_points(points: &Points) -> Option<Chart> {
     }
     columns(
         points,
-        &parts,
+        &layers,
         |value| format!("{} %", percent(value)),
         Chart {
             id: "cpu".into(),

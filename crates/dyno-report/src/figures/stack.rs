@@ -1,4 +1,4 @@
-//! Parts of a whole at each point, as stacked columns; shared by processor time and waits.
+//! Layers of a whole at each point, as stacked columns; shared by processor time and waits.
 
 use dyno_analyze::points::{Curve, Point as Measured, Points};
 
@@ -10,13 +10,13 @@ use super::{anchor, curve_words, place_of, typical};
 /// Columns that are still told apart; of more points only the curve with the most throughput is shown.
 const COLUMNS_MAX: usize = 60;
 
-/// A part: its name, and its value at a point.
-pub(super) type Part<'a> = (String, Box<dyn Fn(&Measured) -> Option<f64> + 'a>);
+/// A layer of the columns: its name, and its value at a point.
+pub(super) type Layer<'a> = (String, Box<dyn Fn(&Measured) -> Option<f64> + 'a>);
 
-/// The chart `blank` with the parts at every point as columns, in groups by curve.
+/// The chart `blank` with the layers at every point as columns, in groups by curve.
 pub(super) fn columns(
     points: &Points,
-    parts: &[Part<'_>],
+    layers: &[Layer<'_>],
     show: fn(f64) -> String,
     mut blank: Chart,
 ) -> Option<Chart> {
@@ -34,7 +34,7 @@ pub(super) fn columns(
         group: curve_words(curve),
     };
     blank.x = Axis::ordinal(&axis.label, places.iter().map(category).collect());
-    let series = parts.iter().enumerate().map(|(style, (name, value))| {
+    let series = layers.iter().enumerate().map(|(style, (name, value))| {
         let points = places.iter().enumerate().filter_map(|(i, (curve, point))| {
             let y = value(point)?;
             let hover = format!("{}: {name} {}", setting(point, curve), show(y));

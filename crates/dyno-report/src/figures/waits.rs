@@ -8,7 +8,7 @@ use dyno_record::{RunRecord, WaitTime, Waits};
 
 use crate::chart::{Axis, Category, Chart, Kind, Point, Quantity, Series};
 
-use super::stack::{Part, columns};
+use super::stack::{Layer, columns};
 
 /// Events with a colour of their own; the others are summed up.
 const EVENTS_MAX: usize = 7;
@@ -57,19 +57,19 @@ pub(super) fn of_points(points: &Points) -> Option<Chart> {
     names.sort_by(|a, b| b.1.total_cmp(&a.1));
     let rest: Vec<String> =
         names.split_off(names.len().min(EVENTS_MAX)).into_iter().map(|(name, _)| name).collect();
-    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut layers: Vec<Layer<'_>> = Vec::new();
     for (name, _) in names {
         let key = name.clone();
-        parts.push((name, Box::new(move |point| averages(point).get(&key).copied())));
+        layers.push((name, Box::new(move |point| averages(point).get(&key).copied())));
     }
     if !rest.is_empty() {
         let sum = move |point: &Measured| -> Option<f64> {
             let averages = averages(point);
             Some(rest.iter().filter_map(|name| averages.get(name)).sum())
         };
-        parts.push(("all others".into(), Box::new(sum)));
+        layers.push(("all others".into(), Box::new(sum)));
     }
-    columns(points, &parts, figure, blank("waits", "Wait events"))
+    columns(points, &layers, figure, blank("waits", "Wait events"))
 }
 
 /// The events of one run side by side.

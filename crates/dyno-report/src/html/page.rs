@@ -3,13 +3,13 @@
 use dyno_record::Status;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::by_target::targets_grid;
 use crate::chart::Chart;
 use crate::chart::svg::{Look, svg};
 use crate::conclusion;
 use crate::report::Report;
 use crate::reported::Overview;
 use crate::run_rows;
-use crate::targets::targets_grid;
 use crate::text::clean;
 
 use super::{HOLE, SCRIPT, closely, grid, platform, policy, style};

@@ -25,7 +25,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("", head::head(record, style)),
         ("plan", head::plan(record, inner)),
         ("result", head::result(record, inner)),
-        ("targets", crate::targets::targets_table(record, inner)),
+        ("targets", crate::by_target::targets_table(record, inner)),
         ("operations", ops::classes(record, inner)),
         ("service time", ops::distribution(record, inner)),
         ("second by second", series::series(record, inner)),

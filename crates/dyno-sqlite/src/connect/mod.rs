@@ -15,7 +15,7 @@ use super::vfs;
 use busy::Patience;
 use dyno_engine::Cancel;
 use dyno_engine::error::{TargetError, TargetErrorKind};
-pub(super) use params::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Place};
+pub(super) use params::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Storage};
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +61,9 @@ pub(super) fn word(conn: &Connection, name: &str) -> Result<String, Fault> {
 impl Params {
     /// The URI that SQLite opens, past the page cache if `direct`.
     fn uri(&self, direct: bool) -> String {
-        match &self.place {
-            Place::Memory(name) => format!("file:{name}?vfs=memdb"),
-            Place::File(path) => {
+        match &self.storage {
+            Storage::Memory(name) => format!("file:{name}?vfs=memdb"),
+            Storage::File(path) => {
                 let mut uri = String::from("file:");
                 for &byte in path.as_os_str().as_bytes() {
                     if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {

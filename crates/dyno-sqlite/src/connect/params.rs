@@ -22,7 +22,7 @@ pub(crate) const DEFAULT_CHECKPOINT: u32 = 1000;
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Storage {
     /// In this file; the path is absolute.
     File(PathBuf),
     /// In this process's memory, under this name.
@@ -32,7 +32,7 @@ pub(crate) enum Place {
 /// What a URL says, or leaves to its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Params {
-    pub(crate) place: Place,
+    pub(crate) storage: Storage,
     /// `PRAGMA journal_mode`.
     pub(crate) journal: &'static str,
     /// `PRAGMA synchronous`.
@@ -84,7 +84,7 @@ fn pages(value: &str) -> Result<u32, TargetError> {
     pages.ok_or_else(|| wrong_value("checkpoint", value, "a number of WAL pages, 0 for never (`1000`)"))
 }
 
-impl Place {
+impl Storage {
     fn read(path: &str) -> Result<Self, TargetError> {
         static MEMORIES: AtomicU64 = AtomicU64::new(0);
         if path == ":memory:" {
@@ -102,10 +102,10 @@ impl Place {
 }
 
 impl Params {
-    fn defaults(place: Place) -> Self {
-        let memory = matches!(place, Place::Memory(_));
+    fn defaults(storage: Storage) -> Self {
+        let memory = matches!(storage, Storage::Memory(_));
         Self {
-            place,
+            storage,
             journal: if memory { "memory" } else { "wal" },
             sync: "full",
             cache: DEFAULT_CACHE,
@@ -122,7 +122,7 @@ impl Params {
     /// # Errors
     /// A parameter is unknown, impossible, or makes no sense together with another; says what is allowed.
     pub(crate) fn read(url: &TargetUrl) -> Result<Self, TargetError> {
-        let mut params = Self::defaults(Place::read(&url.path)?);
+        let mut params = Self::defaults(Storage::read(&url.path)?);
         let memory = params.in_memory();
         for (name, value) in &url.params {
             match (name.as_str(), memory) {
@@ -153,14 +153,14 @@ impl Params {
 
     /// Whether the data lives in this process's memory.
     pub(crate) fn in_memory(&self) -> bool {
-        matches!(self.place, Place::Memory(_))
+        matches!(self.storage, Storage::Memory(_))
     }
 
     /// The file, if there is one.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
-        match &self.place {
-            Place::File(path) => Some(path),
-            Place::Memory(_) => None,
+        match &self.storage {
+            Storage::File(path) => Some(path),
+            Storage::Memory(_) => None,
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn defaults_are_sqlites_own_but_for_wal() {
         let params = read("sqlite:/data/dyno.db").unwrap();
-        assert_eq!(params.place, Place::File("/data/dyno.db".into()));
+        assert_eq!(params.storage, Storage::File("/data/dyno.db".into()));
         assert_eq!((params.journal, params.sync, params.cache.0), ("wal", "full", 2_048_000));
         assert!(!params.direct && params.mmap.0 == 0 && params.locking == "normal");
         assert_eq!((params.busy, params.checkpoint), (Duration::from_secs(10), 1000));
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn each_memory_is_its_own() {
         let (a, b) = (read("sqlite::memory:").unwrap(), read("sqlite::memory:?cache=1G").unwrap());
-        assert_ne!(a.place, b.place);
+        assert_ne!(a.storage, b.storage);
         assert_eq!((a.journal, b.cache.0), ("memory", 1 << 30));
     }
 

@@ -115,7 +115,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// Which runs and sweeps.
     #[arg(default_value = "last", value_name = "RUN")]
     pub(crate) runs: Vec<String>,

@@ -14,7 +14,7 @@ use crate::exit::{Exit, usage};
 use crate::output::Output;
 use crate::talk::Talk;
 
-pub(super) fn run(common: &Common, args: &cli::Report, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;
     let output = output(args, exporter.as_ref())?;
     let repository = context::repository_to_read(common)?;
@@ -66,7 +66,7 @@ impl Runs for Selected<'_> {
 }
 
 /// The format that was asked for: by name, by the ending of the file, or HTML.
-fn exporter(args: &cli::Report, json: bool) -> anyhow::Result<Box<dyn Exporter>> {
+fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<Box<dyn Exporter>> {
     let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
     let wanted = match (&args.format, json, ending) {
         (Some(format), _, _) => format.clone(),
@@ -86,7 +86,7 @@ fn exporter(args: &cli::Report, json: bool) -> anyhow::Result<Box<dyn Exporter>>
 }
 
 /// The file to write; stdout for formats that pipes read, unless a file is named.
-fn output(args: &cli::Report, exporter: &dyn Exporter) -> anyhow::Result<Option<PathBuf>> {
+fn output(args: &cli::ReportArgs, exporter: &dyn Exporter) -> anyhow::Result<Option<PathBuf>> {
     match args.output.as_deref() {
         Some(path) if path == Path::new("-") => Ok(None),
         Some(path) => Ok(Some(path.to_owned())),

@@ -1,7 +1,7 @@
 //! `dyno awr diff`: two reports side by side.
 
 use dyno_awr::diff::{Became, Change, Difference, EventChange, Switch, diff};
-use dyno_awr::{Reading, Report};
+use dyno_awr::{AwrReport, Reading};
 use dyno_report::number::ABSENT;
 use dyno_report::style::{Paint, Style};
 use dyno_report::table::{Cell, Column, Table};
@@ -117,7 +117,7 @@ fn event_row(event: &EventChange) -> [Cell; 7] {
     ]
 }
 
-fn spelled(a: &Report, b: &Report, difference: &Difference, names: bool) -> Value {
+fn spelled(a: &AwrReport, b: &AwrReport, difference: &Difference, names: bool) -> Value {
     let change = |of: &Change| {
         let value = |side: Option<Reading>| side.map(|reading| reading.value);
         json!({ "name": of.name, "a": value(of.a), "b": value(of.b), "change_pct": of.percent() })

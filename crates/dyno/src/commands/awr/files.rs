@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
-use dyno_awr::{AwrError, Issue, Measurement, Report};
+use dyno_awr::{AwrError, AwrReport, Issue, Measurement};
 
 use crate::exit::{Exit, usage};
 use crate::progress::FilesProgress;
@@ -147,7 +147,7 @@ impl Twins {
 pub(super) fn read<T: Send>(
     files: &[Wanted],
     talk: &Talk,
-    map: impl Fn(Report) -> T + Sync,
+    map: impl Fn(AwrReport) -> T + Sync,
     mut take: impl FnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<Outcome> {
     let progress = FilesProgress::new(talk, files.len());
@@ -197,7 +197,7 @@ pub(super) fn read<T: Send>(
 pub(super) fn collect<T: Send>(
     files: &[Wanted],
     talk: &Talk,
-    map: impl Fn(Report) -> T + Sync,
+    map: impl Fn(AwrReport) -> T + Sync,
 ) -> anyhow::Result<(Vec<T>, Outcome)> {
     let mut all = Vec::new();
     let outcome = read(files, talk, map, |one| {
@@ -207,11 +207,11 @@ pub(super) fn collect<T: Send>(
     Ok((all, outcome))
 }
 
-fn read_one<T>(path: &Path, longest: u64, alone: &Mutex<()>, map: &impl Fn(Report) -> T) -> FileRead<T> {
+fn read_one<T>(path: &Path, longest: u64, alone: &Mutex<()>, map: &impl Fn(AwrReport) -> T) -> FileRead<T> {
     let is_long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > longest);
     let _alone = is_long.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = dyno_awr::read_file(path)?;
-    let one = |report: Report| {
+    let one = |report: AwrReport| {
         let noted = Noted { measurement: report.measurement(), issues: report.issues.clone() };
         (map(report), noted)
     };

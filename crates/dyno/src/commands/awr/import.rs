@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_awr::{Kind, Report, moment};
+use dyno_awr::{AwrReport, Kind, moment};
 use dyno_engine::data::mix;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{PlanSource, TargetUrl};
@@ -58,7 +58,7 @@ pub(crate) struct Marked<'m> {
 }
 
 /// The record of a report; the same report gets the same name each time, so that none is imported twice.
-pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<RunRecord> {
+pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<RunRecord> {
     let target = Some(IMPORTED.0[0].template.to_owned());
     let source = PlanSource { target, ..PlanSource::of(IMPORTED) };
     // A plan needs a database; which one is set right below.
@@ -133,7 +133,7 @@ pub(super) fn record(report: &Report, marked: &Marked<'_>) -> anyhow::Result<Run
 }
 
 /// When the report begins. It tells its host's own time and no zone; records are in UTC, and what was printed is a label.
-fn begin(report: &Report) -> Option<Timestamp> {
+fn begin(report: &AwrReport) -> Option<Timestamp> {
     let of_instance = || report.instances.first().and_then(|instance| instance.words.get("begin_time"));
     let text = report.word("begin_time").or_else(|| of_instance().map(String::as_str));
     let at = text.and_then(moment).and_then(|at| at.to_zoned(TimeZone::UTC).ok());
@@ -142,7 +142,7 @@ fn begin(report: &Report) -> Option<Timestamp> {
 
 /// The record's name: the moment, as all records have it, and 48 bits out of what makes an interval of an instance one of its
 /// kind. A report in text and the same one in HTML get one name.
-fn name(begin: Timestamp, report: &Report) -> String {
+fn name(begin: Timestamp, report: &AwrReport) -> String {
     let number = |name: &str| report.value(name).unwrap_or(0.0) as u64;
     let of_container = report.containers.first().filter(|_| report.kind == Kind::AwrPdb);
     let words =
@@ -159,7 +159,7 @@ fn name(begin: Timestamp, report: &Report) -> String {
 /// Sessions that worked, where the reports are steps of a ramp: the number that the file's name ends with (`awr.txt.32`,
 /// `ramp_32.html`), else those connected when the interval began. A report itself does not tell which of its sessions worked, so
 /// nothing is said of others.
-fn sessions(report: &Report, ramp: bool) -> u32 {
+fn sessions(report: &AwrReport, ramp: bool) -> u32 {
     let stem = |name: &str| name.trim_end_matches(".gz").to_owned();
     let digits_at_end = |text: &str| {
         let start = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -181,7 +181,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// The host of the database, as far as the report tells.
-fn host(report: &Report) -> Host {
+fn host(report: &AwrReport) -> Host {
     let gib = report.value("memory_gb").unwrap_or(0.0);
     Host {
         name: report.word("host").unwrap_or("").to_owned(),
@@ -193,7 +193,7 @@ fn host(report: &Report) -> Host {
     }
 }
 
-fn imported(report: &Report) -> Imported {
+fn imported(report: &AwrReport) -> Imported {
     let mut labels: BTreeMap<String, String> =
         report.words.iter().map(|(name, word)| ((*name).to_owned(), word.text.clone())).collect();
     labels.insert("report_type".into(), report.kind.name().into());
@@ -211,7 +211,7 @@ fn imported(report: &Report) -> Imported {
     }
 }
 
-fn identity(report: &Report) -> Identity {
+fn identity(report: &AwrReport) -> Identity {
     let block_size = report.value("cache_bytes_begin.std_block_size").or_else(|| report.value("block_size"));
     let settings = report.parameters.iter().map(|parameter| (parameter.full_name(), parameter.value.clone()));
     Identity {
@@ -223,7 +223,7 @@ fn identity(report: &Report) -> Identity {
     }
 }
 
-fn metrics(report: &Report) -> BTreeMap<String, Metric> {
+fn metrics(report: &AwrReport) -> BTreeMap<String, Metric> {
     let metric = |&(name, unit, figure, factor): &(&str, Unit, &str, f64)| {
         let metric = match report.value(figure) {
             Some(value) => Metric::Value { value: value * factor, unit },
@@ -235,7 +235,7 @@ fn metrics(report: &Report) -> BTreeMap<String, Metric> {
 }
 
 /// Totals over the interval under Oracle's own names; times and counts of wait events with what they are before the name.
-fn native(report: &Report) -> BTreeMap<String, f64> {
+fn native(report: &AwrReport) -> BTreeMap<String, f64> {
     let activity = report.figures.iter().filter_map(|(name, figure)| {
         let name = name.strip_prefix("instance_activity.")?;
         Some((name.to_owned(), figure.reading.value))

@@ -69,7 +69,7 @@ fn names(talk: &Talk) -> anyhow::Result<Exit> {
 }
 
 /// The values of a report's lines.
-fn values(report: &dyno_awr::Report, columns: &[String]) -> Vec<Vec<Value>> {
+fn values(report: &dyno_awr::AwrReport, columns: &[String]) -> Vec<Vec<Value>> {
     lines(report).map(|line: Line<'_>| columns.iter().map(|column| line.value(column)).collect()).collect()
 }
 
@@ -83,7 +83,7 @@ pub(super) fn store(
     let repository = context::repository(common)?;
     let mut stored = Vec::new();
     let mut known = 0;
-    let of_report = |report: dyno_awr::Report| import::record(&report, marked);
+    let of_report = |report: dyno_awr::AwrReport| import::record(&report, marked);
     let outcome = files::read(files, talk, of_report, |record| {
         let record = record?;
         // The same report may come again, under another file's name or with other marks: the first stays.
@@ -114,7 +114,7 @@ fn compat(files: &[files::Wanted], layout: Compat, talk: &Talk) -> anyhow::Resul
     let head: Vec<Value> = layout.names().into_iter().map(Value::Text).collect();
     let mut out = Output::text();
     out.write_all(write(&head).as_bytes())?;
-    let of_report = |report: dyno_awr::Report| layout.values(&report);
+    let of_report = |report: dyno_awr::AwrReport| layout.values(&report);
     let outcome = files::read(files, talk, of_report, |row| Ok(out.write_all(write(&row).as_bytes())?))?;
     out.flush()?;
     Ok(outcome.exit())
@@ -132,7 +132,7 @@ fn written(
 ) -> anyhow::Result<Exit> {
     let (head, write, mut out) = form;
     out.write_all(head.as_bytes())?;
-    let of_report = |report: dyno_awr::Report| values(&report, columns);
+    let of_report = |report: dyno_awr::AwrReport| values(&report, columns);
     let outcome = files::read(files, talk, of_report, |rows| {
         for row in rows {
             out.write_all(write(&row).as_bytes())?;
@@ -148,7 +148,8 @@ fn json(files: &[files::Wanted], args: &Read, talk: &Talk) -> anyhow::Result<Exi
     let show = Show { sql_text: args.show.sql_text, object_names: args.show.object_names };
     let mut out = Output::json();
     let mut separator = "[\n";
-    let spelled = |report: dyno_awr::Report| serde_json::to_string_pretty(&dyno_awr::to_json(&report, show));
+    let spelled =
+        |report: dyno_awr::AwrReport| serde_json::to_string_pretty(&dyno_awr::to_json(&report, show));
     let outcome = files::read(files, talk, spelled, |text| {
         write!(out, "{separator}{}", text?)?;
         separator = ",\n";
@@ -163,7 +164,7 @@ fn json(files: &[files::Wanted], args: &Read, talk: &Talk) -> anyhow::Result<Exi
 fn table(files: &[files::Wanted], columns: &[String], talk: &Talk) -> anyhow::Result<Exit> {
     let mut table = Table::new(columns.iter().map(|name| head(name)).collect());
     let mut rows = 0;
-    let of_report = |report: dyno_awr::Report| values(&report, columns);
+    let of_report = |report: dyno_awr::AwrReport| values(&report, columns);
     let outcome = files::read(files, talk, of_report, |lines| {
         for line in lines {
             rows += 1;

@@ -1,6 +1,6 @@
 //! The beginning of a report, as a record keeps it: load profile and top timed events.
 
-use dyno_awr::{Event, Report};
+use dyno_awr::{AwrReport, Event};
 use dyno_record::{Reported, ReportedEvent, ReportedLoad};
 
 /// Figures of the load profile in the order of the reports, and what they are called.
@@ -54,7 +54,7 @@ const CLASSES: [&str; 12] = [
 const CLASS_LETTERS: usize = 4;
 
 /// What the record of a report keeps of its beginning.
-pub(super) fn of(report: &Report) -> Reported {
+pub(super) fn of(report: &AwrReport) -> Reported {
     let load = LOAD.iter().filter_map(|(name, label)| {
         Some(ReportedLoad {
             name: (*label).to_owned(),

@@ -35,7 +35,7 @@ pub(super) fn each_packed(
             begins.push(begin);
             lane_ends.push(end);
         }
-        let reader = Builder::new().name("read".into()).spawn_scoped(scope, || deal(read, begins))?;
+        let reader = Builder::new().name("read".into()).spawn_scoped(scope, || distribute(read, begins))?;
         let stored = collect(&lane_ends, &mut store);
         // After an error this ends the others: nobody takes what they hand on.
         drop(lane_ends);
@@ -60,8 +60,8 @@ fn lane<'s>(scope: &'s Scope<'s, '_>) -> io::Result<(SyncSender<Vec<RunRecord>>,
     Ok((begin, end))
 }
 
-/// Deals records to the lanes, a chunk to each in turn.
-fn deal(
+/// Distributes records to the lanes, a chunk to each in turn.
+fn distribute(
     read: impl FnOnce(&mut dyn FnMut(RunRecord) -> anyhow::Result<()>) -> anyhow::Result<()>,
     lanes: Vec<SyncSender<Vec<RunRecord>>>,
 ) -> anyhow::Result<()> {
@@ -78,10 +78,10 @@ fn deal(
         }
         hand_on(std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK)))
     })?;
-    let dealt = hand_on(chunk);
+    let distributed = hand_on(chunk);
     // The lanes end when nobody can send any more.
     drop(lanes);
-    dealt
+    distributed
 }
 
 /// Takes from the lanes, a chunk from each in turn, until there are no more.

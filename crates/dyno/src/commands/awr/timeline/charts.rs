@@ -16,16 +16,16 @@ const SLACK_H: f64 = 0.05;
 
 /// Where a report lies, in hours since the first one.
 #[derive(Clone, Copy)]
-struct Place {
+struct Hours {
     begin: f64,
     end: f64,
 }
 
-fn place(point: &Point, first: DateTime) -> Option<Place> {
+fn hours(point: &Point, first: DateTime) -> Option<Hours> {
     // Unless told otherwise a span of civil time has days, whose hours nobody knows.
     let since = point.begin?.since((Unit::Second, first)).ok()?;
     let begin = since.total(Unit::Second).ok()? / 3_600.0;
-    Some(Place { begin, end: begin + point.minutes.unwrap_or(0.0) / 60.0 })
+    Some(Hours { begin, end: begin + point.minutes.unwrap_or(0.0) / 60.0 })
 }
 
 /// One chart for each measure that any two reports have.
@@ -33,13 +33,13 @@ pub(super) fn charts(timeline: &Timeline) -> Vec<Chart> {
     let Some(first) = timeline.points.iter().filter_map(|(point, _)| point.begin).min() else {
         return Vec::new();
     };
-    let places: Vec<Option<Place>> = timeline.points.iter().map(|(point, _)| place(point, first)).collect();
+    let places: Vec<Option<Hours>> = timeline.points.iter().map(|(point, _)| hours(point, first)).collect();
     let hours = places.iter().flatten().fold(0.0, |most: f64, place| most.max(place.end));
     let x = clock::axis(first, hours);
     (0..MEASURES.len()).filter_map(|measure| chart(timeline, measure, &x, &places)).collect()
 }
 
-fn chart(timeline: &Timeline, measure: usize, x: &Axis, places: &[Option<Place>]) -> Option<Chart> {
+fn chart(timeline: &Timeline, measure: usize, x: &Axis, places: &[Option<Hours>]) -> Option<Chart> {
     let name = MEASURES[measure].name;
     let mut stretches: Vec<Vec<Dot>> = Vec::new();
     let mut marks = Vec::new();
@@ -89,14 +89,14 @@ fn chart(timeline: &Timeline, measure: usize, x: &Axis, places: &[Option<Place>]
 }
 
 /// The middle of a level, from its first report to its last.
-fn level(span: &Span, places: &[Option<Place>]) -> Option<Vec<Dot>> {
+fn level(span: &Span, places: &[Option<Hours>]) -> Option<Vec<Dot>> {
     let (first, last) = ((*places.get(span.first)?)?, (*places.get(span.last)?)?);
     let dot =
         |x: f64| Dot { hover: format!("usual: {}", figure(span.median)), ..Dot::at(x, span.median.max(0.0)) };
     Some(vec![dot(first.begin), dot(last.end)])
 }
 
-fn mark(flag: &Flag, measure: usize, at: &Place, drawn: f64, when: &str) -> Option<Mark> {
+fn mark(flag: &Flag, measure: usize, at: &Hours, drawn: f64, when: &str) -> Option<Mark> {
     match flag {
         Flag::Anomaly(anomaly) if anomaly.figures.iter().any(|figure| figure.measure == measure) => {
             Some(Mark {

@@ -1,4 +1,4 @@
-//! A team whose clock moves on between any two readings.
+//! A thread of several sessions whose clock moves on between any two readings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,7 +29,7 @@ impl Clock for Moving {
 }
 
 /// A session whose operations take no time.
-fn seat(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<Seat> {
+fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
     let (workload, spec) = (Workload::default(), testing::spec(1_000));
     let classes = Arc::new(blocks::classes(&workload, &spec));
     let target = Arc::new(ScriptedTarget::new(Arc::new(|_, _, _| Act::Take(0)), Arc::new(|_| ())).duplex());
@@ -65,17 +65,17 @@ fn seat(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<Seat> {
         shared: Arc::clone(shared),
         looks: Arc::default(),
         clock: Arc::clone(clock) as Arc<dyn Clock>,
-        reports: channel().0,
+        messages: channel().0,
     };
-    Box::new(Seat::new(worker, session))
+    Box::new(SessionState::new(worker, session))
 }
 
-/// A team of one session; `paced` as with a rate.
-fn team(clock: &Arc<Moving>, paced: bool) -> Team {
+/// A multiplexer of one session; `paced` as with a rate.
+fn multiplexer(clock: &Arc<Moving>, paced: bool) -> Multiplexer {
     let shared = Arc::new(Shared::new(1, &[true]));
     let bell = Arc::new(Bell::new().unwrap());
-    Team {
-        seats: vec![Some(seat(clock, &shared))],
+    Multiplexer {
+        states: vec![Some(state(clock, &shared))],
         left: 1,
         turn: 0,
         due: BinaryHeap::new(),
@@ -93,9 +93,9 @@ fn team(clock: &Arc<Moving>, paced: bool) -> Team {
 }
 
 /// Whether the session asks for Dyno's own sake, which has to be what is counted.
-fn asks(team: &Team, others: usize) -> bool {
-    let asks = team.seats[0].as_ref().unwrap().at_edge();
-    assert_eq!(team.crossing, others + usize::from(asks));
+fn asks(multiplexer: &Multiplexer, others: usize) -> bool {
+    let asks = multiplexer.states[0].as_ref().unwrap().at_edge();
+    assert_eq!(multiplexer.crossing, others + usize::from(asks));
     asks
 }
 
@@ -104,22 +104,22 @@ fn an_edge_that_began_to_be_owed_between_two_looks_at_the_clock_is_counted() {
     for (paced, others) in [(false, 0), (true, 0), (true, CROSSING.0)] {
         let asked = [0, 1, 2, 3, 4, 5, 6, 7].map(|early_ns| {
             let clock = Arc::new(Moving::default());
-            let mut team = team(&clock, paced);
-            team.shared.enter(Phase::Opening);
-            team.go_on(0);
-            assert!(asks(&team, 0), "it crosses the window's begin");
-            team.heard(0);
-            assert!(!asks(&team, 0), "and does an operation behind it");
+            let mut multiplexer = multiplexer(&clock, paced);
+            multiplexer.shared.enter(Phase::Opening);
+            multiplexer.go_on(0);
+            assert!(asks(&multiplexer, 0), "it crosses the window's begin");
+            multiplexer.heard(0);
+            assert!(!asks(&multiplexer, 0), "and does an operation behind it");
             // As if other sessions crossed meanwhile.
-            team.crossing += others;
+            multiplexer.crossing += others;
             let shown_ns =
-                team.seats[0].as_ref().unwrap().worker.recorder.marks[0].low.as_ref().unwrap().at_ns;
+                multiplexer.states[0].as_ref().unwrap().worker.recorder.marks[0].low.as_ref().unwrap().at_ns;
             // In which of the looks at the clock that follow it is time to show again depends on when the first one is.
             clock.0.store(shown_ns + REFRESH_NS - early_ns, Ordering::Release);
-            team.heard(0);
-            let asked = asks(&team, others);
-            team.heard(0);
-            asks(&team, others);
+            multiplexer.heard(0);
+            let asked = asks(&multiplexer, others);
+            multiplexer.heard(0);
+            asks(&multiplexer, others);
             asked
         });
         let times = asked.iter().filter(|&&asked| asked).count();

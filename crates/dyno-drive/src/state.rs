@@ -17,7 +17,7 @@ use crate::worker::{NO_OPERATION, Worker};
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A session, the worker that measures it, and where both are.
-pub(crate) struct Seat {
+pub(crate) struct SessionState {
     pub(crate) worker: Worker,
     pub(crate) session: Box<dyn Session>,
     /// The phase whose edges lie behind it.
@@ -66,7 +66,7 @@ fn duplex(session: &mut dyn Session) -> &mut dyn Duplex {
     session.duplex().expect("the target says that its sessions come in two halves")
 }
 
-impl Seat {
+impl SessionState {
     pub(crate) fn new(worker: Worker, session: Box<dyn Session>) -> Self {
         let processor = session.server_processor();
         Self { worker, session, phase: Phase::Warmup, doing: Doing::Nothing, opens_ns: 0, processor }

@@ -7,7 +7,7 @@ use dyno_engine::data::TableKind;
 
 /// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct Source {
     /// The view, or `server`, or `dyno.rows`.
     pub(super) name: &'static str,
     /// The query; columns source, key and value, all text.
@@ -29,71 +29,72 @@ const BACKENDS: &str = "SELECT 'dyno.backends', concat_ws('.', e.key, a.pid, ext
 const NO_COUNTERS: &str =
     "ARRAY['datid', 'datname', 'numbackends', 'op_bytes', 'backend_type', 'object', 'context']";
 
-/// The parts of a server with version number `version_num`; the last two only where `spec`'s tables are there.
-pub(super) fn parts(version_num: u32, spec: &DataSpec) -> Vec<Part> {
-    let mut parts = vec![
-        Part { name: "server", sql: SERVER.to_owned() },
-        Part { name: "settings", sql: SETTINGS.to_owned() },
+/// The sources of a server with version number `version_num`; the last two only where `spec`'s tables are there.
+pub(super) fn sources(version_num: u32, spec: &DataSpec) -> Vec<Source> {
+    let mut sources = vec![
+        Source { name: "server", sql: SERVER.to_owned() },
+        Source { name: "settings", sql: SETTINGS.to_owned() },
         shape(version_num, spec),
         view("pg_stat_database", "WHERE v.datname = current_database()"),
         view("pg_stat_bgwriter", ""),
     ];
     if version_num >= 140_000 {
-        parts.push(view("pg_stat_wal", ""));
+        sources.push(view("pg_stat_wal", ""));
     }
     if version_num >= 160_000 {
-        parts.push(io());
+        sources.push(io());
     }
     if version_num >= 170_000 {
-        parts.push(view("pg_stat_checkpointer", ""));
+        sources.push(view("pg_stat_checkpointer", ""));
     }
     if version_num >= 180_000 {
-        parts.push(Part { name: "dyno.backends", sql: BACKENDS.to_owned() });
+        sources.push(Source { name: "dyno.backends", sql: BACKENDS.to_owned() });
     }
-    parts.push(company(spec));
-    parts.extend([of_kind(spec, TableKind::Rows, "dyno.rows"), of_kind(spec, TableKind::Scan, "dyno.scan")]);
-    parts
+    sources.push(company(spec));
+    sources
+        .extend([of_kind(spec, TableKind::Rows, "dyno.rows"), of_kind(spec, TableKind::Scan, "dyno.scan")]);
+    sources
 }
 
 /// What the tables are made of, and what hangs on them.
-fn shape(version_num: u32, spec: &DataSpec) -> Part {
+fn shape(version_num: u32, spec: &DataSpec) -> Source {
     let tables = oids(tables(spec).iter().map(Table::plain_name));
     let mut sql = include_str!("../sql/counters_shape.sql").replace("{tables}", &tables);
     if version_num >= 150_000 {
         let schemas = include_str!("../sql/counters_shape_schemas.sql");
         sql = format!("{sql}UNION ALL\n{}", schemas.replace("{schema}", &literal(SCHEMA)));
     }
-    Part { name: "shape", sql }
+    Source { name: "shape", sql }
 }
 
-/// All parts as one statement.
-pub(super) fn statement<'a>(parts: impl Iterator<Item = &'a Part>) -> String {
-    parts.map(|part| format!("({})", part.sql)).collect::<Vec<_>>().join("\nUNION ALL\n")
+/// All sources as one statement.
+pub(super) fn statement<'a>(sources: impl Iterator<Item = &'a Source>) -> String {
+    sources.map(|source| format!("({})", source.sql)).collect::<Vec<_>>().join("\nUNION ALL\n")
 }
 
-fn view(name: &'static str, filter: &str) -> Part {
+fn view(name: &'static str, filter: &str) -> Source {
     let sql = format!(
         "SELECT '{name}', e.key, e.value FROM {name} v, jsonb_each_text(to_jsonb(v) - {NO_COUNTERS}) e {filter}"
     );
-    Part { name, sql }
+    Source { name, sql }
 }
 
 /// One source per kind of backend, object and context. Cells that cannot be are NULL and left out; a NULL reset is kept.
-fn io() -> Part {
+fn io() -> Source {
     let sql = format!(
         "SELECT 'pg_stat_io.' || replace(concat_ws('.', v.backend_type, v.object, v.context), ' ', '_'), e.key, e.value
          FROM pg_stat_io v, jsonb_each_text(to_jsonb(v) - {NO_COUNTERS}) e
          WHERE e.value IS NOT NULL OR e.key = 'stats_reset'"
     );
-    Part { name: "pg_stat_io", sql }
+    Source { name: "pg_stat_io", sql }
 }
 
 /// The run's own work and that of others.
-fn company(spec: &DataSpec) -> Part {
+fn company(spec: &DataSpec) -> Source {
     let names: Vec<String> = tables(spec).iter().map(|table| literal(&table.plain_name())).collect();
     let template = include_str!("../sql/counters_company.sql");
     let sql = template.replace("{schema}", &literal(SCHEMA)).replace("{tables}", &names.join(", "));
-    Part { name: "dyno.company", sql }
+    Source { name: "dyno.company", sql }
 }
 
 /// Those of Dyno's relations that are called `names`. By name from the catalogue, since resolving a name needs a privilege on
@@ -109,7 +110,7 @@ fn oids(names: impl Iterator<Item = String>) -> String {
 }
 
 /// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
-fn of_kind(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
+fn of_kind(spec: &DataSpec, kind: TableKind, name: &'static str) -> Source {
     let of_kind: Vec<Table> = tables(spec).into_iter().filter(|table| table.kind == kind).collect();
     let tables = oids(of_kind.iter().map(Table::plain_name));
     let indexes = oids(of_kind.iter().filter_map(Table::index_name));
@@ -118,7 +119,7 @@ fn of_kind(spec: &DataSpec, kind: TableKind, name: &'static str) -> Part {
         .replace("{source}", &literal(name))
         .replace("{tables}", &tables)
         .replace("{indexes}", &indexes);
-    Part { name, sql }
+    Source { name, sql }
 }
 
 #[cfg(test)]
@@ -135,7 +136,7 @@ mod tests {
             seed: 1,
             secondary: false,
         };
-        parts(version_num, &spec).iter().map(|part| part.name).collect()
+        sources(version_num, &spec).iter().map(|source| source.name).collect()
     }
 
     #[test]

@@ -24,17 +24,17 @@ impl Target {
     ///
     /// Each session goes to the target that has the fewest for its weight, the first of those alike: round robin where all
     /// weights are, and as near to the weights as can be at any number of sessions.
-    pub fn deal(&self, sessions: u32) -> Vec<usize> {
+    pub fn assign(&self, sessions: u32) -> Vec<usize> {
         let targets = self.all().len();
         let weight = |at: usize| u64::from(self.weights.get(at).copied().unwrap_or(1).max(1));
-        let mut dealt = vec![0u64; targets];
+        let mut assigned = vec![0u64; targets];
         let next = |_| {
             // (a + 1) / weight of a < (b + 1) / weight of b, without fractions.
             let fewest = |&a: &usize, &b: &usize| {
-                ((dealt[a] + 1) * weight(b)).cmp(&((dealt[b] + 1) * weight(a))).then(a.cmp(&b))
+                ((assigned[a] + 1) * weight(b)).cmp(&((assigned[b] + 1) * weight(a))).then(a.cmp(&b))
             };
             let at = (0..targets).min_by(fewest).unwrap_or(0);
-            dealt[at] += 1;
+            assigned[at] += 1;
             at
         };
         (0..sessions).map(next).collect()
@@ -44,7 +44,7 @@ impl Target {
 impl Plan {
     /// Sessions of the target at place `at`.
     pub fn sessions_of(&self, at: usize) -> u32 {
-        self.target.deal(self.sessions()).into_iter().filter(|target| *target == at).count() as u32
+        self.target.assign(self.sessions()).into_iter().filter(|target| *target == at).count() as u32
     }
 
     /// The plan as far as it is about the target at place `at` alone.
@@ -70,12 +70,12 @@ mod tests {
     use crate::engine::fixture::nothing;
     use crate::read::{PlanSource, read};
 
-    fn deal(weights: &[u32], sessions: u32) -> Vec<usize> {
+    fn assign(weights: &[u32], sessions: u32) -> Vec<usize> {
         let urls: Vec<_> = (0..weights.len()).map(|i| format!("sqlite:{i}.db")).collect();
         let sets = vec![format!("target.urls={}", urls.join(",")), "run.sessions_per_schema=100".into()];
         let mut plan = read(&PlanSource { sets, ..nothing() }).unwrap();
         plan.target.weights = weights.to_vec();
-        plan.target.deal(sessions)
+        plan.target.assign(sessions)
     }
 
     #[test]
@@ -88,28 +88,28 @@ mod tests {
         let of = |count: u32| plan(count).unwrap().target;
         assert_eq!((of(1).all().len(), of(1).is_several()), (1, false));
         assert_eq!((of(2).all().len(), of(2).is_several()), (2, true));
-        assert_eq!((of(2).deal(4), of(1).deal(4)), (vec![0, 1, 0, 1], vec![0; 4]));
+        assert_eq!((of(2).assign(4), of(1).assign(4)), (vec![0, 1, 0, 1], vec![0; 4]));
         assert_eq!(plan(2).unwrap().of_target(1).target.all(), ["sqlite:b.db".parse().unwrap()]);
         assert!(plan(4).unwrap_err().to_string().contains("4 targets of a list of 3"));
     }
 
     #[test]
     fn sessions_go_round_or_by_weight() {
-        assert_eq!(deal(&[1, 1, 1], 7), [0, 1, 2, 0, 1, 2, 0]);
-        assert_eq!(deal(&[2, 1], 6), [0, 0, 1, 0, 0, 1]);
-        assert_eq!(deal(&[1, 3], 5), [1, 1, 0, 1, 1]);
+        assert_eq!(assign(&[1, 1, 1], 7), [0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(assign(&[2, 1], 6), [0, 0, 1, 0, 0, 1]);
+        assert_eq!(assign(&[1, 3], 5), [1, 1, 0, 1, 1]);
     }
 
     proptest! {
         #[test]
         fn any_number_of_sessions_is_near_the_weights(weights in prop::collection::vec(1u32..50, 2..6), sessions in 0u32..300) {
-            let dealt = deal(&weights, sessions);
+            let assigned = assign(&weights, sessions);
             let all: u32 = weights.iter().sum();
             for (at, weight) in weights.iter().enumerate() {
-                let own = dealt.iter().filter(|target| **target == at).count() as f64;
+                let own = assigned.iter().filter(|target| **target == at).count() as f64;
                 let due = f64::from(sessions) * f64::from(*weight) / f64::from(all);
                 // The method of D'Hondt never leaves a target more than its place in the row below its share.
-                prop_assert!(own >= due.floor() - 1.0 && own <= due + weights.len() as f64, "{weights:?} {dealt:?}");
+                prop_assert!(own >= due.floor() - 1.0 && own <= due + weights.len() as f64, "{weights:?} {assigned:?}");
             }
         }
     }

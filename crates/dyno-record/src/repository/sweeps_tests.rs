@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::part::{PartOf, Setting, SweepKind};
+use crate::membership::{PartOf, Setting, SweepKind};
 use crate::record::RunRecord;
 use crate::{StartedSweep, sample};
 

@@ -8,12 +8,12 @@ pub trait Reporter: Send {
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
-    fn finish(self: Box<Self>) -> Result<Report, TargetError>;
+    fn finish(self: Box<Self>) -> Result<OwnReport, TargetError>;
 }
 
-/// A report.
+/// A report of the database on itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct OwnReport {
     /// What it is, in words: `AWR snapshots 17 to 18`.
     pub name: String,
     /// What its file's name ends with: `awr.html`; empty where there is only the name.

@@ -4,14 +4,14 @@ use crate::error::Origin;
 
 /// A file's text with the beginnings of its lines.
 #[derive(Debug)]
-pub(crate) struct Places<'a> {
+pub(crate) struct Lines<'a> {
     name: &'a str,
     text: &'a str,
     line_starts: Vec<usize>,
 }
 
-impl<'a> Places<'a> {
-    /// The places of `text` in the file `name`.
+impl<'a> Lines<'a> {
+    /// The lines of `text` in the file `name`.
     pub(crate) fn new(name: &'a str, text: &'a str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         Self { name, text, line_starts: std::iter::once(0).chain(ends).collect() }

@@ -11,7 +11,7 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::sql;
 use dyno_engine::error::TargetError;
-use dyno_engine::report::{Report, Reporter};
+use dyno_engine::own_report::{OwnReport, Reporter};
 
 /// Who keeps the snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,11 +84,11 @@ struct OraReporter {
 }
 
 impl Reporter for OraReporter {
-    fn finish(self: Box<Self>) -> Result<Report, TargetError> {
+    fn finish(self: Box<Self>) -> Result<OwnReport, TargetError> {
         let last = snapshot(&self.connection, self.keeper)?;
         let report = match self.keeper {
             Keeper::Awr => self.awr(last)?,
-            Keeper::Statspack => Report {
+            Keeper::Statspack => OwnReport {
                 name: format!("STATSPACK snapshots {} to {last}", self.first),
                 file_ending: "",
                 // STATSPACK's report is a script of SQL*Plus.
@@ -102,10 +102,10 @@ impl Reporter for OraReporter {
 }
 
 impl OraReporter {
-    fn awr(&self, last: i64) -> Result<Report, TargetError> {
+    fn awr(&self, last: i64) -> Result<OwnReport, TargetError> {
         let name = format!("AWR snapshots {} to {last}", self.first);
         let none =
-            |why: &str| Report { name: format!("{name} ({why})"), file_ending: "", text: String::new() };
+            |why: &str| OwnReport { name: format!("{name} ({why})"), file_ending: "", text: String::new() };
         let Some(place) = self.connection.rows_if_allowed(&sql::AWR_WHERE.text(), &[])? else {
             return Ok(none("no report: V$DATABASE or V$INSTANCE cannot be read"));
         };
@@ -121,7 +121,7 @@ impl OraReporter {
             return Ok(none("no report: this user may not read it"));
         };
         let lines: Vec<&str> = lines.iter().map(|row| row.get(0).unwrap_or_default()).collect();
-        Ok(Report { name, file_ending: "awr.html", text: lines.join("\n") })
+        Ok(OwnReport { name, file_ending: "awr.html", text: lines.join("\n") })
     }
 }
 

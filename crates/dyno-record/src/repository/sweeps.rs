@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::list::process_mark;
 use super::process::{ProcessMark, start_ticks_of};
 use super::{Filter, Liveness, Repository, RepositoryError, RunSummary};
-use crate::part::{PartOf, SweepId, SweepKind};
+use crate::membership::{PartOf, SweepId, SweepKind};
 
 /// A sweep, search, soak or A/B comparison that begins.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,10 +1,10 @@
 //! Several sessions on one thread.
 //!
-//! With more sessions than processors, most of what a client costs is putting threads to sleep and waking them. A team
+//! With more sessions than processors, most of what a client costs is putting threads to sleep and waking them. The thread
 //! sends for one session after the other and sleeps once for all of them. Whatever can take long happens on other threads,
-//! so no session of a team waits for another one's trouble: connecting, connecting anew, and ending.
+//! so no session waits for the trouble of another one on its thread: connecting, connecting anew, and ending.
 //!
-//! An answer that arrives while the team deals with others waits until its turn comes, as a thread would for a processor.
+//! An answer that arrives while the thread is busy with others waits until its turn comes, as a thread would for a processor.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,34 +15,34 @@ use std::time::Duration;
 
 use dyno_engine::{Clock, ErrorClass, OpError};
 
-use crate::deal::{Hand, Place};
+use crate::affinity::{States, ThreadAffinity};
 use crate::panics::caught;
 use crate::poll::{Bell, Poll};
-use crate::seat::{Next, Seat};
 use crate::shared::{Phase, Shared, Sleeper};
-use crate::threads::STACK_BYTES;
+use crate::state::{Next, SessionState};
+use crate::thread::STACK_BYTES;
 use crate::worker::{Ended, Worker};
 
-/// Threads of one team that connect its sessions, and that end them.
+/// Further threads that connect the sessions of one thread, and that end them.
 const HELPERS: usize = 8;
-/// Time before the gate opens from which on a team is awake: while a processor is idle, server processes go there.
+/// Time before the gate opens from which on a thread is awake: while a processor is idle, server processes go there.
 const AWAKE_NS: u64 = 500_000;
-/// Sessions have been dealt this long before the gate opens, or go on where they are: dealing never delays the start.
-const DEALT_NS: u64 = 15_000_000;
-/// With a rate, sessions of a team that cross an edge of the window at the same time: all at once would make arrivals wait
-/// for Dyno's own questions. Whichever is more: this many, or one of so many of the team's sessions.
+/// Sessions have been assigned to threads this long before the gate opens, or go on where they are: that never delays the start.
+const ASSIGNED_NS: u64 = 15_000_000;
+/// With a rate, sessions of a thread that cross an edge of the window at the same time: all at once would make arrivals wait
+/// for Dyno's own questions. Whichever is more: this many, or one of so many of the thread's sessions.
 const CROSSING: (usize, usize) = (4, 16);
 
 /// A session that comes back with a new connection, or without.
-type Returned = (usize, Box<Seat>, Result<(), Ended>);
+type Returned = (usize, Box<SessionState>, Result<(), Ended>);
 
 /// The sessions of one thread.
-pub(crate) struct Team {
+pub(crate) struct Multiplexer {
     shared: Arc<Shared>,
     clock: Arc<dyn Clock>,
     bell: Arc<Bell>,
     poll: Poll,
-    seats: Vec<Option<Box<Seat>>>,
+    states: Vec<Option<Box<SessionState>>>,
     /// Sessions that have not left.
     left: usize,
     /// The session that has the thread.
@@ -55,7 +55,7 @@ pub(crate) struct Team {
     to_cross: VecDeque<usize>,
     crossing: usize,
     returns: (Sender<Returned>, Receiver<Returned>),
-    leavers: Sender<Seat>,
+    leavers: Sender<SessionState>,
 }
 
 /// Makes the thread's body for `workers`.
@@ -64,36 +64,36 @@ pub(crate) struct Team {
 /// The system gives no more descriptors.
 pub(crate) fn prepare(
     workers: Vec<Worker>,
-    place: Place,
+    affinity: ThreadAffinity,
     shared: &Arc<Shared>,
 ) -> io::Result<impl FnOnce() + Send + use<>> {
     let bell = Arc::new(Bell::new()?);
     let poll = Poll::new(&bell)?;
     shared.enlist(Sleeper::Bell(Arc::clone(&bell)));
-    Ok(move || run(workers, &place, bell, poll))
+    Ok(move || run(workers, &affinity, bell, poll))
 }
 
-fn run(workers: Vec<Worker>, place: &Place, bell: Arc<Bell>, poll: Poll) {
+fn run(workers: Vec<Worker>, affinity: &ThreadAffinity, bell: Arc<Bell>, poll: Poll) {
     let Some(first) = workers.first() else { return };
     let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
     let paced = first.pace.is_open();
     first.wake_sharply();
-    let seats = connect(workers);
+    let states = connect(workers);
     let (leavers, leaving) = channel();
     // Before this thread is kept on one processor, which those that it starts would be, too.
-    end_in_background(seats.len(), leaving);
+    end_in_background(states.len(), leaving);
     let gate = shared.wait_gate();
     // Threads stay where they are until the run has ended: what they talk to stays beside them only if they do.
-    let (seats, _stay) = match gate {
-        Some(opens_ns) => place.take(seats, &|| clock.now_ns() + DEALT_NS >= opens_ns),
-        None => (seats, None),
+    let (states, _pinned) = match gate {
+        Some(opens_ns) => affinity.settle(states, &|| clock.now_ns() + ASSIGNED_NS >= opens_ns),
+        None => (states, None),
     };
-    let seats: Vec<_> = seats.into_iter().map(Some).collect();
-    let mut team = Team {
-        left: seats.len(),
+    let states: Vec<_> = states.into_iter().map(Some).collect();
+    let mut multiplexer = Multiplexer {
+        left: states.len(),
         turn: 0,
-        due: BinaryHeap::with_capacity(2 * seats.len()),
-        to_cross: VecDeque::with_capacity(seats.len()),
+        due: BinaryHeap::with_capacity(2 * states.len()),
+        to_cross: VecDeque::with_capacity(states.len()),
         crossing: 0,
         phase: Phase::Warmup,
         returns: channel(),
@@ -101,40 +101,40 @@ fn run(workers: Vec<Worker>, place: &Place, bell: Arc<Bell>, poll: Poll) {
         clock,
         bell,
         poll,
-        seats,
+        states,
         paced,
         leavers,
     };
     let ended = match gate {
-        Some(opens_ns) => caught(|| team.lead(opens_ns)),
+        Some(opens_ns) => caught(|| multiplexer.lead(opens_ns)),
         None => Ok(Ok(())),
     };
     match ended {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
-            team.shared.fail(format!("the sessions' sockets cannot be waited for: {error}"));
+            multiplexer.shared.fail(format!("the sessions' sockets cannot be waited for: {error}"));
         }
-        Err(reason) => team.panicked(&reason),
+        Err(reason) => multiplexer.panicked(&reason),
     }
-    for index in 0..team.seats.len() {
-        team.leave(index, Ok(()));
+    for index in 0..multiplexer.states.len() {
+        multiplexer.leave(index, Ok(()));
     }
 }
 
 /// Opens all sessions, several at a time; those that cannot be opened have said so and are missing.
-fn connect(workers: Vec<Worker>) -> Hand {
+fn connect(workers: Vec<Worker>) -> States {
     let helpers = HELPERS.min(workers.len());
     let waiting = Mutex::new(workers.into_iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let open = || {
-        let mut seats = Vec::new();
+        let mut states = Vec::new();
         while let Some(mut worker) = next() {
             match worker.connect() {
-                Some(session) => seats.push(Box::new(Seat::new(worker, session))),
+                Some(session) => states.push(Box::new(SessionState::new(worker, session))),
                 None => worker.report(),
             }
         }
-        seats
+        states
     };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..helpers)
@@ -142,24 +142,24 @@ fn connect(workers: Vec<Worker>) -> Hand {
                 std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, open).ok()
             })
             .collect();
-        let mut seats = open();
+        let mut states = open();
         for other in others {
             // A panic has been printed; the sessions it took with it never report, and the run says so.
-            seats.extend(other.join().unwrap_or_default());
+            states.extend(other.join().unwrap_or_default());
         }
-        seats.sort_by_key(|seat| seat.worker.setup.number);
-        seats
+        states.sort_by_key(|state| state.worker.setup.number);
+        states
     })
 }
 
 /// Ends sessions that leave, several at a time: the server takes its time to book what each has done.
-fn end_in_background(seats: usize, leaving: Receiver<Seat>) {
+fn end_in_background(states: usize, leaving: Receiver<SessionState>) {
     let leaving = Arc::new(Mutex::new(leaving));
-    for _ in 0..HELPERS.min(seats) {
+    for _ in 0..HELPERS.min(states) {
         let leaving = Arc::clone(&leaving);
         let finish = move || loop {
             let next = leaving.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(Seat { worker, session, .. }) = next else { return };
+            let Ok(SessionState { worker, session, .. }) = next else { return };
             worker.finish(session);
         };
         if std::thread::Builder::new().stack_size(STACK_BYTES).spawn(finish).is_err() {
@@ -168,12 +168,12 @@ fn end_in_background(seats: usize, leaving: Receiver<Seat>) {
     }
 }
 
-impl Team {
+impl Multiplexer {
     /// From the gate until every session has left.
     fn lead(&mut self, opens_ns: u64) -> io::Result<()> {
-        for (index, seat) in self.seats.iter_mut().enumerate() {
-            let Some(seat) = seat else { continue };
-            self.poll.add(seat.socket(), index)?;
+        for (index, state) in self.states.iter_mut().enumerate() {
+            let Some(state) = state else { continue };
+            self.poll.add(state.socket(), index)?;
         }
         while self.clock.now_ns() + AWAKE_NS < opens_ns {
             self.clock.park_until(opens_ns - AWAKE_NS);
@@ -181,19 +181,19 @@ impl Team {
         while self.clock.now_ns() < opens_ns {
             std::hint::spin_loop();
         }
-        for index in 0..self.seats.len() {
-            let Some(seat) = &mut self.seats[index] else { continue };
+        for index in 0..self.states.len() {
+            let Some(state) = &mut self.states[index] else { continue };
             self.turn = index;
-            seat.opens(opens_ns);
-            if !seat.is_ready() {
+            state.opens(opens_ns);
+            if !state.is_ready() {
                 continue;
             }
-            seat.start();
-            let next = seat.go_on(self.phase);
-            self.crossing += usize::from(seat.at_edge());
+            state.start();
+            let next = state.go_on(self.phase);
+            self.crossing += usize::from(state.at_edge());
             self.follow(index, next);
         }
-        let mut ready = Vec::with_capacity(self.seats.len());
+        let mut ready = Vec::with_capacity(self.states.len());
         while self.left > 0 {
             self.look_at_phase();
             let patience = self
@@ -226,24 +226,24 @@ impl Team {
     fn go_on(&mut self, index: usize) {
         let phase = self.shared.phase();
         let crowded = self.is_crowded(phase);
-        let Some(seat) = &mut self.seats[index] else { return };
+        let Some(state) = &mut self.states[index] else { return };
         self.turn = index;
-        let next = if crowded && seat.owes_edge(phase) {
-            seat.notice(phase);
+        let next = if crowded && state.owes_edge(phase) {
+            state.notice(phase);
             self.to_cross.push_back(index);
-            seat.next_op()
+            state.next_op()
         } else {
-            seat.go_on(phase)
+            state.go_on(phase)
         };
         // Asked of what it does, and not of what it owed: time has passed since, and it may owe more now.
-        self.crossing += usize::from(seat.at_edge());
+        self.crossing += usize::from(state.at_edge());
         self.follow(index, next);
     }
 
     /// Whether as many sessions cross an edge as may do so at once.
     #[inline]
     fn is_crowded(&self, phase: Phase) -> bool {
-        let most = CROSSING.0.max(self.seats.len() / CROSSING.1);
+        let most = CROSSING.0.max(self.states.len() / CROSSING.1);
         self.paced && self.crossing >= most && phase != Phase::Stop
     }
 
@@ -253,7 +253,7 @@ impl Team {
         if phase != self.phase {
             self.phase = phase;
             self.to_cross.clear();
-            self.to_cross.extend(0..self.seats.len());
+            self.to_cross.extend(0..self.states.len());
         }
         for _ in 0..self.to_cross.len() {
             if self.is_crowded(phase) {
@@ -261,7 +261,7 @@ impl Team {
             }
             let Some(index) = self.to_cross.pop_front() else { return };
             // Those that have something under way look for themselves when it has ended.
-            if self.seats[index].as_ref().is_some_and(|seat| seat.is_idle()) {
+            if self.states[index].as_ref().is_some_and(|state| state.is_idle()) {
                 self.go_on(index);
             }
         }
@@ -269,19 +269,19 @@ impl Team {
 
     #[inline]
     fn heard(&mut self, index: usize) {
-        let Some(seat) = &mut self.seats[index] else { return };
+        let Some(state) = &mut self.states[index] else { return };
         self.turn = index;
-        let (idle, edge) = (seat.is_idle(), seat.at_edge());
-        match seat.heard() {
+        let (idle, edge) = (state.is_idle(), state.at_edge());
+        match state.heard() {
             Ok(true) => {
                 self.crossing -= usize::from(edge);
                 self.go_on(index);
             }
             Ok(false) => {}
             Err(error) if idle => {
-                let socket = seat.socket();
+                let socket = state.socket();
                 self.poll.remove(socket);
-                seat.note_lost(error);
+                state.note_lost(error);
             }
             Err(error) => self.failed(index, error),
         }
@@ -290,18 +290,18 @@ impl Team {
     /// A request has failed.
     #[cold]
     fn failed(&mut self, index: usize, error: Box<OpError>) {
-        let Some(seat) = &mut self.seats[index] else { return };
-        self.crossing -= usize::from(seat.at_edge());
+        let Some(state) = &mut self.states[index] else { return };
+        self.crossing -= usize::from(state.at_edge());
         let now_ns = self.clock.now_ns();
-        let class = seat.class();
-        seat.worker.recorder.failed(class, &error, now_ns);
-        seat.take_back(&error);
-        if let Err(ended) = seat.worker.hope(&error, now_ns) {
+        let class = state.class();
+        state.worker.recorder.failed(class, &error, now_ns);
+        state.take_back(&error);
+        if let Err(ended) = state.worker.hope(&error, now_ns) {
             return self.leave(index, Err(ended));
         }
         match error.class {
             ErrorClass::Retryable => {
-                seat.recovered();
+                state.recovered();
                 self.go_on(index);
             }
             ErrorClass::Fatal => self.leave(index, Err(Ended::Failed(error.to_string()))),
@@ -311,17 +311,17 @@ impl Team {
 
     /// Lets a session find a new connection on a thread of its own.
     fn send_away(&mut self, index: usize, lost: Box<OpError>) {
-        let Some(mut seat) = self.seats[index].take() else { return };
-        self.poll.remove(seat.socket());
+        let Some(mut state) = self.states[index].take() else { return };
+        self.poll.remove(state.socket());
         let (home, bell) = (self.returns.0.clone(), Arc::clone(&self.bell));
         let search = move || {
-            let shared = Arc::clone(&seat.worker.shared);
+            let shared = Arc::clone(&state.worker.shared);
             shared.enlist(Sleeper::Thread(std::thread::current()));
-            let found = caught(|| seat.worker.reconnect(seat.session.as_mut(), &lost));
+            let found = caught(|| state.worker.reconnect(state.session.as_mut(), &lost));
             let found = found.unwrap_or_else(|reason| Err(Ended::Failed(reason)));
             shared.discharge();
-            // The team is there until every session has come back.
-            let _ = home.send((index, seat, found));
+            // The thread is there until every session has come back.
+            let _ = home.send((index, state, found));
             bell.ring();
         };
         let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(search);
@@ -333,16 +333,16 @@ impl Team {
 
     /// Takes sessions back that were away.
     fn welcome(&mut self) -> io::Result<()> {
-        while let Ok((index, mut seat, found)) = self.returns.1.try_recv() {
+        while let Ok((index, mut state, found)) = self.returns.1.try_recv() {
             match found {
                 Ok(()) => {
-                    self.poll.add(seat.socket(), index)?;
-                    seat.recovered();
-                    self.seats[index] = Some(seat);
+                    self.poll.add(state.socket(), index)?;
+                    state.recovered();
+                    self.states[index] = Some(state);
                     self.go_on(index);
                 }
                 Err(ended) => {
-                    self.seats[index] = Some(seat);
+                    self.states[index] = Some(state);
                     self.leave(index, Err(ended));
                 }
             }
@@ -358,7 +358,7 @@ impl Team {
             }
             self.due.pop();
             // One that is busy starts it when that has ended; one that has started it already goes back to sleep.
-            if self.seats[index].as_ref().is_some_and(|seat| seat.is_idle()) {
+            if self.states[index].as_ref().is_some_and(|state| state.is_idle()) {
                 self.go_on(index);
             }
         }
@@ -367,22 +367,22 @@ impl Team {
     /// The session that had the thread has panicked: the run is over for all of them.
     #[cold]
     fn panicked(&mut self, reason: &str) {
-        let Some(mut seat) = self.seats[self.turn].take() else {
+        let Some(mut state) = self.states[self.turn].take() else {
             return self.shared.fail(reason.to_owned());
         };
-        let doing = seat.class();
-        seat.worker.panicked(doing, reason);
-        seat.worker.abandon(seat.session);
+        let doing = state.class();
+        state.worker.panicked(doing, reason);
+        state.worker.abandon(state.session);
     }
 
     /// A session's work is over.
     fn leave(&mut self, index: usize, ended: Result<(), Ended>) {
-        let Some(mut seat) = self.seats[index].take() else { return };
+        let Some(mut state) = self.states[index].take() else { return };
         self.left -= 1;
-        self.poll.remove(seat.socket());
-        seat.worker.note_end(ended);
-        // The threads that end sessions are there until this team has gone.
-        let _ = self.leavers.send(*seat);
+        self.poll.remove(state.socket());
+        state.worker.note_end(ended);
+        // The threads that end sessions are there until this thread has gone.
+        let _ = self.leavers.send(*state);
     }
 }
 

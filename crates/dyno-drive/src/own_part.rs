@@ -25,7 +25,7 @@ use crate::summed::op_stats;
 const OF_ALL: &str = "it is of all targets together: see the total";
 
 /// What the sessions in `results` did on the target at `at`, and what it counted meanwhile.
-pub(crate) fn part(
+pub(crate) fn own_part(
     job: &Job<'_>,
     at: usize,
     measured: &Measured,
