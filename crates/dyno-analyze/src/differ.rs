@@ -192,7 +192,7 @@ fn is_place(name: &str, value: &str) -> bool {
 
 fn of_plan(record: &RunRecord, put: Put<'_>) {
     for key in keys::all().filter(|key| has_effect(key.path) && record.knows(key.path)) {
-        let value = (key.get)(&record.plan).unwrap_or_else(|| "–".to_owned());
+        let value = key.get(&record.plan).unwrap_or_else(|| "–".to_owned());
         // The URL is the place and not the kind of database; a temporary one says nothing.
         if key.path != "target.url" || !value.contains("/tmp/") {
             put(Area::Plan, key.path, value);

@@ -200,7 +200,7 @@ fn environment(run: &HookRun<'_>) -> Vec<(String, String)> {
         .filter(|key| {
             !key.path.starts_with("target.password") && !matches!(key.section(), "hooks" | "sweep" | "")
         })
-        .filter_map(|key| Some((variable(key.path), (key.get)(run.plan)?)))
+        .filter_map(|key| Some((variable(key.path), key.get(run.plan)?)))
         .collect();
     let urls: Vec<String> = run.plan.target.all().iter().map(ToString::to_string).collect();
     all.push(("DYNO_TARGET".into(), urls.join(" ")));

@@ -13,6 +13,7 @@ mod escape;
 pub mod keys;
 mod lines;
 mod mix;
+mod names;
 pub mod plan;
 pub mod read;
 pub mod ready;

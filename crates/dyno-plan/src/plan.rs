@@ -4,6 +4,7 @@
 //! a [`Plan`]. It serializes with the same section and key names that users write, so a record shows the plan as its
 //! author knows it.
 
+pub(crate) mod field;
 mod sweep;
 pub(crate) mod workload;
 
@@ -12,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Rate, Size, Span};
 use crate::url::TargetUrl;
+use field::words;
 
+pub use field::Field;
 pub use sweep::{Axis, Order, Sweep, Until};
 pub use workload::{Arrivals, Commit, Drive, Keys, Redo, Workload};
 
@@ -35,15 +38,15 @@ pub struct Plan {
     /// What is watched meanwhile.
     pub observe: Observe,
     /// What else is done around a run.
-    #[serde(default, skip_serializing_if = "Hooks::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub hooks: Hooks,
     /// Which runs a sweep has; not there in the plan of one run.
-    #[serde(default, skip_serializing_if = "Sweep::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub sweep: Sweep,
 }
 
 /// Section `[target]`: which database, and how to reach it. Never holds a password.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// Where the database is; the first one where there are several.
     pub url: TargetUrl,
@@ -57,7 +60,7 @@ pub struct Target {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<u32>,
     /// Whether several databases have their data each, or reach the same.
-    #[serde(default, skip_serializing_if = "Holding::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub data: Holding,
     /// Whether other Dynos may be at work on the same server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -87,7 +90,7 @@ pub enum Holding {
 }
 
 /// Section `[data]`: the data that is hard on the platform.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Data {
     /// Independent copies of the test tables.
     pub schemas: u32,
@@ -121,7 +124,7 @@ pub enum Awr {
 }
 
 /// Section `[run]`: how many sessions, for how long.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Sessions on each schema.
     pub sessions_per_schema: u32,
@@ -129,7 +132,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
     /// Whether threads and sessions are placed by the processors of the server.
-    #[serde(default, skip_serializing_if = "Placement::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub placement: Placement,
     /// Load before the window that is not counted.
     pub warmup: Span,
@@ -168,7 +171,7 @@ pub enum Length {
 pub type SessionCount = u32;
 
 /// Section `[observe]`: what is watched during a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observe {
     /// Spacing of the series.
     pub interval: Span,
@@ -176,7 +179,7 @@ pub struct Observe {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Rate>,
     /// Whether Oracle's own reports are made around a run.
-    #[serde(default, skip_serializing_if = "Awr::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub awr: Awr,
 }
 
@@ -216,53 +219,15 @@ impl Default for Hooks {
     }
 }
 
-impl Hooks {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
+words! {
+    Holding { Each = "each", Shared = "shared" }
+    Awr { Off = "off", Statspack = "statspack", Awr = "awr" }
+    Placement { Auto = "auto", None = "none" }
 }
 
-impl Holding {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// The word in plans: `shared`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Each => "each",
-            Self::Shared => "shared",
-        }
-    }
-}
-
-impl Awr {
-    /// The word in plans: `statspack`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Statspack => "statspack",
-            Self::Awr => "awr",
-        }
-    }
-
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl Placement {
-    /// The word in plans: `none`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::None => "none",
-        }
-    }
-
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
+/// Whether a plan need not say it.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Plan {

@@ -128,7 +128,7 @@ fn row(key: &Key) -> String {
         Fallback::Required => "must be written".to_owned(),
     };
     let words = match &key.kind {
-        Kind::Word(words) => words.iter().map(|word| format!(" `{}`: {}.", word.word, word.means)).collect(),
+        Kind::Word(words, _) => words.iter().map(|(word, means)| format!(" `{word}`: {means}.")).collect(),
         _ => String::new(),
     };
     let more = if key.more.is_empty() { String::new() } else { format!(" {}", key.more) };

@@ -1,7 +1,7 @@
 //! The commented plan that `dyno init` writes: every key with what it means, the usual ones ready to change.
 
 use crate::engine::EngineSpec;
-use crate::keys::{Fallback, Key, Kind, SECTIONS, Section, Shown, Word};
+use crate::keys::{Fallback, Key, Kind, SECTIONS, Section, Shown};
 
 /// The widest line of a comment.
 const WIDTH: usize = 100;
@@ -33,8 +33,8 @@ fn write_section(out: &mut String, section: &Section, engine: &EngineSpec) {
         if !section.name.is_empty() {
             out.push('\n');
             comment(out, &meaning(key));
-            for word in words(key) {
-                comment(out, &format!("\"{}\": {}.", word.word, word.means));
+            for (word, means) in words(key) {
+                comment(out, &format!("\"{word}\": {means}."));
             }
         }
         let mark = if key.shown == Shown::Active { "" } else { "# " };
@@ -47,8 +47,8 @@ fn meaning(key: &Key) -> String {
     let doc = key.doc.trim_end_matches('.');
     let such_as = || format!("{doc} (such as {}).", key.kind.toml(key.example));
     match (&key.kind, key.default) {
-        (Kind::Size { .. } | Kind::Rate { .. }, _) if key.example != "off" => such_as(),
-        (Kind::BlockSize { .. } | Kind::Number { .. }, Fallback::None(words)) => {
+        (Kind::Size(..) | Kind::Rate(..), _) if key.example != "off" => such_as(),
+        (Kind::BlockSize(..) | Kind::Number(..), Fallback::None(words)) => {
             format!("{doc}. Default: {words}.")
         }
         _ if !key.unit.is_empty() => format!("{doc} ({}).", key.limits()),
@@ -57,9 +57,9 @@ fn meaning(key: &Key) -> String {
 }
 
 /// The words that a key allows, each with what it means.
-fn words(key: &Key) -> &'static [Word] {
+fn words(key: &Key) -> &'static [(&'static str, &'static str)] {
     match key.kind {
-        Kind::Word(words) => words,
+        Kind::Word(words, _) => words,
         _ => &[],
     }
 }

@@ -30,7 +30,7 @@ pub enum Size {
 pub struct Rate(pub f64);
 
 /// A span of time as users write it: `500ms`, `30s`, `5m`, `2h`; whole nanoseconds, shorter than ten years.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub Duration);
 
 /// A quantity that could not be read; says the text, what is wrong and what is allowed.
@@ -153,6 +153,12 @@ impl fmt::Display for Bytes {
             }
         }
         write!(f, "{}", self.0)
+    }
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self::Blocks(Blocks(0))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::escape::{ADDRESS, PATH, WORD, decode, encode};
 /// It cannot hold a password: a URL with one is refused when it is read, so that none can reach a record, a log or a
 /// process title. `user`, `host`, `path` and parameters are percent-decoded; showing the URL encodes them again, and
 /// what is shown reads back as the same URL.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct TargetUrl {

@@ -40,7 +40,7 @@ impl Text {
     /// Writes the value that `path` has in `plan` into its line, and takes out what says the same in another way.
     fn put_key(&mut self, plan: &Plan, path: &str) {
         let Some(key) = keys::find(path) else { return };
-        let Some(value) = (key.get)(plan) else { return };
+        let Some(value) = key.get(plan) else { return };
         for either in EITHERS.iter().filter(|either| either.paths.contains(&path)) {
             for other in either.paths.iter().filter_map(|other| keys::find(other)) {
                 if other.path != path {

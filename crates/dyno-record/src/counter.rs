@@ -58,31 +58,21 @@ pub enum Counter {
     CpuTime,
 }
 
-impl Counter {
-    /// Every counter, in the order reports show them.
-    pub const ALL: [Self; 20] = [
-        Self::LogicalReads,
-        Self::PhysicalReads,
-        Self::PhysicalReadRequests,
-        Self::PhysicalReadBytes,
-        Self::PhysicalReadTime,
-        Self::PhysicalWrites,
-        Self::PhysicalWriteRequests,
-        Self::PhysicalWriteBytes,
-        Self::PhysicalWriteTime,
-        Self::RedoBytes,
-        Self::RedoWrites,
-        Self::RedoSyncs,
-        Self::RedoSyncTime,
-        Self::Commits,
-        Self::Rollbacks,
-        Self::Executions,
-        Self::RowsRead,
-        Self::RowsWritten,
-        Self::DbTime,
-        Self::CpuTime,
-    ];
+dyno_plan::names! {
+    /// The name in records: `logical_reads`.
+    Counter {
+        LogicalReads = "logical_reads", PhysicalReads = "physical_reads",
+        PhysicalReadRequests = "physical_read_requests", PhysicalReadBytes = "physical_read_bytes",
+        PhysicalReadTime = "physical_read_time", PhysicalWrites = "physical_writes",
+        PhysicalWriteRequests = "physical_write_requests", PhysicalWriteBytes = "physical_write_bytes",
+        PhysicalWriteTime = "physical_write_time", RedoBytes = "redo_bytes", RedoWrites = "redo_writes",
+        RedoSyncs = "redo_syncs", RedoSyncTime = "redo_sync_time", Commits = "commits",
+        Rollbacks = "rollbacks", Executions = "executions", RowsRead = "rows_read",
+        RowsWritten = "rows_written", DbTime = "db_time", CpuTime = "cpu_time"
+    }
+}
 
+impl Counter {
     /// The unit of the counter.
     pub fn unit(self) -> Unit {
         match self {
@@ -95,32 +85,6 @@ impl Counter {
             | Self::CpuTime => Unit::Microseconds,
             Self::RowsRead | Self::RowsWritten => Unit::Rows,
             _ => Unit::Count,
-        }
-    }
-
-    /// The name in records: `logical_reads`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LogicalReads => "logical_reads",
-            Self::PhysicalReads => "physical_reads",
-            Self::PhysicalReadRequests => "physical_read_requests",
-            Self::PhysicalReadBytes => "physical_read_bytes",
-            Self::PhysicalReadTime => "physical_read_time",
-            Self::PhysicalWrites => "physical_writes",
-            Self::PhysicalWriteRequests => "physical_write_requests",
-            Self::PhysicalWriteBytes => "physical_write_bytes",
-            Self::PhysicalWriteTime => "physical_write_time",
-            Self::RedoBytes => "redo_bytes",
-            Self::RedoWrites => "redo_writes",
-            Self::RedoSyncs => "redo_syncs",
-            Self::RedoSyncTime => "redo_sync_time",
-            Self::Commits => "commits",
-            Self::Rollbacks => "rollbacks",
-            Self::Executions => "executions",
-            Self::RowsRead => "rows_read",
-            Self::RowsWritten => "rows_written",
-            Self::DbTime => "db_time",
-            Self::CpuTime => "cpu_time",
         }
     }
 }

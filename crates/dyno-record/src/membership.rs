@@ -26,24 +26,9 @@ pub enum SweepKind {
     Ab,
 }
 
-impl SweepKind {
-    /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Sweep, Self::Search, Self::Soak, Self::Ab];
-
+dyno_plan::names! {
     /// The word in records: `sweep`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sweep => "sweep",
-            Self::Search => "search",
-            Self::Soak => "soak",
-            Self::Ab => "ab",
-        }
-    }
-
-    /// The kind that `name` is the word of.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
+    SweepKind { Sweep = "sweep", Search = "search", Soak = "soak", Ab = "ab" }
 }
 
 /// One setting that makes a point.

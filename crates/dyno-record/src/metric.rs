@@ -47,46 +47,12 @@ pub enum Unit {
     Sessions,
 }
 
-impl Unit {
-    /// Every unit.
-    pub const ALL: [Self; 13] = [
-        Self::Count,
-        Self::Blocks,
-        Self::Bytes,
-        Self::Rows,
-        Self::Microseconds,
-        Self::Seconds,
-        Self::PerSecond,
-        Self::BlocksPerSecond,
-        Self::BytesPerSecond,
-        Self::MegabytesPerSecond,
-        Self::RowsPerSecond,
-        Self::Percent,
-        Self::Sessions,
-    ];
-
-    /// The unit that `name` is the short name of.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.name() == name)
-    }
-
+dyno_plan::names! {
     /// The short name: `blocks/s`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Count => "count",
-            Self::Blocks => "blocks",
-            Self::Bytes => "bytes",
-            Self::Rows => "rows",
-            Self::Microseconds => "us",
-            Self::Seconds => "s",
-            Self::PerSecond => "1/s",
-            Self::BlocksPerSecond => "blocks/s",
-            Self::BytesPerSecond => "bytes/s",
-            Self::MegabytesPerSecond => "MB/s",
-            Self::RowsPerSecond => "rows/s",
-            Self::Percent => "%",
-            Self::Sessions => "sessions",
-        }
+    Unit {
+        Count = "count", Blocks = "blocks", Bytes = "bytes", Rows = "rows", Microseconds = "us", Seconds = "s",
+        PerSecond = "1/s", BlocksPerSecond = "blocks/s", BytesPerSecond = "bytes/s",
+        MegabytesPerSecond = "MB/s", RowsPerSecond = "rows/s", Percent = "%", Sessions = "sessions"
     }
 }
 

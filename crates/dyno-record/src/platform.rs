@@ -66,7 +66,7 @@ impl Default for ServerProcesses {
 }
 
 /// One target in a record.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
     /// The URL, without secrets.
     pub url: String,

@@ -98,6 +98,14 @@ impl RunRecord {
     }
 }
 
+dyno_plan::names! {
+    /// The word in records: `valid`.
+    Status {
+        Valid = "valid", Imported = "imported", Invalid = "invalid", Interrupted = "interrupted",
+        Failed = "failed"
+    }
+}
+
 impl Status {
     /// Whether the figures count as a result: those of a valid run, and imported ones, which nobody here audited.
     pub fn counts(self) -> bool {
@@ -109,17 +117,6 @@ impl Status {
         match self {
             Self::Imported => "imported, not audited",
             other => other.name(),
-        }
-    }
-
-    /// The word in records: `valid`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Valid => "valid",
-            Self::Imported => "imported",
-            Self::Invalid => "invalid",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
         }
     }
 }

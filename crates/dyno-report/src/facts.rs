@@ -23,7 +23,7 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let mut add = |name: String, value: &str| facts.insert(name, value.to_owned());
     for key in keys::all().filter(|key| record.knows(key.path)) {
-        if let Some(value) = (key.get)(&record.plan) {
+        if let Some(value) = key.get(&record.plan) {
             add(format!("plan {}", key.path), &value);
         }
     }

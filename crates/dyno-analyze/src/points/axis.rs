@@ -65,7 +65,7 @@ impl Axis {
             Value::Label => record.imported.as_ref()?.labels.get(self.path.strip_prefix(LABEL)?).cloned(),
             // The engine's own block size, where the plan leaves it to the engine.
             Value::Key(key) if key.path == "data.block_size" => block_size(record),
-            Value::Key(key) => record.knows(key.path).then(|| (key.get)(&record.plan).unwrap_or_default()),
+            Value::Key(key) => record.knows(key.path).then(|| key.get(&record.plan).unwrap_or_default()),
         }
     }
 

@@ -12,19 +12,12 @@ pub enum Law {
     Usl,
 }
 
-impl Law {
-    /// Every law, the simplest first.
-    pub const ALL: [Self; 3] = [Self::Linear, Self::Amdahl, Self::Usl];
-
+dyno_plan::names! {
     /// The name in sentences.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear scaling",
-            Self::Amdahl => "Amdahl's law",
-            Self::Usl => "the Universal Scalability Law",
-        }
-    }
+    Law { Linear = "linear scaling", Amdahl = "Amdahl's law", Usl = "the Universal Scalability Law" }
+}
 
+impl Law {
     /// How many of λ, σ, κ the law has.
     pub fn parameters(self) -> usize {
         match self {

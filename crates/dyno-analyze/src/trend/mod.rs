@@ -89,7 +89,7 @@ const WHO: [&str; 5] = ["report_type", "db_name", "dbid", "instance", "inst_num"
 /// What runs of one history have in common: every key of the plan that shapes a run, target and variant.
 pub fn history_of(record: &RunRecord) -> Vec<(String, String)> {
     let keys = keys::all().filter(|key| has_effect(key.path) && record.knows(key.path));
-    let plan = keys.map(|key| (key.path.to_owned(), (key.get)(&record.plan).unwrap_or_default()));
+    let plan = keys.map(|key| (key.path.to_owned(), key.get(&record.plan).unwrap_or_default()));
     let targets = record.targets.iter().map(|target| ("target".to_owned(), target.url.clone()));
     let variant = record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone()));
     let labels = record.imported.iter().flat_map(|from| {

@@ -11,14 +11,9 @@ pub enum Kit {
     Pgio,
 }
 
-impl Kit {
+crate::names! {
     /// Its name: `SLOB`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Slob => "SLOB",
-            Self::Pgio => "pgio",
-        }
-    }
+    Kit { Slob = "SLOB", Pgio = "pgio" }
 }
 
 impl std::str::FromStr for Kit {

@@ -33,8 +33,6 @@ pub struct Key {
     pub example: &'static str,
     /// How the template of an engine shows it.
     pub shown: Shown,
-    /// The value in a plan as users write it; `None` if the plan has none.
-    pub get: fn(&Plan) -> Option<String>,
 }
 
 /// What holds when nobody writes a key.
@@ -60,6 +58,66 @@ pub enum Shown {
 }
 
 impl Key {
+    /// A key that must be written and that templates show as a comment, unless the methods that follow say otherwise.
+    pub(super) const fn new(path: &'static str, kind: Kind) -> Self {
+        Self {
+            path,
+            kind,
+            unit: "",
+            default: Fallback::Required,
+            doc: "",
+            more: "",
+            example: "",
+            shown: Shown::Commented,
+        }
+    }
+
+    /// The words that it may be, each with what it means.
+    pub(super) const fn words(self, words: &'static [(&'static str, &'static str)]) -> Self {
+        match self.kind {
+            Kind::Word(_, at) => Self { kind: Kind::Word(words, at), ..self },
+            _ => panic!("words are for a key of words"),
+        }
+    }
+
+    pub(super) const fn default(self, value: &'static str) -> Self {
+        Self { default: Fallback::Value(value), ..self }
+    }
+
+    /// It has no value by default; `words` say what that means.
+    pub(super) const fn without(self, words: &'static str) -> Self {
+        Self { default: Fallback::None(words), ..self }
+    }
+
+    pub(super) const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+
+    pub(super) const fn more(self, more: &'static str) -> Self {
+        Self { more, ..self }
+    }
+
+    pub(super) const fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    pub(super) const fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+
+    pub(super) const fn active(self) -> Self {
+        Self { shown: Shown::Active, ..self }
+    }
+
+    pub(super) const fn for_servers(self) -> Self {
+        Self { shown: Shown::CommentedForServers, ..self }
+    }
+
+    /// The value in `plan` as users write it; `None` if the plan has none.
+    pub fn get(&self, plan: &Plan) -> Option<String> {
+        self.kind.text(plan)
+    }
+
     /// The section's name; empty at the top of the plan.
     pub fn section(&self) -> &'static str {
         self.path.split_once('.').map_or("", |(section, _)| section)

@@ -2,109 +2,78 @@
 
 use std::time::Duration;
 
-use super::limits::{BLOCK_SIZE, BLOCKS_MAX, Word};
+use super::limits::{BLOCK_SIZE, BLOCKS_MAX};
 use super::value::{
     Raw, Refused, read_block_size, read_command, read_counts, read_file, read_size, read_url, read_urls,
     read_variable, read_word, within,
 };
 use crate::engine::Engines;
 use crate::plan::Plan;
+use crate::plan::field::{Field, listed};
 use crate::units::{Bytes, Rate, Size, Span};
 use crate::url::TargetUrl;
 
-/// What a value may be, and where it goes.
+/// Where a value stands in a plan.
+pub struct At<F: ?Sized + 'static> {
+    /// To read it.
+    pub read: fn(&Plan) -> &F,
+    /// To change it.
+    pub write: fn(&mut Plan) -> &mut F,
+}
+
+/// The field of a plan at a path.
+macro_rules! at {
+    ($($field:ident).+) => {
+        $crate::keys::At { read: |plan| &plan.$($field).+, write: |plan| &mut plan.$($field).+ }
+    };
+}
+
+pub(super) use at;
+
+impl<T> At<dyn Field<T>> {
+    fn put(&self, plan: &mut Plan, value: T) {
+        (self.write)(plan).put(value);
+    }
+
+    fn text(&self, plan: &Plan) -> Option<String> {
+        (self.read)(plan).text()
+    }
+}
+
+/// What a value may be, and the field of a plan that it goes to. Limits are the least and the most, both allowed.
 pub enum Kind {
     /// A whole number of 32 bits.
-    Count {
-        /// The least and the most, both allowed.
-        range: (u32, u32),
-        /// Puts it into the plan.
-        set: fn(&mut Plan, u32),
-    },
+    Count(u32, u32, At<dyn Field<u32>>),
     /// A whole number of 64 bits.
-    Number {
-        /// The least and the most, both allowed.
-        range: (u64, u64),
-        /// Puts it into the plan.
-        set: fn(&mut Plan, u64),
-    },
+    Number(u64, u64, At<dyn Field<u64>>),
     /// A number with or without a fraction.
-    Decimal {
-        /// The least and the most, both allowed.
-        range: (f64, f64),
-        /// Puts it into the plan.
-        set: fn(&mut Plan, f64),
-    },
+    Decimal(f64, f64, At<dyn Field<f64>>),
     /// Yes or no.
-    Flag {
-        /// Puts it into the plan.
-        set: fn(&mut Plan, bool),
-    },
-    /// A table's size in blocks or bytes.
-    Size {
-        /// Whether the table may be left out with zero.
-        zero: bool,
-        /// Puts it into the plan.
-        set: fn(&mut Plan, Size),
-    },
+    Flag(At<dyn Field<bool>>),
+    /// A table's size in blocks or bytes; whether the table may be left out with zero.
+    Size(bool, At<dyn Field<Size>>),
     /// A block size: a power of two.
-    BlockSize {
-        /// Puts it into the plan.
-        set: fn(&mut Plan, Bytes),
-    },
+    BlockSize(At<dyn Field<Bytes>>),
     /// A span of time.
-    Span {
-        /// The least and the most, both allowed.
-        range: (Span, Span),
-        /// Puts it into the plan.
-        set: fn(&mut Plan, Span),
-    },
-    /// A rate, or `off`.
-    Rate {
-        /// The least and the most, both allowed.
-        range: (Rate, Rate),
-        /// Puts it into the plan; `None` is `off`.
-        set: fn(&mut Plan, Option<Rate>),
-    },
-    /// The seed of a generator, or `fresh`.
-    Seed {
-        /// Puts it into the plan; `None` is `fresh`.
-        set: fn(&mut Plan, Option<u64>),
-    },
-    /// One of some words.
-    Word(&'static [Word]),
+    Span(Span, Span, At<dyn Field<Span>>),
+    /// A rate, or `off`, which is `None`.
+    Rate(Rate, Rate, At<Option<Rate>>),
+    /// The seed of a generator, or `fresh`, which is `None`.
+    Seed(At<Option<u64>>),
+    /// One of some words, each with what it means.
+    Word(&'static [(&'static str, &'static str)], At<dyn Field<&'static str>>),
     /// A URL of a known engine.
-    Url {
-        /// Puts it into the plan.
-        set: fn(&mut Plan, TargetUrl),
-    },
+    Url(At<dyn Field<TargetUrl>>),
     /// URLs of known engines, at least two.
-    Urls {
-        /// Puts them into the plan.
-        set: fn(&mut Plan, Vec<TargetUrl>),
-    },
+    Urls(At<dyn Field<Vec<TargetUrl>>>),
     /// A list of whole numbers.
-    Counts {
-        /// The least and the most of each, both allowed.
-        range: (u32, u32),
-        /// Puts them into the plan.
-        set: fn(&mut Plan, Vec<u32>),
-    },
+    Counts(u32, u32, At<Vec<u32>>),
     /// The name of an environment variable.
-    Variable {
-        /// Puts it into the plan.
-        set: fn(&mut Plan, String),
-    },
+    Variable(At<dyn Field<String>>),
     /// A command for the shell.
-    Command {
-        /// Puts it into the plan.
-        set: fn(&mut Plan, String),
-    },
+    Command(At<dyn Field<String>>),
     /// The name of a file.
-    File {
-        /// Puts it into the plan.
-        set: fn(&mut Plan, String),
-    },
+    File(At<dyn Field<String>>),
 }
 
 /// Seconds as a span, for the limits in the list of keys.
@@ -133,49 +102,69 @@ pub(crate) fn thousands(number: u64) -> String {
 impl Kind {
     /// Reads `raw`, checks it and puts it into `plan`, which can name one of `engines`.
     pub(crate) fn put(&self, plan: &mut Plan, raw: Raw<'_>, engines: Engines) -> Result<(), Refused> {
+        let is = |word: &str| matches!(raw, Raw::Text(text) if text.trim() == word);
         match self {
-            Self::Count { range: (least, most), set } => {
-                let number = raw.number((u64::from(*least), u64::from(*most)))?;
-                set(plan, u32::try_from(number).map_err(|_| Refused::out_of_range())?);
+            Self::Count(least, most, at) => at.put(plan, raw.count((*least, *most))?),
+            Self::Number(least, most, at) => at.put(plan, raw.number((*least, *most))?),
+            Self::Decimal(least, most, at) => at.put(plan, within(raw.decimal()?, (*least, *most))?),
+            Self::Flag(at) => at.put(plan, raw.flag()?),
+            Self::Size(zero, at) => at.put(plan, read_size(raw, *zero)?),
+            Self::BlockSize(at) => at.put(plan, read_block_size(raw)?),
+            Self::Span(least, most, at) => {
+                at.put(plan, within(raw.quantity("a duration", "s")?, (*least, *most))?);
             }
-            Self::Number { range, set } => set(plan, raw.number(*range)?),
-            Self::Decimal { range, set } => set(plan, within(raw.decimal()?, *range)?),
-            Self::Flag { set } => set(plan, raw.flag()?),
-            Self::Size { zero, set } => set(plan, read_size(raw, *zero)?),
-            Self::BlockSize { set } => set(plan, read_block_size(raw)?),
-            Self::Span { range, set } => set(plan, within(raw.quantity("a duration", "s")?, *range)?),
-            Self::Rate { set, .. } if matches!(raw, Raw::Text(text) if text.trim() == "off") => {
-                set(plan, None);
+            Self::Rate(.., at) if is("off") => *(at.write)(plan) = None,
+            Self::Rate(least, most, at) => {
+                *(at.write)(plan) = Some(within(raw.quantity("a rate", "/s")?, (*least, *most))?);
             }
-            Self::Rate { range, set } => set(plan, Some(within(raw.quantity("a rate", "/s")?, *range)?)),
-            Self::Seed { set } if matches!(raw, Raw::Text(text) if text.trim() == "fresh") => set(plan, None),
-            Self::Seed { set } => set(plan, Some(raw.number((0, u64::MAX))?)),
-            Self::Word(words) => (read_word(raw, words)?.set)(plan),
-            Self::Url { set } => set(plan, read_url(raw, engines)?),
-            Self::Urls { set } => set(plan, read_urls(raw, engines)?),
-            Self::Counts { range, set } => set(plan, read_counts(raw, *range)?),
-            Self::Variable { set } => set(plan, read_variable(raw)?),
-            Self::Command { set } => set(plan, read_command(raw, engines)?),
-            Self::File { set } => set(plan, read_file(raw)?),
+            Self::Seed(at) if is("fresh") => *(at.write)(plan) = None,
+            Self::Seed(at) => *(at.write)(plan) = Some(raw.number((0, u64::MAX))?),
+            Self::Word(words, at) => at.put(plan, read_word(raw, words)?),
+            Self::Url(at) => at.put(plan, read_url(raw, engines)?),
+            Self::Urls(at) => at.put(plan, read_urls(raw, engines)?),
+            Self::Counts(least, most, at) => *(at.write)(plan) = read_counts(raw, (*least, *most))?,
+            Self::Variable(at) => at.put(plan, read_variable(raw)?),
+            Self::Command(at) => at.put(plan, read_command(raw, engines)?),
+            Self::File(at) => at.put(plan, read_file(raw)?),
         }
         Ok(())
+    }
+
+    /// The value in `plan` as users write it; `None` if the plan has none.
+    pub fn text(&self, plan: &Plan) -> Option<String> {
+        match self {
+            Self::Count(.., at) => at.text(plan),
+            Self::Number(.., at) => at.text(plan),
+            Self::Decimal(.., at) => at.text(plan),
+            Self::Flag(at) => at.text(plan),
+            Self::Size(_, at) => at.text(plan),
+            Self::BlockSize(at) => at.text(plan),
+            Self::Span(.., at) => at.text(plan),
+            Self::Rate(.., at) => (at.read)(plan).text().or_else(|| Some("off".to_owned())),
+            Self::Seed(at) => (at.read)(plan).text().or_else(|| Some("fresh".to_owned())),
+            Self::Word(_, at) => at.text(plan),
+            Self::Url(at) => at.text(plan),
+            Self::Urls(at) => at.text(plan),
+            Self::Counts(.., at) => listed((at.read)(plan)),
+            Self::Variable(at) | Self::Command(at) | Self::File(at) => at.text(plan),
+        }
     }
 
     /// What type of value it is: `whole number`.
     pub fn type_words(&self) -> &'static str {
         match self {
-            Self::Count { .. } | Self::Number { .. } | Self::Seed { .. } => "whole number",
-            Self::Decimal { .. } => "number",
-            Self::Flag { .. } => "yes or no",
-            Self::Size { .. } => "size",
-            Self::BlockSize { .. } => "bytes",
-            Self::Span { .. } => "duration",
-            Self::Rate { .. } => "rate",
-            Self::Word(_) => "word",
-            Self::Url { .. } => "URL",
-            Self::Urls { .. } => "list of URLs",
-            Self::Counts { .. } => "list of whole numbers",
-            Self::Variable { .. } | Self::File { .. } | Self::Command { .. } => "text",
+            Self::Count(..) | Self::Number(..) | Self::Seed(..) => "whole number",
+            Self::Decimal(..) => "number",
+            Self::Flag(..) => "yes or no",
+            Self::Size(..) => "size",
+            Self::BlockSize(..) => "bytes",
+            Self::Span(..) => "duration",
+            Self::Rate(..) => "rate",
+            Self::Word(..) => "word",
+            Self::Url(..) => "URL",
+            Self::Urls(..) => "list of URLs",
+            Self::Counts(..) => "list of whole numbers",
+            Self::Variable(..) | Self::File(..) | Self::Command(..) => "text",
         }
     }
 
@@ -189,48 +178,48 @@ impl Kind {
             }
         };
         match self {
-            Self::Count { range: (least, most), .. } => whole(u64::from(*least), u64::from(*most)),
-            Self::Number { range: (0, u64::MAX), .. } => "0 to 2^64 − 1".into(),
-            Self::Number { range: (least, most), .. } => whole(*least, *most),
-            Self::Decimal { range: (least, most), .. } => format!("{least} to {most}"),
-            Self::Flag { .. } => "`true` or `false`".into(),
-            Self::Size { zero, .. } => format!(
+            Self::Count(least, most, _) => whole(u64::from(*least), u64::from(*most)),
+            Self::Number(0, u64::MAX, _) => "0 to 2^64 − 1".into(),
+            Self::Number(least, most, _) => whole(*least, *most),
+            Self::Decimal(least, most, _) => format!("{least} to {most}"),
+            Self::Flag(..) => "`true` or `false`".into(),
+            Self::Size(zero, _) => format!(
                 "1 to {} blocks, or {} to 1000T{}",
                 thousands(BLOCKS_MAX),
                 Bytes(BLOCK_SIZE.0),
                 if *zero { "; `0 blocks` is none" } else { "" }
             ),
-            Self::BlockSize { .. } => "`4K`, `8K`, `16K`, `32K` or `64K`".into(),
-            Self::Span { range: (least, most), .. } => format!("{least} to {most}"),
-            Self::Rate { range: (least, most), .. } => format!("{least} to {most}, or `off`"),
-            Self::Seed { .. } => "0 to 2^64 − 1, or `fresh`".into(),
-            Self::Word(words) => {
-                let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.word)).collect();
+            Self::BlockSize(..) => "`4K`, `8K`, `16K`, `32K` or `64K`".into(),
+            Self::Span(least, most, _) => format!("{least} to {most}"),
+            Self::Rate(least, most, _) => format!("{least} to {most}, or `off`"),
+            Self::Seed(..) => "0 to 2^64 − 1, or `fresh`".into(),
+            Self::Word(words, _) => {
+                let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
                 words.join(" or ")
             }
-            Self::Url { .. } => {
+            Self::Url(..) => {
                 "`sqlite:PATH`, `sqlite::memory:`, `postgres://USER@HOST:PORT/DATABASE`, `mysql://USER@HOST:PORT/DATABASE` or `oracle://USER@HOST:PORT/SERVICE`".into()
             }
-            Self::Urls { .. } => "2 to 100 URLs, each as `url` is written".into(),
-            Self::Counts { range: (least, most), .. } => {
+            Self::Urls(..) => "2 to 100 URLs, each as `url` is written".into(),
+            Self::Counts(least, most, _) => {
                 format!("each {}", whole(u64::from(*least), u64::from(*most)))
             }
-            Self::Variable { .. } => "letters, digits and underscores, not a digit first".into(),
-            Self::File { .. } => "the path of a file".into(),
-            Self::Command { .. } => "a command for `sh -c`, without a password".into(),
+            Self::Variable(..) => "letters, digits and underscores, not a digit first".into(),
+            Self::File(..) => "the path of a file".into(),
+            Self::Command(..) => "a command for `sh -c`, without a password".into(),
         }
     }
 
     /// How a value of this type is written, where its limits alone do not show it.
     pub fn spelling(&self) -> Option<&'static str> {
         match self {
-            Self::Count { .. } | Self::Number { .. } | Self::Seed { .. } => Some("a whole number"),
-            Self::Decimal { .. } => Some("a number (`1`, `0.99`)"),
-            Self::Size { .. } => Some("blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"),
-            Self::Span { .. } => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),
-            Self::Urls { .. } => Some("a list (`[\"postgres://…\", \"postgres://…\"]`)"),
-            Self::Counts { .. } => Some("a list of numbers (`[2, 1]`)"),
-            Self::Rate { .. } => Some("a number per second (`0.5/s`, `5000/s`)"),
+            Self::Count(..) | Self::Number(..) | Self::Seed(..) => Some("a whole number"),
+            Self::Decimal(..) => Some("a number (`1`, `0.99`)"),
+            Self::Size(..) => Some("blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"),
+            Self::Span(..) => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),
+            Self::Urls(..) => Some("a list (`[\"postgres://…\", \"postgres://…\"]`)"),
+            Self::Counts(..) => Some("a list of numbers (`[2, 1]`)"),
+            Self::Rate(..) => Some("a number per second (`0.5/s`, `5000/s`)"),
             _ => None,
         }
     }
@@ -239,24 +228,18 @@ impl Kind {
     pub(crate) fn may_show(&self) -> bool {
         !matches!(
             self,
-            Self::Url { .. }
-                | Self::Urls { .. }
-                | Self::Variable { .. }
-                | Self::File { .. }
-                | Self::Command { .. }
+            Self::Url(..) | Self::Urls(..) | Self::Variable(..) | Self::File(..) | Self::Command(..)
         )
     }
 
     /// `text` as a TOML value of this kind.
     pub(crate) fn toml(&self, text: &str) -> String {
         match self {
-            Self::Count { .. } | Self::Number { .. } | Self::Decimal { .. } | Self::Flag { .. } => {
-                text.to_owned()
-            }
-            Self::Seed { .. } if text.bytes().all(|byte| byte.is_ascii_digit()) => text.to_owned(),
-            Self::Counts { .. } => format!("[{text}]"),
-            Self::Urls { .. } => {
-                let one = |url: &str| Self::Url { set: |_, _| () }.toml(url);
+            Self::Count(..) | Self::Number(..) | Self::Decimal(..) | Self::Flag(..) => text.to_owned(),
+            Self::Seed(..) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.to_owned(),
+            Self::Counts(..) => format!("[{text}]"),
+            Self::Urls(..) => {
+                let one = |url: &str| Self::Url(at!(target)).toml(url);
                 format!("[{}]", text.split(", ").map(one).collect::<Vec<_>>().join(", "))
             }
             _ => {

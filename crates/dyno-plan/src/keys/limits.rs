@@ -1,6 +1,4 @@
-//! What values may be: the least, the most, and words.
-
-use crate::plan::Plan;
+//! What values may be: the least and the most.
 
 /// The smallest and the largest block in bytes that Dyno makes or checks: SQLite's and PostgreSQL's lie within.
 pub const BLOCK_SIZE: (u64, u64) = (4 << 10, 64 << 10);
@@ -10,13 +8,3 @@ pub const BLOCKS_MAX: u64 = 1_000_000_000_000;
 
 /// The largest table in bytes: 1000T.
 pub const TABLE_BYTES_MAX: u64 = 1_000 << 40;
-
-/// A word that a key allows.
-pub struct Word {
-    /// The word.
-    pub word: &'static str,
-    /// What it means.
-    pub means: &'static str,
-    /// Puts it into the plan.
-    pub set: fn(&mut Plan),
-}

@@ -16,9 +16,10 @@ mod value;
 mod workload;
 
 pub use key::{Fallback, Key, Section, Shown};
-pub use kind::Kind;
+use kind::at;
 pub(crate) use kind::thousands;
-pub use limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX, Word};
+pub use kind::{At, Kind};
+pub use limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 pub(crate) use value::{Raw, Refused};
 
 use crate::plan::{PLAN_VERSION, Plan};
@@ -39,17 +40,11 @@ const TOP: Section = Section {
     name: "",
     title: "the plan",
     doc: "",
-    keys: &[Key {
-        path: "version",
-        kind: Kind::Count { range: (PLAN_VERSION, PLAN_VERSION), set: |plan, value| plan.version = value },
-        unit: "",
-        default: Fallback::Value("1"),
-        doc: "Version of the plan format.",
-        more: "",
-        example: "1",
-        shown: Shown::Active,
-        get: |plan| Some(plan.version.to_string()),
-    }],
+    keys: &[Key::new("version", Kind::Count(PLAN_VERSION, PLAN_VERSION, at!(version)))
+        .default("1")
+        .doc("Version of the plan format.")
+        .example("1")
+        .active()],
 };
 
 /// Two keys that say the same thing in two ways: at most one of them can be in a plan.

@@ -55,7 +55,7 @@ fn keys_stand_in_the_section_of_their_path() {
 fn a_default_is_allowed_and_is_what_a_plan_shows() {
     let plan = read_sets(&[]).unwrap();
     for key in all() {
-        let shown = (key.get)(&plan);
+        let shown = key.get(&plan);
         match key.default {
             Fallback::Value("60s") => assert_eq!(shown.as_deref(), Some("1m")),
             Fallback::Value(value) => assert_eq!(shown.as_deref(), Some(value), "{}", key.path),
@@ -83,7 +83,7 @@ fn an_example_is_allowed_and_changes_its_key_only() {
         let plan = read_sets_at(target, &[scan.clone(), format!("{}={}", key.path, key.example)])
             .unwrap_or_else(|errors| panic!("{errors}"));
         let differing: Vec<_> =
-            all().filter(|key| (key.get)(&plan) != (key.get)(&defaults)).map(|key| key.path).collect();
+            all().filter(|key| key.get(&plan) != key.get(&defaults)).map(|key| key.path).collect();
         let expected =
             if key.path == "run.ops_per_session" { vec!["run.time", key.path] } else { vec![key.path] };
         assert_eq!(differing, expected);

@@ -1,6 +1,6 @@
 //! Reading one value: from what was written to a checked quantity, or the reason why not.
 
-use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX, Word};
+use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 use crate::engine::{Engines, or};
 use crate::error::PlanErrorKind;
 use crate::units::{Blocks, Bytes, Size};
@@ -65,6 +65,11 @@ impl<'a> Raw<'a> {
             return Err(wrong());
         }
         i128::from_str_radix(digits, radix).map_err(|_| Refused::out_of_range())
+    }
+
+    pub(super) fn count(self, (least, most): (u32, u32)) -> Result<u32, Refused> {
+        let number = self.number((u64::from(least), u64::from(most)))?;
+        u32::try_from(number).map_err(|_| Refused::out_of_range())
     }
 
     pub(super) fn number(self, (least, most): (u64, u64)) -> Result<u64, Refused> {
@@ -257,12 +262,8 @@ pub(super) fn read_urls(raw: Raw<'_>, engines: Engines) -> Result<Vec<TargetUrl>
     }
 }
 
-pub(super) fn read_counts(raw: Raw<'_>, (least, most): (u32, u32)) -> Result<Vec<u32>, Refused> {
-    let number = |item: Raw<'_>| {
-        let number = item.number((u64::from(least), u64::from(most)))?;
-        u32::try_from(number).map_err(|_| Refused::out_of_range())
-    };
-    raw.items()?.into_iter().map(number).collect()
+pub(super) fn read_counts(raw: Raw<'_>, range: (u32, u32)) -> Result<Vec<u32>, Refused> {
+    raw.items()?.into_iter().map(|item| item.count(range)).collect()
 }
 
 pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {
@@ -364,14 +365,15 @@ fn option_holds_password(command: &str, engines: Engines) -> bool {
     })
 }
 
-pub(super) fn read_word(raw: Raw<'_>, words: &'static [Word]) -> Result<&'static Word, Refused> {
+pub(super) fn read_word(
+    raw: Raw<'_>,
+    words: &[(&'static str, &'static str)],
+) -> Result<&'static str, Refused> {
     let text = raw.text("a word")?;
-    words.iter().find(|word| word.word == text).ok_or_else(|| {
-        let names = words.iter().map(|word| word.word);
-        Refused {
-            kind: PlanErrorKind::Range,
-            problem: "there is no such word".into(),
-            hint: crate::similar::closest(text, names).map(|word| format!("did you mean {word:?}?")),
-        }
+    let names = words.iter().map(|(word, _)| *word);
+    names.clone().find(|word| *word == text).ok_or_else(|| Refused {
+        kind: PlanErrorKind::Range,
+        problem: "there is no such word".into(),
+        hint: crate::similar::closest(text, names).map(|word| format!("did you mean {word:?}?")),
     })
 }

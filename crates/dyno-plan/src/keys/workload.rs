@@ -1,8 +1,7 @@
 //! Keys of `[workload]`.
 
 use super::kind::{millis, seconds};
-use super::{Fallback, Key, Kind, Section, Shown, Word};
-use crate::plan::{Arrivals, Commit, Drive, Keys, Redo};
+use super::{Key, Kind, Section, at};
 use crate::units::Rate;
 
 pub(super) const SECTION: Section = Section {
@@ -13,345 +12,156 @@ pub(super) const SECTION: Section = Section {
           with `lookup_pct`, a lookup by the secondary key with `secondary_pct`, and a `select` of `work_unit` rows with what \
           is left.",
     keys: &[
-        Key {
-            path: "workload.update_pct",
-            kind: Kind::Count { range: (0, 100), set: |plan, value| plan.workload.update_pct = value },
-            unit: "%",
-            default: Fallback::Value("0"),
-            doc: "Share of operations that are updates; each is one commit.",
-            more: "",
-            example: "20",
-            shown: Shown::Active,
-            get: |plan| Some(plan.workload.update_pct.to_string()),
-        },
-        Key {
-            path: "workload.scan_pct",
-            kind: Kind::Count { range: (0, 100), set: |plan, value| plan.workload.scan_pct = value },
-            unit: "%",
-            default: Fallback::Value("0"),
-            doc: "Share of the reads that are full scans of the second table.",
-            more: "Needs `data.scan_scale`; together with `lookup_pct` and `secondary_pct` at most 100.",
-            example: "5",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.scan_pct.to_string()),
-        },
-        Key {
-            path: "workload.lookup_pct",
-            kind: Kind::Count { range: (0, 100), set: |plan, value| plan.workload.lookup_pct = value },
-            unit: "%",
-            default: Fallback::Value("0"),
-            doc: "Share of the reads that are lookups of a single row by key.",
-            more: "Together with `scan_pct` and `secondary_pct` at most 100.",
-            example: "100",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.lookup_pct.to_string()),
-        },
-        Key {
-            path: "workload.secondary_pct",
-            kind: Kind::Count { range: (0, 100), set: |plan, value| plan.workload.secondary_pct = value },
-            unit: "%",
-            default: Fallback::Value("0"),
-            doc: "Share of the reads that are lookups of about 25 rows by the secondary key.",
-            more: "Together with `scan_pct` and `lookup_pct` at most 100. Data that was loaded before there was a secondary key must be loaded anew.",
-            example: "10",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.secondary_pct.to_string()),
-        },
-        Key {
-            path: "workload.insert_pct",
-            kind: Kind::Count { range: (0, 100), set: |plan, value| plan.workload.insert_pct = Some(value) },
-            unit: "%",
-            default: Fallback::None("as `delete_pct`, or none"),
-            doc: "Share of operations that insert one row and commit.",
-            more: "Tables keep their size: as many are deleted, so each of the two keys gives the other, and both must be the same where both are given. A session inserts keys of its own above the loaded ones.",
-            example: "5",
-            shown: Shown::Commented,
-            get: |plan| plan.workload.insert_pct.map(|pct| pct.to_string()),
-        },
-        Key {
-            path: "workload.delete_pct",
-            kind: Kind::Count { range: (0, 100), set: |plan, value| plan.workload.delete_pct = Some(value) },
-            unit: "%",
-            default: Fallback::None("as `insert_pct`, or none"),
-            doc: "Share of operations that delete one row and commit.",
-            more: "A session deletes the oldest row that it has inserted itself.",
-            example: "5",
-            shown: Shown::Commented,
-            get: |plan| plan.workload.delete_pct.map(|pct| pct.to_string()),
-        },
-        Key {
-            path: "workload.work_unit",
-            kind: Kind::Count { range: (1, 1_000_000), set: |plan, value| plan.workload.work_unit = value },
-            unit: "blocks",
-            default: Fallback::Value("64"),
-            doc: "Rows, hence blocks, that one select or update touches.",
-            more: "Not more than the rows of a schema.",
-            example: "256",
-            shown: Shown::Active,
-            get: |plan| Some(plan.workload.work_unit.to_string()),
-        },
-        Key {
-            path: "workload.keys",
-            kind: Kind::Word(&[
-                Word {
-                    word: "uniform",
-                    means: "all keys alike",
-                    set: |plan| plan.workload.keys = Keys::Uniform,
-                },
-                Word {
-                    word: "zipf",
-                    means: "Zipf's law over the keys in a scrambled order, so that popular ones lie anywhere",
-                    set: |plan| plan.workload.keys = Keys::Zipf,
-                },
-                Word {
-                    word: "latest",
-                    means: "Zipf's law from the last key down, so that popular ones lie together",
-                    set: |plan| plan.workload.keys = Keys::Latest,
-                },
-            ]),
-            unit: "",
-            default: Fallback::Value("uniform"),
-            doc: "How keys are drawn.",
-            more: "",
-            example: "zipf",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.keys.name().into()),
-        },
-        Key {
-            path: "workload.zipf_exponent",
-            kind: Kind::Decimal {
-                range: (0.01, 10.0),
-                set: |plan, value| plan.workload.zipf_exponent = value,
-            },
-            unit: "",
-            default: Fallback::Value("0.99"),
-            doc: "How much `zipf` and `latest` lean: the k-th key is drawn in proportion to 1 ÷ k^exponent.",
-            more: "",
-            example: "1.2",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.zipf_exponent.to_string()),
-        },
-        Key {
-            path: "workload.hot_spot_every",
-            kind: Kind::Count {
-                range: (0, 1_000_000),
-                set: |plan, value| plan.workload.hot_spot_every = value,
-            },
-            unit: "",
-            default: Fallback::Value("0"),
-            doc: "Every n-th operation of a session starts inside the hot spot; 0 is off.",
-            more: "Scans have no key and are not counted.",
-            example: "10",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.hot_spot_every.to_string()),
-        },
-        Key {
-            path: "workload.hot_spot_offset",
-            kind: Kind::Size { zero: true, set: |plan, size| plan.workload.hot_spot_offset = size },
-            unit: "",
-            default: Fallback::Value("0 blocks"),
-            doc: "Where the hot spot begins: so many keys, hence blocks, lie before it.",
-            more: "",
-            example: "16M",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.hot_spot_offset.to_string()),
-        },
-        Key {
-            path: "workload.hot_spot_size",
-            kind: Kind::Size { zero: false, set: |plan, size| plan.workload.hot_spot_size = size },
-            unit: "",
-            default: Fallback::Value("1M"),
-            doc: "Size of the hot spot in blocks (keys) or bytes.",
-            more: "Operations start in it and may reach beyond its end. It must lie within the table.",
-            example: "8M",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.hot_spot_size.to_string()),
-        },
-        Key {
-            path: "workload.hot_schema_every",
-            kind: Kind::Count {
-                range: (0, 1_000_000),
-                set: |plan, value| plan.workload.hot_schema_every = value,
-            },
-            unit: "",
-            default: Fallback::Value("0"),
-            doc: "Every n-th operation of a session goes to schema 1; 0 is off.",
-            more: "All others go to the session's own schema.",
-            example: "10",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.hot_schema_every.to_string()),
-        },
-        Key {
-            path: "workload.think_every",
-            kind: Kind::Count { range: (0, 1_000_000), set: |plan, value| plan.workload.think_every = value },
-            unit: "",
-            default: Fallback::Value("0"),
-            doc: "About one operation in n is followed by a sleep; 0 is off.",
-            more: "Each operation draws anew. Not in an open loop, where the rate says when operations are due.",
-            example: "5",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.think_every.to_string()),
-        },
-        Key {
-            path: "workload.think_min",
-            kind: Kind::Span {
-                range: (millis(0), seconds(3_600)),
-                set: |plan, span| plan.workload.think_min = span,
-            },
-            unit: "",
-            default: Fallback::Value("100ms"),
-            doc: "The shortest sleep.",
-            more: "",
-            example: "50ms",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.think_min.to_string()),
-        },
-        Key {
-            path: "workload.think_max",
-            kind: Kind::Span {
-                range: (millis(0), seconds(3_600)),
-                set: |plan, span| plan.workload.think_max = span,
-            },
-            unit: "",
-            default: Fallback::Value("500ms"),
-            doc: "The longest sleep; lengths are drawn evenly between the two.",
-            more: "",
-            example: "1s",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.think_max.to_string()),
-        },
-        Key {
-            path: "workload.think_compensated",
-            kind: Kind::Flag { set: |plan, flag| plan.workload.think_compensated = flag },
-            unit: "",
-            default: Fallback::Value("false"),
-            doc: "Whether a sleep counts from the operation's begin: it is shorter by the time that the operation took, down to none.",
-            more: "So operations that are slow for once do not slow the load down.",
-            example: "true",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.think_compensated.to_string()),
-        },
-        Key {
-            path: "workload.redo",
-            kind: Kind::Word(&[
-                Word {
-                    word: "lite",
-                    means: "an update sets 2 columns",
-                    set: |plan| plan.workload.redo = Redo::Lite,
-                },
-                Word {
-                    word: "heavy",
-                    means: "an update sets all 19 columns",
-                    set: |plan| plan.workload.redo = Redo::Heavy,
-                },
-            ]),
-            unit: "",
-            default: Fallback::Value("lite"),
-            doc: "How much an update writes.",
-            more: "",
-            example: "heavy",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.redo.name().into()),
-        },
-        Key {
-            path: "workload.drive",
-            kind: Kind::Word(&[
-                Word {
-                    word: "client",
-                    means: "each operation crosses the wire: true response times, true commits",
-                    set: |plan| plan.workload.drive = Drive::Client,
-                },
-                Word {
-                    word: "server",
-                    means: "the loop runs inside the database: least client cost, the most logical reads",
-                    set: |plan| plan.workload.drive = Drive::Server,
-                },
-            ]),
-            unit: "",
-            default: Fallback::Value("client"),
-            doc: "Where the loop runs.",
-            more: "",
-            example: "server",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.drive.name().into()),
-        },
-        Key {
-            path: "workload.commit",
-            kind: Kind::Word(&[
-                Word {
-                    word: "wait",
-                    means: "each commit waits as the server's own settings say, which is until its redo is on storage",
-                    set: |plan| plan.workload.commit = Commit::Wait,
-                },
-                Word {
-                    word: "nowait",
-                    means: "no commit waits (Oracle: `COMMIT WRITE BATCH NOWAIT`; PostgreSQL: `synchronous_commit = off` in each session)",
-                    set: |plan| plan.workload.commit = Commit::Nowait,
-                },
-                Word {
-                    word: "plsql",
-                    means: "commits run inside PL/SQL, which waits once at the end of a call (Oracle)",
-                    set: |plan| plan.workload.commit = Commit::Plsql,
-                },
-            ]),
-            unit: "",
-            default: Fallback::Value("wait"),
-            doc: "How an update's commit waits for its redo.",
-            more: "MySQL and MariaDB decide it for all sessions (`SET GLOBAL innodb_flush_log_at_trx_commit`, `sync_binlog`), SQLite by \
-                   `sync` in the URL: their plans leave it out. With `nowait` the audit's durable_commits says how few syncs there were.",
-            example: "nowait",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.commit.name().into()),
-        },
-        Key {
-            path: "workload.rate",
-            kind: Kind::Rate {
-                range: (Rate(0.001), Rate(100_000_000.0)),
-                set: |plan, rate| plan.workload.rate = rate,
-            },
-            unit: "",
-            default: Fallback::Value("off"),
-            doc: "Open loop at this many operations per second over all sessions; off is closed loop.",
-            more: "In a closed loop a session issues its next operation when the last has ended. In an open loop operations are due \
-                   on a schedule, and response time counts from the due moment, so a stall is seen by every operation it \
-                   delays.",
-            example: "5000/s",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.rate.map_or_else(|| "off".into(), |rate| rate.to_string())),
-        },
-        Key {
-            path: "workload.arrivals",
-            kind: Kind::Word(&[
-                Word {
-                    word: "poisson",
-                    means: "independent arrivals, as from many users",
-                    set: |plan| plan.workload.arrivals = Arrivals::Poisson,
-                },
-                Word {
-                    word: "constant",
-                    means: "evenly spaced",
-                    set: |plan| plan.workload.arrivals = Arrivals::Constant,
-                },
-            ]),
-            unit: "",
-            default: Fallback::Value("poisson"),
-            doc: "How the operations of an open loop are spaced.",
-            more: "",
-            example: "constant",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.arrivals.name().into()),
-        },
-        Key {
-            path: "workload.seed",
-            kind: Kind::Seed { set: |plan, seed| plan.workload.seed = seed },
-            unit: "",
-            default: Fallback::Value("fresh"),
-            doc: "Seed of the operations' random draws.",
-            more: "`fresh`: every run draws operations of its own, and its record names the seed. A number draws the same \
-                   operations each time: a run again finds in every cache what the run before it has read.",
-            example: "2",
-            shown: Shown::Commented,
-            get: |plan| Some(plan.workload.seed.map_or_else(|| "fresh".into(), |seed| seed.to_string())),
-        },
+        Key::new("workload.update_pct", Kind::Count(0, 100, at!(workload.update_pct)))
+            .default("0")
+            .doc("Share of operations that are updates; each is one commit.")
+            .unit("%")
+            .example("20")
+            .active(),
+        Key::new("workload.scan_pct", Kind::Count(0, 100, at!(workload.scan_pct)))
+            .default("0")
+            .doc("Share of the reads that are full scans of the second table.")
+            .more("Needs `data.scan_scale`; together with `lookup_pct` and `secondary_pct` at most 100.")
+            .unit("%")
+            .example("5"),
+        Key::new("workload.lookup_pct", Kind::Count(0, 100, at!(workload.lookup_pct)))
+            .default("0")
+            .doc("Share of the reads that are lookups of a single row by key.")
+            .more("Together with `scan_pct` and `secondary_pct` at most 100.")
+            .unit("%")
+            .example("100"),
+        Key::new("workload.secondary_pct", Kind::Count(0, 100, at!(workload.secondary_pct)))
+            .default("0")
+            .doc("Share of the reads that are lookups of about 25 rows by the secondary key.")
+            .more("Together with `scan_pct` and `lookup_pct` at most 100. Data that was loaded before there was a secondary \
+                   key must be loaded anew.")
+            .unit("%")
+            .example("10"),
+        Key::new("workload.insert_pct", Kind::Count(0, 100, at!(workload.insert_pct)))
+            .without("as `delete_pct`, or none")
+            .doc("Share of operations that insert one row and commit.")
+            .more("Tables keep their size: as many are deleted, so each of the two keys gives the other, and both must be \
+                   the same where both are given. A session inserts keys of its own above the loaded ones.")
+            .unit("%")
+            .example("5"),
+        Key::new("workload.delete_pct", Kind::Count(0, 100, at!(workload.delete_pct)))
+            .without("as `insert_pct`, or none")
+            .doc("Share of operations that delete one row and commit.")
+            .more("A session deletes the oldest row that it has inserted itself.")
+            .unit("%")
+            .example("5"),
+        Key::new("workload.work_unit", Kind::Count(1, 1_000_000, at!(workload.work_unit)))
+            .default("64")
+            .doc("Rows, hence blocks, that one select or update touches.")
+            .more("Not more than the rows of a schema.")
+            .unit("blocks")
+            .example("256")
+            .active(),
+        Key::new("workload.keys", Kind::Word(&[], at!(workload.keys)))
+            .words(&[
+                ("uniform", "all keys alike"),
+                ("zipf", "Zipf's law over the keys in a scrambled order, so that popular ones lie anywhere"),
+                ("latest", "Zipf's law from the last key down, so that popular ones lie together"),
+            ])
+            .default("uniform")
+            .doc("How keys are drawn.")
+            .example("zipf"),
+        Key::new("workload.zipf_exponent", Kind::Decimal(0.01, 10.0, at!(workload.zipf_exponent)))
+            .default("0.99")
+            .doc("How much `zipf` and `latest` lean: the k-th key is drawn in proportion to 1 ÷ k^exponent.")
+            .example("1.2"),
+        Key::new("workload.hot_spot_every", Kind::Count(0, 1_000_000, at!(workload.hot_spot_every)))
+            .default("0")
+            .doc("Every n-th operation of a session starts inside the hot spot; 0 is off.")
+            .more("Scans have no key and are not counted.")
+            .example("10"),
+        Key::new("workload.hot_spot_offset", Kind::Size(true, at!(workload.hot_spot_offset)))
+            .default("0 blocks")
+            .doc("Where the hot spot begins: so many keys, hence blocks, lie before it.")
+            .example("16M"),
+        Key::new("workload.hot_spot_size", Kind::Size(false, at!(workload.hot_spot_size)))
+            .default("1M")
+            .doc("Size of the hot spot in blocks (keys) or bytes.")
+            .more("Operations start in it and may reach beyond its end. It must lie within the table.")
+            .example("8M"),
+        Key::new("workload.hot_schema_every", Kind::Count(0, 1_000_000, at!(workload.hot_schema_every)))
+            .default("0")
+            .doc("Every n-th operation of a session goes to schema 1; 0 is off.")
+            .more("All others go to the session's own schema.")
+            .example("10"),
+        Key::new("workload.think_every", Kind::Count(0, 1_000_000, at!(workload.think_every)))
+            .default("0")
+            .doc("About one operation in n is followed by a sleep; 0 is off.")
+            .more("Each operation draws anew. Not in an open loop, where the rate says when operations are due.")
+            .example("5"),
+        Key::new("workload.think_min", Kind::Span(millis(0), seconds(3_600), at!(workload.think_min)))
+            .default("100ms")
+            .doc("The shortest sleep.")
+            .example("50ms"),
+        Key::new("workload.think_max", Kind::Span(millis(0), seconds(3_600), at!(workload.think_max)))
+            .default("500ms")
+            .doc("The longest sleep; lengths are drawn evenly between the two.")
+            .example("1s"),
+        Key::new("workload.think_compensated", Kind::Flag(at!(workload.think_compensated)))
+            .default("false")
+            .doc("Whether a sleep counts from the operation's begin: it is shorter by the time that the operation took, \
+                  down to none.")
+            .more("So operations that are slow for once do not slow the load down.")
+            .example("true"),
+        Key::new("workload.redo", Kind::Word(&[], at!(workload.redo)))
+            .words(&[
+                ("lite", "an update sets 2 columns"),
+                ("heavy", "an update sets all 19 columns"),
+            ])
+            .default("lite")
+            .doc("How much an update writes.")
+            .example("heavy"),
+        Key::new("workload.drive", Kind::Word(&[], at!(workload.drive)))
+            .words(&[
+                ("client", "each operation crosses the wire: true response times, true commits"),
+                ("server", "the loop runs inside the database: least client cost, the most logical reads"),
+            ])
+            .default("client")
+            .doc("Where the loop runs.")
+            .example("server"),
+        Key::new("workload.commit", Kind::Word(&[], at!(workload.commit)))
+            .words(&[
+                (
+                    "wait",
+                    "each commit waits as the server's own settings say, which is until its redo is on storage",
+                ),
+                (
+                    "nowait",
+                    "no commit waits (Oracle: `COMMIT WRITE BATCH NOWAIT`; PostgreSQL: `synchronous_commit = off` in each session)",
+                ),
+                ("plsql", "commits run inside PL/SQL, which waits once at the end of a call (Oracle)"),
+            ])
+            .default("wait")
+            .doc("How an update's commit waits for its redo.")
+            .more("MySQL and MariaDB decide it for all sessions (`SET GLOBAL innodb_flush_log_at_trx_commit`, `sync_binlog`), \
+                   SQLite by `sync` in the URL: their plans leave it out. With `nowait` the audit's durable_commits says how \
+                   few syncs there were.")
+            .example("nowait"),
+        Key::new("workload.rate", Kind::Rate(Rate(0.001), Rate(100_000_000.0), at!(workload.rate)))
+            .default("off")
+            .doc("Open loop at this many operations per second over all sessions; off is closed loop.")
+            .more("In a closed loop a session issues its next operation when the last has ended. In an open loop operations are \
+                   due on a schedule, and response time counts from the due moment, so a stall is seen by every operation it \
+                   delays.")
+            .example("5000/s"),
+        Key::new("workload.arrivals", Kind::Word(&[], at!(workload.arrivals)))
+            .words(&[
+                ("poisson", "independent arrivals, as from many users"),
+                ("constant", "evenly spaced"),
+            ])
+            .default("poisson")
+            .doc("How the operations of an open loop are spaced.")
+            .example("constant"),
+        Key::new("workload.seed", Kind::Seed(at!(workload.seed)))
+            .default("fresh")
+            .doc("Seed of the operations' random draws.")
+            .more("`fresh`: every run draws operations of its own, and its record names the seed. A number draws the same \
+                   operations each time: a run again finds in every cache what the run before it has read.")
+            .example("2"),
     ],
 };

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::field::words;
 use crate::units::Span;
 
 /// Section `[sweep]`: runs over a grid of settings.
@@ -67,29 +68,7 @@ impl Default for Sweep {
     }
 }
 
-impl Sweep {
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl Until {
-    /// The word in plans: `saturation`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::End => "end",
-            Self::Saturation => "saturation",
-        }
-    }
-}
-
-impl Order {
-    /// The word in plans: `up-down`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Up => "up",
-            Self::UpDown => "up-down",
-        }
-    }
+words! {
+    Until { End = "end", Saturation = "saturation" }
+    Order { Random = "random", Up = "up", UpDown = "up-down" }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::field::words;
 use crate::units::{Blocks, Bytes, Rate, Size, Span};
 
 /// Section `[workload]`: the load.
@@ -60,7 +61,7 @@ pub struct Workload {
     /// Where the loop runs.
     pub drive: Drive,
     /// How an update's commit waits for its redo, where a session can choose.
-    #[serde(default, skip_serializing_if = "Commit::is_default")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub commit: Commit,
     /// Open loop at this many operations per second over all sessions; absent is closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,27 +129,6 @@ pub enum Arrivals {
     Poisson,
 }
 
-impl Redo {
-    /// The word in plans: `lite`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Lite => "lite",
-            Self::Heavy => "heavy",
-        }
-    }
-}
-
-impl Keys {
-    /// The word in plans: `zipf`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Zipf => "zipf",
-            Self::Latest => "latest",
-        }
-    }
-}
-
 impl Default for Workload {
     /// As a plan that says nothing of it.
     fn default() -> Self {
@@ -210,39 +190,12 @@ impl Workload {
     }
 }
 
-impl Drive {
-    /// The word in plans: `client`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-        }
-    }
-}
-
-impl Commit {
-    /// The word in plans: `nowait`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wait => "wait",
-            Self::Nowait => "nowait",
-            Self::Plsql => "plsql",
-        }
-    }
-
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl Arrivals {
-    /// The word in plans: `poisson`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Poisson => "poisson",
-        }
-    }
+words! {
+    Redo { Lite = "lite", Heavy = "heavy" }
+    Keys { Uniform = "uniform", Zipf = "zipf", Latest = "latest" }
+    Drive { Client = "client", Server = "server" }
+    Commit { Wait = "wait", Nowait = "nowait", Plsql = "plsql" }
+    Arrivals { Constant = "constant", Poisson = "poisson" }
 }
 
 /// What older records do not say: as plans without these keys.

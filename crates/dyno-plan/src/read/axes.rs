@@ -95,7 +95,7 @@ fn read_value(draft: &mut Draft, path: &'static str, value: &Written<'_>) -> Opt
     let key = keys::find(if path == SESSIONS { "run.sessions_per_schema" } else { path })?;
     let mut scratch = draft.plan.clone();
     match key.kind.put(&mut scratch, value.raw, draft.engines) {
-        Ok(()) => (key.get)(&scratch),
+        Ok(()) => key.get(&scratch),
         Err(refused) => {
             let error = refusal(key, refused, value.text, value.origin.clone());
             draft.push(PlanError { key: Some(format!("sweep.{path}")), ..error });

@@ -22,7 +22,7 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
         }
         if let Some((problem, hint)) = (rule.broken)(&draft.plan, draft.engines) {
             let (origin, key) = blamed(draft, rule.paths);
-            let value = keys::find(key).and_then(|key| (key.get)(&draft.plan)).map(|text| shown(&text));
+            let value = keys::find(key).and_then(|key| key.get(&draft.plan)).map(|text| shown(&text));
             let key = Some(key.to_owned());
             draft.push(PlanError {
                 kind: PlanErrorKind::Conflict,

@@ -5,12 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown};
 use crate::keys::{self, Key, Raw, Refused};
-use crate::plan::{
-    Awr, Axis, Data, Holding, Hooks, Observe, PLAN_VERSION, Plan, Run, Sweep, Target, Workload,
-};
+use crate::plan::{Axis, Data, Hooks, Observe, PLAN_VERSION, Plan, Run, Sweep, Target, Workload};
 use crate::sweep::is_sessions;
-use crate::units::{Blocks, Size, Span};
-use crate::url::TargetUrl;
 
 /// A plan under construction.
 pub(super) struct Draft {
@@ -62,51 +58,13 @@ pub(super) fn refusal(key: &Key, refused: Refused, text: &str, origin: Origin) -
 
 /// A plan in which nothing means anything yet; every key that has a value by default overwrites it.
 fn blank() -> Plan {
-    let span = Span(std::time::Duration::ZERO);
-    let size = Size::Blocks(Blocks(0));
-    let no_url = TargetUrl {
-        scheme: String::new(),
-        user: None,
-        host: None,
-        port: None,
-        is_file: false,
-        path: String::new(),
-        params: Vec::new(),
-    };
     Plan {
         version: PLAN_VERSION,
-        target: Target {
-            url: no_url,
-            urls: Vec::new(),
-            count: None,
-            weights: Vec::new(),
-            data: Holding::Each,
-            shared: false,
-            observe_url: None,
-            password_env: None,
-            password_file: None,
-            connect_timeout: span,
-        },
-        data: Data {
-            schemas: 0,
-            scale: size,
-            scan_scale: size,
-            block_size: None,
-            compressible: 0,
-            seed: 0,
-            load_parallel: 0,
-        },
+        target: Target::default(),
+        data: Data::default(),
         workload: Workload::default(),
-        run: Run {
-            sessions_per_schema: 0,
-            threads: None,
-            placement: Default::default(),
-            warmup: span,
-            time: None,
-            ops_per_session: None,
-            drain: span,
-        },
-        observe: Observe { interval: span, waits: None, awr: Awr::Off },
+        run: Run::default(),
+        observe: Observe::default(),
         hooks: Hooks::default(),
         sweep: Sweep::default(),
     }

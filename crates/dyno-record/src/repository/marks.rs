@@ -14,22 +14,9 @@ pub enum Mark {
     Variant,
 }
 
-impl Mark {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Tag, Self::Variant];
-
+dyno_plan::names! {
     /// The word in selections: `tag`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tag => "tag",
-            Self::Variant => "variant",
-        }
-    }
-
-    /// The kind that `name` is the word of.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mark| mark.name() == name)
-    }
+    Mark { Tag = "tag", Variant = "variant" }
 }
 
 impl Repository {

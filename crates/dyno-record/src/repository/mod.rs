@@ -126,34 +126,11 @@ pub enum RunState {
     Failed,
 }
 
-impl RunState {
-    /// Every state.
-    pub const ALL: [Self; 7] = [
-        Self::Running,
-        Self::Unknown,
-        Self::Valid,
-        Self::Imported,
-        Self::Invalid,
-        Self::Interrupted,
-        Self::Failed,
-    ];
-
+dyno_plan::names! {
     /// The word in lists: `running`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Unknown => "unknown",
-            Self::Valid => "valid",
-            Self::Imported => "imported",
-            Self::Invalid => "invalid",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The state that `name` is the word of.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
+    RunState {
+        Running = "running", Unknown = "unknown", Valid = "valid", Imported = "imported", Invalid = "invalid",
+        Interrupted = "interrupted", Failed = "failed"
     }
 }
 

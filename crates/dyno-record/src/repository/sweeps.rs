@@ -41,16 +41,9 @@ pub enum SweepState {
     Interrupted,
 }
 
-impl SweepState {
+dyno_plan::names! {
     /// The word in lists: `running`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Unknown => "unknown",
-            Self::Done => "done",
-            Self::Interrupted => "interrupted",
-        }
-    }
+    SweepState { Running = "running", Unknown = "unknown", Done = "done", Interrupted = "interrupted" }
 }
 
 /// One sweep in a list.

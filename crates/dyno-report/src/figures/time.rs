@@ -5,7 +5,7 @@ use dyno_record::{RunRecord, SeriesPoint};
 
 use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series, mean_of_chunks, spread_kept};
 
-use super::cpu::PARTS;
+use super::cpu::LAYERS;
 
 /// Points of one line or area: as many as the picture is wide.
 const POINTS_MAX: usize = 360;
@@ -92,7 +92,7 @@ pub(super) fn latency(record: &RunRecord) -> Option<Chart> {
 
 /// Processor time of the host.
 pub(super) fn cpu(record: &RunRecord) -> Option<Chart> {
-    let series = PARTS.iter().enumerate().map(|(style, (metric, name))| {
+    let series = LAYERS.iter().enumerate().map(|(style, (metric, name))| {
         let point = |p: &SeriesPoint| Some(Point::at(at(p), *p.metrics.get(*metric)?));
         let points: Vec<Point> = record.series.points.iter().filter_map(point).collect();
         Series { name: (*name).into(), kind: Kind::Area, style, points: mean_of_chunks(&points, POINTS_MAX) }

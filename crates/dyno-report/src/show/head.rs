@@ -94,7 +94,7 @@ fn pooler(record: &RunRecord, target: &TargetFacts) -> Option<(String, String)> 
 fn told_plan(record: &RunRecord, style: &Style) -> String {
     let told = keys::all().filter(|key| record.knows(key.path));
     let list: Vec<(String, String)> =
-        told.filter_map(|key| Some((key.path.to_owned(), (key.get)(&record.plan)?))).collect();
+        told.filter_map(|key| Some((key.path.to_owned(), key.get(&record.plan)?))).collect();
     match list.as_slice() {
         [] => "the source does not tell\n".to_owned(),
         list => pairs(list, usize::MAX, style),

@@ -84,7 +84,7 @@ fn read_sets(sets: Vec<String>) -> Plan {
 
 /// The plan as `--set` options.
 fn as_sets(plan: &Plan) -> Vec<String> {
-    keys::all().filter_map(|key| Some(format!("{}={}", key.path, (key.get)(plan)?))).collect()
+    keys::all().filter_map(|key| Some(format!("{}={}", key.path, key.get(plan)?))).collect()
 }
 
 /// The plan as a file.
@@ -94,7 +94,7 @@ fn as_file(plan: &Plan) -> PlanFile {
         if !section.name.is_empty() {
             text.push_str(&format!("[{}]\n", section.name));
         }
-        for (key, value) in section.keys.iter().filter_map(|key| Some((key, (key.get)(plan)?))) {
+        for (key, value) in section.keys.iter().filter_map(|key| Some((key, key.get(plan)?))) {
             text.push_str(&format!("{} = {}\n", key.name(), key.kind.toml(&value)));
         }
     }

@@ -1,0 +1,84 @@
+//! How keys reach the fields of a plan.
+
+use super::Target;
+use crate::url::TargetUrl;
+
+/// A field of a plan that takes values of type `T`.
+pub trait Field<T> {
+    /// Puts `value` into it.
+    fn put(&mut self, value: T);
+
+    /// Its value as users write it; `None` if it has none.
+    fn text(&self) -> Option<String>;
+}
+
+impl<T: ToString> Field<T> for T {
+    fn put(&mut self, value: T) {
+        *self = value;
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+}
+
+impl<T: ToString> Field<T> for Option<T> {
+    fn put(&mut self, value: T) {
+        *self = Some(value);
+    }
+
+    fn text(&self) -> Option<String> {
+        self.as_ref().map(T::to_string)
+    }
+}
+
+/// The only URL.
+impl Field<TargetUrl> for Target {
+    fn put(&mut self, url: TargetUrl) {
+        self.url = url;
+    }
+
+    fn text(&self) -> Option<String> {
+        self.urls.is_empty().then(|| self.url.to_string())
+    }
+}
+
+/// Several URLs.
+impl Field<Vec<TargetUrl>> for Target {
+    fn put(&mut self, urls: Vec<TargetUrl>) {
+        self.url = urls[0].clone();
+        self.urls = urls;
+    }
+
+    fn text(&self) -> Option<String> {
+        listed(&self.urls)
+    }
+}
+
+/// A list as users write it; `None` if it is empty.
+pub(crate) fn listed<T: ToString>(all: &[T]) -> Option<String> {
+    let all: Vec<String> = all.iter().map(T::to_string).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// Gives enums their words, which a key can put into a plan.
+macro_rules! words {
+    ($($name:ident { $($variant:ident = $word:literal),+ })+) => {$(
+        $crate::names! {
+            /// The word in plans.
+            $name { $($variant = $word),+ }
+        }
+
+        impl $crate::plan::field::Field<&'static str> for $name {
+            fn put(&mut self, word: &'static str) {
+                *self = Self::from_name(word).expect("a key of words allows these only");
+            }
+
+            fn text(&self) -> Option<String> {
+                Some(self.name().to_owned())
+            }
+        }
+    )+};
+}
+
+pub(super) use words;
