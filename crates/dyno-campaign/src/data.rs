@@ -14,9 +14,7 @@ use crate::error::Error;
 /// The data that the plan asks for on this target.
 pub(crate) fn spec(plan: &Plan, target: &Arc<dyn Target>) -> Result<DataSpec, Error> {
     let block_size = target.block_size(plan.data.block_size)?;
-    let mut spec = DataSpec::resolve(&plan.data, block_size);
-    // Engines that do not look up by it yet load none.
-    spec.secondary &= target.extras().secondary;
+    let spec = DataSpec::resolve(&plan.data, block_size);
     spec.validate(&plan.data, &plan.workload)?;
     // Data of an older version is what it was; it is good for every plan that does not need what came later.
     match survey(target) {

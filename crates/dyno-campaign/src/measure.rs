@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use dyno_drive::prove::Book;
 use dyno_drive::{Aim, Job, Leftover, Watch};
 use dyno_engine::data::mix;
-use dyno_engine::{Cancel, MonotonicClock, Target};
+use dyno_engine::{Cancel, MonotonicClock};
 use dyno_plan::Plan;
 use dyno_record::{PartOf, RunRecord, StartedRun, Status};
 
@@ -106,18 +107,18 @@ impl Ready<'_> {
         Ok(begun)
     }
 
-    /// Does the run, with `before` standing before the targets, in their order; the record is neither judged nor stored, and
-    /// what the sessions left in the tables is still there.
+    /// Does the run, with what the sessions of each target are told noted in its book, if it has one; the record is neither judged
+    /// nor stored, and what the sessions left in the tables is still there.
     pub(crate) fn drive(
         &self,
         begun: &StartedRun,
-        before: Vec<Arc<dyn Target>>,
+        books: Vec<Option<Arc<Book>>>,
         watch: &dyn Watch,
     ) -> Result<(RunRecord, Vec<Leftover>), Error> {
         let aims = self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(spec));
         let mut targets: Vec<Aim> = aims.collect();
-        for (aim, before) in targets.iter_mut().zip(before) {
-            aim.target = before;
+        for (aim, book) in targets.iter_mut().zip(books) {
+            aim.book = book;
         }
         let job = Job {
             run_stamp: run_stamp(&begun.id),

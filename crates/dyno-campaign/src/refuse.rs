@@ -16,7 +16,6 @@ pub(crate) fn refuse_impossible(plan: &Plan, targets: &Targets) -> Result<(), Er
 
 /// What this engine cannot do.
 fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
-    refuse_extras(plan, target)?;
     if plan.workload.drive == Drive::Server {
         if !target.capabilities().server_drive {
             return Err(Error::usage(
@@ -28,25 +27,6 @@ fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
             return Err(Error::usage(
                 "an open loop (workload.rate) times every operation, and a server drive only slices of them",
                 "--set workload.drive=client, or take workload.rate out",
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Operations that this engine has not.
-fn refuse_extras(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
-    let (work, can) = (&plan.workload, target.extras());
-    let wanted = [
-        ("operations that go to schema 1", "hot_schema_every", work.hot_schema_every > 0, can.hot_schema),
-        ("inserts and deletes", "insert_pct", work.churn_pct() > 0, can.churn),
-        ("lookups by a secondary key", "secondary_pct", work.secondary_pct > 0, can.secondary),
-    ];
-    for (what, key, wants, can) in wanted {
-        if wants && !can {
-            return Err(Error::usage(
-                format!("{} does no {what} (workload.{key})", target.engine()),
-                format!("take workload.{key} out"),
             ));
         }
     }

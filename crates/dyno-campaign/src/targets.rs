@@ -54,12 +54,10 @@ impl Reached {
     /// As the drive takes it.
     pub(crate) fn aim(&self, spec: &DataSpec) -> Aim {
         Aim {
-            target: Arc::clone(&self.target),
-            identity: self.identity.clone(),
-            spec: spec.clone(),
             host_paths: data::host_paths(&self.identity),
             reads_only: self.reads_only.clone(),
             instance: self.instance.clone(),
+            ..Aim::new(Arc::clone(&self.target), self.identity.clone(), spec.clone())
         }
     }
 

@@ -54,20 +54,13 @@ fn target() -> ScriptedTarget {
 
 /// A run as `dyno run` makes it.
 fn measured(plan: &Plan) -> Result<f64, Failure> {
-    let target = target();
+    let target = Arc::new(target());
     let job = Job {
         run_id: "measuring".into(),
         started_at: "2026-01-01T00:00:00Z".into(),
         run_stamp: 1,
         plan,
-        targets: vec![Aim {
-            identity: target.identify()?,
-            target: Arc::new(target),
-            spec: spec(),
-            host_paths: Vec::new(),
-            reads_only: None,
-            instance: None,
-        }],
+        targets: vec![Aim::new(Arc::clone(&target) as Arc<dyn Target>, target.identify()?, spec())],
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),

@@ -92,8 +92,7 @@ fn target_facts(aim: &Aim) -> TargetFacts {
         engine: aim.target.engine().to_owned(),
         identity: aim.identity.clone(),
         data: Some(aim.spec.clone()),
-        data_note: None,
-        own: None,
+        ..TargetFacts::default()
     }
 }
 

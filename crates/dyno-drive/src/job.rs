@@ -8,6 +8,8 @@ use dyno_plan::{DataSpec, Plan};
 use dyno_record::Identity;
 use dyno_workload::{Classes, blocks};
 
+use crate::witness::Book;
+
 /// Everything a run needs.
 pub struct Job<'a> {
     /// The run's name.
@@ -46,6 +48,15 @@ pub struct Aim {
     pub reads_only: Option<String>,
     /// What its counters count; unknown where it is the only one, or the engine cannot tell.
     pub instance: Option<Instance>,
+    /// Where it is noted what its sessions are told; only where that is to be proved.
+    pub book: Option<Arc<Book>>,
+}
+
+impl Aim {
+    /// A database of which nothing else is known.
+    pub fn new(target: Arc<dyn Target>, identity: Identity, spec: DataSpec) -> Self {
+        Self { target, identity, spec, host_paths: Vec::new(), reads_only: None, instance: None, book: None }
+    }
 }
 
 impl Job<'_> {

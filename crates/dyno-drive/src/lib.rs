@@ -46,6 +46,7 @@ mod totals;
 mod vigil;
 mod watch;
 mod watcher;
+mod witness;
 mod worker;
 
 pub use descriptors::{raise_limit, too_few};

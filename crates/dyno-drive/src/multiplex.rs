@@ -131,7 +131,7 @@ fn connect(workers: Vec<Worker>) -> States {
         while let Some(mut worker) = next() {
             match worker.connect() {
                 Some(session) => states.push(Box::new(SessionState::new(worker, session))),
-                None => worker.report(),
+                None => worker.hand_in(),
             }
         }
         states

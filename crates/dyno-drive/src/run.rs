@@ -140,14 +140,8 @@ mod tests {
         });
         let aim = |_| {
             let target = ScriptedTarget::new(Arc::clone(&script), Arc::new(|_| std::thread::yield_now()));
-            Aim {
-                identity: target.identify().unwrap(),
-                target: Arc::new(target),
-                spec: testing::spec(1_000),
-                host_paths: Vec::new(),
-                reads_only: None,
-                instance: None,
-            }
+            let identity = target.identify().unwrap();
+            Aim::new(Arc::new(target), identity, testing::spec(1_000))
         };
         Job {
             run_id: "test".into(),

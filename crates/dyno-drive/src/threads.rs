@@ -102,6 +102,7 @@ impl Threads {
             let prepared = &prepared[&(at, blocks.schema)];
             Worker {
                 target: Arc::clone(&aim.target),
+                book: aim.book.clone(),
                 label: job.label(at),
                 operator: Operator::new(prepared, &blocks),
                 setup: setup(job, blocks, prepared),

@@ -19,6 +19,7 @@ use crate::rest::Rest;
 use crate::session::SessionResult;
 use crate::shared::{Phase, Shared};
 use crate::slices::SliceLoop;
+use crate::witness::Book;
 
 /// How long a session lets others go first after its own first operation, so that all start together even where there
 /// are more sessions than processors.
@@ -38,6 +39,8 @@ pub(crate) enum Message {
 /// Everything one session's thread needs.
 pub(crate) struct Worker {
     pub(crate) target: Arc<dyn Target>,
+    /// Where it is noted what the session is told, if that is to be proved.
+    pub(crate) book: Option<Arc<Book>>,
     /// The target, before what goes wrong on it; empty where there is only one.
     pub(crate) label: String,
     pub(crate) setup: SessionSetup,
@@ -121,7 +124,7 @@ impl Worker {
     /// Opens the session, when it is its turn; `None` if that failed or the run has ended.
     pub(crate) fn connect(&mut self) -> Option<Box<dyn Session>> {
         let session = match self.shared.begin_connect() {
-            true => Some(caught(|| self.target.session(&self.setup))),
+            true => Some(caught(|| self.open())),
             false => None,
         };
         match session {
@@ -147,6 +150,14 @@ impl Worker {
                 self.shared.end_connect(false);
                 None
             }
+        }
+    }
+
+    fn open(&self) -> Result<Box<dyn Session>, TargetError> {
+        let session = self.target.session(&self.setup)?;
+        match &self.book {
+            Some(book) => book.witnessed(session, self.target.as_ref(), &self.setup),
+            None => Ok(session),
         }
     }
 

@@ -56,6 +56,11 @@ pub struct Extra {
     pub secondary: bool,
 }
 
+impl Extra {
+    /// All of them, which every engine can do.
+    pub const ALL: Self = Self { hot_schema: true, churn: true, secondary: true };
+}
+
 /// Where an operation goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Place {
@@ -130,20 +135,15 @@ pub enum Kind {
     Fresh,
 }
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Select,
-        Self::Lookup,
-        Self::Secondary,
-        Self::Scan,
-        Self::Update,
-        Self::Insert,
-        Self::Delete,
-        Self::Found,
-        Self::Fresh,
-    ];
+dyno_plan::names! {
+    /// The name of its statement.
+    Kind {
+        Select = "select", Lookup = "lookup", Secondary = "secondary", Scan = "scan", Update = "update",
+        Insert = "insert", Delete = "delete", Found = "found", Fresh = "fresh"
+    }
+}
 
+impl Kind {
     /// The operation of this kind with `key` and `number`; none for looks.
     pub fn op(self, key: u64, number: u64) -> Option<Op> {
         Some(match self {
@@ -156,21 +156,6 @@ impl Kind {
             Self::Delete => Op::Delete { key },
             Self::Found | Self::Fresh => return None,
         })
-    }
-
-    /// The name of its statement.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Select => "select",
-            Self::Lookup => "lookup",
-            Self::Secondary => "secondary",
-            Self::Scan => "scan",
-            Self::Update => "update",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::Found => "found",
-            Self::Fresh => "fresh",
-        }
     }
 }
 

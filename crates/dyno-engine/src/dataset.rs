@@ -2,11 +2,11 @@
 
 use dyno_plan::{Bytes, Commit, DataSpec};
 
-use crate::blocks::{Blocks, BlocksSql, Extra};
+use crate::blocks::{Blocks, BlocksSql};
 use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 
-/// A target as far as it holds test data.
+/// A target as far as it holds test data. What an engine has nothing of, it does not say.
 pub trait Dataset: Send + Sync {
     /// The block size that data would be loaded with: the wish if the engine can choose, else its own.
     ///
@@ -60,9 +60,6 @@ pub trait Dataset: Send + Sync {
     /// It cannot be reached, or refuses.
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError>;
 
-    /// What its sessions can do beside the common operations, on either drive.
-    fn extras(&self) -> Extra;
-
     /// Rows that sessions have inserted and not deleted: those above the keys of `spec`.
     ///
     /// # Errors
@@ -74,7 +71,9 @@ pub trait Dataset: Send + Sync {
     ///
     /// # Errors
     /// It cannot be reached, or refuses.
-    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError>;
+    fn own_places(&self, _spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
+        Ok(None)
+    }
 
     /// Deletes the rows that [`Dataset::own_rows`] counts; returns how many they were.
     ///
@@ -87,7 +86,9 @@ pub trait Dataset: Send + Sync {
     ///
     /// # Errors
     /// It cannot be reached, or refuses; more is then looked at than need be.
-    fn note_deletions(&self, rows: u64) -> Result<(), TargetError>;
+    fn note_deletions(&self, _rows: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
 
     /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
     ///

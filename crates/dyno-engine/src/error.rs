@@ -145,15 +145,9 @@ pub enum ErrorClass {
     Fatal,
 }
 
-impl ErrorClass {
+dyno_plan::names! {
     /// The word in records: `retryable`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Retryable => "retryable",
-            Self::Connection => "connection",
-            Self::Fatal => "fatal",
-        }
-    }
+    ErrorClass { Retryable = "retryable", Connection = "connection", Fatal = "fatal" }
 }
 
 /// A failed operation.

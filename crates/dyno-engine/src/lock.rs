@@ -29,18 +29,9 @@ pub enum Work {
     Prove,
 }
 
-impl Work {
-    const ALL: [Self; 4] = [Self::Load, Self::Run, Self::Drop, Self::Prove];
-
+dyno_plan::names! {
     /// The command's name: `load`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Run => "run",
-            Self::Drop => "drop",
-            Self::Prove => "prove",
-        }
-    }
+    Work { Load = "load", Run = "run", Drop = "drop", Prove = "prove" }
 }
 
 /// How much of the server a Dyno claims.
@@ -88,7 +79,7 @@ impl Holder {
     pub fn decode(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let name = words.next()?;
-        let work = Work::ALL.into_iter().find(|work| work.name() == name)?;
+        let work = Work::from_name(name)?;
         let since = words.next()?.to_owned();
         let (number, host) = words.next()?.split_once('@')?;
         let (pid, command) = number.split_once('.')?;

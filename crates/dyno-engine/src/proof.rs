@@ -17,5 +17,7 @@ pub trait Proof: Send + Sync {
     ///
     /// # Errors
     /// It cannot be reached, or refuses.
-    fn life(&self) -> Result<Option<ServerLife>, TargetError>;
+    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
+        Ok(None)
+    }
 }

@@ -52,8 +52,8 @@ pub struct Stuck {
     pub full: bool,
 }
 
-/// One database endpoint, as runs use it. Cheap to make: connections are opened by its methods. Everything that wraps one implements
-/// all of it, so nothing has a default.
+/// One database endpoint, as runs use it. Cheap to make: connections are opened by its methods. What an engine has
+/// nothing of, it does not say: nothing wraps a target, so a default cannot hide what one has.
 pub trait Target: Dataset + Proof {
     /// The engine's name: `postgres`.
     fn engine(&self) -> &'static str;
@@ -87,29 +87,39 @@ pub trait Target: Dataset + Proof {
     ///
     /// # Errors
     /// It cannot be reached; or they must be and cannot be.
-    fn reporter(&self, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError>;
+    fn reporter(&self, _awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+        Ok(None)
+    }
 
     /// Why this target takes reads only, if it does, as a standby; asked as the user of the sessions.
     ///
     /// # Errors
     /// It cannot be reached, or refuses.
-    fn reads_only(&self) -> Result<Option<String>, TargetError>;
+    fn reads_only(&self) -> Result<Option<String>, TargetError> {
+        Ok(None)
+    }
 
     /// What its counters are the counters of; `None` where no other target can have the same.
     ///
     /// # Errors
     /// It cannot be reached, or refuses.
-    fn instance(&self) -> Result<Option<Instance>, TargetError>;
+    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+        Ok(None)
+    }
 
     /// What the server says of Dyno's sessions that are in an operation which does not end; `None` where it says nothing. Asked
     /// before they are broken off.
     ///
     /// # Errors
     /// It cannot be reached, or refuses.
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError>;
+    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
+        Ok(None)
+    }
 
     /// Runs `body`, which is all that a thread of one session does, in surroundings that the engine needs for it.
-    fn within(&self, body: &mut dyn FnMut());
+    fn within(&self, body: &mut dyn FnMut()) {
+        body();
+    }
 
     /// How this engine writes SQL.
     fn dialect(&self) -> Dialect;

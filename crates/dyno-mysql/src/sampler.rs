@@ -7,8 +7,7 @@ use super::connect::ConnectConfig;
 use super::layout::settle;
 use super::own::{Sessions, open_books};
 use super::wire::{Connection, MyError};
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::observer::{OtherSession, Sampler, WaitSample};
+use dyno_engine::{OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
 
 /// All connections with their current wait if it has not ended: number, user, database, command, stage, event.
 const BY_WAIT: &str =

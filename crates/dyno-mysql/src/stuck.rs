@@ -9,8 +9,8 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use super::identity::log_file;
 use super::own::{Sessions, open_books};
 use super::wire::{Connection, MyError};
-use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::target::Stuck;
+use dyno_engine::{Refusal as _, TargetError};
 
 /// MySQL's own log, as far back as it repeats itself.
 const LOG: &str = "SELECT DATA FROM performance_schema.error_log

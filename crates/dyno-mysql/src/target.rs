@@ -1,6 +1,6 @@
 //! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use super::connect::ConnectConfig;
@@ -8,16 +8,12 @@ use super::ops::{self, MySession};
 use super::own::Sessions;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler, stuck};
-use dyno_engine::Dialect;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
-use dyno_engine::witness::{RowVersion, ServerLife};
-use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
-use dyno_engine::{Dataset, Proof, Reporter};
-use dyno_engine::{Observer, Sampler};
+use dyno_engine::target::Stuck;
+use dyno_engine::{
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
+    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
+    Session, SessionSetup, Target, TargetError,
+};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -108,14 +104,6 @@ impl Target for MyTarget {
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         Ok(Box::new(sampler::MySampler::open(&self.config, self.sessions.clone())?))
     }
-
-    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        Ok(None)
-    }
-
-    fn within(&self, body: &mut dyn FnMut()) {
-        body();
-    }
 }
 
 impl Dataset for MyTarget {
@@ -153,16 +141,8 @@ impl Dataset for MyTarget {
         layout::drop_all(&self.config)
     }
 
-    fn extras(&self) -> Extra {
-        Extra { hot_schema: true, churn: true, secondary: true }
-    }
-
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::count(connection, spec))
-    }
-
-    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
-        Ok(None)
     }
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
@@ -171,10 +151,6 @@ impl Dataset for MyTarget {
 
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
         ops::blocks(blocks)
-    }
-
-    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
-        Ok(())
     }
 }
 

@@ -10,8 +10,7 @@ use oracledb::ToDbValue;
 use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::sql;
-use dyno_engine::error::TargetError;
-use dyno_engine::own_report::{OwnReport, Reporter};
+use dyno_engine::{OwnReport, Reporter, TargetError};
 
 /// Who keeps the snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

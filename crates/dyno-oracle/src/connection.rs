@@ -10,9 +10,9 @@ use super::error::{OraError, target};
 use super::shelter::caught;
 use super::socket::{MARK_BYTES, find};
 use super::sql;
-use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::net::Breaker;
 pub(super) use dyno_engine::row::Row;
+use dyno_engine::{Refusal as _, TargetError};
 
 /// A value of a bind, by the bind's name.
 pub(super) type Bind<'a> = (&'a str, &'a dyn ToDbValue);

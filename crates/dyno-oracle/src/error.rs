@@ -4,7 +4,7 @@ use std::fmt;
 
 use oracledb::ErrorKind;
 
-use dyno_engine::error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
+use dyno_engine::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 
 /// An error of the database. Numbers are those of the manual "Database Error Messages".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -281,7 +281,7 @@ fn binds_that_the_code_names_are_in_the_statements() {
         include_str!("ops/session.rs"),
         include_str!("connection.rs"),
         include_str!("lock.rs"),
-        include_str!("report.rs"),
+        include_str!("awr.rs"),
     ] {
         // Values of binds are references or names; what fills braces is `with`'s, and stands in lists of it alone.
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();

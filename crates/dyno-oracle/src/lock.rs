@@ -14,8 +14,8 @@ use super::counters::sessions_in;
 use super::error::OraError;
 use super::sql;
 use dyno_engine::data::mix;
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
-use dyno_engine::lock::{Claim, Holder, Lock, busy, server_busy};
+use dyno_engine::lock::{busy, server_busy};
+use dyno_engine::{Claim, Holder, Lock, Refusal as _, TargetError, TargetErrorKind};
 
 /// What `DBMS_LOCK.REQUEST` answers: taken, or held by this session already.
 const TAKEN: [i64; 2] = [0, 4];
@@ -166,7 +166,7 @@ fn who(connection: &Connection, statement: &sql::Statement, holder: &Holder) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::lock::Work;
+    use dyno_engine::Work;
 
     #[test]
     fn the_same_run_is_known_by_what_it_has_told() {

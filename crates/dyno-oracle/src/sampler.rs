@@ -6,9 +6,8 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::counters::Surroundings;
 use super::sql;
-use dyno_engine::error::TargetError;
-use dyno_engine::observer::{OtherSession, Sampler, WaitSample};
 use dyno_engine::target::Stuck;
+use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
 
 /// Looks at waits on a connection of its own.
 pub(super) struct OraSampler {

@@ -6,18 +6,13 @@ use dyno_record::{Advice, Identity};
 use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::ops::{self, OraSession};
-use super::{counters, identity, layout, lock, report, sampler, shelter};
-use dyno_engine::Dialect;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::own_report::Reporter;
-use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
-use dyno_engine::witness::{RowVersion, ServerLife};
-use dyno_engine::{Blocks, BlocksSql, Extra, OpenOptions};
-use dyno_engine::{Dataset, Proof};
-use dyno_engine::{Observer, Sampler};
+use super::{awr, counters, identity, layout, lock, sampler, shelter};
+use dyno_engine::target::Stuck;
+use dyno_engine::{
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
+    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, Reporter, RowVersion, Sampler,
+    ServerLife, Session, SessionSetup, Target, TargetError,
+};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -152,10 +147,6 @@ impl Dataset for OraTarget {
         layout::drop_all(&self.config)
     }
 
-    fn extras(&self) -> Extra {
-        Extra { hot_schema: true, churn: true, secondary: true }
-    }
-
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::count(connection, spec))
     }
@@ -170,10 +161,6 @@ impl Dataset for OraTarget {
 
     fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks, commit))
-    }
-
-    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
-        Ok(())
     }
 }
 

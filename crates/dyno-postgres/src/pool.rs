@@ -19,7 +19,7 @@ use super::connect::ConnectConfig;
 use super::counters::{FLUSH, OBSERVER_SETTINGS, SHARED_STATISTICS};
 use super::identity::through_pooler;
 use super::wire::{Connection, message};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// What sessions through a pooler call themselves.
 pub(super) const POOLED_NAME: &str = "dyno session pooled";

@@ -2,9 +2,8 @@
 
 use super::connect::ConnectConfig;
 use super::wire::Connection;
-use dyno_engine::error::TargetError;
-use dyno_engine::observer::{OtherSession, Sampler, WaitSample};
 use dyno_engine::target::Stuck;
+use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
 
 /// Active sessions of Dyno in this database with their waits, and all other active sessions of the server with database and
 /// program. A user sees what backends of its own name do, and all with `pg_read_all_stats`; sessions connect as the

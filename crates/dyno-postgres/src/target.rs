@@ -1,6 +1,6 @@
 //! PostgreSQL as a [`Target`]: each method is handed to its room.
 
-use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan, TargetUrl};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 use std::sync::Arc;
 
@@ -9,15 +9,12 @@ use super::ops::{self, PgSession};
 use super::pool::Pool;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler};
-use dyno_engine::error::TargetError;
-use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
-use dyno_engine::witness::{RowVersion, ServerLife};
-use dyno_engine::{Blocks, BlocksSql, Dialect, Extra, OpenOptions};
-use dyno_engine::{Dataset, Proof, Reporter};
-use dyno_engine::{Observer, Sampler};
+use dyno_engine::target::Stuck;
+use dyno_engine::{
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
+    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
+    Session, SessionSetup, Target, TargetError,
+};
 
 /// Loading connections of use at most: more than a server has processors for.
 const LOAD_PARALLEL_MAX: u32 = 64;
@@ -131,14 +128,6 @@ impl Target for PgTarget {
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         Ok(Box::new(sampler::PgSampler::open(&self.config)?))
     }
-
-    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        Ok(None)
-    }
-
-    fn within(&self, body: &mut dyn FnMut()) {
-        body();
-    }
 }
 
 impl Dataset for PgTarget {
@@ -174,10 +163,6 @@ impl Dataset for PgTarget {
 
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
         layout::drop_all(&self.config)
-    }
-
-    fn extras(&self) -> Extra {
-        Extra { hot_schema: true, churn: true, secondary: true }
     }
 
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {

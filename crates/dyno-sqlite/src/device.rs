@@ -10,7 +10,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use dyno_engine::lock::Holder;
+use dyno_engine::Holder;
 
 /// The longest word of a holder that is read.
 const WORDS_MAX: u64 = 400;
@@ -109,7 +109,7 @@ fn who(path: &Path) -> Option<Holder> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::lock::Work;
+    use dyno_engine::Work;
 
     fn holder(pid: u32) -> Holder {
         Holder { pid, ..Holder::this_process(Work::Run) }

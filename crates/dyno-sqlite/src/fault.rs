@@ -2,7 +2,7 @@
 
 use rusqlite::ffi;
 
-use dyno_engine::error::{ErrorClass, OpError, TargetError, TargetErrorKind};
+use dyno_engine::{ErrorClass, OpError, TargetError, TargetErrorKind};
 
 /// A failed call into SQLite.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

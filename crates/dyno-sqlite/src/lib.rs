@@ -19,22 +19,17 @@ mod vfs;
 
 use std::sync::{Arc, Mutex};
 
-use dyno_engine::Engine;
 use dyno_engine::grants::one_line;
-use dyno_engine::{Dataset, Proof, Reporter, ServerLife};
-use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan, TargetUrl};
+use dyno_engine::{
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Engine, Holder,
+    LoadOptions, LoadReport, Lock, Observer, Progress, Proof, RowVersion, Sampler, Session, SessionSetup,
+    Target, TargetError,
+};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use connect::Params;
 use counters::{Onlooker, Registry, SqliteObserver, View};
-use dyno_engine::error::TargetError;
-use dyno_engine::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
-use dyno_engine::lock::{Claim, Holder, Lock};
-use dyno_engine::session::{Session, SessionSetup};
-use dyno_engine::target::{Capabilities, Instance, Stuck, Target};
-use dyno_engine::witness::RowVersion;
-use dyno_engine::{Blocks, BlocksSql, Dialect, Extra};
-use dyno_engine::{Observer, Sampler};
 use shared::{Shared, no_data};
 pub use spec::SPEC;
 
@@ -100,11 +95,6 @@ impl Target for SqliteTarget {
         }
     }
 
-    /// It runs inside this process.
-    fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
-        Ok(None)
-    }
-
     fn dialect(&self) -> Dialect {
         Dialect {
             mark: |number| format!("?{number}"),
@@ -137,22 +127,6 @@ impl Target for SqliteTarget {
         Err(TargetError::unsupported(
             "SQLite has no wait events: it runs inside the driving process, where sessions are timed",
         ))
-    }
-
-    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        Ok(None)
-    }
-
-    fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        Ok(None)
-    }
-
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
-        Ok(None)
-    }
-
-    fn within(&self, body: &mut dyn FnMut()) {
-        body();
     }
 }
 
@@ -201,19 +175,11 @@ impl Dataset for SqliteTarget {
         layout::drop_all(&self.shared.params)
     }
 
-    fn extras(&self) -> Extra {
-        Extra { hot_schema: true, churn: true, secondary: true }
-    }
-
     fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         match self.shared.inspect()? {
             Some(link) => layout::own_rows::count(&link.conn, spec),
             None => Ok(0),
         }
-    }
-
-    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
-        Ok(None)
     }
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
@@ -224,10 +190,6 @@ impl Dataset for SqliteTarget {
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks))
     }
-
-    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
-        Ok(())
-    }
 }
 
 impl Proof for SqliteTarget {
@@ -236,9 +198,5 @@ impl Proof for SqliteTarget {
             Some(link) => layout::versions(&link.conn, spec, visit),
             None => Err(no_data(&self.shared.params, "does not exist")),
         }
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        Ok(None)
     }
 }

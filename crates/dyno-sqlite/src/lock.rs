@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::device;
-use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::lock::{Claim, Holder, Lock, busy};
+use dyno_engine::lock::busy;
+use dyno_engine::{Claim, Holder, Lock, TargetError, TargetErrorKind};
 
 /// What a database's lock file is called besides the database's own name.
 const SUFFIX: &str = "-dyno";
@@ -136,7 +136,7 @@ impl Drop for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::lock::Work;
+    use dyno_engine::Work;
 
     #[test]
     fn a_link_in_the_place_of_the_lock_is_not_followed() {

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use dyno_analyze::number;
-use dyno_drive::prove::{Account, Book, Start, Witness};
+use dyno_drive::prove::{Account, Book, Start};
 use dyno_engine::{ServerLife, Target, TargetError, TargetErrorKind, Work};
 use dyno_plan::{Plan, Span};
 use dyno_record::{RunRecord, StartedRun, Status};
@@ -127,8 +127,7 @@ fn drive(
     std::thread::scope(|scope| {
         let killing = scope.spawn(move || killer.run(&signals));
         let watch = Tell { inner: &watched, killer: send.clone() };
-        let witness: Arc<dyn Target> = Arc::new(Witness::new(Arc::clone(ready.target()), Arc::clone(book)));
-        let driven = ready.drive(begun, vec![witness], &watch);
+        let driven = ready.drive(begun, vec![Some(Arc::clone(book))], &watch);
         // A killer that has ended needs no telling.
         let _ = send.send(Signal::Over);
         let panicked = |_| Err(Error::Other { what: "the killing thread panicked".to_owned(), source: None });

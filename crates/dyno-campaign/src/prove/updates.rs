@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_analyze::number;
-use dyno_drive::prove::{Account, Book, Start, Witness};
-use dyno_engine::{Target, Work};
+use dyno_drive::prove::{Account, Book, Start};
+use dyno_engine::Work;
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::RunRecord;
 
@@ -47,7 +47,7 @@ pub fn updates(lead: &Lead<'_>, plan: Plan) -> Result<Updates, Error> {
     let kept = open(&ready)?;
     let begun = ready.begin(None)?;
     let watch = Watched { lead, hooked: None };
-    let (record, left) = ready.drive(&begun, witnesses(&ready, &kept), &watch)?;
+    let (record, left) = ready.drive(&begun, books(&ready, &kept), &watch)?;
     let record = ready.keep(record, left)?;
     lead.tell(Event::Proof(ProofEvent::ReadingAgain(Some(record.id.clone()))));
     let run_stamp = run_stamp(&begun.id);
@@ -89,16 +89,10 @@ fn open<'a>(ready: &'a Ready<'_>) -> Result<Vec<Kept<'a>>, Error> {
     Ok(kept)
 }
 
-/// The plan's targets, each behind a witness that writes into the book of its account.
-fn witnesses(ready: &Ready<'_>, kept: &[Kept<'_>]) -> Vec<Arc<dyn Target>> {
-    let one = |(at, reached): (usize, &Reached)| -> Arc<dyn Target> {
-        let target = Arc::clone(&reached.target);
-        match kept.iter().find(|kept| kept.at.is_none_or(|own| own == at)) {
-            Some(kept) => Arc::new(Witness::new(target, Arc::clone(&kept.book))),
-            None => target,
-        }
-    };
-    ready.targets.all.iter().enumerate().map(one).collect()
+/// The book of each target's account, in the order of the plan.
+fn books(ready: &Ready<'_>, kept: &[Kept<'_>]) -> Vec<Option<Arc<Book>>> {
+    let of = |at: usize| kept.iter().find(|kept| kept.at.is_none_or(|own| own == at));
+    (0..ready.targets.all.len()).map(|at| Some(Arc::clone(&of(at)?.book))).collect()
 }
 
 /// A closed account.

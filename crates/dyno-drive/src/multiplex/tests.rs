@@ -48,6 +48,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
     let session = target.session(&setup).unwrap();
     let worker = Worker {
         target,
+        book: None,
         label: String::new(),
         operator,
         setup,

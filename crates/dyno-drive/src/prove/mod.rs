@@ -2,7 +2,7 @@
 //!
 //! - [`window`] drives a scripted database whose every operation, time and counter is known, and compares each recorded
 //!   figure with the scripted one;
-//! - [`witness`] stands between a run and its target and notes, row by row, what the database acknowledged;
+//! - a [`Book`] notes, row by row, what the database acknowledged to the sessions of a run;
 //! - [`rows`] holds that account against the version counters that the rows themselves carry.
 
 mod counted;
@@ -12,9 +12,8 @@ pub mod rows;
 mod scene;
 mod stalls;
 mod window;
-pub mod witness;
 
+pub use crate::witness::Book;
 pub use figure::Figure;
 pub use rows::{Account, Start};
 pub use window::window;
-pub use witness::{Book, Witness};

@@ -13,11 +13,22 @@ use crate::job::{Aim, Job};
 use crate::run::run;
 use crate::scripted::{Act, Ledger, Pass, Script, ScriptedClock, ScriptedTarget, Span};
 use crate::watch::{Event, Watch};
+use crate::witness::Book;
 
 /// The database of every scene.
 const ENGINES: Engines =
     Engines(&[EngineSpec::plain("scripted", Form::File { write: "write scripted:NAME" }, "scripted:NAME")]);
 
+/// Its data.
+pub(super) const SPEC: DataSpec = DataSpec {
+    schemas: 1,
+    rows: 1_000,
+    scan_rows: 100,
+    block_size: 8192,
+    compressible: 0,
+    seed: 1,
+    secondary: false,
+};
 /// What every scene's plan has: no warm-up, nothing sampled.
 const SETS: [&str; 4] =
     ["data.scale=1000 blocks", "workload.work_unit=8", "run.warmup=0s", "observe.waits=off"];
@@ -151,7 +162,7 @@ impl Scene {
     /// scene is run again.
     pub(super) fn run(&self) -> Result<Ran, TargetError> {
         for _ in 1..ATTEMPTS_MAX {
-            let ran = self.run_behind(|target, _| target)?;
+            let ran = self.run_once(None)?;
             // A clock that only operations move jumps by whole ones, which is no starving.
             let in_time = ran.record.window.as_ref().is_some_and(|window| {
                 window.edge_late == (0, 0) && (self.scripted_time || window.stall_us_max < STARVED_US)
@@ -165,14 +176,11 @@ impl Scene {
                 return Ok(ran);
             }
         }
-        self.run_behind(|target, _| target)
+        self.run_once(None)
     }
 
-    /// Runs it once, with what `stand` puts before the scripted database.
-    pub(super) fn run_behind(
-        &self,
-        stand: impl FnOnce(Arc<dyn Target>, &DataSpec) -> Arc<dyn Target>,
-    ) -> Result<Ran, TargetError> {
+    /// Runs it once; what sessions are told is noted in `book`.
+    pub(super) fn run_once(&self, book: Option<Arc<Book>>) -> Result<Ran, TargetError> {
         let plan = self.plan();
         let (clock, pass): (Arc<dyn Clock>, Arc<Pass>) = match self.scripted_time {
             true => {
@@ -187,28 +195,13 @@ impl Scene {
         let target = ScriptedTarget::new((self.script)(), pass);
         let target = if self.duplex { target.duplex() } else { target };
         let target = Arc::new(if self.live { target.live() } else { target });
-        let spec = DataSpec {
-            schemas: 1,
-            rows: 1_000,
-            scan_rows: 100,
-            block_size: 8192,
-            compressible: 0,
-            seed: 1,
-            secondary: false,
-        };
+        let aim = Aim::new(Arc::clone(&target) as Arc<dyn Target>, target.identify()?, SPEC);
         let job = Job {
             run_id: "proof".into(),
             started_at: dyno_record::now_rfc3339(),
             run_stamp: 1,
             plan: &plan,
-            targets: vec![Aim {
-                identity: target.identify()?,
-                target: stand(Arc::clone(&target) as Arc<dyn Target>, &spec),
-                spec,
-                host_paths: Vec::new(),
-                reads_only: None,
-                instance: None,
-            }],
+            targets: vec![Aim { book, ..aim }],
             clock,
             cancel: Cancel::default(),
             dyno_version: env!("CARGO_PKG_VERSION").into(),

@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
 use dyno_engine::{
     Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim, DataState, Dataset, Dialect,
-    DropItem, Extra, Holder, Instance, Kind, LoadOptions, LoadReport, Lock, Observer, Progress, Proof,
-    Reporter, RowVersion, Sampler, ServerLife, Session, SessionSetup, Slot, Target, TargetError,
-    TargetErrorKind, Type,
+    DropItem, Holder, Kind, LoadOptions, LoadReport, Lock, Observer, Progress, Proof, RowVersion, Sampler,
+    Session, SessionSetup, Slot, Target, TargetError, TargetErrorKind, Type,
 };
-use dyno_plan::{Awr, Bytes, Commit, DataSpec, Plan};
+use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses};
 
 use super::books::{Books, ScriptedObserver};
@@ -162,32 +161,12 @@ impl Target for ScriptedTarget {
         Ok(Box::new(ScriptedObserver { books: Arc::clone(&self.books), reading: Arc::clone(&self.reading) }))
     }
 
-    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
-        Ok(None)
-    }
-
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
         Err(TargetError::new(TargetErrorKind::Unsupported, "the scripted database has no waits"))
     }
 
     fn lock(&self, _: &Holder, _: Claim) -> Result<Lock, TargetError> {
         Ok(Lock::needless())
-    }
-
-    fn reporter(&self, _: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        Ok(None)
-    }
-
-    fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        Ok(None)
-    }
-
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
-        Ok(None)
-    }
-
-    fn within(&self, body: &mut dyn FnMut()) {
-        body();
     }
 }
 
@@ -234,14 +213,6 @@ impl Dataset for ScriptedTarget {
         Ok(BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements })
     }
 
-    fn own_places(&self, _: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
-        Ok(None)
-    }
-
-    fn extras(&self) -> Extra {
-        Extra { hot_schema: true, churn: true, secondary: true }
-    }
-
     fn spot_check(&self, _: &DataSpec, _: u64) -> Result<Option<String>, TargetError> {
         Ok(None)
     }
@@ -257,18 +228,10 @@ impl Dataset for ScriptedTarget {
     fn sweep_up(&self, _: &DataSpec) -> Result<u64, TargetError> {
         Ok(0)
     }
-
-    fn note_deletions(&self, _: u64) -> Result<(), TargetError> {
-        Ok(())
-    }
 }
 
 impl Proof for ScriptedTarget {
     fn versions(&self, _: &DataSpec, _: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         Err(TargetError::unsupported(format!("{} tells no versions of rows", self.engine())))
-    }
-
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        Ok(None)
     }
 }

@@ -120,6 +120,7 @@ impl Scene {
                 host_paths: Vec::new(),
                 reads_only: None,
                 instance: None,
+                book: None,
             }],
             clock: Arc::clone(&self.clock),
             cancel: self.cancel.clone(),

@@ -46,6 +46,7 @@ fn aim(target: &Arc<ScriptedTarget>) -> Aim {
         host_paths: Vec::new(),
         reads_only: None,
         instance: None,
+        book: None,
     }
 }
 

@@ -32,14 +32,9 @@ pub enum TableKind {
     Scan,
 }
 
-impl TableKind {
+dyno_plan::names! {
     /// The word in names and metadata: `rows`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rows => "rows",
-            Self::Scan => "scan",
-        }
-    }
+    TableKind { Rows = "rows", Scan = "scan" }
 }
 
 /// Seed of one table's contents.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dyno_engine::secret::Secret;
+use dyno_engine::Secret;
 
 /// Whether and how the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,23 +20,11 @@ pub enum SslMode {
     VerifyIdentity,
 }
 
-impl SslMode {
+dyno_plan::names! {
     /// The `mysql` client's word for it: `VERIFY_CA`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Disabled => "DISABLED",
-            Self::Preferred => "PREFERRED",
-            Self::Required => "REQUIRED",
-            Self::VerifyCa => "VERIFY_CA",
-            Self::VerifyIdentity => "VERIFY_IDENTITY",
-        }
-    }
-
-    /// The mode that the `mysql` client calls `text`, in any case and with `-` for `_`.
-    pub(super) fn read(text: &str) -> Option<Self> {
-        let word = text.to_ascii_uppercase().replace('-', "_");
-        let all = [Self::Disabled, Self::Preferred, Self::Required, Self::VerifyCa, Self::VerifyIdentity];
-        all.into_iter().find(|mode| mode.name() == word)
+    SslMode {
+        Disabled = "DISABLED", Preferred = "PREFERRED", Required = "REQUIRED", VerifyCa = "VERIFY_CA",
+        VerifyIdentity = "VERIFY_IDENTITY"
     }
 }
 
@@ -50,14 +38,9 @@ pub enum ResultMetadata {
     Each,
 }
 
-impl ResultMetadata {
+dyno_plan::names! {
     /// The word in URLs: `once`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Each => "each",
-        }
-    }
+    ResultMetadata { Once = "once", Each = "each" }
 }
 
 /// One place where the server may be.

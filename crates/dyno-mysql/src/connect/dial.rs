@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::config::{ConnectConfig, Endpoint};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::net::sockopt::Keepalive;
 use dyno_engine::net::{self, Address, Breaker, Socket};
 

@@ -2,7 +2,7 @@
 
 use super::config::ConnectConfig;
 use crate::wire::{MyError, WireError, describe};
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::{Refusal as _, TargetError, TargetErrorKind};
 
 /// The ways to give a password, for hints.
 const WAYS: &str =

@@ -1,7 +1,7 @@
 //! Why a connection did not come about.
 
 use crate::wire::WireError;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Why a connection did not come about.
 pub(super) enum Failure {

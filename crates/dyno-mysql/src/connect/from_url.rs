@@ -8,11 +8,9 @@ use dyno_plan::TargetUrl;
 
 use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
 use super::option_file;
-use dyno_engine::OpenOptions;
-use dyno_engine::error::TargetError;
 use dyno_engine::net::Environment;
 use dyno_engine::net::url::{check_names, path, whole, wrong};
-use dyno_engine::secret::Secret;
+use dyno_engine::{OpenOptions, Secret, TargetError};
 
 /// MySQL's registered port.
 const PORT: u16 = 3306;
@@ -74,10 +72,9 @@ impl ConnectConfig {
 fn result_metadata(url: &TargetUrl) -> Result<ResultMetadata, TargetError> {
     match url.param("result-metadata") {
         None => Ok(ResultMetadata::default()),
-        Some(text) => [ResultMetadata::Once, ResultMetadata::Each]
-            .into_iter()
-            .find(|word| word.name() == text)
-            .ok_or_else(|| wrong("result-metadata", text, "once or each")),
+        Some(text) => {
+            ResultMetadata::from_name(text).ok_or_else(|| wrong("result-metadata", text, "once or each"))
+        }
     }
 }
 
@@ -113,7 +110,10 @@ fn tls(url: &TargetUrl, ca: Option<PathBuf>) -> Result<(SslMode, Option<PathBuf>
     let words = "DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY";
     let mode = url
         .param("ssl-mode")
-        .map(|text| SslMode::read(text).ok_or_else(|| wrong("ssl-mode", text, words)))
+        .map(|text| {
+            SslMode::from_name(&text.to_ascii_uppercase().replace('-', "_"))
+                .ok_or_else(|| wrong("ssl-mode", text, words))
+        })
         .transpose()?;
     let system = ca.as_deref().is_some_and(|path| path.as_os_str() == "system");
     match (mode, &ca) {
@@ -141,7 +141,7 @@ fn tls(url: &TargetUrl, ca: Option<PathBuf>) -> Result<(SslMode, Option<PathBuf>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::error::TargetErrorKind;
+    use dyno_engine::TargetErrorKind;
 
     fn read(url: &str, environment: fn(&str) -> Option<String>) -> Result<ConnectConfig, TargetError> {
         let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(7) };

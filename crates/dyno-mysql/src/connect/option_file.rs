@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use dyno_engine::Secret;
 use dyno_engine::net::Environment;
-use dyno_engine::secret::Secret;
 
 /// The groups that programs which connect read; later ones win.
 const GROUPS: [&str; 4] = ["client", "client-server", "client-mariadb", "mysql"];

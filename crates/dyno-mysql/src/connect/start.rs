@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::greet::{self, capability};
 use super::{auth, explain, tls};
 use crate::wire::{Connection, WireError};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::net::{Breaker, Stream};
 
 /// A connection that is ready for statements.

@@ -3,7 +3,7 @@
 use dyno_record::Histogram;
 
 use super::super::wire::{Connection, MyError};
-use dyno_engine::error::{Refusal as _, TargetError};
+use dyno_engine::{Refusal as _, TargetError};
 
 /// Buckets that hold anything: upper end in picoseconds, and statements in it.
 const SQL: &str =

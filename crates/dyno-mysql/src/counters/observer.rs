@@ -15,8 +15,7 @@ use super::histogram;
 use super::portable::{Facts, fill};
 use super::shape;
 use super::sources::{ALL, OF_PERFORMANCE_SCHEMA, RESTLESS, STATUS, Source, TABLES};
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::observer::{Counting, Observer};
+use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
 /// Reads counters of one server.
 pub(crate) struct MyObserver {

@@ -6,8 +6,8 @@ use dyno_record::Advice;
 use super::super::layout::{Shape, own_page_size};
 use super::facts::Facts;
 use super::settings::set_global;
+use dyno_engine::DataState;
 use dyno_engine::advice::{connections as wanted_connections, fail, failed, note, ok, warn};
-use dyno_engine::load::DataState;
 
 /// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.
 const OLDEST: (u32, u32) = (50_700, 100_200);

@@ -6,8 +6,7 @@ use super::super::wire::{Connection, MyError};
 use super::settings::{self, Settings};
 use super::{host, product};
 use dyno_engine::disk;
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::load::DataState;
+use dyno_engine::{DataState, Refusal as _, TargetError};
 
 /// Everything that findings are made of.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use dyno_record::ServerProcesses;
 
 use super::super::wire::Connection;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Names of servers' processes.
 const SERVERS: [&str; 2] = ["mysqld", "mariadbd"];

@@ -2,8 +2,7 @@
 
 use super::super::wire::Connection;
 use super::{life, settings};
-use dyno_engine::error::TargetError;
-use dyno_engine::target::Instance;
+use dyno_engine::{Instance, TargetError};
 
 const PLACE: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir)";
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::wire::{Connection, MyError};
 use super::host;
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::witness::ServerLife;
+use dyno_engine::{Refusal as _, ServerLife, TargetError};
 
 /// When the server was started. Both figures are taken at the statement's own start, so their difference is the same
 /// second whenever it is asked for.

@@ -15,7 +15,7 @@ use dyno_record::{Identity, ServerProcesses};
 
 use super::layout::page_size;
 use super::wire::Connection;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 pub(super) use host::is_server;
 pub(super) use instance::{instance, reads_only};

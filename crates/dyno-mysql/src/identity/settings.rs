@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::wire::{Connection, MyError};
-use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::settings::REDACTED;
 pub(super) use dyno_engine::settings::Settings;
+use dyno_engine::{Refusal as _, TargetError};
 
 /// Beginnings of the names of settings that shape a run.
 const SHAPING: [&str; 9] = [

@@ -7,7 +7,7 @@ use super::meta::{Found, META_TABLES, describe_sql, record_sql};
 use super::quote::literal;
 use super::session::{Loading, explain};
 use super::tables::{Shape, create_sql};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::layout::fresh_mark;
 
 /// Creates the metadata and describes the spec in it.

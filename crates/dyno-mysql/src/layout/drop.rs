@@ -5,9 +5,8 @@ use super::super::wire::Connection;
 use super::meta::{self, Object};
 use super::quote::ident;
 use super::session::{explain, loader};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::MARK;
-use dyno_engine::load::DropItem;
+use dyno_engine::{DropItem, TargetError};
 
 /// What a drop would remove; nothing if there is no metadata.
 pub(crate) fn inventory(connection: &mut Connection) -> Result<Vec<DropItem>, TargetError> {

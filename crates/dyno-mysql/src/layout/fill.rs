@@ -4,8 +4,8 @@ use super::super::wire::{Connection, WireError};
 use super::row_text::{ESCAPE, RowMaker};
 use super::session::Loading;
 use crate::wire::FILE_PACKET_BYTES;
+use dyno_engine::TargetError;
 use dyno_engine::chunks::Chunk;
-use dyno_engine::error::TargetError;
 use dyno_engine::pool::cancelled;
 use dyno_engine::row::first;
 

@@ -5,8 +5,7 @@ use super::meta::finish_sql;
 use super::session::{Loading, explain};
 use super::tables::{Shape, Table, indexes};
 use super::verify::measure;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::SchemaFacts;
+use dyno_engine::{SchemaFacts, TargetError};
 
 /// Builds the indexes that are not there yet.
 pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {

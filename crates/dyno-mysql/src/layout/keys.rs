@@ -4,7 +4,7 @@ use dyno_plan::DataSpec;
 
 use super::super::wire::Connection;
 use super::tables::{Shape, Table};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::layout::group_fault;
 use dyno_engine::row::first;
 

@@ -12,9 +12,8 @@ use dyno_plan::DataSpec;
 use super::super::wire::{Connection, Row};
 use super::quote::literal;
 use super::tables::{Shape, tables};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{Home, MARK, Notes, chunks, pairs};
-use dyno_engine::load::{DataState, DropItem, SchemaFacts};
+use dyno_engine::{DataState, DropItem, SchemaFacts, TargetError};
 
 /// Where it is, in the version of this layout; another one is neither run nor resumed, only dropped.
 const HOME: Home =

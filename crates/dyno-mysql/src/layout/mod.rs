@@ -33,10 +33,9 @@ use dyno_plan::{Bytes, DataSpec};
 use super::connect::ConnectConfig;
 use super::wire::Connection;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{self, Loading, Written};
-use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts};
 use dyno_engine::row::first;
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::literal;

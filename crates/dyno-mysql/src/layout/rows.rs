@@ -5,8 +5,8 @@ use super::fill::{self, Way};
 use super::row_text::{RowMaker, content_bytes};
 use super::session::{Loading, explain};
 use super::tables::Shape;
+use dyno_engine::TargetError;
 use dyno_engine::chunks::{Chunk, whole_tables};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{Chunks, Written, all_taken};
 
 /// Rows of one chunk: 64 MiB of pages of 16 KiB and some 33 MB on the wire. Long enough that its commit does not count,

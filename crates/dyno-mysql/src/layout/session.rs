@@ -5,10 +5,9 @@ use std::sync::Arc;
 use super::super::connect::ConnectConfig;
 use super::super::wire::{Connection, MyError};
 use super::quote::{ident, literal};
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::Breaker;
 use dyno_engine::pool::{self, BreakOff};
-use dyno_engine::session::Interrupter;
+use dyno_engine::{Interrupter, Refusal as _, TargetError, TargetErrorKind};
 
 /// Settings of every connection that loads or looks: whatever the site has set for its own sessions, a value that does not
 /// fit is an error, backslashes escape, quotes are quotes, and times are UTC.

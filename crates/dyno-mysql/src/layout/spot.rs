@@ -10,9 +10,9 @@ use super::keys::{check_secondary, wrong};
 use super::quote::literal;
 use super::tables::{Shape, Table, tables};
 use dyno_engine::data::{mix, order_fault, order_keys, spot_keys};
-use dyno_engine::error::{Refusal as _, TargetError};
 use dyno_engine::layout::{RowText, checked_key, ends_fault, once_fault, text_columns};
 use dyno_engine::row::first;
+use dyno_engine::{Refusal as _, TargetError};
 
 /// Looks at every table of `spec`; another `seed` looks at other rows.
 ///

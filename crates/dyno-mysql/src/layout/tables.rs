@@ -3,8 +3,8 @@
 use dyno_plan::DataSpec;
 
 use super::quote::literal;
+use dyno_engine::TargetError;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
-use dyno_engine::error::TargetError;
 pub(crate) use dyno_engine::layout::Table;
 use dyno_engine::layout::columns;
 
@@ -145,7 +145,7 @@ pub(super) fn create_sql(table: &Table, shape: Shape, mark: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::error::TargetErrorKind;
+    use dyno_engine::TargetErrorKind;
 
     /// Bytes of a spacer beside its text: as of a row, without columns.
     const SPACER_OVERHEAD_BYTES: usize = 5 + 3 + 2 + 8 + 6 + 7 + 8;

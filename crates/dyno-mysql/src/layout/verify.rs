@@ -7,10 +7,9 @@ use super::keys::{check_keys, check_secondary, wrong};
 use super::quote::literal;
 use super::spot;
 use super::tables::{Shape, Table};
-use dyno_engine::error::{TargetError, TargetErrorKind};
 use dyno_engine::layout::RowText;
-use dyno_engine::load::SchemaFacts;
 use dyno_engine::row::first;
+use dyno_engine::{SchemaFacts, TargetError, TargetErrorKind};
 
 /// Share of pages above the rows that a load may leave: connections that load side by side split a few pages more than
 /// one alone would.

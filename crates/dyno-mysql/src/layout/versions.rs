@@ -5,8 +5,7 @@ use dyno_plan::DataSpec;
 use super::super::wire::Connection;
 use super::tables::tables_of_rows;
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::TargetError;
-use dyno_engine::witness::RowVersion;
+use dyno_engine::{RowVersion, TargetError};
 
 /// Records that one piece holds.
 const RECORDS_PER_PIECE: u32 = 20_000;

@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::layout::literal;
 use crate::wire::Connection;
-use dyno_engine::error::TargetError;
-use dyno_engine::lock::Holder;
+use dyno_engine::{Holder, TargetError};
 
 /// Seconds that a holder may take to be gone: a server sees within a moment that its client has died.
 pub(super) const DYING_S: f32 = 0.5;

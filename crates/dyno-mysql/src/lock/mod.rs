@@ -12,8 +12,8 @@ use super::connect::ConnectConfig;
 use super::layout::{literal, settle};
 use super::wire::{Connection, MyError};
 use dyno_engine::data::mix;
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::lock::{Claim, Holder, Lock, busy};
+use dyno_engine::lock::busy;
+use dyno_engine::{Claim, Holder, Lock, Refusal as _, TargetError};
 use holder::{DYING_S, holder_id, read, write};
 
 /// Takes the lock of the database, called `target` in a refusal, and the server's as `claim` says.

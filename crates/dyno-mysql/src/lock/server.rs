@@ -7,8 +7,8 @@
 use super::holder::{DYING_S, holder_id, read, write};
 use crate::layout::literal;
 use crate::wire::Connection;
-use dyno_engine::error::TargetError;
-use dyno_engine::lock::{Claim, Holder, server_busy};
+use dyno_engine::lock::server_busy;
+use dyno_engine::{Claim, Holder, TargetError};
 
 /// The lock of whoever claims the server alone. Databases' locks end in a hash of 16 digits, so none has this name.
 const ALONE: &str = "dyno/1/server";

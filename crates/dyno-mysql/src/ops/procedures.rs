@@ -26,14 +26,6 @@ const UPDATES: [(&str, &str); 3] = [
 /// Bytes that a procedure puts in front of a column other than `c2`: a hash and the column's number.
 pub(super) const HASH_BYTES: usize = 16;
 
-/// The word for an amount of redo in names.
-pub(super) fn redo_name(redo: Redo) -> &'static str {
-    match redo {
-        Redo::Lite => "lite",
-        Redo::Heavy => "heavy",
-    }
-}
-
 /// Name and `CREATE` statement of every procedure for `schema`, whose rows have `shape`, with `mark` as its comment.
 pub(crate) fn slice_sql(schema: u32, shape: Shape, mark: &str) -> Vec<(String, String)> {
     let words = [
@@ -46,14 +38,14 @@ pub(crate) fn slice_sql(schema: u32, shape: Shape, mark: &str) -> Vec<(String, S
     let filled =
         |sql: &str| words.iter().fold(without_comments(sql), |sql, (word, text)| sql.replace(word, text));
     let reads = READS.iter().map(|(name, sql)| (format!("dyno_slice_{name}_{schema}"), filled(sql)));
-    let of_redo = |redo| {
-        let word = redo_name(redo);
+    let of_redo = |redo: Redo| {
+        let word = redo.name();
         UPDATES.iter().map(move |(name, sql)| {
             let sql = sql.replace("{redo}", word).replace("{set}", &set(redo));
             (format!("dyno_slice_{name}_{word}_{schema}"), sql)
         })
     };
-    let updates = of_redo(Redo::Lite).chain(of_redo(Redo::Heavy));
+    let updates = Redo::ALL.into_iter().flat_map(of_redo);
     reads.chain(updates.map(|(name, sql)| (name, filled(&sql)))).collect()
 }
 

@@ -5,9 +5,8 @@ use super::slice::Calls;
 use super::template::Template;
 use crate::connect::ConnectConfig;
 use crate::wire::{Column, Connection, MyError, WireError};
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::Breaker;
-use dyno_engine::{Answer, SessionSetup, Statement};
+use dyno_engine::{Answer, Refusal as _, SessionSetup, Statement, TargetError, TargetErrorKind};
 
 /// A connection, and what is prepared on it.
 pub(super) struct Ready {

@@ -14,11 +14,12 @@ use crate::connect::ConnectConfig;
 use crate::own::{self, Sessions, ShareReply, open_books};
 use crate::wire::{Column, Connection, WireError};
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::{OpError, TargetError};
 use dyno_engine::net::{Breaker, local};
-use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
 use dyno_engine::statement::unknown;
-use dyno_engine::{Answer, Op, Place, Request, SliceDone, Slices, Statement};
+use dyno_engine::{
+    Answer, Done, Duplex, Interrupter, Op, OpError, Place, Request, Session, SessionSetup, SliceDone, Slices,
+    Statement, TargetError,
+};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use dyno_plan::Redo;
 
 use super::answer::Reply;
-use super::procedures::{HASH_BYTES, redo_name};
+use super::procedures::HASH_BYTES;
 use super::template::Template;
 use crate::layout::Shape;
 use crate::wire::{Column, Connection, WireError};
@@ -15,7 +15,7 @@ use dyno_engine::{Blocks, Extra, Op, SliceDone, Type, Value};
 
 /// The statement that calls a procedure.
 fn sql(call: Call, schema: u32, redo: Redo) -> String {
-    let redo = redo_name(redo);
+    let redo = redo.name();
     match call {
         Call::Select => format!("CALL dyno_slice_select_{schema}(?, ?)"),
         Call::Lookup => format!("CALL dyno_slice_lookup_{schema}(?)"),

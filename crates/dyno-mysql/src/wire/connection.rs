@@ -8,9 +8,8 @@ use super::message::mark::{END, ERROR, OK};
 use super::message::{self, command};
 use super::protocol::My;
 use crate::connect::{self, ConnectConfig};
-use dyno_engine::error::TargetError;
 use dyno_engine::net::{Breaker, Line, Stream};
-use dyno_engine::row::Row;
+use dyno_engine::{Row, TargetError};
 
 /// Flag in an OK's status: another result follows.
 const MORE_RESULTS: u16 = 0x0008;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::fields::Fields;
-use dyno_engine::error::{ErrorClass, Refusal, TargetErrorKind};
+use dyno_engine::{ErrorClass, Refusal, TargetErrorKind};
 
 /// An error of the server. Numbers and texts are those of the MySQL and MariaDB reference manuals, "Server Error Messages".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Reading the fields of one packet: little-endian numbers, and numbers and texts with their length in front.
 
-use dyno_engine::row::Row;
+use dyno_engine::Row;
 
 /// Reads the fields of a packet; `None` where it ends too early.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dyno_engine::secret::Secret;
+use dyno_engine::Secret;
 
 /// How the listener is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +14,9 @@ pub enum Protocol {
     Tcps,
 }
 
-impl Protocol {
+dyno_plan::names! {
     /// The word in descriptors: `tcps`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Tcps => "tcps",
-        }
-    }
+    Protocol { Tcp = "tcp", Tcps = "tcps" }
 }
 
 /// Where the database is.

@@ -12,7 +12,7 @@ use oracledb::{Config, Connection};
 use super::config::ConnectConfig;
 use super::explain;
 use crate::shelter::caught;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// The name of the threads that open connections.
 const THREAD: &str = "dyno-oracle-dial";

@@ -4,7 +4,7 @@ use oracledb::ErrorKind;
 
 use super::config::{ConnectConfig, Endpoint, Protocol};
 use crate::error::{OraError, words};
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::{Refusal as _, TargetError, TargetErrorKind};
 
 /// The ways to give a password, for hints.
 const WAYS: &str = "give the password by target.password_env, target.password_file or the prompt";

@@ -5,11 +5,9 @@ use std::time::Duration;
 use dyno_plan::TargetUrl;
 
 use super::config::{ConnectConfig, Endpoint, Protocol};
-use dyno_engine::OpenOptions;
-use dyno_engine::error::TargetError;
 use dyno_engine::net::Environment;
 use dyno_engine::net::url::{check_names, path, whole, wrong};
-use dyno_engine::secret::Secret;
+use dyno_engine::{OpenOptions, Secret, TargetError};
 
 /// The listener's registered ports: in the clear, and with TLS.
 const PORT: u16 = 1521;
@@ -106,9 +104,8 @@ fn plain<'a>(name: &str, value: &'a str) -> Result<&'a str, TargetError> {
 /// The listener that the URL's host and port name, and what it is asked for.
 fn listener(url: &TargetUrl, host: &str) -> Result<Endpoint, TargetError> {
     let protocol = match url.param("protocol") {
-        None | Some("tcp") => Protocol::Tcp,
-        Some("tcps") => Protocol::Tcps,
-        Some(other) => return Err(wrong("protocol", other, "tcp or tcps")),
+        None => Protocol::Tcp,
+        Some(name) => Protocol::from_name(name).ok_or_else(|| wrong("protocol", name, "tcp or tcps"))?,
     };
     let wanted = match (url.param("sid"), url.path.as_str()) {
         (None, "") => {
@@ -152,7 +149,7 @@ fn alias(url: &TargetUrl) -> Result<Endpoint, TargetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::error::TargetErrorKind;
+    use dyno_engine::TargetErrorKind;
     use std::path::PathBuf;
 
     fn read(url: &str) -> Result<ConnectConfig, TargetError> {

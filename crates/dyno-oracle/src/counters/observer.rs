@@ -13,8 +13,7 @@ use super::histogram;
 use super::portable::{Facts, fill};
 use super::sources::{STATISTICS, Source, Surroundings, granted_name};
 use super::standing;
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::observer::{Counting, Observer};
+use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
 /// Reads counters of one database.
 pub(crate) struct OraObserver {

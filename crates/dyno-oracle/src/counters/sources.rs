@@ -3,7 +3,7 @@
 use super::super::connect::ConnectConfig;
 use super::super::connection::{Bind, Connection};
 use super::super::sql::{self, Statement};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Where the session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

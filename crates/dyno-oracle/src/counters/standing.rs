@@ -5,7 +5,7 @@ use dyno_record::{SETTINGS, SHAPE, Snapshot};
 use super::super::connection::{Connection, Row};
 use super::super::identity::shaping_of;
 use super::super::sql;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Fills settings and shape; what this user may not read is said.
 pub(super) fn fill(connection: &Connection, snapshot: &mut Snapshot) -> Result<(), TargetError> {

@@ -8,8 +8,7 @@ use super::super::sql;
 use super::settings::{self, Settings};
 use super::who::{Who, who};
 use super::{host, version};
-use dyno_engine::error::TargetError;
-use dyno_engine::load::DataState;
+use dyno_engine::{DataState, TargetError};
 
 /// Everything that findings are made of.
 #[derive(Debug)]

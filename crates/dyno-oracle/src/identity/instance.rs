@@ -8,8 +8,7 @@ use super::super::counters::Surroundings;
 use super::super::sql;
 use super::settings;
 use super::who::{Who, who};
-use dyno_engine::error::TargetError;
-use dyno_engine::target::Instance;
+use dyno_engine::{Instance, TargetError};
 
 /// Background processes do these, and they belong to no container: `docs/engines/oracle.md`.
 pub(super) const OF_THE_INSTANCE: &[Counter] = &[

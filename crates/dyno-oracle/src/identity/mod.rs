@@ -17,8 +17,7 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::layout::tablespace;
 use super::sql;
-use dyno_engine::error::TargetError;
-use dyno_engine::witness::ServerLife;
+use dyno_engine::{ServerLife, TargetError};
 
 pub(super) use instance::{instance, reads_only};
 pub(super) use preflight::preflight;

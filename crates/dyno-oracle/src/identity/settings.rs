@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::connection::{Connection, Row};
 use super::super::sql;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::settings::REDACTED;
 pub(super) use dyno_engine::settings::Settings;
 

@@ -2,7 +2,7 @@
 
 use super::super::connection::Connection;
 use super::super::sql;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Who and where a session is.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use super::super::sql::{self, Statement};
 use super::meta::{Found, HOME};
 use super::session::{Loading, explain};
 use super::tables::{Table, column_definitions, dictionary_name};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::layout::{fresh_mark, pairs};
 
 /// The metadata tables in the order of their creation.

@@ -5,9 +5,8 @@ use super::super::connection::Connection;
 use super::super::sql;
 use super::meta::{self, There};
 use super::session::explain;
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::MARK;
-use dyno_engine::load::DropItem;
+use dyno_engine::{DropItem, TargetError};
 
 /// Rows of a table that was begun and not finished: the probe row at most.
 const PROBE_ROWS: u32 = 1;

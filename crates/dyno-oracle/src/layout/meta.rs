@@ -10,9 +10,8 @@ use std::collections::{BTreeSet, HashSet};
 use super::super::connection::{Connection, Row};
 use super::super::sql;
 use super::tables::{dictionary_name, tables};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{Home, MARK, Notes, chunks};
-use dyno_engine::load::{DataState, DropItem};
+use dyno_engine::{DataState, DropItem, TargetError};
 
 /// Where it is, in the version of this layout; another one is neither run nor resumed, only dropped.
 pub(super) const HOME: Home =

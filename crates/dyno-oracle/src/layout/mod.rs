@@ -26,10 +26,10 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::sql;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{self, Loading, Written};
-use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts};
-use dyno_engine::witness::RowVersion;
+use dyno_engine::{
+    Cancel, DataState, LoadOptions, LoadReport, Progress, RowVersion, SchemaFacts, TargetError,
+};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;

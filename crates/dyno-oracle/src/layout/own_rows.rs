@@ -5,7 +5,7 @@ use dyno_plan::DataSpec;
 use super::super::connection::Connection;
 use super::super::sql;
 use super::tables::tables_of_rows;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::row::first;
 
 /// Rows that one transaction deletes at most: some tens of megabytes of undo.

@@ -6,9 +6,9 @@ use super::super::connection::Connection;
 use super::super::sql;
 use super::session::{Loading, explain};
 use super::tables::{Table, dictionary_name, names_and_binds};
+use dyno_engine::TargetError;
 use dyno_engine::chunks::{Chunk, whole_tables};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{Chunks, RowText, Written, all_taken};
 use dyno_engine::pool::cancelled;
 

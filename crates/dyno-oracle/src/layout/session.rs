@@ -5,10 +5,9 @@ use std::sync::Arc;
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::error::OraError;
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::net::Breaker;
 use dyno_engine::pool::{self, BreakOff};
-use dyno_engine::session::Interrupter;
+use dyno_engine::{Interrupter, Refusal as _, TargetError, TargetErrorKind};
 
 /// A load on such connections.
 pub(super) type Loading<'a> = dyno_engine::layout::Loading<'a, Loaders<'a>>;

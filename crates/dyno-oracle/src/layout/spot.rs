@@ -9,8 +9,8 @@ use super::super::connection::{Connection, Row};
 use super::super::sql;
 use super::tables::{Table, VIRTUAL, dictionary_name, indexes, tables};
 use super::verify::{check_secondary, wrong};
+use dyno_engine::TargetError;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, SPOT_ROWS, order_fault, order_keys};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{RowText, checked_key, ends_fault, once_fault, text_columns};
 use dyno_engine::row::first;
 

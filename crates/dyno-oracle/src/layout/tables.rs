@@ -2,8 +2,8 @@
 
 use dyno_plan::DataSpec;
 
+use dyno_engine::TargetError;
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
-use dyno_engine::error::TargetError;
 pub(crate) use dyno_engine::layout::Table;
 use dyno_engine::layout::{columns, text_columns};
 
@@ -69,8 +69,8 @@ pub(crate) fn check_block_bytes(block_bytes: u64) -> Result<(), TargetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_engine::TargetErrorKind;
     use dyno_engine::data::TEXT_COLUMNS;
-    use dyno_engine::error::TargetErrorKind;
 
     #[test]
     fn a_row_fits_into_the_smallest_block_and_fills_more_than_pctfree_leaves() {

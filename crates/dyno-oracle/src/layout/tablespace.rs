@@ -3,7 +3,7 @@
 use super::super::connect::ConnectConfig;
 use super::super::connection::Connection;
 use super::super::sql;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// A tablespace, as far as it shapes the data.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,10 +5,9 @@ use dyno_plan::DataSpec;
 use super::super::connection::Connection;
 use super::super::sql;
 use super::tables::{Table, dictionary_name};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{group_fault, keys_fault};
-use dyno_engine::load::SchemaFacts;
 use dyno_engine::row::first;
+use dyno_engine::{SchemaFacts, TargetError};
 
 /// Measures `table`.
 ///

@@ -5,8 +5,7 @@ use oracledb::{Connection, Error};
 use super::slice::Calls;
 use super::statements::Texts;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
-use dyno_engine::session::SessionSetup;
-use dyno_engine::{Blocks, Op, Place, SliceDone};
+use dyno_engine::{Blocks, Op, Place, SessionSetup, SliceDone};
 
 /// Loops inside the database.
 pub(super) struct Loops {

@@ -14,12 +14,11 @@ use crate::error::{OraError, op, target};
 use crate::shelter::caught;
 use crate::sql;
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError};
 use dyno_engine::net::Breaker;
-use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
 use dyno_engine::statement::unknown;
 use dyno_engine::{
-    Answer, Commits, Isolation, Op, Place, Request, SliceDone, Slices, Statement, StatementId, Value,
+    Answer, Commits, Done, Duplex, ErrorClass, Interrupter, Isolation, Op, OpError, Place, Refusal as _,
+    Request, Session, SessionSetup, SliceDone, Slices, Statement, StatementId, TargetError, Value,
 };
 
 /// One session on Oracle.

@@ -1,7 +1,7 @@
 //! One attempt at a connection: what it does about TLS, and how it can fail.
 
 use crate::wire::PgError;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Why one attempt failed: the server's refusal may be answered by another attempt, with or without TLS.
 pub(super) enum Failure {

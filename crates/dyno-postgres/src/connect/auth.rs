@@ -5,8 +5,7 @@ use postgres_protocol::authentication::{md5_hash, sasl};
 use super::config::{ChannelBinding, ConnectConfig};
 use super::{binding, passfile};
 use crate::wire::{Connection, Fields, PgError, Stream, WireError, message};
-use dyno_engine::error::TargetError;
-use dyno_engine::secret::Secret;
+use dyno_engine::{Secret, TargetError};
 
 /// Why authentication failed.
 pub(super) enum AuthError {

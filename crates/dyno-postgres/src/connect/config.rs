@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dyno_engine::Secret;
 use dyno_engine::net::sockopt::Keepalive;
-use dyno_engine::secret::Secret;
 
 /// Whether and how the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,23 +24,11 @@ pub enum SslMode {
     VerifyFull,
 }
 
-impl SslMode {
+dyno_plan::names! {
     /// libpq's word for it: `verify-full`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Disable => "disable",
-            Self::Allow => "allow",
-            Self::Prefer => "prefer",
-            Self::Require => "require",
-            Self::VerifyCa => "verify-ca",
-            Self::VerifyFull => "verify-full",
-        }
-    }
-
-    /// The mode that libpq calls `text`.
-    pub(super) fn read(text: &str) -> Option<Self> {
-        let all = [Self::Disable, Self::Allow, Self::Prefer, Self::Require, Self::VerifyCa, Self::VerifyFull];
-        all.into_iter().find(|mode| mode.name() == text)
+    SslMode {
+        Disable = "disable", Allow = "allow", Prefer = "prefer", Require = "require", VerifyCa = "verify-ca",
+        VerifyFull = "verify-full"
     }
 }
 

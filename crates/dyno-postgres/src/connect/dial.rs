@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::config::{ConnectConfig, Endpoint};
 use crate::wire::{Breaker, Socket};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::net::{self, Address};
 
 /// A connected socket, and the endpoint that it reached.

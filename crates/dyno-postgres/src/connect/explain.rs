@@ -3,7 +3,7 @@
 use super::config::ConnectConfig;
 use super::passfile;
 use crate::wire::{PgError, WireError, describe};
-use dyno_engine::error::{Refusal as _, TargetError};
+use dyno_engine::{Refusal as _, TargetError};
 
 /// Whether the server may take without TLS what it refused with it: `pg_hba.conf` has lines for either.
 pub(super) fn may_differ_without_tls(error: &PgError) -> bool {

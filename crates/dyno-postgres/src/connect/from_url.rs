@@ -6,12 +6,10 @@ use std::time::Duration;
 use dyno_plan::TargetUrl;
 
 use super::config::{ChannelBinding, ConnectConfig, Endpoint, SslMode};
-use dyno_engine::OpenOptions;
-use dyno_engine::error::TargetError;
 use dyno_engine::net::Environment;
 use dyno_engine::net::sockopt::Keepalive;
 use dyno_engine::net::url::{check_names, wrong};
-use dyno_engine::secret::Secret;
+use dyno_engine::{OpenOptions, Secret, TargetError};
 
 /// PostgreSQL's registered port.
 const PORT: u16 = 5432;
@@ -177,7 +175,7 @@ fn tls(source: Source<'_>) -> Result<(SslMode, Option<PathBuf>), TargetError> {
     let words = "disable, allow, prefer, require, verify-ca or verify-full";
     let mode = source
         .text("sslmode", "PGSSLMODE")
-        .map(|text| SslMode::read(&text).ok_or_else(|| wrong("sslmode", &text, words)))
+        .map(|text| SslMode::from_name(&text).ok_or_else(|| wrong("sslmode", &text, words)))
         .transpose()?;
     let given = source.path("sslrootcert", "PGSSLROOTCERT");
     if given.as_deref().is_some_and(|path| path.as_os_str() == "system") {
@@ -206,7 +204,7 @@ fn channel_binding(source: Source<'_>) -> Result<ChannelBinding, TargetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::error::TargetErrorKind;
+    use dyno_engine::TargetErrorKind;
 
     fn options() -> OpenOptions {
         OpenOptions { password: None, connect_timeout: Duration::from_secs(7) }

@@ -4,8 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::config::{ConnectConfig, Endpoint};
-use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::secret::Secret;
+use dyno_engine::{Secret, TargetError, TargetErrorKind};
 
 /// The ways to give a password, for hints.
 pub(super) const WAYS: &str =

@@ -8,7 +8,7 @@ use super::dial::{self, Reached};
 use super::explain;
 use super::{auth, tls};
 use crate::wire::{Breaker, Connection, PgError, Stream, WireError, message};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// A connection that is ready for statements.
 pub(crate) fn establish(

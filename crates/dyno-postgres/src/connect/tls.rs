@@ -8,7 +8,7 @@ use super::attempt::{Encrypt, Failure};
 use super::config::{ConnectConfig, SslMode};
 use super::explain;
 use crate::wire::{Socket, Stream, WireError, message};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::net::tls::{self, Failed, unusable};
 use dyno_engine::net::verify::{self, Trust};
 

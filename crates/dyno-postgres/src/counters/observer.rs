@@ -14,8 +14,7 @@ use super::company::Company;
 use super::portable::{Facts, fill};
 use super::sources::{Source, sources, statement};
 use super::{OBSERVER_SETTINGS, flush_sql};
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::observer::{Counting, Observer};
+use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
 /// The source that reads settings, and the row that says when the server has loaded them.
 const SETTINGS: &str = "settings";

@@ -4,7 +4,7 @@ use dyno_record::{Counter, CountingRules, Requests, RowCounters, RowRules, Table
 
 use super::super::counters::SHARED_STATISTICS;
 use super::instance::server_wide;
-use super::settings::Settings;
+use super::settings::{Settings, bytes};
 
 /// Longest time that statistics of a session stay unseen where it cannot be asked to flush them, s: 500 ms until they are
 /// sent (`PGSTAT_STAT_INTERVAL`), as long again until the collector has written them.
@@ -25,7 +25,7 @@ const OF_POOLER: u64 = 3;
 pub(super) fn counting(version_num: u32, settings: &Settings, block_bytes: u64) -> CountingRules {
     let flushes = version_num >= SHARED_STATISTICS;
     let unseen_s = if flushes { 0.0 } else { UNSEEN_S };
-    let combined = settings.bytes("io_combine_limit").unwrap_or(COMBINED_BYTES);
+    let combined = bytes(settings, "io_combine_limit").unwrap_or(COMBINED_BYTES);
     let blocks_max = (combined as f64 / block_bytes.max(1) as f64).max(1.0);
     let of_rows = |names: [&str; 2]| names.map(|name| format!("dyno.rows.{name}")).to_vec();
     CountingRules {
@@ -87,7 +87,7 @@ mod tests {
             Requests::Bring { blocks_max, .. } => blocks_max,
             Requests::Absent { absent } => panic!("{absent}"),
         };
-        assert_eq!(blocks(&Settings::of(&[("io_combine_limit", "16", "8kB")])), 16.0);
+        assert_eq!(blocks(&Settings::of(&[("io_combine_limit", "128kB")])), 16.0);
         assert_eq!(blocks(&Settings::default()), 128.0);
     }
 }

@@ -4,7 +4,7 @@ use dyno_plan::{Length, Plan};
 use dyno_record::Advice;
 
 use super::facts::Facts;
-use super::settings::alter;
+use super::settings::{alter, seconds};
 use dyno_engine::advice::{note, ok, warn};
 
 /// Without it nothing is durable and every commit is too cheap.
@@ -86,7 +86,7 @@ pub(super) fn autovacuum(facts: &Facts) -> Advice {
 /// Whether the window is long enough to hold checkpoints in their true share.
 pub(super) fn checkpoints(facts: &Facts, plan: &Plan) -> Advice {
     let settings = &facts.settings;
-    let timeout_s = settings.seconds("checkpoint_timeout").unwrap_or(300.0);
+    let timeout_s = seconds(settings, "checkpoint_timeout").unwrap_or(300.0);
     let spacing = format!(
         "checkpoint_timeout = {}, max_wal_size = {}",
         settings.value("checkpoint_timeout").unwrap_or("unknown"),

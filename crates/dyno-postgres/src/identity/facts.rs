@@ -7,8 +7,7 @@ use super::super::wire::Connection;
 use super::settings::{self, Settings};
 use super::{block_size, host};
 use dyno_engine::disk;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::DataState;
+use dyno_engine::{DataState, TargetError};
 
 /// Everything that findings are made of.
 #[derive(Debug)]

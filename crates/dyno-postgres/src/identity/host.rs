@@ -9,7 +9,7 @@ use std::path::Path;
 use dyno_record::ServerProcesses;
 
 use super::super::wire::Connection;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Whether the process behind this connection runs on this machine.
 pub(super) fn is_this_one(connection: &mut Connection) -> Result<bool, TargetError> {

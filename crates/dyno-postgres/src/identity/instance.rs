@@ -3,8 +3,7 @@
 use dyno_record::Counter;
 
 use super::super::wire::Connection;
-use dyno_engine::error::TargetError;
-use dyno_engine::target::Instance;
+use dyno_engine::{Instance, TargetError};
 
 /// A standby has its primary's identifier, and started at another moment.
 const INSTANCE: &str =

@@ -1,8 +1,7 @@
 //! Which life of the server this is.
 
 use super::super::wire::Connection;
-use dyno_engine::error::TargetError;
-use dyno_engine::witness::ServerLife;
+use dyno_engine::{ServerLife, TargetError};
 
 /// Statistics are thrown away by recovery from a crash, and kept by a restart in good order: on every version from 13 on
 /// the moment of the last reset tells the two apart (looked at on 15 and 18).

@@ -15,8 +15,8 @@ use dyno_plan::Bytes;
 use dyno_record::Identity;
 
 use super::wire::Connection;
+use dyno_engine::TargetError;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::error::TargetError;
 
 pub(super) use counting::through_pooler;
 pub(super) use instance::{instance, reads_only};
@@ -37,7 +37,7 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
     let data_path = settings.value("data_directory").map(str::to_owned);
     let same_host = host::is_this_one(connection)?;
     let redo_path = data_path.as_deref().map(|data| host::redo_path(data, same_host));
-    let mut shaping = settings.shaping();
+    let mut shaping = settings::shaping(&settings);
     let block_bytes = block_size(connection)?.0;
     shaping.insert("version()".to_owned(), printed.to_owned());
     Ok(Identity {

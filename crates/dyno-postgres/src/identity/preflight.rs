@@ -8,8 +8,8 @@ use super::super::pool::Pool;
 use super::super::wire::Connection;
 use super::facts::{Facts, ask};
 use super::{checks, durability, room};
+use dyno_engine::TargetError;
 use dyno_engine::advice::{data, data_of};
-use dyno_engine::error::TargetError;
 
 /// Everything that would falsify or prevent a run of `plan`, and what is well.
 pub(crate) fn preflight(

@@ -5,6 +5,7 @@ use dyno_record::Advice;
 
 use super::super::layout::ident;
 use super::facts::Facts;
+use super::settings::bytes;
 use dyno_engine::advice::{data_bytes, fail, note, ok, still_needed};
 use dyno_engine::disk::human;
 
@@ -14,7 +15,7 @@ const INDEX_BYTES_PER_ROW: u64 = 24;
 /// Whether the run reads from the cache or from outside.
 pub(super) fn cache(facts: &Facts, spec: &DataSpec) -> Advice {
     let (data, buffers) =
-        (data_bytes(spec, INDEX_BYTES_PER_ROW), facts.settings.bytes("shared_buffers").unwrap_or(0));
+        (data_bytes(spec, INDEX_BYTES_PER_ROW), bytes(&facts.settings, "shared_buffers").unwrap_or(0));
     let sizes = format!("the data has {} and shared_buffers {}", human(data), human(buffers));
     if data <= buffers {
         let found = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
@@ -36,7 +37,7 @@ pub(super) fn disk(facts: &Facts, spec: &DataSpec) -> Advice {
     let Some(needed) = still_needed(&facts.data, spec, data) else {
         return ok("disk_space", format!("the data is loaded already ({})", human(data)));
     };
-    let needed = needed.saturating_add(facts.settings.bytes("max_wal_size").unwrap_or(0));
+    let needed = needed.saturating_add(bytes(&facts.settings, "max_wal_size").unwrap_or(0));
     let found = format!("a load needs {} of disk, WAL included", human(needed));
     match facts.free_bytes {
         None => note(

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::wire::{Connection, Row};
-use dyno_engine::error::TargetError;
+use super::super::wire::Connection;
+use dyno_engine::TargetError;
+use dyno_engine::settings::REDACTED;
+pub(super) use dyno_engine::settings::Settings;
 
 /// Beginnings of the names of settings that shape a run.
 const SHAPING: [&str; 17] = [
@@ -58,48 +60,24 @@ const SHAPING_TOO: [&str; 25] = [
 /// Parts of the names of settings that can hold passwords: connection strings, and commands with arguments.
 const SECRET: [&str; 5] = ["conninfo", "passphrase", "password_", "secret", "_command"];
 
-/// Shown in place of a secret.
-const REDACTED: &str = "***";
-
-/// One setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Setting {
-    /// With its unit, as `SHOW` prints it.
-    value: String,
-    /// The raw number or word, in `unit`.
-    raw: String,
-    /// `8kB`, `ms`, or empty.
-    unit: String,
-    /// Whether it differs from the product's own default.
-    differs: bool,
-}
-
-/// All settings that this user may see.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Settings(BTreeMap<String, Setting>);
-
 /// A setting differs if somebody set it: values from the environment, from the connection, or computed by the server are
 /// no choices of the site.
-const READ: &str = "SELECT name, current_setting(name, true), setting, coalesce(unit, ''),
+const READ: &str = "SELECT name, current_setting(name, true),
         setting IS DISTINCT FROM boot_val AND context <> 'internal'
             AND source NOT IN ('default', 'client', 'session', 'environment variable', 'override')
      FROM pg_settings";
 
-/// Reads them.
+/// Reads those that this user may see, as `SHOW` prints them.
 pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError> {
-    let rows = connection.simple(READ)?;
-    Ok(Settings(rows.iter().filter_map(setting).collect()))
-}
-
-fn setting(row: &Row) -> Option<(String, Setting)> {
-    let name = row.get(0)?.to_owned();
-    let setting = Setting {
-        value: shown(&name, row.get(1)?).to_owned(),
-        raw: shown(&name, row.get(2)?).to_owned(),
-        unit: row.get(3)?.to_owned(),
-        differs: row.get(4) == Some("t"),
-    };
-    Some((name, setting))
+    let mut settings = Settings::default();
+    for row in &connection.simple(READ)? {
+        let (Some(name), Some(value)) = (row.get(0), row.get(1)) else { continue };
+        if row.get(2) == Some("t") {
+            settings.set.insert(name.to_owned());
+        }
+        settings.values.insert(name.to_owned(), shown(name, value).to_owned());
+    }
+    Ok(settings)
 }
 
 /// The value of a setting as it may be shown.
@@ -114,72 +92,30 @@ fn is_secret(name: &str, value: &str) -> bool {
     suspicious && !matches!(value, "" | "on" | "off" | "(disabled)" | "scram-sha-256" | "md5")
 }
 
-impl Settings {
-    /// The value as `SHOW` prints it; `None` if there is no such setting, or this user may not see it.
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(|setting| setting.value.as_str()).filter(|value| !value.is_empty())
-    }
+/// The settings that shape a run and all that differ from the defaults.
+pub(super) fn shaping(settings: &Settings) -> BTreeMap<String, String> {
+    settings.shaping(&SHAPING, &SHAPING_TOO)
+}
 
-    /// Whether a switch is on.
-    pub(super) fn is_on(&self, name: &str) -> bool {
-        self.value(name) == Some("on")
-    }
+/// A size in bytes: `128MB`.
+pub(super) fn bytes(settings: &Settings, name: &str) -> Option<u64> {
+    let (number, unit) = quantity(settings, name)?;
+    let shift = ["B", "kB", "MB", "GB", "TB"].iter().position(|known| *known == unit)?;
+    Some(number << (10 * shift))
+}
 
-    /// A count.
-    pub(super) fn number(&self, name: &str) -> Option<u64> {
-        self.0.get(name)?.raw.parse().ok()
-    }
+/// A span in seconds: `5min`.
+pub(super) fn seconds(settings: &Settings, name: &str) -> Option<f64> {
+    let (number, unit) = quantity(settings, name)?;
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
+    let (_, seconds) = units.into_iter().find(|(known, _)| *known == unit)?;
+    Some(number as f64 * seconds)
+}
 
-    /// A size in bytes.
-    pub(super) fn bytes(&self, name: &str) -> Option<u64> {
-        let setting = self.0.get(name)?;
-        let digits = setting.unit.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let times: u64 = if digits.is_empty() { 1 } else { digits.parse().ok()? };
-        let unit = match setting.unit.trim_start_matches(|c: char| c.is_ascii_digit()) {
-            "B" | "" => 1,
-            "kB" => 1 << 10,
-            "MB" => 1 << 20,
-            "GB" => 1 << 30,
-            _ => return None,
-        };
-        Some(setting.raw.parse::<u64>().ok()? * times * unit)
-    }
-
-    /// A span in seconds.
-    pub(super) fn seconds(&self, name: &str) -> Option<f64> {
-        let setting = self.0.get(name)?;
-        let raw: f64 = setting.raw.parse().ok()?;
-        match setting.unit.as_str() {
-            "ms" => Some(raw / 1_000.0),
-            "s" => Some(raw),
-            "min" => Some(raw * 60.0),
-            _ => None,
-        }
-    }
-
-    /// The settings that shape a run and all that differ from the defaults.
-    pub(super) fn shaping(&self) -> BTreeMap<String, String> {
-        let shapes =
-            |name: &str| SHAPING.iter().any(|start| name.starts_with(start)) || SHAPING_TOO.contains(&name);
-        let kept = self.0.iter().filter(|(name, setting)| setting.differs || shapes(name));
-        kept.map(|(name, setting)| (name.clone(), setting.value.clone())).collect()
-    }
-
-    /// Names of the settings that differ from the defaults.
-    pub(super) fn non_default(&self) -> Vec<String> {
-        self.0.iter().filter(|(_, setting)| setting.differs).map(|(name, _)| name.clone()).collect()
-    }
-
-    #[cfg(test)]
-    pub(super) fn of(values: &[(&str, &str, &str)]) -> Self {
-        let setting = |raw: &str, unit: &str| Setting {
-            value: format!("{raw}{unit}"),
-            raw: raw.to_owned(),
-            unit: unit.to_owned(),
-            differs: true,
-        };
-        Self(values.iter().map(|(name, raw, unit)| ((*name).to_owned(), setting(raw, unit))).collect())
-    }
+fn quantity<'s>(settings: &'s Settings, name: &str) -> Option<(u64, &'s str)> {
+    let value = settings.value(name)?;
+    let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+    Some((value[..digits].parse().ok()?, &value[digits..]))
 }
 
 /// The command that changes a server setting and makes it count; `postmaster` settings need a restart.
@@ -209,17 +145,19 @@ mod tests {
     #[test]
     fn units_are_understood() {
         let settings = Settings::of(&[
-            ("shared_buffers", "16384", "8kB"),
-            ("max_wal_size", "1024", "MB"),
-            ("checkpoint_timeout", "300", "s"),
-            ("wal_writer_delay", "200", "ms"),
-            ("wal_segment_size", "16777216", "B"),
+            ("shared_buffers", "128MB"),
+            ("max_wal_size", "1GB"),
+            ("io_combine_limit", "128kB"),
+            ("checkpoint_timeout", "5min"),
+            ("wal_writer_delay", "200ms"),
+            ("wal_level", "replica"),
         ]);
-        assert_eq!(settings.bytes("shared_buffers"), Some(128 << 20));
-        assert_eq!(settings.bytes("max_wal_size"), Some(1 << 30));
-        assert_eq!(settings.bytes("wal_segment_size"), Some(16 << 20));
-        assert_eq!(settings.seconds("checkpoint_timeout"), Some(300.0));
-        assert_eq!(settings.seconds("wal_writer_delay"), Some(0.2));
-        assert_eq!(settings.bytes("checkpoint_timeout"), None);
+        assert_eq!(bytes(&settings, "shared_buffers"), Some(128 << 20));
+        assert_eq!(bytes(&settings, "max_wal_size"), Some(1 << 30));
+        assert_eq!(bytes(&settings, "io_combine_limit"), Some(128 << 10));
+        assert_eq!(seconds(&settings, "checkpoint_timeout"), Some(300.0));
+        assert_eq!(seconds(&settings, "wal_writer_delay"), Some(0.2));
+        assert_eq!(bytes(&settings, "checkpoint_timeout"), None);
+        assert_eq!(bytes(&settings, "wal_level"), None);
     }
 }

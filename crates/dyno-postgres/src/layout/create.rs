@@ -11,7 +11,7 @@ use super::meta::{CREATE_META, META_TABLES, describe_sql, record_relation_sql, r
 use super::quote::literal;
 use super::session::{Loading, explain};
 use super::tables::{SCHEMA, create_sql};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Full name and `CREATE` statement of every procedure.
 fn procedures(spec: &DataSpec) -> impl Iterator<Item = (String, String)> {

@@ -5,7 +5,7 @@
 //! need not be counted before the next run.
 
 use super::super::wire::Connection;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// The name of the number in `dyno.meta`.
 const NAME: &str = "own_deletions";

@@ -4,8 +4,7 @@ use super::super::connect::ConnectConfig;
 use super::super::wire::{Connection, Row};
 use super::session::{explain, loader, lock};
 use super::tables::SCHEMA;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::DropItem;
+use dyno_engine::{DropItem, TargetError};
 
 /// Recorded objects that are still there and still the ones that were recorded, last made first. The schema counts only
 /// if nothing would be left in it.

@@ -5,8 +5,7 @@ use super::meta::{Found, finish_sql, record_relation_sql};
 use super::session::{Loading, explain};
 use super::tables::{Table, indexes};
 use super::verify::measure;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::SchemaFacts;
+use dyno_engine::{SchemaFacts, TargetError};
 
 /// Builds the indexes that are not there yet, each recorded in the transaction that makes it.
 pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetError> {

@@ -5,7 +5,7 @@ use dyno_plan::DataSpec;
 use super::super::wire::{Connection, Row};
 use super::session::go_by_index;
 use super::tables::Table;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::layout::{group_fault, keys_fault};
 use dyno_engine::row::first;
 

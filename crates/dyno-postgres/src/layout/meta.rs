@@ -11,9 +11,8 @@ use dyno_plan::DataSpec;
 use super::super::wire::Connection;
 use super::quote::literal;
 use super::tables::{COLUMN_BYTES, SCHEMA};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{Home, Notes, chunks, pairs};
-use dyno_engine::load::{DataState, SchemaFacts};
+use dyno_engine::{DataState, SchemaFacts, TargetError};
 
 /// Where it is, in the version of this layout; another one is neither run nor resumed, only dropped.
 const HOME: Home = Home { place: "in schema dyno", meta: "dyno.meta", tables: "dyno.tables", format: "1" };

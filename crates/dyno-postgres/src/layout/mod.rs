@@ -27,9 +27,8 @@ use dyno_plan::{Bytes, DataSpec};
 use super::connect::ConnectConfig;
 use super::identity;
 use super::wire::Connection;
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{self, Loading, Written};
-use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::{ident, literal};

@@ -6,7 +6,7 @@ use super::super::wire::Connection;
 use super::deletions;
 use super::session::go_by_index;
 use super::tables::{Table, tables_of_rows};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::row::first;
 
 /// Which rows these are.

@@ -6,8 +6,8 @@ use super::copy_rows::{CONTENT_BYTES, HEADER, ROW_BYTES, RowMaker, TRAILER};
 use super::finish;
 use super::session::{Loading, explain};
 use super::tables::Table;
+use dyno_engine::TargetError;
 use dyno_engine::chunks::Chunk;
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{Chunks, Written, all_taken};
 use dyno_engine::pool::cancelled;
 

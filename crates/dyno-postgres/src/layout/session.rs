@@ -4,9 +4,8 @@ use super::super::connect::ConnectConfig;
 use super::super::wire::{Connection, PgError};
 use super::quote::ident;
 use super::tables::SCHEMA;
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
-use dyno_engine::load::{Cancel, Progress};
 use dyno_engine::pool;
+use dyno_engine::{Cancel, Progress, Refusal as _, TargetError, TargetErrorKind};
 
 /// Settings of every connection that loads: nothing that the site set for short statements shall break a long one, and
 /// names mean what is written. Commits need not wait for the log: a chunk and the note of it are lost or kept together.

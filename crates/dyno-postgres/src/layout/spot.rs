@@ -13,9 +13,9 @@ use super::quote::literal;
 use super::session::go_by_index;
 use super::tables::{COLUMN_BYTES, Table, indexes, tables};
 use dyno_engine::data::{TableKind, neighbours_fault, order_keys, sorted_fault, spot_keys};
-use dyno_engine::error::{Refusal as _, TargetError, TargetErrorKind};
 use dyno_engine::layout::{RowText, checked_key, ends_fault, once_fault, text_columns};
 use dyno_engine::row::first;
+use dyno_engine::{Refusal as _, TargetError, TargetErrorKind};
 
 /// Line pointers of a block that may hold its row: a resumed load leaves dead ones in front.
 const POINTERS: u64 = 4;

@@ -10,10 +10,9 @@ use super::super::wire::Connection;
 use super::keys::{KEYS, check_keys, check_secondary, wrong};
 use super::spot::check_order;
 use super::tables::{COLUMN_BYTES, Table};
-use dyno_engine::error::TargetError;
 use dyno_engine::layout::{RowText, checked_key, text_columns};
-use dyno_engine::load::SchemaFacts;
 use dyno_engine::row::first;
+use dyno_engine::{SchemaFacts, TargetError};
 
 /// Rows of each table whose contents are read back and compared with what was to be written.
 const SAMPLED_ROWS: u64 = 8;

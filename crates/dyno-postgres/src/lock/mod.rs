@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use super::connect::ConnectConfig;
 use super::counters::{OBSERVER_SETTINGS, flush_sql};
 use super::wire::{Connection, PgError};
-use dyno_engine::error::{Refusal as _, TargetError};
-use dyno_engine::lock::{Claim, Holder, Lock, busy};
+use dyno_engine::lock::busy;
+use dyno_engine::{Claim, Holder, Lock, Refusal as _, TargetError};
 use key::{DYING_MS, KEY, NAME};
 
 /// Takes the lock of the database, called `target` in a refusal, and the server's as `claim` says.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use super::key::{DYING_MS, KEY, NAME};
 use crate::wire::Connection;
 use dyno_engine::data::mix;
-use dyno_engine::error::TargetError;
-use dyno_engine::lock::{Claim, Holder, server_busy};
+use dyno_engine::lock::server_busy;
+use dyno_engine::{Claim, Holder, TargetError};
 
 /// The second half of the key: 1 is the lock of the database, 2 that of its loads and drops.
 const OBJECT: u32 = 3;

@@ -1,7 +1,7 @@
 //! Reading the answer to one operation, as its pieces arrive.
 
 use crate::wire::{Connection, PgError, WireError, message_rows};
-use dyno_engine::clock::Clock;
+use dyno_engine::Clock;
 
 /// What the server answered.
 #[derive(Debug, Clone, Copy, Default)]

@@ -20,7 +20,8 @@ mod slice;
 mod statements;
 mod template;
 
-use dyno_engine::session::{SessionSetting, SessionSetup};
+use dyno_engine::SessionSetup;
+use dyno_engine::session::SessionSetting;
 use dyno_plan::Commit;
 
 pub use method::blocks;

@@ -26,8 +26,8 @@ const WRITES: [(&str, &str); 3] = [
 pub fn slice_sql(spec: &DataSpec, schema: u32) -> Vec<(String, String)> {
     let reads = READS.into_iter().chain(spec.secondary.then_some(("slice_secondary", SECONDARY)));
     let mut all: Vec<(String, String)> = reads.map(|(name, sql)| (name.to_owned(), sql.to_owned())).collect();
-    for (redo, word) in [(Redo::Lite, "lite"), (Redo::Heavy, "heavy")] {
-        all.extend(WRITES.map(|(name, sql)| (format!("{name}_{word}"), written(sql, redo, word))));
+    for redo in Redo::ALL {
+        all.extend(WRITES.map(|(name, sql)| (format!("{name}_{}", redo.name()), written(sql, redo))));
     }
     let secondary = spec.secondary_sql("%");
     all.into_iter()
@@ -38,8 +38,8 @@ pub fn slice_sql(spec: &DataSpec, schema: u32) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text of a procedure that writes; its updates are of `redo`, which has this name.
-fn written(sql: &str, redo: Redo, word: &str) -> String {
+/// The text of a procedure that writes; its updates are of `redo`.
+fn written(sql: &str, redo: Redo) -> String {
     let list = |columns: Redo, each: &dyn Fn(usize) -> String| {
         updated_columns(columns).map(each).collect::<Vec<_>>()
     };
@@ -49,7 +49,7 @@ fn written(sql: &str, redo: Redo, word: &str) -> String {
         .replace("{set}", &list(redo, &|column| format!("c{column} = value_{column}")).join(", "))
         .replace("{columns}", &text_columns(", "))
         .replace("{values}", &list(Redo::Heavy, &value).join(", "))
-        .replace("{redo}", word)
+        .replace("{redo}", redo.name())
 }
 
 /// `sql` with these lines where one line is `place`, as far from the margin.
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_is_generated_reads_as_if_it_were_written() {
-        let sql = written(WRITES[0].1, Redo::Lite, "lite");
+        let sql = written(WRITES[0].1, Redo::Lite);
         assert!(sql.contains("\n    value_2 text;\n    value_20 text;\nBEGIN\n"), "{sql}");
         assert!(sql.contains("\n        value_2 := stamp || tails[1];\n        value_20 := lpad("), "{sql}");
         assert!(sql.contains("SET ver = ver + 1, c2 = value_2, c20 = value_20\n"), "{sql}");

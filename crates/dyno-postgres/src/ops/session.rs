@@ -13,11 +13,12 @@ use crate::connect::ConnectConfig;
 use crate::pool::{Member, POOLED_NAME, Pool, Statements, Way};
 use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
 use dyno_engine::data::UpdateValues;
-use dyno_engine::error::{ErrorClass, OpError, Refusal as _, TargetError};
 use dyno_engine::net::local;
-use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
 use dyno_engine::slices::Call;
-use dyno_engine::{Answer, Blocks, Commits, Op, Place, Request, SliceDone, Slices, Value};
+use dyno_engine::{
+    Answer, Blocks, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Refusal as _,
+    Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
+};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);

@@ -4,9 +4,8 @@ use super::super::counters::{FLUSH, SHARED_STATISTICS};
 use super::encode::type_oid;
 use super::template::{Ending, Template};
 use crate::wire::{Connection, message};
-use dyno_engine::session::SessionSetup;
 use dyno_engine::statement::unknown;
-use dyno_engine::{Commits, Isolation, OpError, Statement, StatementId, Value};
+use dyno_engine::{Commits, Isolation, OpError, SessionSetup, Statement, StatementId, Value};
 
 /// How statements come to the server.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use super::error::WireError;
 use super::protocol::Pg;
 use super::{Breaker, message};
 use crate::connect::{self, ConnectConfig};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 use dyno_engine::net::{Inbound, Sink as _};
 
 /// Breaks off the statement of one connection, from any thread.

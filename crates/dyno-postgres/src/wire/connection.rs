@@ -9,9 +9,8 @@ use super::fields::{Fields, row};
 use super::protocol::Pg;
 use super::{Breaker, PgError, message};
 use crate::connect::{self, ConnectConfig};
-use dyno_engine::error::TargetError;
 use dyno_engine::net::{Line, Message, Stream};
-use dyno_engine::row::Row;
+use dyno_engine::{Row, TargetError};
 
 /// One connection to a server. The module comment of [`wire`](super) shows how it is used.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::connection::Connection;
 use super::error::PgError;
 use super::message;
-use dyno_engine::error::{Refusal as _, TargetError};
+use dyno_engine::{Refusal as _, TargetError};
 
 /// Bytes that are gathered before they are sent: fewer system calls, and no more latency than a full socket buffer has.
 const GATHER_BYTES: usize = 128 * 1024;

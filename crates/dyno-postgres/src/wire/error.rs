@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::fields::Fields;
-use dyno_engine::error::{ErrorClass, Refusal, TargetErrorKind};
+use dyno_engine::{ErrorClass, Refusal, TargetErrorKind};
 
 /// An error of the server, whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The fields of one message, read one after the other.
 
-use dyno_engine::row::Row;
+use dyno_engine::Row;
 
 /// Reads the fields of one message's body; `None` where the body ends too early.
 #[derive(Debug, Clone, Copy)]

@@ -13,8 +13,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 use super::fault::{Doing, Fault};
 use super::vfs;
 use busy::Patience;
-use dyno_engine::Cancel;
-use dyno_engine::error::{TargetError, TargetErrorKind};
+use dyno_engine::{Cancel, TargetError, TargetErrorKind};
 pub(super) use params::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Storage};
 
 /// What a connection is for.

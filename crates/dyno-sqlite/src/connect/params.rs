@@ -7,7 +7,7 @@ use std::time::Duration;
 use dyno_plan::{Bytes, Span, TargetUrl};
 
 use crate::spec::{JOURNALS, LOCKINGS, SWITCH, SYNCS};
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 const MEMORY_JOURNALS: [&str; 2] = ["memory", "off"];
 
@@ -168,7 +168,7 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::error::TargetErrorKind;
+    use dyno_engine::TargetErrorKind;
     use proptest::prelude::*;
 
     fn read(url: &str) -> Result<Params, TargetError> {

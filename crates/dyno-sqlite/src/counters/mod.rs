@@ -15,8 +15,7 @@ use std::sync::Arc;
 use dyno_record::{Counter, Snapshot};
 
 use super::vfs::{self, FileKind, FileStats, KindSum, RequestSum};
-use dyno_engine::error::TargetError;
-use dyno_engine::observer::{Counting, Observer};
+use dyno_engine::{Counting, Observer, TargetError};
 pub(super) use shape::Onlooker;
 pub(super) use slot::{Committed, Counts, Publisher, Registry};
 

@@ -14,7 +14,7 @@ use super::connect::never;
 use super::connect::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Purpose, number, word};
 use super::fault::{Doing, Fault};
 use super::vfs;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 pub(super) use preflight::preflight;
 
 /// SQLite's version.

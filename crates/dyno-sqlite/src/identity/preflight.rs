@@ -8,7 +8,7 @@ use dyno_record::{Advice, Severity};
 use super::fs::{self, FileSystem};
 use crate::connect::Params;
 use crate::shared::Shared;
-use dyno_engine::error::TargetError;
+use dyno_engine::TargetError;
 
 /// Room that a load needs beside the rows themselves: interior pages, indexes, WAL.
 const ROOM_FACTOR: f64 = 1.3;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, ffi};
 
-use dyno_engine::load::Cancel;
+use dyno_engine::Cancel;
 
 /// Instructions of SQLite's virtual machine between two looks: some tenths of a millisecond.
 const INSTRUCTIONS_PER_LOOK: c_int = 10_000;

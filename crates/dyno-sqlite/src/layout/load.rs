@@ -15,8 +15,7 @@ use crate::connect::{Link, Params, Purpose, number, pragma, word};
 use crate::fault::{Doing, Fault};
 use crate::raw::Statement;
 use dyno_engine::data::{Filler, Permutation, table_seed};
-use dyno_engine::error::{TargetError, TargetErrorKind};
-use dyno_engine::load::{Cancel, DataState, LoadOptions, LoadReport, Progress};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, TargetError, TargetErrorKind};
 
 /// Row content that one transaction writes, in bytes.
 const TRANSACTION_BYTES: u64 = 64 << 20;

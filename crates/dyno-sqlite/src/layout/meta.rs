@@ -10,8 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::names::{Table, tables};
 use crate::fault::{Doing, Fault};
 use dyno_engine::data::TableKind;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::{DataState, SchemaFacts};
+use dyno_engine::{DataState, SchemaFacts, TargetError};
 
 /// The version of the tables below; a file of another version is refused.
 const FORMAT_VERSION: i64 = 1;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use dyno_plan::DataSpec;
 
+use dyno_engine::TargetError;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, TableKind};
-use dyno_engine::error::TargetError;
 
 /// Page sizes in bytes that data can be loaded with.
 const PAGE_BYTES: std::ops::RangeInclusive<u64> = 4096..=65_536;
@@ -115,7 +115,7 @@ pub(crate) fn check_page_bytes(page_bytes: u64) -> Result<(), TargetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::error::TargetErrorKind;
+    use dyno_engine::TargetErrorKind;
 
     #[test]
     fn two_rows_never_fit_into_a_page_and_one_always_does() {

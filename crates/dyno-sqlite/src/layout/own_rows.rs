@@ -5,8 +5,8 @@ use rusqlite::Connection;
 
 use super::names::{Table, tables};
 use crate::fault::{Doing, Fault};
+use dyno_engine::TargetError;
 use dyno_engine::data::TableKind;
-use dyno_engine::error::TargetError;
 
 const DOING: &str = "look for rows of a run's own";
 

@@ -11,8 +11,7 @@ use crate::connect::never;
 use crate::connect::{Link, Params, Purpose, pragma};
 use crate::fault::{Doing, Fault};
 use crate::vfs;
-use dyno_engine::error::TargetError;
-use dyno_engine::load::DropItem;
+use dyno_engine::{DropItem, TargetError};
 
 /// What a drop would do.
 struct Plan {

@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::names::{Table, column_bytes, columns, tables};
 use super::verify::secondary_fault;
 use crate::fault::{Doing, Fault};
+use dyno_engine::TargetError;
 use dyno_engine::data::{Filler, TableKind, mix, order_fault, order_keys, row_fault, spot_keys};
-use dyno_engine::error::TargetError;
 
 /// Rows up to which the index's keys are counted: some 12 bytes each, so 24 MB at most are read.
 const COUNTED_ROWS: u64 = 2_000_000;

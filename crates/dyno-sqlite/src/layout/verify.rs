@@ -8,8 +8,7 @@ use rusqlite::Connection;
 
 use super::names::Table;
 use crate::fault::{Doing, Fault};
-use dyno_engine::error::TargetError;
-use dyno_engine::load::SchemaFacts;
+use dyno_engine::{SchemaFacts, TargetError};
 
 /// Pages of one table, counted.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use rusqlite::Connection;
 use super::names::{Table, tables};
 use crate::fault::{Doing, Fault};
 use dyno_engine::data::{TableKind, UpdateValues};
-use dyno_engine::error::TargetError;
-use dyno_engine::witness::RowVersion;
+use dyno_engine::{RowVersion, TargetError};
 
 /// Tells `visit` of every row of the tables that updates go to.
 pub(crate) fn versions(

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, InterruptHandle};
 
-use dyno_engine::session::Interrupter;
+use dyno_engine::Interrupter;
 
 /// A session's break: ends the statement that runs, the wait for a lock, and every operation after it until the session
 /// reconnects. SQLite's own interrupt does only the first, and is lost between two statements.

@@ -15,9 +15,9 @@ use super::counters::{Counts, Publisher};
 use super::fault::Fault;
 use super::raw;
 use crate::shared::Shared;
-use dyno_engine::error::{ErrorClass, OpError, TargetError};
-use dyno_engine::session::{Done, Duplex, Interrupter, Session, SessionSetup};
-use dyno_engine::{Request, Slices};
+use dyno_engine::{
+    Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices, TargetError,
+};
 use hooks::Hooks;
 use interrupt::Break;
 pub(crate) use method::blocks;

@@ -42,14 +42,7 @@ pub(super) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice,
 }
 
 /// Whether rows that a session leaves behind are counted, and removed so that the data is what was loaded.
-pub(super) fn left(
-    target: &dyn Target,
-    spec: &DataSpec,
-    work: &mut Work,
-) -> Result<Option<Advice>, TargetError> {
-    if !target.extras().churn {
-        return Ok(None);
-    }
+pub(super) fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Advice, TargetError> {
     let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;
     for number in 0..OPS {
         let op = Op::Insert { key: ROWS + 1 + number, number: OPS + number };
@@ -63,11 +56,7 @@ pub(super) fn left(
     target.spot_check(spec, 11)?;
     let words =
         format!("of {OPS} rows left behind {counted} were counted, {removed} removed, {after} stayed");
-    Ok(Some(if (counted, removed, after) == (OPS, OPS, 0) {
-        good("left", words)
-    } else {
-        bad("left", words)
-    }))
+    Ok(if (counted, removed, after) == (OPS, OPS, 0) { good("left", words) } else { bad("left", words) })
 }
 
 /// Where rows go that are inserted after others have been deleted: whether each has a block to itself, and whether the
@@ -77,7 +66,7 @@ pub(super) fn growth(
     spec: &DataSpec,
     work: &mut Work,
 ) -> Result<Option<Advice>, TargetError> {
-    if !target.extras().churn || target.own_places(spec)?.is_none() {
+    if target.own_places(spec)?.is_none() {
         return Ok(None);
     }
     let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;

@@ -6,7 +6,7 @@ use dyno_record::Advice;
 
 use super::{OPS, WORK_UNIT, Work, bad, failed, good, ops, session};
 
-/// Every operation, one at a time, light and heavy; reads and updates in schema 1 too, where sessions go there.
+/// Every operation, one at a time, light and heavy; reads and updates in schema 1 too.
 pub(super) fn client_drive(
     target: &dyn Target,
     spec: &DataSpec,
@@ -14,15 +14,13 @@ pub(super) fn client_drive(
     work: &mut Work,
 ) -> Result<Advice, TargetError> {
     let name = format!("client {}", commit.name());
-    let extra = target.extras();
     let (mut wrong, mut timed, mut count) = (Vec::new(), 0, 0);
-    let places = if extra.hot_schema { &[Place::First, Place::Own][..] } else { &[Place::Own] };
-    for redo in [Redo::Lite, Redo::Heavy] {
+    for redo in Redo::ALL {
         let mut session = session(target, spec, Drive::Client, commit, redo)?;
-        for &place in places {
+        for place in [Place::First, Place::Own] {
             session.turn_to(place);
             // Rows of their own are in the sessions' own schema.
-            let extra = Extra { churn: extra.churn && place == Place::Own, ..extra };
+            let extra = Extra { churn: place == Place::Own, ..Extra::ALL };
             for (op, rows) in ops(extra, spec) {
                 let done = session.execute(op).map_err(|error| failed(&error))?;
                 if done.rows != rows {
@@ -79,7 +77,7 @@ pub(super) fn server_drive(
     }
     let name = format!("server {}", commit.name());
     let mut session = session(target, spec, Drive::Server, commit, Redo::Heavy)?;
-    let all = ops(target.extras(), spec);
+    let all = ops(Extra::ALL, spec);
     let classes = all.len() / OPS as usize;
     // What is inserted in one slice is deleted in the next.
     let mut slices: Vec<Vec<(Op, u64)>> =

@@ -102,7 +102,7 @@ pub fn check(
         block_size: target.block_size(wish)?.0,
         compressible: 0,
         seed: 42,
-        secondary: target.extras().secondary,
+        secondary: true,
     };
     let mut findings = Vec::new();
     let mut run = || -> Result<(), TargetError> {
@@ -117,7 +117,7 @@ pub fn check(
         findings.push(statements::values(target)?);
         findings.extend(statements::transactions(target, &spec, &mut work)?);
         findings.push(statements::broken_off(target, &spec, &mut work)?);
-        findings.extend(data::left(target, &spec, &mut work)?);
+        findings.push(data::left(target, &spec, &mut work)?);
         findings.extend(data::growth(target, &spec, &mut work)?);
         findings.extend(counted::counted(target, &spec, &before, work)?);
         findings.extend(counted::versions(target, &spec, work));
@@ -154,7 +154,7 @@ fn session(
         spec: spec.clone(),
         work_unit: WORK_UNIT,
         redo,
-        extra: target.extras(),
+        extra: Extra::ALL,
         seed: 3,
         run_stamp: mix(run_stamp),
         session: 0,

@@ -5,8 +5,7 @@ use dyno_workload::ClassId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::prove::Witness;
-use crate::prove::scene::{Ran, Scene};
+use crate::prove::scene::{Ran, SPEC, Scene};
 use crate::scripted::Act;
 
 fn row(before: i64, acknowledged: u64, found: i64) -> Example {
@@ -114,15 +113,8 @@ fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
             _ => Act::Take(0),
         },
     );
-    let mut book = None;
-    let Ran { record, ledger, .. } = scene
-        .run_behind(|target, spec| {
-            let noted = Arc::new(Book::new(spec, 8));
-            book = Some(Arc::clone(&noted));
-            Arc::new(Witness::new(target, noted))
-        })
-        .unwrap();
-    let book = book.unwrap();
+    let book = Arc::new(Book::new(&SPEC, 8));
+    let Ran { record, ledger, .. } = scene.run_once(Some(Arc::clone(&book))).unwrap();
     let updates = ledger.life().class(ClassId::UPDATE);
     assert_eq!(book.commits(), updates.count);
     let rows: u64 = (0..1_000).map(|place| book.acknowledged_of(place)).sum();
@@ -142,15 +134,8 @@ fn an_update_that_never_ends_has_an_unknown_end() {
         .set("workload.update_pct=100")
         .set("run.drain=100ms")
         .script(|_, number, _| if number == 5 { Act::Hang } else { Act::Take(0) });
-    let mut book = None;
-    scene
-        .run_behind(|target, spec| {
-            let noted = Arc::new(Book::new(spec, 8));
-            book = Some(Arc::clone(&noted));
-            Arc::new(Witness::new(target, noted))
-        })
-        .unwrap();
-    let book = book.unwrap();
+    let book = Arc::new(Book::new(&SPEC, 8));
+    scene.run_once(Some(Arc::clone(&book))).unwrap();
     assert_eq!(book.commits(), 5);
     assert_eq!(book.close().0, 1);
 }

@@ -68,12 +68,8 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
     let database = report.word("db_name").unwrap_or("");
     plan.target.url = TargetUrl {
         scheme: "imported".into(),
-        user: None,
-        host: None,
-        port: None,
-        is_file: false,
         path: format!("{database}.{instance}").trim_matches('.').to_owned(),
-        params: Vec::new(),
+        ..TargetUrl::default()
     };
     let seconds = report.value("elapsed_min").map(|min| min * 60.0);
     let (told, now) = (begin(report), Timestamp::now());
@@ -99,9 +95,7 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
             url,
             engine: "oracle".into(),
             identity: identity(report),
-            data: None,
-            data_note: None,
-            own: None,
+            ..TargetFacts::default()
         }],
         hosts: vec![host(report)],
         gate: Gate { sessions: sessions(report, marked.ramp), ..Gate::default() },

@@ -248,15 +248,8 @@ impl Plans {
         let target = Some(IMPORTED.0[0].template.to_owned());
         let mut plan =
             dyno_plan::read(&PlanSource { sets: sets.clone(), target, ..PlanSource::of(IMPORTED) })?;
-        plan.target.url = TargetUrl {
-            scheme: "imported".into(),
-            user: None,
-            host: None,
-            port: None,
-            is_file: false,
-            path: common.file.clone(),
-            params: Vec::new(),
-        };
+        plan.target.url =
+            TargetUrl { scheme: "imported".into(), path: common.file.clone(), ..TargetUrl::default() };
         // Whoever stores the records relies on it.
         serde_json::from_str::<Plan>(&serde_json::to_string(&plan)?)
             .with_context(|| format!("the plan of a record of {} cannot be read back", common.file))?;
@@ -292,9 +285,7 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
         url: plan.target.url.to_string(),
         engine: "imported".into(),
         identity: Identity { product: common.product.unwrap_or_default().to_owned(), ..Identity::default() },
-        data: None,
-        data_note: None,
-        own: None,
+        ..TargetFacts::default()
     };
     let not_audited = AuditCheck {
         check: "imported".into(),

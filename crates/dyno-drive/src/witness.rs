@@ -1,6 +1,6 @@
-//! A witness between a run and its target: notes what the database acknowledged, row by row.
+//! A witness between a session and its database: notes what was acknowledged, row by row.
 //!
-//! It wraps a target's sessions and changes nothing of what they do, so the run is the one that the plan describes. Each
+//! It wraps sessions and changes nothing of what they do, so the run is the one that the plan describes. Each
 //! update ends in one of three ways: the database said that it is done, the database said that it is undone, or nobody
 //! said anything (the connection was lost, or the session never came back): then it may be in the table or not, and the
 //! account says so instead of guessing. Memory is bounded: 4 bytes for each row, and one entry for each update of unknown
@@ -13,13 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, Done, DropItem, Duplex,
-    ErrorClass, Extra, Holder, Instance, Interrupter, Kind, LoadOptions, LoadReport, Lock, Observer, Op,
-    OpError, Place, Progress, Proof, Reporter, Request, RowVersion, Sampler, ServerLife, Session,
-    SessionSetup, SliceDone, Slices, Slot, Target, TargetError, Value,
+    Done, Duplex, ErrorClass, Interrupter, Kind, Op, OpError, Place, Request, Session, SessionSetup,
+    SliceDone, Slices, Slot, Target, TargetError, Value,
 };
-use dyno_plan::{Awr, Bytes, Commit, DataSpec, Drive, Plan};
-use dyno_record::{Advice, Identity};
+use dyno_plan::{DataSpec, Drive};
 use dyno_workload::blocks::{Bound, Prepared};
 
 /// The first row of an update: its place among all rows of all schemas.
@@ -86,13 +83,13 @@ impl Book {
     }
 
     /// Acknowledged updates of the row at `place`.
-    pub(super) fn acknowledged_of(&self, place: Row) -> u64 {
+    pub(crate) fn acknowledged_of(&self, place: Row) -> u64 {
         u64::from(self.acknowledged[place].load(Ordering::Acquire))
     }
 
     /// Ends the account when the run has ended: what is still under way has an unknown end, whatever is said later.
     /// Returns the unknown updates by row.
-    pub(super) fn close(&self) -> (u64, BTreeMap<Row, u64>) {
+    pub(crate) fn close(&self) -> (u64, BTreeMap<Row, u64>) {
         let mut unknown = lock(&self.unknown);
         for session in lock(&self.under_way).values() {
             unknown.append(&mut lock(session));
@@ -106,6 +103,29 @@ impl Book {
         (unknown.len() as u64, by_row)
     }
 
+    /// `session`, which was opened on `target` by `setup`, with what it is told noted here.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`].
+    pub(crate) fn witnessed(
+        self: &Arc<Self>,
+        session: Box<dyn Session>,
+        target: &dyn Target,
+        setup: &SessionSetup,
+    ) -> Result<Box<dyn Session>, TargetError> {
+        let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
+        lock(&self.under_way).insert(setup.number, Arc::clone(&under_way));
+        let blocks = setup.blocks.as_ref().expect("what is proved is the classic method");
+        let drive = if setup.slices { Drive::Server } else { Drive::Client };
+        Ok(Box::new(WitnessedSession {
+            inner: session,
+            prepared: Prepared::new(target, blocks, drive, setup.commit)?,
+            home: blocks.schema,
+            book: Arc::clone(self),
+            under_way,
+        }))
+    }
+
     fn place(&self, schema: u32, first: u64) -> Row {
         (u64::from(schema - 1) * self.rows_per_schema + first - 1) as usize
     }
@@ -115,134 +135,6 @@ impl Book {
             row.fetch_add(1, Ordering::AcqRel);
         }
         self.commits.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
-/// A target whose sessions are witnessed.
-pub struct Witness {
-    inner: Arc<dyn Target>,
-    book: Arc<Book>,
-}
-
-impl Witness {
-    /// Stands before `inner` and writes into `book`.
-    pub fn new(inner: Arc<dyn Target>, book: Arc<Book>) -> Self {
-        Self { inner, book }
-    }
-}
-
-impl Target for Witness {
-    fn engine(&self) -> &'static str {
-        self.inner.engine()
-    }
-    fn url(&self) -> String {
-        self.inner.url()
-    }
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-    fn identify(&self) -> Result<Identity, TargetError> {
-        self.inner.identify()
-    }
-    fn preflight(&self, plan: &Plan) -> Result<Vec<Advice>, TargetError> {
-        self.inner.preflight(plan)
-    }
-    fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
-        self.inner.lock(holder, claim)
-    }
-    fn reads_only(&self) -> Result<Option<String>, TargetError> {
-        self.inner.reads_only()
-    }
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
-        self.inner.instance()
-    }
-    fn stuck(&self) -> Result<Option<dyno_engine::target::Stuck>, TargetError> {
-        self.inner.stuck()
-    }
-    fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
-        lock(&self.book.under_way).insert(setup.number, Arc::clone(&under_way));
-        let blocks = setup.blocks.as_ref().expect("what is proved is the classic method");
-        let drive = if setup.slices { Drive::Server } else { Drive::Client };
-        Ok(Box::new(WitnessedSession {
-            inner: self.inner.session(setup)?,
-            prepared: Prepared::new(self.inner.as_ref(), blocks, drive, setup.commit)?,
-            home: blocks.schema,
-            book: Arc::clone(&self.book),
-            under_way,
-        }))
-    }
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
-    }
-    fn within(&self, body: &mut dyn FnMut()) {
-        self.inner.within(body);
-    }
-    fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        self.inner.observer(spec)
-    }
-    fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        self.inner.sampler()
-    }
-    fn reporter(&self, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
-        self.inner.reporter(awr)
-    }
-}
-
-impl Dataset for Witness {
-    fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
-        self.inner.block_size(wish)
-    }
-    fn survey(&self) -> Result<DataState, TargetError> {
-        self.inner.survey()
-    }
-    fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
-        self.inner.spot_check(spec, seed)
-    }
-    fn load(
-        &self,
-        spec: &DataSpec,
-        options: &LoadOptions,
-        progress: &dyn Progress,
-        cancel: &Cancel,
-    ) -> Result<LoadReport, TargetError> {
-        self.inner.load(spec, options, progress, cancel)
-    }
-    fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.inner.inventory()
-    }
-    fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.inner.foreign()
-    }
-    fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.inner.drop_all()
-    }
-    fn extras(&self) -> Extra {
-        self.inner.extras()
-    }
-    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.inner.own_rows(spec)
-    }
-    fn own_places(&self, spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
-        self.inner.own_places(spec)
-    }
-    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        self.inner.sweep_up(spec)
-    }
-    fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
-        self.inner.note_deletions(rows)
-    }
-    fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
-        self.inner.blocks(blocks, commit)
-    }
-}
-
-impl Proof for Witness {
-    fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        self.inner.versions(spec, visit)
-    }
-    fn life(&self) -> Result<Option<ServerLife>, TargetError> {
-        self.inner.life()
     }
 }
 
