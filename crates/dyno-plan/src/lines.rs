@@ -4,7 +4,7 @@ use crate::error::Origin;
 
 /// A file's text with the beginnings of its lines.
 #[derive(Debug)]
-pub(crate) struct Lines<'a> {
+pub struct Lines<'a> {
     name: &'a str,
     text: &'a str,
     line_starts: Vec<usize>,
@@ -12,24 +12,26 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// The lines of `text` in the file `name`.
-    pub(crate) fn new(name: &'a str, text: &'a str) -> Self {
+    pub fn new(name: &'a str, text: &'a str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         Self { name, text, line_starts: std::iter::once(0).chain(ends).collect() }
     }
 
     /// The line of byte `at`, from 1.
-    pub(crate) fn line(&self, at: usize) -> usize {
+    pub fn line(&self, at: usize) -> usize {
         self.line_starts.partition_point(|&start| start <= at)
     }
 
-    /// The place of byte `at`; a byte order mark counts for nothing.
-    pub(crate) fn origin(&self, at: usize) -> Origin {
+    /// Line and column of byte `at`; a byte order mark counts for nothing.
+    pub fn line_and_column(&self, at: usize) -> (usize, usize) {
         let line = self.line(at);
         let before = self.text.get(self.line_starts[line - 1]..at).unwrap_or("");
-        Origin::File {
-            name: self.name.to_owned(),
-            line: Some(line),
-            column: Some(before.trim_start_matches('\u{feff}').chars().count() + 1),
-        }
+        (line, before.trim_start_matches('\u{feff}').chars().count() + 1)
+    }
+
+    /// The place of byte `at`.
+    pub fn origin(&self, at: usize) -> Origin {
+        let (line, column) = self.line_and_column(at);
+        Origin::File { name: self.name.to_owned(), line: Some(line), column: Some(column) }
     }
 }

@@ -4,7 +4,7 @@
 const LENGTH_MAX: usize = 40;
 
 /// The name of `known` that `text` is a slip away from, if there is one: at most a third of its characters differ.
-pub(crate) fn closest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if text.len() > LENGTH_MAX {
         return None;
     }

@@ -8,6 +8,7 @@ mod class_id;
 mod classes;
 pub mod conformance;
 pub mod draw;
+pub mod own;
 pub mod pace;
 pub mod think;
 

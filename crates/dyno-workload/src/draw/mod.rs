@@ -14,7 +14,9 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use churn::Churn;
-use space::{Space, uniform};
+use space::Space;
+
+pub(crate) use space::uniform;
 
 pub use zipf::Zipf;
 

@@ -57,6 +57,6 @@ impl Space {
 /// A uniform number in `1..=n`, by multiplication instead of a modulo (Lemire, Fast Random Integer Generation in an
 /// Interval, 2019; without its rejection step the bias is below n ÷ 2^64).
 #[inline]
-pub(super) fn uniform(rng: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
+pub(crate) fn uniform(rng: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64 + 1
 }

@@ -39,6 +39,11 @@ impl Zipf {
         zipf
     }
 
+    /// How many ranks there are.
+    pub fn count(&self) -> u64 {
+        self.n as u64
+    }
+
     /// A rank.
     #[inline]
     pub fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {

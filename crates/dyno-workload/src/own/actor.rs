@@ -1,0 +1,288 @@
+//! What one session does: which transaction comes next, with which values, request by request.
+
+use std::sync::Arc;
+
+use dyno_engine::{Answer, Done, Isolation, Request, StatementId, Value};
+
+use super::compile::PARAMS_MAX;
+use super::draws::Keys;
+use super::fault::Fault;
+use super::program::{Code, Execute, Op, Prepared, Program};
+use super::steps::TURNS_MAX;
+use super::value::{Held, Hold, Number};
+use super::workload::Own;
+use crate::class_id::ClassId;
+
+/// What a session is to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Begin a transaction.
+    Begin(Isolation),
+    /// Execute a statement.
+    Execute(StatementId),
+    /// Commit the transaction.
+    Commit,
+    /// Take it back.
+    Rollback,
+}
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It has not.
+    Open,
+    /// It was committed; of a transaction whose statements commit each by itself, all are.
+    Committed,
+    /// A step has taken it back.
+    RolledBack,
+}
+
+/// A statement that has touched another number of rows than it has to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Amiss {
+    /// Which.
+    pub statement: StatementId,
+    /// How many it has to touch: at least, and at most.
+    pub wanted: (u64, u64),
+    /// How many it has touched.
+    pub got: u64,
+}
+
+/// What has come of a transaction so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// Rows that were read; a statement that gives a number counts as one.
+    pub rows_read: u64,
+    /// Rows that were changed.
+    pub rows_written: u64,
+    /// The first statement that has touched another number of rows than it has to.
+    pub amiss: Option<Amiss>,
+}
+
+const NOTHING: Outcome = Outcome { ended: Ended::Open, rows_read: 0, rows_written: 0, amiss: None };
+
+/// What one session does.
+#[derive(Debug)]
+pub struct Actor {
+    own: Arc<Own>,
+    program: Arc<Program>,
+    /// The number of the transaction in this session, from 1.
+    number: u64,
+    /// The transaction's place.
+    class: u8,
+    retries_left: u32,
+    state: State,
+}
+
+/// Where a session is in its transaction.
+#[derive(Debug)]
+struct State {
+    hold: Hold,
+    keys: Keys,
+    outcome: Outcome,
+    /// What is waited for, if it is a statement.
+    asked: Option<Execute>,
+    /// What comes next in the transaction's code.
+    next: u32,
+}
+
+impl Actor {
+    /// What session `session` (from 0 over all hosts) does on `engine`. The same seed gives the same values.
+    ///
+    /// # Errors
+    /// There is no SQL for this engine.
+    pub fn new(own: &Arc<Own>, engine: &str, seed: u64, session: u32) -> Result<Self, Fault> {
+        let program = Arc::clone(own.program(engine)?);
+        let mut keys = Keys::new(seed, session);
+        let hold = own.draws.hold(program.slots, &mut keys);
+        let own = Arc::clone(own);
+        let state = State { hold, keys, outcome: NOTHING, asked: None, next: 0 };
+        Ok(Self { own, program, number: 0, class: 0, retries_left: 0, state })
+    }
+
+    /// Chooses the next transaction, and draws its values.
+    #[inline]
+    pub fn draw(&mut self) -> ClassId {
+        let Self { own, program, number, class, retries_left, state } = self;
+        *number += 1;
+        state.keys.turn_to(*number);
+        let Own { sums, draws, transactions, .. } = &**own;
+        let whole = sums[sums.len() - 1];
+        let drawn = (u128::from(state.keys.class()) * u128::from(whole)) >> 64;
+        *class = sums.partition_point(|&sum| u128::from(sum) <= drawn) as u8;
+        *retries_left = transactions[usize::from(*class)].retries;
+        let code = &program.codes[usize::from(*class)];
+        draws.draw(&code.drawn, &mut state.keys, &mut state.hold);
+        state.begin(code);
+        ClassId::operation(*class)
+    }
+
+    /// Begins the transaction anew with the same values, after it was taken back because of an error; false where no more tries
+    /// are allowed. What counts, such as a sequence, goes on.
+    pub fn again(&mut self) -> bool {
+        if self.retries_left == 0 {
+            return false;
+        }
+        self.retries_left -= 1;
+        self.state.keys.turn_to(self.number);
+        self.state.keys.skip();
+        self.state.begin(&self.program.codes[usize::from(self.class)]);
+        true
+    }
+
+    /// What is to be done next; nothing where the transaction is over. `last` is what the step before has returned.
+    #[inline]
+    pub fn step(&mut self, last: Option<Done>) -> Option<Step> {
+        let Self { own, program, class, state, .. } = self;
+        if let (Some(done), Some(asked)) = (last, state.asked.take()) {
+            state.done(asked, &program.statements[usize::from(asked.statement)], done.rows);
+        }
+        if state.outcome.ended != Ended::Open {
+            return None;
+        }
+        let ops = &program.codes[usize::from(*class)].ops;
+        while let Some(op) = ops.get(state.next as usize) {
+            state.next += 1;
+            match op {
+                Op::Begin(isolation) => return Some(Step::Begin(*isolation)),
+                Op::Execute(execute) => {
+                    state.asked = Some(*execute);
+                    return Some(Step::Execute(StatementId(execute.statement)));
+                }
+                Op::Commit => {
+                    state.outcome.ended = Ended::Committed;
+                    return Some(Step::Commit);
+                }
+                Op::Rollback => {
+                    state.outcome.ended = Ended::RolledBack;
+                    return Some(Step::Rollback);
+                }
+                Op::Draw(slots) => own.draws.draw(slots, &mut state.keys, &mut state.hold),
+                inner => state.turn(inner),
+            }
+        }
+        state.outcome.ended = Ended::Committed;
+        None
+    }
+
+    /// The request of a step, given to `ask`.
+    #[inline]
+    pub fn request<T>(&self, step: Step, ask: impl FnOnce(Request<'_>) -> T) -> T {
+        let statement = match step {
+            Step::Begin(isolation) => return ask(Request::Begin(isolation)),
+            Step::Commit => return ask(Request::Commit),
+            Step::Rollback => return ask(Request::Rollback),
+            Step::Execute(statement) => statement,
+        };
+        let slots = &self.program.statements[statement.index()].slots;
+        let ask = |values: &[Value<'_>]| ask(Request::Execute(statement, values));
+        match slots.len() {
+            0..=4 => ask(&self.values::<4>(slots)[..slots.len()]),
+            5..=32 => ask(&self.values::<32>(slots)[..slots.len()]),
+            _ => ask(&self.values::<PARAMS_MAX>(slots)[..slots.len()]),
+        }
+    }
+
+    /// The values in `slots`.
+    #[inline]
+    fn values<const N: usize>(&self, slots: &[u16]) -> [Value<'_>; N] {
+        let Own { draws, .. } = &*self.own;
+        let mut values = [Value::Null; N];
+        for (value, &slot) in values.iter_mut().zip(slots) {
+            *value = match self.state.hold.held[usize::from(slot)] {
+                Held::Int(number) => Value::Int(number),
+                Held::Real(number) => Value::Real(number),
+                held => {
+                    let bytes = self.state.hold.bytes_of(held, &draws.shared);
+                    match draws.is_bytes(slot) {
+                        true => Value::Bytes(bytes),
+                        false => Value::Text(bytes),
+                    }
+                }
+            };
+        }
+        values
+    }
+
+    /// What has come of the transaction.
+    #[inline]
+    pub fn outcome(&self) -> Outcome {
+        self.state.outcome
+    }
+
+    /// How long the session rests behind the transaction that was drawn, ns.
+    #[inline]
+    pub fn think_ns(&self) -> u64 {
+        let (low, high) = self.own.transactions[usize::from(self.class)].think_ns;
+        let span = u128::from(high - low) + 1;
+        low + ((u128::from(self.state.keys.rest()) * span) >> 64) as u64
+    }
+}
+
+impl State {
+    #[inline]
+    fn begin(&mut self, code: &Code) {
+        for &slot in &code.read {
+            self.hold.held[usize::from(slot)] = Held::Int(0);
+        }
+        (self.next, self.asked, self.outcome) = (0, None, NOTHING);
+    }
+
+    /// Goes where conditions and turns lead.
+    #[inline]
+    fn turn(&mut self, op: &Op) {
+        let slots = |slot: u16| self.hold.number(slot);
+        match op {
+            Op::Unless(condition, to) => {
+                if !condition.of(&slots).holds() {
+                    self.next = *to;
+                }
+            }
+            Op::Jump(to) => self.next = *to,
+            Op::Enter { times, left, counter, end } => {
+                let times = times.of(&slots).whole().min(TURNS_MAX);
+                self.set(*left, times - 1);
+                match times > 0 {
+                    true => counter.iter().for_each(|&counter| self.set(counter, 1)),
+                    false => self.next = *end,
+                }
+            }
+            Op::Turn { left, counter, from } => {
+                let to_come = slots(*left).whole();
+                if to_come > 0 {
+                    let turn = counter.map(|counter| slots(counter).whole() + 1);
+                    self.set(*left, to_come - 1);
+                    counter.iter().zip(turn).for_each(|(&counter, turn)| self.set(counter, turn));
+                    self.next = *from;
+                }
+            }
+            Op::Begin(_) | Op::Commit | Op::Rollback | Op::Draw(_) | Op::Execute(_) => {}
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, slot: u16, number: i64) {
+        self.hold.held[usize::from(slot)] = Number::Int(number).held();
+    }
+
+    /// Takes in what a statement has returned.
+    #[inline]
+    fn done(&mut self, execute: Execute, statement: &Prepared, rows: u64) {
+        match statement.answer {
+            Answer::Number => self.outcome.rows_read += 1,
+            Answer::Row | Answer::Rows => self.outcome.rows_read += rows,
+            Answer::Changed { .. } => self.outcome.rows_written += rows,
+        }
+        if let Some(slot) = execute.kept {
+            self.set(slot, i64::try_from(rows).unwrap_or(i64::MAX));
+        }
+        if let Some(wanted) = execute.rows
+            && !(wanted.0..=wanted.1).contains(&rows)
+            && self.outcome.amiss.is_none()
+        {
+            self.outcome.amiss = Some(Amiss { statement: StatementId(execute.statement), wanted, got: rows });
+        }
+    }
+}

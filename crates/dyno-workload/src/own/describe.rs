@@ -1,0 +1,215 @@
+//! What a workload does on an engine, for people to read.
+
+use std::time::Duration;
+
+use dyno_engine::{Answer, Type};
+
+use super::draws::{Draw, When};
+use super::fault::Fault;
+use super::program::{Code, Prepared};
+use super::steps::{Condition, Step, Which};
+use super::transaction::Transaction;
+use super::workload::Own;
+
+/// A draw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DescribedDraw {
+    /// Its name.
+    pub name: String,
+    /// The type of parameters: `whole number`.
+    pub of: &'static str,
+    /// When it is drawn: `transaction`.
+    pub per: &'static str,
+    /// How it was written.
+    pub words: String,
+    /// Whether a statement or a condition uses it.
+    pub used: bool,
+}
+
+/// A statement of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DescribedStatement {
+    /// Its name: `pay_2`.
+    pub name: String,
+    /// The name that it has in its file, if it has one.
+    pub called: Option<String>,
+    /// Where it stands: `shop/pay.sql:3:1`.
+    pub place: String,
+    /// Its text on one line, as it was written.
+    pub sql: String,
+    /// What it returns: `rows`.
+    pub returns: &'static str,
+    /// What is bound to its parameters.
+    pub params: Vec<String>,
+}
+
+/// A transaction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DescribedTransaction {
+    /// Its name.
+    pub name: String,
+    /// How many of a hundred it is.
+    pub share_pct: f64,
+    /// How much it sees of others, where it says so.
+    pub isolation: Option<&'static str>,
+    /// Whether each of its statements commits by itself.
+    pub commits_each: bool,
+    /// Whether it changes something.
+    pub writes: bool,
+    /// How often it is tried again after a deadlock or a serialisation failure.
+    pub retries: u32,
+    /// The shortest and the longest rest behind it.
+    pub think: (Duration, Duration),
+    /// Requests to the server, at least and at most; absent where that depends on what is read.
+    pub round_trips: (u64, Option<u64>),
+    /// Its steps, one a line, those within others further to the right.
+    pub steps: Vec<String>,
+    /// Its statements.
+    pub statements: Vec<DescribedStatement>,
+}
+
+impl Own {
+    /// What is drawn.
+    ///
+    /// # Errors
+    /// There is no SQL for this engine.
+    pub fn described_draws(&self, engine: &str) -> Result<Vec<DescribedDraw>, Fault> {
+        let program = self.program(engine)?;
+        let of_statements = program.statements.iter().flat_map(|statement| statement.slots.iter().copied());
+        let of_codes = program.codes.iter().flat_map(|code| code.drawn.iter().copied());
+        let direct: Vec<u16> = of_statements.chain(of_codes).collect();
+        let used = self.draws.closure(&direct, |_| true);
+        let one = |(slot, draw): (usize, &Draw)| DescribedDraw {
+            name: draw.name.clone(),
+            of: type_words(draw.of),
+            per: match draw.when {
+                When::Session => "session",
+                When::Transaction => "transaction",
+                When::Repeat => "repeat",
+                When::Statement => "statement",
+            },
+            words: draw.words.clone(),
+            used: used.iter().any(|&used| usize::from(used) == slot),
+        };
+        Ok(self.draws.all.iter().enumerate().map(one).collect())
+    }
+
+    /// What transactions do.
+    ///
+    /// # Errors
+    /// There is no SQL for this engine.
+    pub fn described(&self, engine: &str) -> Result<Vec<DescribedTransaction>, Fault> {
+        let program = self.program(engine)?;
+        let whole = self.sums.last().copied().unwrap_or(1).max(1);
+        let one = |(transaction, code): (&Transaction, &Code)| {
+            let mut steps = Vec::new();
+            let (first, end) = code.statements;
+            let statements = &program.statements[usize::from(first)..usize::from(end)];
+            match &transaction.steps {
+                Some(own) => self.lines(own, 0, &mut steps),
+                None => steps.extend(
+                    statements
+                        .iter()
+                        .map(|statement| called(statement).unwrap_or(&statement.name).to_owned()),
+                ),
+            }
+            let think = |ns| Duration::from_nanos(ns);
+            DescribedTransaction {
+                name: transaction.name.clone(),
+                share_pct: transaction.weight as f64 * 100.0 / whole as f64,
+                isolation: transaction.isolation.words(),
+                commits_each: transaction.each,
+                writes: code.writes,
+                retries: transaction.retries,
+                think: (think(transaction.think_ns.0), think(transaction.think_ns.1)),
+                round_trips: code.round_trips,
+                steps,
+                statements: statements.iter().map(|statement| self.statement(statement)).collect(),
+            }
+        };
+        Ok(self.transactions.iter().zip(&program.codes).map(one).collect())
+    }
+
+    fn statement(&self, prepared: &Prepared) -> DescribedStatement {
+        let Prepared { name, text, piece, slots, answer, .. } = prepared;
+        let Fault { file, place, .. } = prepared.fault("", "");
+        let (line, column) = place.unwrap_or((1, 1));
+        DescribedStatement {
+            name: name.clone(),
+            called: piece.name.clone(),
+            place: format!("{file}:{line}:{column}"),
+            sql: piece.letters(text).split_whitespace().collect::<Vec<_>>().join(" "),
+            returns: match answer {
+                Answer::Number => "a number",
+                Answer::Row | Answer::Rows => "rows",
+                Answer::Changed { .. } => "rows changed",
+            },
+            params: slots.iter().map(|&slot| self.names.all[usize::from(slot)].clone()).collect(),
+        }
+    }
+
+    fn name_of(&self, slot: Option<u16>) -> Option<&str> {
+        slot.map(|slot| self.names.all[usize::from(slot)].as_str())
+    }
+
+    fn lines(&self, steps: &[Step], depth: usize, lines: &mut Vec<String>) {
+        let indent = "  ".repeat(depth);
+        for step in steps {
+            match step {
+                Step::Run { which, rows, read, count } => {
+                    let what = match which {
+                        Which::Named(name) => name.letters.to_string(),
+                        Which::Here(sql) => short(&sql.text.letters),
+                        Which::Nth(place) => format!("statement {}", place + 1),
+                    };
+                    let rows = rows.map(|(least, most)| match least == most {
+                        true => format!(", {least} {}", if least == 1 { "row" } else { "rows" }),
+                        false => format!(", {least} to {most} rows"),
+                    });
+                    let read = self.name_of(*read).map(|name| format!(" → {name}"));
+                    let count = self.name_of(*count).map(|name| format!(", rows → {name}"));
+                    let all = [rows, read, count].map(Option::unwrap_or_default).concat();
+                    lines.push(format!("{indent}{what}{all}"));
+                }
+                Step::Repeat { times, counter, steps } => {
+                    let counter = self.name_of(*counter).map(|name| format!(", {name} counts"));
+                    lines.push(format!("{indent}repeat {}{}", words(times), counter.unwrap_or_default()));
+                    self.lines(steps, depth + 1, lines);
+                }
+                Step::If { condition, then, otherwise } => {
+                    lines.push(format!("{indent}if {}", words(condition)));
+                    self.lines(then, depth + 1, lines);
+                    if !otherwise.is_empty() {
+                        lines.push(format!("{indent}else"));
+                        self.lines(otherwise, depth + 1, lines);
+                    }
+                }
+                Step::Rollback { condition } => {
+                    lines.push(format!("{indent}rollback if {}", words(condition)));
+                }
+            }
+        }
+    }
+}
+
+fn called(statement: &Prepared) -> Option<&String> {
+    statement.piece.name.as_ref()
+}
+
+fn words(condition: &Condition) -> String {
+    short(&condition.text.letters)
+}
+
+fn short(text: &str) -> String {
+    super::names::shown(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn type_words(of: Type) -> &'static str {
+    match of {
+        Type::Int => "whole number",
+        Type::Real => "number",
+        Type::Text => "text",
+        Type::Bytes => "bytes",
+        Type::Literal => "literal",
+    }
+}

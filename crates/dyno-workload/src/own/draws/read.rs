@@ -1,0 +1,107 @@
+//! `[draw]`: the kinds of draws, and from what a user wrote to draws.
+
+use dyno_engine::Type;
+
+use super::draw::Draws;
+use super::law::Law;
+use super::reading::{Made, Names, Reading, all, numeric};
+use super::{read_number, read_text};
+use crate::own::expr::parse;
+use crate::own::fault::Fault;
+use crate::own::folder::Folder;
+use crate::own::table::{Item, Table};
+
+/// The draws of `[draw]`, where it is written; `names` has theirs first.
+///
+/// # Errors
+/// One is wrong, or made of itself.
+pub(in crate::own) fn read(
+    folder: &Folder,
+    table: Option<&Table<'_>>,
+    names: &Names,
+) -> Result<Draws, Fault> {
+    all(folder, table.map(Table::items).unwrap_or_default(), names, law)
+}
+
+/// The law that `item` says.
+fn law<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+    let Some(table) = item.as_table() else {
+        let (held, of) = reading.value(item)?;
+        return Ok(Made::number(Law::Is(held), of));
+    };
+    let items = table.items();
+    let kind = |item: &Item<'_>| KINDS.iter().find(|kind| kind.name == item.own_name());
+    let Some((item, kind)) = items.iter().find_map(|item| Some((item, kind(item)?))) else {
+        let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        return Err(match items.first() {
+            Some(first) => first.unknown("there is no such kind of draw", &known),
+            None => item.fault("says nothing", format!("write one of {}", known.join(", "))),
+        });
+    };
+    let known: Vec<&str> = [kind.name, "per"].into_iter().chain(kind.options.iter().copied()).collect();
+    table.only(&known)?;
+    (kind.read)(reading, item, &table)
+}
+
+/// The expression that `item` is.
+fn expr<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+    let text = item.text("an expression: \"a + 1\"")?;
+    let parsed = parse(&text, &mut |name, at| {
+        let slot = reading.slot(name, &text, at)?;
+        numeric(reading.of(slot), &text, at)?;
+        Ok(slot)
+    })?;
+    let of_real = |slot: u16| reading.of(slot).is_some_and(|draw| draw.of == Type::Real);
+    let of = if parsed.is_real(&of_real) { Type::Real } else { Type::Int };
+    let needs = parsed.slots();
+    Ok(Made { needs, ..Made::number(Law::Expr(parsed), of) })
+}
+
+/// A kind of draws.
+struct Kind {
+    name: &'static str,
+    /// Keys that it has beside its own.
+    options: &'static [&'static str],
+    read: for<'a> fn(&mut Reading<'a>, &Item<'a>, &Table<'a>) -> Result<Made, Fault>,
+}
+
+const KINDS: [Kind; 18] = [
+    Kind { name: "uniform", options: &[], read: |_, item, _| read_number::uniform(item) },
+    Kind {
+        name: "zipf",
+        options: &["theta", "scrambled"],
+        read: |_, item, table| read_number::zipf(item, table),
+    },
+    Kind {
+        name: "normal",
+        options: &["mean", "sd"],
+        read: |_, item, table| read_number::normal(item, table),
+    },
+    Kind {
+        name: "exponential",
+        options: &["mean"],
+        read: |_, item, table| read_number::exponential(item, table),
+    },
+    Kind { name: "nurand", options: &["a", "c"], read: |_, item, table| read_number::nurand(item, table) },
+    Kind {
+        name: "permutation",
+        options: &[],
+        read: |reading, item, _| read_number::permutation(reading, item),
+    },
+    Kind { name: "sequence", options: &["apart"], read: read_number::sequence },
+    Kind { name: "decimal", options: &["scale"], read: |_, item, table| read_number::decimal(item, table) },
+    Kind { name: "choice", options: &["weights", "literal"], read: read_number::choice },
+    Kind { name: "expr", options: &[], read: |reading, item, _| expr(reading, item) },
+    Kind {
+        name: "text",
+        options: &["letters", "literal"],
+        read: |_, item, table| read_text::letters(item, table),
+    },
+    Kind { name: "words", options: &["count", "literal"], read: read_text::words },
+    Kind { name: "bytes", options: &[], read: |_, item, _| read_text::bytes(item) },
+    Kind { name: "date", options: &[], read: |_, item, _| read_text::day(item) },
+    Kind { name: "timestamp", options: &[], read: |_, item, _| read_text::second(item) },
+    Kind { name: "uuid", options: &["from"], read: read_text::uuid },
+    Kind { name: "template", options: &["literal"], read: read_text::template },
+    Kind { name: "json", options: &[], read: read_text::json },
+];

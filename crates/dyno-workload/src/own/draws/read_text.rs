@@ -1,0 +1,209 @@
+//! Draws of texts, bytes, dates and the like, as users write them.
+
+use dyno_engine::Type;
+
+use super::law::Law;
+use super::reading::{Made, Reading, literal};
+use super::template::{NUMBER_LETTERS, Part, Quotes, Template};
+use super::{calendar, texts};
+use crate::own::fault::{Fault, Text};
+use crate::own::table::{Item, Table, Written};
+use crate::own::value::Held;
+
+/// Letters or bytes of one value at most.
+const LENGTH_MAX: i64 = 1_000_000;
+/// Words of one value at most.
+const WORDS_MAX: i64 = 1_000;
+
+fn lengths(item: &Item<'_>) -> Result<(u32, u32), Fault> {
+    let (low, high) =
+        item.whole_range(0, LENGTH_MAX, "a length, or the shortest and the longest: [8, 24]")?;
+    Ok((low as u32, high as u32))
+}
+
+pub(super) fn letters(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+    let length = lengths(item)?;
+    let alphabet = match table.get("letters") {
+        None => "abcdefghijklmnopqrstuvwxyz".into(),
+        Some(letters) => {
+            let text = letters.text("the letters: \"0123456789\"")?;
+            if text.letters.is_empty() || !text.letters.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+                return Err(letters.fault("not letters of ASCII", "for others draw words"));
+            }
+            text.letters
+        }
+    };
+    if alphabet.len() > 95 {
+        return Err(item.fault("more than 95 letters", "leave out those that are there twice"));
+    }
+    let law = Law::Letters { alphabet: alphabet.bytes().collect(), length };
+    Ok(Made::bytes(law, literal(table)?, length.1 as usize))
+}
+
+pub(super) fn bytes(item: &Item<'_>) -> Result<Made, Fault> {
+    let length = lengths(item)?;
+    Ok(Made::bytes(Law::Bytes { length }, Type::Bytes, length.1 as usize))
+}
+
+/// Two ends that `read` understands: the first, and how many there are.
+fn moments(item: &Item<'_>, example: &str, read: fn(&str) -> Option<i64>) -> Result<(i64, u64), Fault> {
+    let Some([low, high]) = item.as_list().and_then(|list| <[Item<'_>; 2]>::try_from(list).ok()) else {
+        return Err(item.fault("not a first and a last", format!("write {example}")));
+    };
+    let one = |item: &Item<'_>| {
+        let text = item.text(example)?;
+        let wrong = || item.fault(format!("{} is none", item.written()), format!("write {example}"));
+        read(&text.letters).ok_or_else(wrong)
+    };
+    let (first, last) = (one(&low)?, one(&high)?);
+    match first <= last {
+        true => Ok((first, last.abs_diff(first) + 1)),
+        false => Err(item.fault("the last comes before the first", "write the earlier one first")),
+    }
+}
+
+pub(super) fn day(item: &Item<'_>) -> Result<Made, Fault> {
+    let (low, count) = moments(item, "[\"2020-01-01\", \"2026-12-31\"]", calendar::read_day)?;
+    Ok(Made::bytes(Law::Day { low, count }, Type::Literal, calendar::DATE_LETTERS))
+}
+
+pub(super) fn second(item: &Item<'_>) -> Result<Made, Fault> {
+    let example = "[\"2020-01-01 00:00:00\", \"2026-12-31 23:59:59\"]";
+    let (low, count) = moments(item, example, calendar::read_second)?;
+    Ok(Made::bytes(Law::Second { low, count }, Type::Literal, calendar::MOMENT_LETTERS))
+}
+
+pub(super) fn uuid(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+    let from = table.get("from");
+    let law = match (item.as_number(), from) {
+        (Some(Written::Whole(4)), None) => Law::Uuid,
+        (Some(Written::Whole(4)), Some(from)) => {
+            return Err(from.fault("UUIDs of version 4 have no time", "leave it out, or write uuid = 7"));
+        }
+        (Some(Written::Whole(7)), from) => {
+            let example = "\"2026-01-01 00:00:00\"";
+            let second = match &from {
+                None => calendar::read_second("2026-01-01"),
+                Some(from) => calendar::read_second(&from.text(example)?.letters),
+            };
+            let wrong =
+                || from.as_ref().unwrap_or(item).fault("no moment since 1970", format!("write {example}"));
+            let from_ms = second.and_then(|second| u64::try_from(second).ok()).ok_or_else(wrong)? * 1_000;
+            Law::UuidInTime { from_ms, counter: reading.counter() }
+        }
+        _ => return Err(item.fault(format!("{} is no version of UUIDs", item.written()), "write 4 or 7")),
+    };
+    Ok(Made::bytes(law, Type::Literal, texts::UUID_LETTERS))
+}
+
+pub(super) fn words(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+    let mut words = Vec::new();
+    match item.as_text() {
+        Some(name) => {
+            let file = reading.folder.open(&name)?;
+            let lines = file.letters.lines().map(str::trim).filter(|line| !line.is_empty());
+            words.extend(lines.map(|line| reading.share(line)));
+        }
+        None => {
+            for word in item.list("some words, or the name of a file with one on each line")? {
+                let word = word.text("a word")?;
+                words.push(reading.share(&word.letters));
+            }
+        }
+    }
+    if words.is_empty() {
+        return Err(item.fault("no words", "write some"));
+    }
+    let example = "how many: 3, or [2, 5]";
+    let count = table.get("count").map_or(Ok((1, 1)), |count| count.whole_range(1, WORDS_MAX, example))?;
+    let longest = words.iter().map(|&(_, len)| len as usize).max().unwrap_or(0);
+    let most = match count {
+        (1, 1) => 0,
+        (_, most) => (longest + 1) * most as usize,
+    };
+    let law = Law::Words { words: words.into(), count: (count.0 as u32, count.1 as u32) };
+    Ok(Made::bytes(law, literal(table)?, most))
+}
+
+pub(super) fn template(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+    let text = item.text("a text with names in it: \"C-:customer\"")?;
+    let of = literal(table)?;
+    filled(reading, &text, Quotes::None, of)
+}
+
+pub(super) fn json(reading: &mut Reading<'_>, item: &Item<'_>, _: &Table<'_>) -> Result<Made, Fault> {
+    let text = item.text("a document with names in it: '{ \"customer\": :customer }'")?;
+    filled(reading, &text, Quotes::Json, Type::Literal)
+}
+
+/// A text whose `:name`s are values; in JSON those between quotes stand for themselves.
+fn filled(reading: &mut Reading<'_>, text: &Text, quotes: Quotes, of: Type) -> Result<Made, Fault> {
+    let letters = &text.letters;
+    let bytes = letters.as_bytes();
+    let (mut parts, mut most) = (Vec::new(), 0);
+    let (mut at, mut fixed_from, mut in_string) = (0, 0, false);
+    while at < bytes.len() {
+        let name =
+            bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let is_name = name > 0 && bytes[at + 1].is_ascii_alphabetic();
+        match bytes[at] {
+            b'\\' if in_string => at += 1,
+            b'"' if quotes == Quotes::Json => in_string = !in_string,
+            b':' if is_name && !in_string && !is_of_json(quotes, &letters[..at]) => {
+                parts.push(reading.fixed(&letters[fixed_from..at], &mut most));
+                let slot = reading.slot(&letters[at + 1..=at + name], text, at)?;
+                most += reading.most(slot, text, at, quotes)?;
+                parts.push(Part::Of(slot, reading.quotes(slot, quotes)));
+                at += name;
+                fixed_from = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    parts.push(reading.fixed(&letters[fixed_from..], &mut most));
+    let template = Template { parts: parts.into() };
+    let needs = template.slots();
+    Ok(Made { needs, ..Made::bytes(Law::Template(template), of, most) })
+}
+
+/// Whether the colon behind `before` is JSON's own, between a key and a value such as `true`.
+fn is_of_json(quotes: Quotes, before: &str) -> bool {
+    quotes == Quotes::Json && before.trim_end().ends_with('"')
+}
+
+impl Reading<'_> {
+    fn fixed(&mut self, text: &str, most: &mut usize) -> Part {
+        let (at, len) = self.share(text);
+        *most += text.len();
+        Part::Fixed { at, len }
+    }
+
+    /// Bytes that the value in `slot`, whose name stands at byte `at` of `text`, takes in a template at most.
+    fn most(&self, slot: u16, text: &Text, at: usize, quotes: Quotes) -> Result<usize, Fault> {
+        let Some(draw) = self.of(slot) else { return Ok(NUMBER_LETTERS) };
+        let longest_shared =
+            |places: &[(u32, u32)]| places.iter().map(|&(_, len)| len as usize).max().unwrap_or(0);
+        let of_held = |held: &Held| match held {
+            Held::Shared { len, .. } => *len as usize,
+            _ => 0,
+        };
+        Ok(match (&draw.law, draw.of) {
+            (_, Type::Bytes) => {
+                let problem = format!("{} is bytes, and no text", draw.name);
+                return Err(text.fault(at, problem, "draw a text"));
+            }
+            (_, Type::Int | Type::Real) => NUMBER_LETTERS,
+            (Law::Words { words, count: (1, 1) }, _) => quotes.most(longest_shared(words)),
+            (Law::Choice { values, .. }, _) => quotes.most(values.iter().map(of_held).max().unwrap_or(0)),
+            (Law::Is(held), _) => quotes.most(of_held(held)),
+            _ => quotes.most(draw.bytes_max),
+        })
+    }
+
+    /// How the value in `slot` is quoted: decimal numbers are JSON as they are.
+    fn quotes(&self, slot: u16, quotes: Quotes) -> Quotes {
+        let is_decimal = self.of(slot).is_some_and(|draw| matches!(draw.law, Law::Decimal { .. }));
+        if is_decimal { Quotes::None } else { quotes }
+    }
+}

@@ -1,0 +1,241 @@
+//! Reading draws one after the other, each after those that it is made of.
+
+use dyno_engine::Type;
+use dyno_engine::data::mix;
+
+use super::draw::{Draw, Draws, When};
+use super::law::Law;
+use crate::own::fault::{Fault, Text};
+use crate::own::folder::Folder;
+use crate::own::names::{NAME, is_name, meant, shown};
+use crate::own::table::{Item, Table, Written};
+use crate::own::value::Held;
+
+/// Draws of a workload, at most.
+const DRAWS_MAX: usize = 1_000;
+/// Bytes that one session keeps for the texts it draws, at most.
+const OWN_BYTES_MAX: usize = 16 << 20;
+
+/// The names of everything that can be a parameter, each by its slot: draws first, then numbers that transactions read or count.
+#[derive(Debug, Clone, Default)]
+pub(in crate::own) struct Names {
+    pub(in crate::own) all: Vec<String>,
+    /// How many of them are drawn.
+    pub(in crate::own) draws: usize,
+}
+
+impl Names {
+    /// The slot of `name`.
+    pub(in crate::own) fn slot(&self, name: &str) -> Option<u16> {
+        self.all.iter().position(|known| known == name).map(|slot| slot as u16)
+    }
+
+    /// The slot of `name`, which stands at byte `at` of `text`.
+    pub(in crate::own) fn find(&self, name: &str, text: &Text, at: usize) -> Result<u16, Fault> {
+        self.slot(name).ok_or_else(|| {
+            let problem = format!("nothing has the name {}", shown(name));
+            text.fault(at, problem, self.way_out(name))
+        })
+    }
+
+    fn way_out(&self, name: &str) -> String {
+        match meant(name, self.all.iter().map(String::as_str)) {
+            none if none.is_empty() => format!("draw it: `{} = {{ … }}` in [draw]", shown(name)),
+            hint => hint,
+        }
+    }
+}
+
+/// A draw's law with what else is known of it.
+pub(super) struct Made {
+    pub(super) law: Law,
+    pub(super) of: Type,
+    /// Bytes that it writes at most.
+    pub(super) bytes_max: usize,
+    /// Slots that it reads.
+    pub(super) needs: Vec<u16>,
+}
+
+impl Made {
+    /// A number.
+    pub(super) fn number(law: Law, of: Type) -> Self {
+        Self { law, of, bytes_max: 0, needs: Vec::new() }
+    }
+
+    /// A text or bytes, of so many at most.
+    pub(super) fn bytes(law: Law, of: Type, bytes_max: usize) -> Self {
+        Self { law, of, bytes_max, needs: Vec::new() }
+    }
+}
+
+/// Reads the law that an item says.
+pub(super) type OfItem<'a> = fn(&mut Reading<'a>, &Item<'a>) -> Result<Made, Fault>;
+
+/// What draws are read with.
+pub(super) struct Reading<'a> {
+    pub(super) folder: &'a Folder,
+    pub(super) names: &'a Names,
+    law: OfItem<'a>,
+    items: Vec<Item<'a>>,
+    /// Those that are read.
+    done: Vec<Option<Draw>>,
+    /// Those of which reading has begun, in this order.
+    begun: Vec<u16>,
+    pub(super) draws: Draws,
+}
+
+/// The draws of these items, by what reads the law of one; `names` has theirs first.
+///
+/// # Errors
+/// One is wrong, or made of itself.
+pub(super) fn all<'a>(
+    folder: &'a Folder,
+    items: Vec<Item<'a>>,
+    names: &'a Names,
+    law: OfItem<'a>,
+) -> Result<Draws, Fault> {
+    if let Some(item) = items.get(DRAWS_MAX) {
+        return Err(item.fault(format!("more than {DRAWS_MAX} draws"), "leave some out"));
+    }
+    let done = items.iter().map(|_| None).collect();
+    let mut reading = Reading { folder, names, law, items, done, begun: Vec::new(), draws: Draws::default() };
+    for slot in 0..reading.items.len() {
+        reading.need(slot as u16)?;
+    }
+    let Reading { done, mut draws, .. } = reading;
+    draws.all = done.into_iter().flatten().collect();
+    Ok(draws)
+}
+
+impl<'a> Reading<'a> {
+    /// Reads the draw of this slot, unless it is read.
+    fn need(&mut self, slot: u16) -> Result<(), Fault> {
+        let Some(item) = self.items.get(usize::from(slot)).cloned() else { return Ok(()) };
+        if self.done[usize::from(slot)].is_some() {
+            return Ok(());
+        }
+        if let Some(from) = self.begun.iter().position(|&begun| begun == slot) {
+            let circle: Vec<&str> =
+                self.begun[from..].iter().chain([&slot]).map(|&one| self.name(one)).collect();
+            return Err(item.fault("is made of itself", format!("see {}", circle.join(" → "))));
+        }
+        if !is_name(item.own_name()) {
+            return Err(item.unknown("no name for a draw", &[]).hint(NAME));
+        }
+        self.begun.push(slot);
+        let made = (self.law)(self, &item)?;
+        self.begun.pop();
+        let draw = self.draw(&item, made)?;
+        self.draws.order.push(slot);
+        self.done[usize::from(slot)] = Some(draw);
+        Ok(())
+    }
+
+    fn name(&self, slot: u16) -> &str {
+        &self.names.all[usize::from(slot)]
+    }
+
+    /// The draw with this law.
+    fn draw(&mut self, item: &Item<'a>, made: Made) -> Result<Draw, Fault> {
+        let Made { law, of, bytes_max, needs } = made;
+        let at = self.draws.own_bytes;
+        self.draws.own_bytes += bytes_max;
+        if self.draws.own_bytes > OWN_BYTES_MAX {
+            let problem = "the texts of a session are longer than 16 MiB together";
+            return Err(item.fault(problem, "draw shorter ones"));
+        }
+        let when = self.when(item, &law, &needs)?;
+        let name = item.own_name().to_owned();
+        let salt = name.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
+        Ok(Draw { name, words: item.written(), law, of, when, needs, at, bytes_max, salt })
+    }
+
+    /// When it is drawn: not more rarely than what it is made of.
+    fn when(&self, item: &Item<'a>, law: &Law, needs: &[u16]) -> Result<When, Fault> {
+        let of = |slot: &u16| match self.done.get(usize::from(*slot)) {
+            Some(Some(draw)) => (draw.when, *slot),
+            // A number that is read or counted may be another one each time.
+            _ => (When::Statement, *slot),
+        };
+        let latest = needs.iter().map(of).max();
+        let latest_when = latest.map(|(when, _)| when);
+        let own = match item.as_table().and_then(|table| table.get("per")) {
+            None if matches!(law, Law::Is(_)) => return Ok(When::Session),
+            None => return Ok(latest_when.unwrap_or(When::Transaction).max(When::Transaction)),
+            Some(per) => per,
+        };
+        let text = own.text("\"transaction\"")?;
+        let when = match &*text.letters {
+            "session" => When::Session,
+            "transaction" => When::Transaction,
+            "repeat" => When::Repeat,
+            "statement" => When::Statement,
+            other => {
+                let hint = "session, transaction, repeat or statement";
+                return Err(own.fault(format!("{:?} is not known", shown(other)), hint));
+            }
+        };
+        match latest {
+            Some((latest, slot)) if latest > when => {
+                let problem = format!("it is made of {}, which changes more often", self.name(slot));
+                Err(own.fault(problem, "leave `per` out"))
+            }
+            _ => Ok(when),
+        }
+    }
+
+    /// The slot of what `name`, at byte `at` of `text`, is the name of; a draw is read then.
+    pub(super) fn slot(&mut self, name: &str, text: &Text, at: usize) -> Result<u16, Fault> {
+        let slot = self.names.find(name, text, at)?;
+        self.need(slot)?;
+        Ok(slot)
+    }
+
+    /// A value as it is written.
+    pub(super) fn value(&mut self, item: &Item<'_>) -> Result<(Held, Type), Fault> {
+        match (item.as_number(), item.as_text()) {
+            (Some(Written::Whole(number)), _) => Ok((Held::Int(number), Type::Int)),
+            (Some(Written::Broken(number)), _) => Ok((Held::Real(number), Type::Real)),
+            (_, Some(text)) => {
+                let (at, len) = self.share(&text.letters);
+                Ok((Held::Shared { at, len }, Type::Text))
+            }
+            _ => Err(item.fault(format!("{} is no value", item.written()), "write a number or a text")),
+        }
+    }
+
+    /// Puts a text among the bytes that sessions share. Files are read up to some megabytes, so they are far below 2^32.
+    pub(super) fn share(&mut self, text: &str) -> (u32, u32) {
+        let at = self.draws.shared.len() as u32;
+        self.draws.shared.extend_from_slice(text.as_bytes());
+        (at, text.len() as u32)
+    }
+
+    /// A counter of a draw's own.
+    pub(super) fn counter(&mut self) -> usize {
+        self.draws.counters += 1;
+        self.draws.counters - 1
+    }
+
+    /// The draw of `slot`, if it is one.
+    pub(super) fn of(&self, slot: u16) -> Option<&Draw> {
+        self.done.get(usize::from(slot)).and_then(Option::as_ref)
+    }
+}
+
+/// Refuses a draw that is no number, whose name stands at byte `at` of `text`.
+pub(in crate::own) fn numeric(draw: Option<&Draw>, text: &Text, at: usize) -> Result<(), Fault> {
+    match draw {
+        Some(draw) if !matches!(draw.of, Type::Int | Type::Real) => {
+            let problem = format!("{} is no number", draw.name);
+            Err(text.fault(at, problem, "name a number, or a number that a step reads"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The type of a text: what the database makes of it where `literal` is true, as for a column of JSON or an enumeration.
+pub(super) fn literal(table: &Table<'_>) -> Result<Type, Fault> {
+    let flag = table.get("literal").map_or(Ok(false), |flag| flag.flag())?;
+    Ok(if flag { Type::Literal } else { Type::Text })
+}

@@ -1,0 +1,160 @@
+//! The folder of a workload: its files, read once, and files of one engine beside the common ones.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::fault::{Fault, File, Text};
+use super::names::shown;
+
+/// The file that says what the others are.
+pub(super) const MAIN: &str = "workload.toml";
+
+/// Bytes of a file at most: lists of words are the largest.
+const BYTES_MAX: u64 = 4 << 20;
+
+/// A folder, whose files are read when they are asked for.
+pub(super) struct Folder {
+    path: PathBuf,
+    read: RefCell<BTreeMap<String, Arc<File>>>,
+}
+
+/// A file of SQL for all engines, and those for single ones.
+#[derive(Debug, Clone)]
+pub(super) struct Variants<T> {
+    /// What fits every engine that has none of its own.
+    pub(super) common: Option<T>,
+    /// By the engine's name.
+    pub(super) own: BTreeMap<String, T>,
+}
+
+impl<T> Default for Variants<T> {
+    fn default() -> Self {
+        Self { common: None, own: BTreeMap::new() }
+    }
+}
+
+impl<T> Variants<T> {
+    /// What `engine` is given.
+    pub(super) fn of(&self, engine: &str) -> Option<&T> {
+        self.own.get(engine).or(self.common.as_ref())
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &T> {
+        self.common.iter().chain(self.own.values())
+    }
+}
+
+impl Folder {
+    /// The folder at `path`.
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), read: RefCell::default() }
+    }
+
+    /// A file's name as faults show it.
+    fn shown(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+
+    /// The file `workload.toml`.
+    pub(super) fn main(&self) -> Result<Arc<File>, Fault> {
+        if !self.path.is_dir() {
+            let problem = "there is no such folder";
+            let hint = "name the folder of a workload; `dyno init --workload shop` writes one";
+            return Err(Fault::whole(self.path.display().to_string(), problem, hint));
+        }
+        self.file(MAIN).map_err(|fault| match self.path.join(MAIN).exists() {
+            true => fault,
+            false => {
+                fault.hint("a workload is a folder with this file; `dyno init --workload shop` writes one")
+            }
+        })
+    }
+
+    /// What is in the file that `name` names.
+    pub(super) fn open(&self, name: &Text) -> Result<Text, Fault> {
+        self.is_inside(name)?;
+        let told = |fault: Fault| name.fault(0, format!("{}: {}", fault.file, fault.problem), fault.hint);
+        self.file(&name.letters).map(Text::file).map_err(told)
+    }
+
+    /// What is in the file of SQL that `name` names, and in those beside it with the name of an engine before the ending:
+    /// `pay.mysql.sql` beside `pay.sql`.
+    pub(super) fn sql(&self, name: &Text) -> Result<Variants<Text>, Fault> {
+        self.is_inside(name)?;
+        let path = Path::new(&*name.letters);
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let beside = path.parent().unwrap_or(Path::new(""));
+        let mut own = BTreeMap::new();
+        for file in self.names_in(beside) {
+            let engine =
+                file.strip_prefix(stem).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(".sql"));
+            if let Some(engine) = engine.filter(|engine| !engine.contains('.')) {
+                let file = self.file(&beside.join(&file).to_string_lossy())?;
+                own.insert(engine.to_owned(), Text::file(file));
+            }
+        }
+        let there = self.path.join(path).exists();
+        let common = if own.is_empty() || there { Some(self.open(name)?) } else { None };
+        Ok(Variants { common, own })
+    }
+
+    fn names_in(&self, beside: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path.join(beside)).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
+    /// Refuses a name that leads out of the folder, which may come from a stranger.
+    fn is_inside(&self, name: &Text) -> Result<(), Fault> {
+        let path = Path::new(&*name.letters);
+        let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+        match plain && !name.letters.is_empty() {
+            true => Ok(()),
+            false => {
+                let problem = format!("{:?} is no file of the folder", shown(&name.letters));
+                Err(name.fault(0, problem, "name a file in the folder of the workload"))
+            }
+        }
+    }
+
+    fn file(&self, name: &str) -> Result<Arc<File>, Fault> {
+        if let Some(file) = self.read.borrow().get(name) {
+            return Ok(Arc::clone(file));
+        }
+        let shown = self.shown(name);
+        let refuse = |problem: String, hint: &str| Fault::whole(&shown, problem, hint);
+        let path = self.path.join(name);
+        let meta = std::fs::symlink_metadata(&path);
+        let meta = meta.map_err(|error| refuse(format!("it cannot be read: {error}"), ""))?;
+        if !meta.is_file() {
+            // A link may lead to what is nobody's business, and a pipe never ends.
+            return Err(refuse("it is no regular file".to_owned(), "put the file itself into the folder"));
+        }
+        let canonical = |path: &Path| path.canonicalize().ok();
+        if canonical(&path).zip(canonical(&self.path)).is_none_or(|(path, folder)| !path.starts_with(folder))
+        {
+            return Err(refuse("it is not in the folder".to_owned(), "put the file itself into the folder"));
+        }
+        let mut bytes = Vec::new();
+        let read =
+            std::fs::File::open(&path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes));
+        read.map_err(|error| refuse(format!("it cannot be read: {error}"), ""))?;
+        if bytes.len() as u64 > BYTES_MAX {
+            return Err(refuse(
+                "it is larger than 4 MiB".to_owned(),
+                "a workload has files of some kilobytes",
+            ));
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|_| refuse("the text is not UTF-8".to_owned(), "save the file in UTF-8"))?;
+        let file = Arc::new(File { name: shown.clone(), text });
+        self.read.borrow_mut().insert(name.to_owned(), Arc::clone(&file));
+        Ok(file)
+    }
+}

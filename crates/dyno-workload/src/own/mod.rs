@@ -1,0 +1,37 @@
+//! Users' own SQL: a workload is a folder.
+//!
+//! | file | job |
+//! | --- | --- |
+//! | `fault`, `names`, `table`, `folder` | what users wrote, with the place of everything |
+//! | `sql` | statements and their parameters out of a file of SQL |
+//! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
+//! | `steps`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
+//! | `workload`, `read`, `describe` | the whole, and what can be told of it |
+//! | `actor` | one session of it |
+//! | `example` | a folder to begin with |
+
+mod actor;
+mod compile;
+mod describe;
+mod draws;
+pub mod example;
+mod expr;
+mod fault;
+mod folder;
+mod names;
+mod prepare;
+mod program;
+mod read;
+mod sql;
+mod steps;
+mod table;
+#[cfg(test)]
+mod tests;
+mod transaction;
+mod value;
+mod workload;
+
+pub use actor::{Actor, Amiss, Ended, Outcome, Step};
+pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
+pub use fault::Fault;
+pub use workload::{Own, Single};

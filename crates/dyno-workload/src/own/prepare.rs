@@ -1,0 +1,76 @@
+//! Statements of a program, each once.
+
+use dyno_engine::{Answer, Type};
+
+use super::draws::{Draws, Names};
+use super::fault::{Fault, Text};
+use super::program::Prepared;
+use super::sql::{Does, Piece, does};
+use super::transaction::Transaction;
+
+/// Statements of a workload at most.
+const STATEMENTS_MAX: usize = 10_000;
+
+/// What all transactions are made with.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) draws: &'a Draws,
+    pub(super) names: &'a Names,
+    /// Whether the workload says that it writes.
+    pub(super) writes: bool,
+}
+
+/// A statement that a step runs.
+pub(super) struct Wanted {
+    pub(super) text: Text,
+    pub(super) piece: Piece,
+    /// What is bound to its parameters.
+    pub(super) slots: Vec<u16>,
+    /// Whether the number that it gives is read.
+    pub(super) is_number: bool,
+}
+
+/// Adds a statement of `transaction`, whose own begin at `first`, unless it is there; returns its number.
+///
+/// # Errors
+/// It is none for a transaction, or changes something and the workload does not say so.
+pub(super) fn prepare(
+    statements: &mut Vec<Prepared>,
+    first: u16,
+    transaction: &Transaction,
+    around: Around<'_>,
+    Wanted { text, piece, slots, is_number }: Wanted,
+) -> Result<u16, Fault> {
+    let does = does(&text, &piece)?;
+    let answer = match does {
+        _ if is_number => Answer::Number,
+        Does::Changes => Answer::Changed { per_row: 1 },
+        Does::Reads | Does::ReadsAndWrites | Does::Calls => Answer::Rows,
+    };
+    if does.writes() && !around.writes {
+        let hint = "write `writes = true` at the top of workload.toml, or take the statement out";
+        return Err(text.fault(piece.at.start, "the workload says that it does not write", hint));
+    }
+    let own = &statements[usize::from(first)..];
+    let same = |known: &Prepared| known.text == text && known.piece.at == piece.at && known.answer == answer;
+    if let Some(place) = own.iter().position(same) {
+        return Ok(first + place as u16);
+    }
+    let number = statements.len();
+    if number >= STATEMENTS_MAX {
+        let problem = format!("more than {STATEMENTS_MAX} statements");
+        return Err(text.fault(piece.at.start, problem, "make two workloads of it"));
+    }
+    let of = |slot: &u16| around.draws.all.get(usize::from(*slot)).map_or(Type::Int, |draw| draw.of);
+    statements.push(Prepared {
+        name: format!("{}_{}", transaction.name, own.len() + 1),
+        text,
+        piece,
+        types: slots.iter().map(of).collect(),
+        slots: slots.into(),
+        answer,
+        writes: does.writes(),
+        commits: transaction.each && does.writes(),
+    });
+    Ok(number as u16)
+}

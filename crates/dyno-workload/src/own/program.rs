@@ -1,0 +1,98 @@
+//! What sessions execute for one engine: statements, and for each transaction what is done one after the other.
+
+use dyno_engine::{Answer, Isolation, Type};
+
+use super::expr::Expr;
+use super::fault::{Fault, Text};
+use super::sql::Piece;
+
+/// What sessions do on one engine.
+#[derive(Debug, Clone)]
+pub(super) struct Program {
+    pub(super) statements: Vec<Prepared>,
+    /// By the place of the transaction.
+    pub(super) codes: Vec<Code>,
+    /// Slots of draws, of numbers that are read, and of loops.
+    pub(super) slots: usize,
+}
+
+/// A statement of a transaction.
+#[derive(Debug, Clone)]
+pub(super) struct Prepared {
+    /// The transaction's name and its place within that: `pay_2`.
+    pub(super) name: String,
+    pub(super) text: Text,
+    pub(super) piece: Piece,
+    /// What is bound to each of its parameters.
+    pub(super) slots: Box<[u16]>,
+    pub(super) types: Box<[Type]>,
+    pub(super) answer: Answer,
+    pub(super) writes: bool,
+    /// Whether it commits by itself.
+    pub(super) commits: bool,
+}
+
+impl Prepared {
+    /// What is wrong with it.
+    pub(super) fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
+        self.text.fault(self.piece.at.start, problem, hint)
+    }
+}
+
+/// What a transaction does.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Code {
+    pub(super) ops: Vec<Op>,
+    /// Slots that are drawn when it begins.
+    pub(super) drawn: Box<[u16]>,
+    /// Slots of numbers that it reads: 0 until then.
+    pub(super) read: Box<[u16]>,
+    /// Its statements: the first, and one behind the last.
+    pub(super) statements: (u16, u16),
+    /// Requests to the server, at least and at most; absent where that depends on what is read.
+    pub(super) round_trips: (u64, Option<u64>),
+    /// Rows and commits of one, where all of its statements say how many and run once.
+    pub(super) rows: Option<(u64, u64)>,
+    pub(super) commits: Option<u64>,
+    /// Whether it changes something.
+    pub(super) writes: bool,
+}
+
+/// One thing that is done.
+#[derive(Debug, Clone)]
+pub(super) enum Op {
+    Begin(Isolation),
+    Commit,
+    Rollback,
+    /// Draws these slots anew.
+    Draw(Box<[u16]>),
+    Execute(Execute),
+    /// Goes on elsewhere unless this holds.
+    Unless(Expr, u32),
+    /// Goes on elsewhere.
+    Jump(u32),
+    /// Begins turns, of which `left` counts those to come; goes on at `end` where there are none.
+    Enter {
+        times: Expr,
+        left: u16,
+        counter: Option<u16>,
+        end: u32,
+    },
+    /// Ends a turn; goes on at `from` with the next.
+    Turn {
+        left: u16,
+        counter: Option<u16>,
+        from: u32,
+    },
+}
+
+/// A statement that is executed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Execute {
+    /// Its place in the program.
+    pub(super) statement: u16,
+    /// Rows that it has to touch.
+    pub(super) rows: Option<(u64, u64)>,
+    /// Where its answer is kept.
+    pub(super) kept: Option<u16>,
+}

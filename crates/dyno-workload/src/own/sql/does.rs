@@ -1,0 +1,88 @@
+//! What a statement does, by its words.
+
+use super::lex::{Kind, Token};
+use super::split::Piece;
+use crate::own::fault::{Fault, Text};
+use crate::own::names::shown;
+
+/// What a statement does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::own) enum Does {
+    /// It gives rows.
+    Reads,
+    /// It gives rows, and has changed others.
+    ReadsAndWrites,
+    /// It changes rows, and says how many.
+    Changes,
+    /// It calls a procedure, of which nothing is known.
+    Calls,
+}
+
+impl Does {
+    /// Whether it may change something.
+    pub(in crate::own) fn writes(self) -> bool {
+        self != Self::Reads
+    }
+}
+
+const CHANGING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"];
+
+/// What a statement of a transaction does.
+///
+/// # Errors
+/// It is none for a transaction.
+pub(in crate::own) fn does(text: &Text, piece: &Piece) -> Result<Does, Fault> {
+    let word = |token: &Token| text.letters[token.at.clone()].to_ascii_uppercase();
+    let first = piece.tokens.iter().find(|token| token.kind != Kind::Open);
+    let begin = piece.at.start;
+    let Some(first) = first.filter(|token| token.kind == Kind::Word) else {
+        return Err(text.fault(begin, "not the beginning of a statement", ALLOWED));
+    };
+    match word(first).as_str() {
+        "SELECT" | "VALUES" | "TABLE" => Ok(Does::Reads),
+        "WITH" => with(text, piece),
+        "CALL" => Ok(Does::Calls),
+        changing if CHANGING.contains(&changing) => Ok(Does::Changes),
+        "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => {
+            let hint = "take it out: a transaction begins and ends by itself; `commit`, `isolation` and a step \
+                        with `rollback` say how";
+            Err(text.fault(begin, "a statement about transactions", hint))
+        }
+        "CREATE" | "DROP" | "ALTER" | "TRUNCATE" | "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" => {
+            Err(text.fault(begin, "a statement about tables", "move it to the file of [setup] or [drop]"))
+        }
+        other => {
+            let problem = format!("no transaction has the statement {}", shown(other));
+            Err(text.fault(begin, problem, ALLOWED))
+        }
+    }
+}
+
+const ALLOWED: &str = "SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE, MERGE, REPLACE or CALL";
+
+/// What follows the tables of WITH, which may change something themselves.
+fn with(text: &Text, piece: &Piece) -> Result<Does, Fault> {
+    let mut depth = 0;
+    let (mut behind_open, mut writes) = (false, false);
+    for token in &piece.tokens {
+        match token.kind {
+            Kind::Open => depth += 1,
+            Kind::Close => depth -= 1,
+            Kind::Word => {
+                let word = text.letters[token.at.clone()].to_ascii_uppercase();
+                let changes = CHANGING.contains(&word.as_str());
+                writes |= changes && behind_open;
+                match (depth, word.as_str()) {
+                    (0, "SELECT" | "VALUES" | "TABLE") if writes => return Ok(Does::ReadsAndWrites),
+                    (0, "SELECT" | "VALUES" | "TABLE") => return Ok(Does::Reads),
+                    (0, _) if changes => return Ok(Does::Changes),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        behind_open = token.kind == Kind::Open;
+    }
+    let hint = "SELECT, VALUES, INSERT, UPDATE, DELETE or MERGE follows the tables of WITH";
+    Err(text.fault(piece.at.start, "a statement without its verb", hint))
+}

@@ -1,0 +1,8 @@
+//! SQL as far as it has to be understood: where statements end, where their parameters are, and what they do.
+
+mod does;
+mod lex;
+mod split;
+
+pub(super) use does::{Does, does};
+pub(super) use split::{Piece, one, split};

@@ -1,0 +1,204 @@
+//! The steps of a transaction, as users write them.
+
+use super::draws::{Draws, Names, numeric};
+use super::expr::{Expr, parse};
+use super::fault::{Fault, Text};
+use super::folder::{Folder, Variants};
+use super::names::{NAME, is_name, shown};
+use super::sql::{Piece, one, split};
+use super::table::{Item, Table, Written};
+use super::value::Number;
+
+/// Steps within each other, at most.
+const DEPTH_MAX: usize = 8;
+/// Turns of a `repeat`, at most.
+pub(super) const TURNS_MAX: i64 = 1_000_000;
+
+/// Statements with the text that they stand in.
+#[derive(Debug, Clone)]
+pub(super) struct Sql {
+    pub(super) text: Text,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// An expression, and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Condition {
+    pub(super) expr: Expr,
+    pub(super) text: Text,
+}
+
+/// Which statement a step runs.
+#[derive(Debug, Clone)]
+pub(super) enum Which {
+    /// The one of this name in the transaction's file.
+    Named(Text),
+    /// The one that stands in the step.
+    Here(Sql),
+    /// The one at this place of the transaction's file.
+    Nth(usize),
+}
+
+/// A step.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// Runs a statement, which has to touch so many rows, and keeps the number that it gives, or how many rows there were.
+    Run { which: Which, rows: Option<(u64, u64)>, read: Option<u16>, count: Option<u16> },
+    /// Does steps again and again; `counter` says the how manieth turn it is.
+    Repeat { times: Condition, counter: Option<u16>, steps: Vec<Step> },
+    /// Does steps, or others.
+    If { condition: Condition, then: Vec<Step>, otherwise: Vec<Step> },
+    /// Takes the transaction back, and ends it.
+    Rollback { condition: Condition },
+}
+
+/// The statements of `sql`, which is a text or, where that ends in `.sql`, a file's name.
+pub(super) fn sql(folder: &Folder, item: &Item<'_>) -> Result<Variants<Sql>, Fault> {
+    let text = item.text("SQL, or the name of a file that ends in .sql")?;
+    let variants = match text.letters.ends_with(".sql") {
+        true => folder.sql(&text)?,
+        false => Variants { common: Some(text), ..Variants::default() },
+    };
+    let read = |text: Text| -> Result<Sql, Fault> {
+        let pieces = split(&text)?;
+        match pieces.is_empty() {
+            true => Err(text.fault(0, "there is no statement", "write one")),
+            false => Ok(Sql { text, pieces }),
+        }
+    };
+    Ok(Variants {
+        common: variants.common.map(read).transpose()?,
+        own: variants
+            .own
+            .into_iter()
+            .map(|(engine, text)| Ok((engine, read(text)?)))
+            .collect::<Result<_, Fault>>()?,
+    })
+}
+
+/// The names that steps of `table`, a transaction, give to numbers.
+pub(super) fn given(table: &Table<'_>, names: &mut Names) -> Result<(), Fault> {
+    let steps =
+        ["steps", "else"].into_iter().filter_map(|key| table.get(key)).filter_map(|item| item.as_list());
+    for step in steps.flatten().filter_map(|item| item.as_table()) {
+        for key in ["read", "count", "counter"] {
+            let Some(item) = step.get(key) else { continue };
+            let name = item.text("a name")?;
+            if !is_name(&name.letters) {
+                return Err(item.fault(format!("{:?} is no name", shown(&name.letters)), NAME));
+            }
+            if names.slot(&name.letters).is_some_and(|slot| usize::from(slot) < names.draws) {
+                return Err(item.fault(format!("{} is drawn", name.letters), "give the number another name"));
+            }
+            if names.slot(&name.letters).is_none() {
+                names.all.push(name.letters.to_string());
+            }
+        }
+        given(&step, names)?;
+    }
+    Ok(())
+}
+
+/// What steps are read with.
+pub(super) struct Reader<'a> {
+    pub(super) draws: &'a Draws,
+    pub(super) names: &'a Names,
+}
+
+impl Reader<'_> {
+    /// The steps that `item` lists.
+    pub(super) fn steps(&self, item: &Item<'_>, depth: usize) -> Result<Vec<Step>, Fault> {
+        if depth > DEPTH_MAX {
+            return Err(item.fault("too many steps within each other", "put fewer of them into each other"));
+        }
+        let list = item.list("a list of steps: [{ run = \"read_stock\" }]")?;
+        if list.is_empty() {
+            return Err(item.fault("there is no step", "write one"));
+        }
+        list.iter().map(|step| self.step(&step.table("a step: { run = \"read_stock\" }")?, depth)).collect()
+    }
+
+    fn step(&self, table: &Table<'_>, depth: usize) -> Result<Step, Fault> {
+        const KINDS: [&str; 5] = ["run", "sql", "repeat", "if", "rollback"];
+        let kind = KINDS.iter().find_map(|kind| table.get(kind));
+        let Some(kind) = kind else {
+            return Err(match table.items().first() {
+                Some(first) => first.unknown("there is no such step", &KINDS),
+                None => table.fault("a step that says nothing", format!("write one of {}", KINDS.join(", "))),
+            });
+        };
+        let steps = || table.need("steps", "what is repeated: steps = [{ run = \"add_line\" }]");
+        match kind.own_name() {
+            "repeat" => {
+                table.only(&["repeat", "counter", "steps"])?;
+                let times = self.condition(&kind)?;
+                Ok(Step::Repeat {
+                    times,
+                    counter: self.given(table, "counter"),
+                    steps: self.steps(&steps()?, depth + 1)?,
+                })
+            }
+            "if" => {
+                table.only(&["if", "steps", "else"])?;
+                Ok(Step::If {
+                    condition: self.condition(&kind)?,
+                    then: self.steps(&steps()?, depth + 1)?,
+                    otherwise: table
+                        .get("else")
+                        .map_or(Ok(Vec::new()), |item| self.steps(&item, depth + 1))?,
+                })
+            }
+            "rollback" => {
+                table.only(&["rollback"])?;
+                Ok(Step::Rollback { condition: self.condition(&kind)? })
+            }
+            own => self.run(table, &kind, own),
+        }
+    }
+
+    fn run(&self, table: &Table<'_>, kind: &Item<'_>, own: &str) -> Result<Step, Fault> {
+        table.only(&[own, "rows", "read", "count"])?;
+        let which = match own {
+            "run" => Which::Named(kind.text("the name of a statement")?),
+            _ => {
+                let text = kind.text("a statement")?;
+                let piece = one(&text)?;
+                Which::Here(Sql { text, pieces: vec![piece] })
+            }
+        };
+        let rows = table.get("rows").map(|item| item.whole_range(0, 1 << 40, "how many: 1, or [0, 10]"));
+        let rows = rows.transpose()?.map(|(low, high)| (low.unsigned_abs(), high.unsigned_abs()));
+        if let (Some(read), true) = (table.get("read"), rows.is_some() || table.get("count").is_some()) {
+            let hint = "take `rows` and `count` out, or read the number in a step of its own";
+            return Err(read.fault("a statement whose number is read tells no rows", hint));
+        }
+        Ok(Step::Run { which, rows, read: self.given(table, "read"), count: self.given(table, "count") })
+    }
+
+    /// The slot of the name under `key`, which [`given`] has seen.
+    fn given(&self, table: &Table<'_>, key: &str) -> Option<u16> {
+        table.get(key)?.as_text().and_then(|name| self.names.slot(&name.letters))
+    }
+
+    /// An expression, a number, or true.
+    fn condition(&self, item: &Item<'_>) -> Result<Condition, Fault> {
+        let text = item.as_text();
+        let is = |number: i64| Ok(Condition { expr: Expr::Is(Number::Int(number)), text: item.here() });
+        match (item.as_number(), text) {
+            (_, Some(text)) => {
+                let expr = parse(&text, &mut |name, at| {
+                    let slot = self.names.find(name, &text, at)?;
+                    numeric(self.draws.all.get(usize::from(slot)), &text, at)?;
+                    Ok(slot)
+                })?;
+                Ok(Condition { expr, text })
+            }
+            (Some(Written::Whole(number)), None) if (0..=TURNS_MAX).contains(&number) => is(number),
+            _ if item.flag() == Ok(true) => is(1),
+            _ => {
+                Err(item
+                    .fault(format!("{} is no condition", item.written()), "write one: \"left < quantity\""))
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Tables of `workload.toml`, read key by key with the place of each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dyno_plan::Span;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fault::{Fault, File, Text};
+use super::names::{meant, shown};
+
+/// A table, whose keys are asked for one after the other.
+#[derive(Clone)]
+pub(super) struct Table<'a> {
+    file: &'a Arc<File>,
+    /// Its name: `transaction.pay`; empty for the file.
+    pub(super) name: String,
+    at: usize,
+    entries: &'a DeTable<'a>,
+}
+
+/// A value under its name.
+#[derive(Clone)]
+pub(super) struct Item<'a> {
+    file: &'a Arc<File>,
+    /// The full name: `transaction.pay.weight`.
+    pub(super) name: String,
+    key: &'a str,
+    /// Where the key is written; in a list the value.
+    key_at: usize,
+    value: &'a Spanned<DeValue<'a>>,
+}
+
+/// A number as it was written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Written {
+    Whole(i64),
+    Broken(f64),
+}
+
+/// Reads the table that `file` is, and gives it to `of`.
+pub(super) fn read<T>(file: &Arc<File>, of: impl FnOnce(&Table<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+    let table = DeTable::parse(&file.text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let message = error.message().lines().collect::<Vec<_>>().join(", ");
+        let problem = format!("not valid TOML: {message}");
+        file.fault(at, problem, "write [SECTION] and KEY = VALUE lines, and texts in \"quotes\"")
+    })?;
+    of(&Table { file, name: String::new(), at: 0, entries: table.get_ref() })
+}
+
+impl<'a> Table<'a> {
+    /// What is wrong with it as a whole.
+    pub(super) fn fault(&self, problem: &str, hint: impl Into<String>) -> Fault {
+        let colon = if self.name.is_empty() { "" } else { ": " };
+        self.file.fault(self.at, format!("{}{colon}{problem}", self.name), hint)
+    }
+
+    fn full(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+    }
+
+    /// Refuses every key but these.
+    pub(super) fn only(&self, known: &[&str]) -> Result<(), Fault> {
+        match self.items().into_iter().find(|item| !known.contains(&item.own_name())) {
+            None => Ok(()),
+            Some(item) => Err(item.unknown("there is no such key", known)),
+        }
+    }
+
+    /// All values in the order in which they were written.
+    pub(super) fn items(&self) -> Vec<Item<'a>> {
+        let mut all: Vec<Item<'a>> = self
+            .entries
+            .iter()
+            .map(|(key, value)| Item {
+                file: self.file,
+                name: self.full(key.get_ref()),
+                key: key.get_ref(),
+                key_at: key.span().start,
+                value,
+            })
+            .collect();
+        all.sort_by_key(|item| item.key_at);
+        all
+    }
+
+    /// The value of `key`, if it is written.
+    pub(super) fn get(&self, key: &str) -> Option<Item<'a>> {
+        self.items().into_iter().find(|item| item.own_name() == key)
+    }
+
+    /// The value of `key`, which has to be written.
+    pub(super) fn need(&self, key: &str, example: &str) -> Result<Item<'a>, Fault> {
+        self.get(key).ok_or_else(|| self.fault(&format!("{key} is missing"), format!("write {example}")))
+    }
+}
+
+impl<'a> Item<'a> {
+    /// Its key alone.
+    pub(super) fn own_name(&self) -> &'a str {
+        self.key
+    }
+
+    /// What is wrong with the value.
+    pub(super) fn fault(&self, problem: impl AsRef<str>, hint: impl Into<String>) -> Fault {
+        self.file.fault(self.value.span().start, format!("{}: {}", self.name, problem.as_ref()), hint)
+    }
+
+    /// What is wrong with the key.
+    pub(super) fn unknown(&self, problem: &str, known: &[&str]) -> Fault {
+        let name = shown(&self.name);
+        self.file.fault(
+            self.key_at,
+            format!("{name}: {problem}"),
+            meant(self.own_name(), known.iter().copied()),
+        )
+    }
+
+    fn wanted(&self, what: &str, example: &str) -> Fault {
+        self.fault(format!("not {what}"), format!("write {example}"))
+    }
+
+    /// What is written, on one line.
+    pub(super) fn written(&self) -> String {
+        let text = self.file.text.get(self.value.span()).unwrap_or_default();
+        shown(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    /// The text, if it is one.
+    pub(super) fn as_text(&self) -> Option<Text> {
+        let letters = self.value.get_ref().as_str()?;
+        Some(Text::value(Arc::clone(self.file), self.value.span(), letters))
+    }
+
+    /// What is written, letter by letter.
+    pub(super) fn here(&self) -> Text {
+        let span = self.value.span();
+        let letters = self.file.text.get(span.clone()).unwrap_or_default();
+        Text::value(Arc::clone(self.file), span, letters)
+    }
+
+    pub(super) fn text(&self, example: &str) -> Result<Text, Fault> {
+        self.as_text().ok_or_else(|| self.wanted("a text", example))
+    }
+
+    pub(super) fn flag(&self) -> Result<bool, Fault> {
+        self.value.get_ref().as_bool().ok_or_else(|| self.wanted("true or false", "true"))
+    }
+
+    /// The number, if it is one.
+    pub(super) fn as_number(&self) -> Option<Written> {
+        match self.value.get_ref() {
+            DeValue::Integer(number) => {
+                i64::from_str_radix(number.as_str(), number.radix()).ok().map(Written::Whole)
+            }
+            DeValue::Float(number) => {
+                number.as_str().parse().ok().filter(|number: &f64| number.is_finite()).map(Written::Broken)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self, example: &str) -> Result<Written, Fault> {
+        self.as_number().ok_or_else(|| self.wanted("a number", example))
+    }
+
+    pub(super) fn real(&self, example: &str) -> Result<f64, Fault> {
+        Ok(match self.number(example)? {
+            Written::Whole(whole) => whole as f64,
+            Written::Broken(broken) => broken,
+        })
+    }
+
+    /// A whole number within these limits.
+    pub(super) fn whole(&self, least: i64, most: i64) -> Result<i64, Fault> {
+        let range = format!("a whole number from {least} to {most}");
+        match self.as_number() {
+            Some(Written::Whole(number)) if (least..=most).contains(&number) => Ok(number),
+            _ => Err(self.fault(format!("{} is not {range}", self.written()), "")),
+        }
+    }
+
+    /// The list, if it is one.
+    pub(super) fn as_list(&self) -> Option<Vec<Item<'a>>> {
+        let values = self.value.get_ref().as_array()?;
+        let item = |value: &'a Spanned<DeValue<'a>>| Item {
+            file: self.file,
+            name: self.name.clone(),
+            key: self.key,
+            key_at: value.span().start,
+            value,
+        };
+        Some(values.iter().map(item).collect())
+    }
+
+    pub(super) fn list(&self, example: &str) -> Result<Vec<Item<'a>>, Fault> {
+        self.as_list().ok_or_else(|| self.wanted("a list", example))
+    }
+
+    /// The two ends of a range, the lower first; one number is both.
+    pub(super) fn range(&self, example: &str) -> Result<(Item<'a>, Item<'a>), Fault> {
+        match self.as_list().as_deref() {
+            Some([low, high]) => Ok((low.clone(), high.clone())),
+            None if self.as_number().is_some() => Ok((self.clone(), self.clone())),
+            _ => Err(self.wanted("a range", example)),
+        }
+    }
+
+    /// A range of whole numbers within these limits.
+    pub(super) fn whole_range(&self, least: i64, most: i64, example: &str) -> Result<(i64, i64), Fault> {
+        let (low, high) = self.range(example)?;
+        let (low, high) = (low.whole(least, most)?, high.whole(least, most)?);
+        if low > high {
+            return Err(self.fault(format!("{low} is above {high}"), "write the lower end first"));
+        }
+        Ok((low, high))
+    }
+
+    /// The table, if it is one.
+    pub(super) fn as_table(&self) -> Option<Table<'a>> {
+        let entries = self.value.get_ref().as_table()?;
+        Some(Table { file: self.file, name: self.name.clone(), at: self.key_at, entries })
+    }
+
+    pub(super) fn table(&self, example: &str) -> Result<Table<'a>, Fault> {
+        self.as_table().ok_or_else(|| self.wanted("a table", example))
+    }
+
+    /// A span of time.
+    pub(super) fn time(&self) -> Result<Duration, Fault> {
+        let text = self.text("a time with its unit, as in \"100ms\"")?;
+        let span: Result<Span, _> = text.letters.parse();
+        span.map(|Span(time)| time).map_err(|error| self.fault(error.to_string(), ""))
+    }
+}

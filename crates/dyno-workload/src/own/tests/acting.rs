@@ -1,0 +1,215 @@
+//! What sessions do: steps in their order, conditions, turns, and what is counted of them.
+
+use std::sync::Arc;
+
+use dyno_engine::{Commits, Dialect, Done, Isolation, Request, Type, Value};
+
+use super::{shop, workload};
+use crate::own::{Actor, Amiss, Ended, Own, Step};
+
+const DOLLARS: Dialect =
+    Dialect { mark: |number| format!("${number}"), from_nothing: "", bytes_length: "", prefix: "" };
+const QUESTIONS: Dialect = Dialect { mark: |_| "?".to_owned(), ..DOLLARS };
+
+/// A request in words.
+fn words(request: Request<'_>) -> String {
+    match request {
+        Request::Begin(isolation) => {
+            format!("begin {}", isolation.words().unwrap_or_default()).trim().to_owned()
+        }
+        Request::Commit => "commit".to_owned(),
+        Request::Rollback => "rollback".to_owned(),
+        Request::Edge => "edge".to_owned(),
+        Request::Execute(statement, values) => {
+            let one = |value: &Value<'_>| match value {
+                Value::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Value::Int(number) => number.to_string(),
+                other => format!("{other:?}"),
+            };
+            let values: Vec<String> = values.iter().map(one).collect();
+            format!("{}({})", statement.0, values.join(","))
+        }
+    }
+}
+
+/// What a transaction does where statements return these numbers, one after the other.
+fn acted(actor: &mut Actor, answers: &[u64]) -> Vec<String> {
+    let (mut all, mut last, mut answers) = (Vec::new(), None, answers.iter());
+    while let Some(step) = actor.step(last) {
+        all.push(actor.request(step, words));
+        let rows = if matches!(step, Step::Execute(_)) { answers.next().copied().unwrap_or(1) } else { 0 };
+        last = Some(Done { rows, commit_began_ns: None });
+    }
+    all
+}
+
+fn actor(own: &Arc<Own>) -> Actor {
+    Actor::new(own, "sqlite", 1, 0).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+#[test]
+fn a_single_statement_commits_by_itself_and_several_in_one_transaction() {
+    let own = workload("x = 5", "sql = \"UPDATE t SET a = :x\"");
+    let mut one = actor(&own);
+    one.draw();
+    assert_eq!(acted(&mut one, &[]), ["0(5)"]);
+    assert_eq!(own.statements("sqlite", DOLLARS).expect("SQL")[0].commits, Commits::Behind);
+    let own = workload("", "sql = \"SELECT 1; SELECT 2\"\nisolation = \"serializable\"");
+    let mut several = actor(&own);
+    several.draw();
+    assert_eq!(acted(&mut several, &[]), ["begin SERIALIZABLE", "0()", "1()", "commit"]);
+    assert_eq!(several.outcome().ended, Ended::Committed);
+    assert_eq!(own.statements("sqlite", DOLLARS).expect("SQL")[0].commits, Commits::Nothing);
+}
+
+#[test]
+fn parameters_have_the_marks_of_the_engine_and_the_types_of_their_draws() {
+    let draws =
+        "i = 1\nr = 1.5\nt = \"x\"\nb = { bytes = 3 }\nd = { date = [\"2026-01-01\", \"2026-01-02\"] }";
+    let own = workload(draws, "sql = \"SELECT :i, ':no', :r, :t /* :no */, :b, :d::date, :i\"");
+    let statements = own.statements("sqlite", DOLLARS).expect("SQL");
+    assert_eq!(statements[0].sql, "SELECT $1, ':no', $2, $3 /* :no */, $4, $5::date, $6");
+    let types = [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal, Type::Int];
+    assert_eq!(statements[0].params, types);
+    let statements = own.statements("sqlite", QUESTIONS).expect("SQL");
+    assert_eq!(statements[0].sql, "SELECT ?, ':no', ?, ? /* :no */, ?, ?::date, ?");
+    let marked = workload("", "sql = \"SELECT a ? 'b'\"");
+    assert!(marked.statements("x", DOLLARS).is_ok());
+    let fault = marked.statements("x", QUESTIONS).expect_err("a mark").to_string();
+    assert!(fault.ends_with("workload.toml:6:17: the engine takes ? for a parameter; write :name for a value that is drawn, and a question mark in quotes where it is one"), "{fault}");
+}
+
+const BRANCHES: &str = r#"
+steps = [
+  { sql = "SELECT 1", read = "n" },
+  { if = "n > 2 and not (n = 4)", steps = [{ sql = "SELECT 2" }], else = [{ sql = "SELECT 3 + :n" }] },
+  { sql = "UPDATE t SET a = :twice", count = "changed", rows = [1, 2] },
+  { rollback = "changed = 0" },
+  { repeat = "n % 3", counter = "turn", steps = [{ sql = "SELECT :turn" }] },
+]"#;
+
+#[test]
+fn steps_follow_what_statements_have_returned() {
+    let own = workload("twice = { expr = \"2 * n\" }", BRANCHES);
+    let mut actor = actor(&own);
+    let mut case = |answers: &[u64], expected: &[&str]| {
+        actor.draw();
+        assert_eq!(acted(&mut actor, answers), expected, "{answers:?}");
+        actor.outcome()
+    };
+    let outcome = case(&[3, 1, 1], &["begin", "0()", "1()", "3(6)", "commit"]);
+    assert_eq!((outcome.ended, outcome.rows_read, outcome.rows_written), (Ended::Committed, 2, 1));
+    case(&[4, 1, 2], &["begin", "0()", "2(4)", "3(8)", "4(1)", "commit"]);
+    let outcome = case(&[5, 1, 0], &["begin", "0()", "1()", "3(10)", "rollback"]);
+    let amiss = outcome.amiss.expect("no row was changed");
+    assert_eq!((outcome.ended, amiss.wanted, amiss.got), (Ended::RolledBack, (1, 2), 0));
+    let outcome = case(&[5, 1, 3], &["begin", "0()", "1()", "3(10)", "4(1)", "4(2)", "commit"]);
+    assert!(matches!(outcome.amiss, Some(Amiss { got: 3, .. })));
+    let outcome = case(&[2, 1, 1], &["begin", "0()", "2(2)", "3(4)", "4(1)", "4(2)", "commit"]);
+    assert_eq!(outcome.amiss, None);
+}
+
+#[test]
+fn values_are_drawn_anew_as_often_as_they_say() {
+    let draws = "s = { sequence = [1, 1000], per = \"session\" }\nt = { sequence = [1, 1000] }\n\
+                 r = { sequence = [1, 1000], per = \"repeat\" }\nx = { sequence = [1, 1000], per = \"statement\" }\n\
+                 of_r = { expr = \"r * 100\" }";
+    let steps = r#"
+steps = [
+  { sql = "SELECT :s, :t, :x" },
+  { repeat = 2, steps = [{ sql = "SELECT :s, :t, :r, :of_r, :x" }, { sql = "SELECT :t, :r, :x" }] },
+]"#;
+    let own = workload(draws, steps);
+    let mut actor = actor(&own);
+    actor.draw();
+    let first = ["begin", "0(1,1,1)", "1(1,1,1,100,2)", "2(1,1,3)", "1(1,1,2,200,4)", "2(1,2,5)", "commit"];
+    assert_eq!(acted(&mut actor, &[]), first);
+    actor.draw();
+    assert_eq!(acted(&mut actor, &[])[1..3], ["0(1,2,6)", "1(1,2,3,300,7)"]);
+}
+
+#[test]
+fn a_transaction_is_tried_again_with_the_same_values() {
+    let own = workload(
+        "x = { uniform = [1, 1_000_000] }\ny = { uniform = [1, 1_000_000], per = \"statement\" }",
+        "sql = \"SELECT :x, :y; SELECT :x, :y\"\nretries = 2",
+    );
+    let mut actor = actor(&own);
+    actor.draw();
+    let first = acted(&mut actor, &[]);
+    assert!(actor.again());
+    assert_eq!(acted(&mut actor, &[]), first);
+    assert!(actor.again() && !actor.again());
+    actor.draw();
+    assert_ne!(acted(&mut actor, &[]), first);
+    assert!(actor.again());
+}
+
+#[test]
+fn turns_without_end_are_ended() {
+    let own = workload(
+        "",
+        "commit = \"end\"\nsteps = [{ sql = \"SELECT 1\", read = \"n\" }, { repeat = \"n\", steps = [{ repeat = 0, steps = [{ sql = \"SELECT 2\" }] }] }]",
+    );
+    let mut actor = actor(&own);
+    actor.draw();
+    assert_eq!(acted(&mut actor, &[u64::MAX]), ["begin", "0()", "commit"]);
+}
+
+#[test]
+fn the_shop_is_read_and_described() {
+    let own = shop();
+    assert_eq!((own.name(), own.writes()), ("shop", true));
+    assert_eq!(own.engines().collect::<Vec<_>>(), ["mysql"]);
+    let described = own.described("sqlite").expect("SQL");
+    let trips: Vec<_> =
+        described.iter().map(|one| (one.name.as_str(), one.round_trips, one.statements.len())).collect();
+    let expected = [
+        ("order", (8, Some(20)), 6),
+        ("pay", (4, Some(4)), 2),
+        ("look", (1, Some(1)), 1),
+        ("top", (1, Some(1)), 1),
+    ];
+    assert_eq!(trips, expected);
+    let steps = [
+        "take_number, 1 row",
+        "read_number → number",
+        "add_order, 1 row",
+        "repeat lines, line counts",
+        "  read_stock → left",
+        "  rollback if left < quantity",
+        "  take_stock, 1 row",
+        "  add_line, 1 row",
+    ];
+    assert_eq!(described[0].steps, steps);
+    assert!(own.described_draws("sqlite").expect("SQL").iter().all(|draw| draw.used));
+    assert_eq!(own.invariants("mysql").expect("SQL").len(), 2);
+    assert_eq!((own.setup("mysql").expect("SQL").len(), own.teardown("mysql").expect("SQL").len()), (9, 4));
+    let statements = own.statements("mysql", QUESTIONS).expect("SQL");
+    assert!(statements.last().expect("the last").sql.contains("MAX_EXECUTION_TIME"));
+    let classes = own.classes();
+    let one: Vec<_> = classes
+        .of_operations()
+        .iter()
+        .map(|class| (class.name.as_str(), class.share.percent, class.commits, class.rows_per_op))
+        .collect();
+    let expected = [
+        ("order", Some(45), 1, None),
+        ("pay", Some(43), 1, None),
+        ("look", Some(10), 0, None),
+        ("top", Some(2), 0, None),
+    ];
+    assert_eq!(one, expected);
+}
+
+#[test]
+fn an_order_of_the_shop_is_taken_back_where_an_item_is_sold_out() {
+    let own = shop();
+    let mut actor = actor(&own);
+    while actor.draw().place() != Some(0) {}
+    let all = acted(&mut actor, &[1, 7, 1, 0]);
+    assert_eq!(all.len(), 6, "{all:?}");
+    assert_eq!((all[0].as_str(), all[5].as_str()), ("begin READ COMMITTED", "rollback"));
+    assert!(all[3].contains(",7,2026-"), "{all:?}");
+    assert_eq!(Isolation::ReadCommitted.words(), Some("READ COMMITTED"));
+}

@@ -1,0 +1,91 @@
+//! A transaction as it was written, and which statements of its file its steps mean.
+
+use dyno_engine::Isolation;
+
+use super::fault::{Fault, Text};
+use super::folder::Variants;
+use super::names::{meant, shown};
+use super::sql::Piece;
+use super::steps::{Sql, Step, Which};
+
+/// A transaction as it was written.
+#[derive(Debug, Clone)]
+pub(super) struct Transaction {
+    pub(super) name: String,
+    pub(super) weight: u64,
+    pub(super) isolation: Isolation,
+    /// Whether each statement commits by itself.
+    pub(super) each: bool,
+    pub(super) retries: u32,
+    /// The shortest and the longest rest behind it, ns.
+    pub(super) think_ns: (u64, u64),
+    pub(super) sql: Option<Variants<Sql>>,
+    /// Its steps; none are the statements one after the other.
+    pub(super) steps: Option<Vec<Step>>,
+    /// Where it is written.
+    pub(super) here: Text,
+}
+
+/// A statement with the text that it stands in.
+pub(super) type Found<'a> = (&'a Text, &'a Piece);
+
+impl Transaction {
+    /// What is wrong where it has no SQL for `engine`.
+    pub(super) fn no_sql(&self, engine: &str) -> Fault {
+        let problem = format!("transaction.{}: there is no SQL for {engine}", self.name);
+        let hint = "write the file that is common to all, or one for this engine beside it";
+        self.here.fault(0, problem, hint)
+    }
+
+    /// The statement that a step means, of those in the transaction's file.
+    pub(super) fn statement<'a>(
+        &self,
+        sql: Option<&'a Sql>,
+        which: &'a Which,
+    ) -> Result<Option<Found<'a>>, Fault> {
+        let (name, sql) = match (which, sql) {
+            (Which::Here(Sql { text, pieces }), _) => {
+                return Ok(pieces.first().map(|piece| (text, piece)));
+            }
+            (Which::Nth(place), sql) => {
+                return Ok(sql.and_then(|sql| Some((&sql.text, sql.pieces.get(*place)?))));
+            }
+            (Which::Named(name), None) => {
+                let hint = format!("write sql = \"FILE.sql\" in [transaction.{}]", self.name);
+                return Err(name.fault(0, "the transaction has no file of SQL", hint));
+            }
+            (Which::Named(name), Some(sql)) => (name, sql),
+        };
+        let known = || sql.pieces.iter().filter_map(|piece| Some((piece, piece.name.as_deref()?)));
+        match known().find(|(_, known)| *known == &*name.letters) {
+            Some((piece, _)) => Ok(Some((&sql.text, piece))),
+            None => {
+                let problem = format!("no statement has the name {}", shown(&name.letters));
+                let hint = match meant(&name.letters, known().map(|(_, name)| name)) {
+                    none if none.is_empty() => {
+                        format!("write `-- name: {}` before one", shown(&name.letters))
+                    }
+                    hint => hint,
+                };
+                Err(name.fault(0, problem, hint))
+            }
+        }
+    }
+
+    /// Refuses a statement of `sql` that no step runs; `used` says which are run.
+    pub(super) fn all_used(&self, sql: &Sql, used: &[bool]) -> Result<(), Fault> {
+        let Sql { text, pieces } = sql;
+        let Some((piece, _)) = pieces.iter().zip(used).find(|(_, used)| !**used) else { return Ok(()) };
+        let (problem, hint) = match &piece.name {
+            Some(name) => (
+                format!("no step of {} runs {name}", self.name),
+                format!("run it in a step, {{ run = \"{name}\" }}, or take it out"),
+            ),
+            None => (
+                "a statement without a name, where steps run them by name".to_owned(),
+                "write `-- name: …` before it and run that in a step".to_owned(),
+            ),
+        };
+        Err(text.fault(piece.at.start, problem, hint))
+    }
+}

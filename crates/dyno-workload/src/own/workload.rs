@@ -1,0 +1,215 @@
+//! A workload that was read: valid as a whole.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dyno_engine::{Commits, Dialect, Statement, StatementId};
+use dyno_record::{Class, Share, Touch};
+
+use super::draws::{Draws, Names};
+use super::fault::{Fault, Text};
+use super::folder::Variants;
+use super::program::{Prepared, Program};
+use super::sql::Piece;
+use super::steps::Sql;
+use super::transaction::Transaction;
+use crate::classes::Classes;
+
+/// A folder that was read: valid as a whole.
+#[derive(Debug)]
+pub struct Own {
+    pub(super) name: String,
+    pub(super) about: String,
+    pub(super) writes: bool,
+    pub(super) draws: Draws,
+    pub(super) names: Names,
+    pub(super) transactions: Vec<Transaction>,
+    /// Sums of the transactions' weights.
+    pub(super) sums: Box<[u64]>,
+    /// What sessions do on engines with files of their own, by name.
+    pub(super) programs: BTreeMap<String, Arc<Program>>,
+    /// What they do on all others, where every transaction has SQL for these.
+    pub(super) common: Option<Arc<Program>>,
+    pub(super) setup: Variants<Sql>,
+    pub(super) drop: Variants<Sql>,
+    pub(super) invariants: Vec<Invariant>,
+}
+
+/// SQL that has to return the same before and after each run.
+#[derive(Debug)]
+pub(super) struct Invariant {
+    pub(super) name: String,
+    pub(super) sql: Variants<Sql>,
+}
+
+/// A statement that no transaction runs: one that makes or drops tables, or an invariant.
+#[derive(Debug, Clone)]
+pub struct Single {
+    /// The invariant's name; nothing for others.
+    pub name: String,
+    /// Its text.
+    pub sql: String,
+    text: Text,
+    piece: Piece,
+}
+
+impl Single {
+    /// What is wrong with it, such as the words of a server.
+    pub fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
+        self.text.fault(self.piece.at.start, problem, hint)
+    }
+}
+
+impl Own {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is, in a sentence; may be empty.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// Whether it changes what is in the database.
+    pub fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Names of engines that files are for: `mysql` where there is `pay.mysql.sql`.
+    pub fn engines(&self) -> impl Iterator<Item = &str> {
+        self.programs.keys().map(String::as_str)
+    }
+
+    /// One class for each transaction, in the order in which they were written. Of rows and commits only what every transaction
+    /// of a class has in common is said.
+    pub fn classes(&self) -> Classes {
+        let whole: u64 = self.sums.last().copied().unwrap_or(0);
+        let program = self.common.as_ref().or_else(|| self.programs.values().next());
+        let class = |(place, transaction): (usize, &Transaction)| {
+            let code = program.map(|program| &program.codes[place]);
+            let writes = code.is_some_and(|code| code.writes);
+            let hundredfold = u128::from(transaction.weight) * 100;
+            let is_whole = whole > 0 && hundredfold % u128::from(whole) == 0;
+            let percent = is_whole.then(|| (hundredfold / u128::from(whole)) as u32);
+            Class {
+                name: transaction.name.clone(),
+                plural: transaction.name.clone(),
+                rows: if writes { Touch::Updated } else { Touch::Read },
+                // What reads and writes touches rows in two ways, of which a class says one.
+                rows_per_op: code.filter(|code| !code.writes).and_then(|code| code.rows),
+                scans: false,
+                commits: code.and_then(|code| code.commits).unwrap_or(u64::from(writes)),
+                share: Share { percent, of_reads: false, turned: 0 },
+            }
+        };
+        Classes::new(self.transactions.iter().enumerate().map(class).collect())
+    }
+
+    /// All statements of all transactions for this engine; the number of each is its place.
+    ///
+    /// # Errors
+    /// There is no SQL for this engine, or what it would take for a parameter.
+    pub fn statements(&self, engine: &str, dialect: Dialect) -> Result<Arc<[Statement]>, Fault> {
+        let program = self.program(engine)?;
+        program.statements.iter().map(|prepared| statement(prepared, dialect)).collect()
+    }
+
+    /// What is wrong with a statement, such as the words of a server.
+    pub fn fault(
+        &self,
+        engine: &str,
+        statement: StatementId,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Fault {
+        let program = match self.program(engine) {
+            Ok(program) => program,
+            Err(fault) => return fault,
+        };
+        match program.statements.get(statement.index()) {
+            Some(prepared) => prepared.fault(problem, hint),
+            None => Fault::whole(self.name.clone(), problem, hint),
+        }
+    }
+
+    /// The statements that make and fill its tables.
+    ///
+    /// # Errors
+    /// There are none for this engine.
+    pub fn setup(&self, engine: &str) -> Result<Vec<Single>, Fault> {
+        singles("setup", &self.setup, engine)
+    }
+
+    /// The statements that drop them.
+    ///
+    /// # Errors
+    /// There are none for this engine.
+    pub fn teardown(&self, engine: &str) -> Result<Vec<Single>, Fault> {
+        singles("drop", &self.drop, engine)
+    }
+
+    /// What has to be the same before and after each run, under the name of each.
+    ///
+    /// # Errors
+    /// One has no SQL for this engine.
+    pub fn invariants(&self, engine: &str) -> Result<Vec<Single>, Fault> {
+        let mut all = Vec::new();
+        for Invariant { name, sql } in &self.invariants {
+            let own = singles("invariant", sql, engine)?;
+            all.extend(own.into_iter().map(|single| Single { name: name.clone(), ..single }));
+        }
+        Ok(all)
+    }
+
+    /// What sessions do on this engine.
+    pub(super) fn program(&self, engine: &str) -> Result<&Arc<Program>, Fault> {
+        let program = self.programs.get(engine).or(self.common.as_ref());
+        program.ok_or_else(|| {
+            let lacks = |one: &&Transaction| one.sql.as_ref().is_some_and(|sql| sql.of(engine).is_none());
+            let first = self.transactions.iter().find(lacks).unwrap_or(&self.transactions[0]);
+            first.no_sql(engine)
+        })
+    }
+}
+
+fn statement(prepared: &Prepared, dialect: Dialect) -> Result<Statement, Fault> {
+    let Prepared { name, text, piece, types, answer, commits, .. } = prepared;
+    let mark = |number| (dialect.mark)(number);
+    if let Some(at) = piece.mark.filter(|_| mark(1).starts_with('?')) {
+        let hint = "write :name for a value that is drawn, and a question mark in quotes where it is one";
+        return Err(text.fault(at, "the engine takes ? for a parameter", hint));
+    }
+    let mut sql = String::new();
+    let mut from = piece.at.start;
+    for (number, at) in (1..).zip(&piece.params) {
+        sql.push_str(&text.letters[from..at.start]);
+        sql.push_str(&mark(number));
+        from = at.end;
+    }
+    sql.push_str(&text.letters[from..piece.at.end]);
+    let commits = if *commits { Commits::Behind } else { Commits::Nothing };
+    let (name, params) = (name.clone(), types.to_vec());
+    Ok(Statement { name, sql, params, answer: *answer, commits, works: true })
+}
+
+/// The statements of `sql` for this engine; none where nothing is written.
+fn singles(what: &str, sql: &Variants<Sql>, engine: &str) -> Result<Vec<Single>, Fault> {
+    let Some(Sql { text, pieces }) = sql.of(engine) else {
+        return match sql.all().next() {
+            None => Ok(Vec::new()),
+            Some(other) => {
+                let problem = format!("[{what}] has no SQL for {engine}");
+                let hint = "write the file that is common to all, or one for this engine beside it";
+                Err(other.text.fault(0, problem, hint))
+            }
+        };
+    };
+    let single = |piece: &Piece| Single {
+        name: String::new(),
+        sql: piece.letters(text).to_owned(),
+        text: text.clone(),
+        piece: piece.clone(),
+    };
+    Ok(pieces.iter().map(single).collect())
+}
