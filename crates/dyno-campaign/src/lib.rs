@@ -11,6 +11,7 @@
 //! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak` and `ab` say which comes next and what they conclude |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
+//! | `own` | users' own workloads |
 //! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
 //! | `consent`, `files` | a plan's commands run for those who want them; files that are written whole or not at all |
 
@@ -31,6 +32,7 @@ mod lead;
 mod load;
 mod measure;
 mod names;
+pub mod own;
 mod own_report;
 pub mod prove;
 mod ready;

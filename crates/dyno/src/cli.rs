@@ -6,11 +6,13 @@ mod measuring;
 mod proofs;
 mod results;
 mod shared;
+mod workload;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use dyno_plan::{EngineSpec, READY};
+use dyno_workload::own::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
 
 use crate::engines::{NAMES, named};
 
@@ -19,6 +21,7 @@ pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
 pub(crate) use shared::Marks;
+pub(crate) use workload::{CheckWorkload, Workload};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]
@@ -79,7 +82,8 @@ pub(crate) enum Command {
     /// Write a commented plan file.
     #[command(
         after_long_help = "What --target and --set say stands in the plan.\n\nExamples:\n  dyno init\n  dyno init --target postgres://dyno@db1/bench --set data.scale=10G\n  \
-            dyno init --engine postgres --plan pg.toml\n  dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml"
+            dyno init --engine postgres --plan pg.toml\n  dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml\n  \
+            dyno init --workload shop                    a folder with SQL of your own"
     )]
     Init(Init),
     /// Look for everything that would prevent or falsify a run, with the way out.
@@ -208,6 +212,13 @@ pub(crate) enum Command {
             dyno awr report.html --format json --sql-text"
     )]
     Awr(Awr),
+    /// SQL of your own: a folder that says what sessions do.
+    #[command(
+        subcommand,
+        after_long_help = "`dyno init --workload shop` writes a folder to begin with.\n\nExamples:\n  dyno workload check shop\n  \
+            dyno workload check shop --target postgres://dyno@db1/bench"
+    )]
+    Workload(Workload),
     /// Completions for a shell, on stdout.
     #[command(
         after_long_help = "Examples:\n  dyno completions bash > /etc/bash_completion.d/dyno\n  dyno completions zsh > ~/.zfunc/_dyno"
@@ -228,7 +239,13 @@ pub(crate) struct Init {
     /// A ready plan of a published experiment instead of an empty one.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
     pub(crate) ready: Option<String>,
-    /// Overwrite a plan that is there.
+    /// A folder with SQL of your own instead of a plan: what sessions do, commented.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "ready"], value_parser = clap::builder::PossibleValuesParser::new(EXAMPLES_OF_WORKLOADS.map(|example| example.name)))]
+    pub(crate) workload: Option<String>,
+    /// The folder that --workload writes [default: its name].
+    #[arg(value_name = "DIR", requires = "workload")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Overwrite a plan or a workload that is there.
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -17,6 +17,7 @@ use super::raw;
 use crate::shared::Shared;
 use dyno_engine::{
     Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices, TargetError,
+    TargetErrorKind,
 };
 use hooks::Hooks;
 use interrupt::Break;
@@ -45,6 +46,13 @@ pub(super) struct SqliteSession {
     shared: Arc<Shared>,
 }
 
+/// Why the statements could not be prepared. SQLite has one code for all that is wrong with a statement.
+fn not_prepared(fault: Fault) -> TargetError {
+    let is_missing = fault.message.starts_with("no such ");
+    let error = fault.into_target("prepare the session's statements");
+    if is_missing { TargetError { kind: TargetErrorKind::Data, ..error } } else { error }
+}
+
 fn interrupted() -> Box<OpError> {
     Fault::bare(ffi::SQLITE_INTERRUPT).into_op()
 }
@@ -57,8 +65,8 @@ impl Connected {
     ) -> Result<Self, TargetError> {
         let spec = setup.blocks.as_ref().map(|blocks| &blocks.spec);
         let link = shared.work(spec, stop)?;
-        let statements = Statements::prepare(&link.conn, &setup.statements)
-            .map_err(|fault| fault.into_target("prepare the session's statements"))?;
+        let statements =
+            Statements::prepare(&link.conn, &setup.statements).map_err(|fault| not_prepared(*fault))?;
         Ok(Self { statements, link, changes_published: 0 })
     }
 

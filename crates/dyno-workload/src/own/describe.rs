@@ -39,6 +39,8 @@ pub struct DescribedStatement {
     pub sql: String,
     /// What it returns: `rows`.
     pub returns: &'static str,
+    /// Whether it returns a number that is read.
+    pub returns_number: bool,
     /// What is bound to its parameters.
     pub params: Vec<String>,
 }
@@ -62,7 +64,7 @@ pub struct DescribedTransaction {
     pub think: (Duration, Duration),
     /// Requests to the server, at least and at most; absent where that depends on what is read.
     pub round_trips: (u64, Option<u64>),
-    /// Its steps, one a line, those within others further to the right.
+    /// Its steps, one a line, those within others further to the right; none where it runs its statements one after the other.
     pub steps: Vec<String>,
     /// Its statements.
     pub statements: Vec<DescribedStatement>,
@@ -105,13 +107,8 @@ impl Own {
             let mut steps = Vec::new();
             let (first, end) = code.statements;
             let statements = &program.statements[usize::from(first)..usize::from(end)];
-            match &transaction.steps {
-                Some(own) => self.lines(own, 0, &mut steps),
-                None => steps.extend(
-                    statements
-                        .iter()
-                        .map(|statement| called(statement).unwrap_or(&statement.name).to_owned()),
-                ),
+            if let Some(own) = &transaction.steps {
+                self.lines(own, 0, &mut steps);
             }
             let think = |ns| Duration::from_nanos(ns);
             DescribedTransaction {
@@ -144,6 +141,7 @@ impl Own {
                 Answer::Row | Answer::Rows => "rows",
                 Answer::Changed { .. } => "rows changed",
             },
+            returns_number: *answer == Answer::Number,
             params: slots.iter().map(|&slot| self.names.all[usize::from(slot)].clone()).collect(),
         }
     }
@@ -190,10 +188,6 @@ impl Own {
             }
         }
     }
-}
-
-fn called(statement: &Prepared) -> Option<&String> {
-    statement.piece.name.as_ref()
 }
 
 fn words(condition: &Condition) -> String {

@@ -9,6 +9,9 @@ use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &Init, talk: &Talk) -> anyhow::Result<Exit> {
+    if let Some(name) = &args.workload {
+        return super::init_workload::run(name, args, talk);
+    }
     let path = &common.plan;
     let ready = READY.iter().find(|ready| Some(ready.name) == args.ready.as_deref());
     let options = context::options(common);

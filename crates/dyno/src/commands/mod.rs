@@ -10,6 +10,7 @@ mod export;
 mod import;
 mod import_slob;
 mod init;
+mod init_workload;
 mod list;
 mod load;
 mod man;
@@ -22,8 +23,9 @@ mod show;
 mod soak;
 mod sweep;
 mod trend;
+mod workload;
 
-use crate::cli::{Cli, Command, Prove};
+use crate::cli::{Cli, Command, Common, Prove, Workload};
 use crate::context;
 use crate::exit::Exit;
 use crate::talk::Talk;
@@ -31,7 +33,7 @@ use crate::talk::Talk;
 /// Does what the command line says.
 pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
     let common = &cli.common;
-    if !needs_plan(&cli.command) {
+    if !needs_plan(&cli.command, common) {
         // A command that needs no plan would else take no notice of wrong ones.
         dyno_plan::check_options(&context::options(common))?;
     }
@@ -55,13 +57,14 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Drop(args) => drop::run(common, args, talk),
         Command::Prove(args) => prove::run(common, args, talk),
         Command::Awr(args) => awr::run(common, args, talk),
+        Command::Workload(Workload::Check(args)) => workload::check(common, args, talk),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, talk),
     }
 }
 
 /// Whether the command reads a plan, and so checks the options with it.
-fn needs_plan(command: &Command) -> bool {
+fn needs_plan(command: &Command, common: &Common) -> bool {
     match command {
         Command::Prove(Prove::Window(_)) => false,
         Command::Check(_) | Command::Load(_) | Command::Run(_) | Command::Drop(_) | Command::Prove(_) => true,
@@ -73,6 +76,8 @@ fn needs_plan(command: &Command) -> bool {
             false
         }
         Command::ImportSlob(_) | Command::Report(_) | Command::Export(_) | Command::Awr(_) => false,
+        // It reads one where a target is named.
+        Command::Workload(_) => !common.target.is_empty(),
         Command::Completions(_) | Command::Man(_) => false,
     }
 }

@@ -43,3 +43,4 @@ mod sqlite;
 mod sweep;
 mod targets;
 mod usage;
+mod workload;

@@ -1,0 +1,131 @@
+//! Users' own workloads: read for the engines that there are, and tried on targets without changing anything there.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dyno_engine::{
+    MonotonicClock, SessionSetup, Statement, StatementId, Target, TargetError, TargetErrorKind,
+};
+use dyno_plan::{Commit, Engines, Plan, PlanErrors};
+use dyno_record::Identity;
+use dyno_workload::own::{Fault, Own};
+
+use crate::error::Error;
+use crate::lead::Lead;
+use crate::targets::Targets;
+
+/// What a target says of a workload's statements.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// The target.
+    pub url: String,
+    /// What it is.
+    pub identity: Identity,
+    /// How many statements there are.
+    pub statements: usize,
+    /// Those that it refuses, with its words.
+    pub refused: Vec<Fault>,
+}
+
+/// Reads the workload in `folder`.
+///
+/// # Errors
+/// It is none, or has files for an engine that is not among `engines`.
+pub fn read(folder: &Path, engines: Engines) -> Result<Own, Error> {
+    let own = Own::read(folder).map_err(PlanErrors::from)?;
+    let is_known = |name: &str| engines.0.iter().any(|engine| engine.name == name);
+    let stranger = own.engines().find(|name| !is_known(name));
+    let Some(stranger) = stranger.map(str::to_owned) else { return Ok(own) };
+    let known: Vec<&str> = engines.0.iter().map(|engine| engine.name).collect();
+    let hint = match dyno_plan::similar::closest(&stranger, known.iter().copied()) {
+        Some(near) => format!("did you mean {near}? It stands before .sql"),
+        None => format!("before .sql stands the name of an engine: {}", known.join(", ")),
+    };
+    let folder = folder.display();
+    Err(Error::usage(format!("{folder}: files are for an engine {stranger:?}, which is not known"), hint))
+}
+
+/// Prepares every statement of `own` on the targets of `plan`, and executes none.
+///
+/// # Errors
+/// A target cannot be reached; or the workload has no SQL for it.
+pub fn try_statements(lead: &Lead<'_>, plan: &Plan, own: &Own) -> Result<Vec<Tried>, Error> {
+    let targets = Targets::reach(lead, plan)?;
+    let mut all = Vec::new();
+    for reached in &targets.all {
+        let target = reached.target.as_ref();
+        let statements = own.statements(target.engine(), target.dialect()).map_err(PlanErrors::from)?;
+        let product = &reached.identity.product;
+        let refused = reached.named(refused(target, product, own, &statements))?;
+        all.push(Tried {
+            url: target.url(),
+            identity: reached.identity.clone(),
+            statements: statements.len(),
+            refused,
+        });
+    }
+    Ok(all)
+}
+
+/// Statements that `target` refuses: asked for one by one only where it does not take all of them.
+fn refused(
+    target: &dyn Target,
+    product: &str,
+    own: &Own,
+    statements: &Arc<[Statement]>,
+) -> Result<Vec<Fault>, TargetError> {
+    let Some(whole) = prepare(target, Arc::clone(statements))? else { return Ok(Vec::new()) };
+    let mut refused = Vec::new();
+    for (number, statement) in (0..).zip(statements.iter()) {
+        if let Some(error) = prepare(target, [statement.clone()].into())? {
+            // What the server says, without what was being done.
+            let words = error.source.as_ref().map_or_else(|| error.message.clone(), ToString::to_string);
+            let problem = format!("{product} refuses {}: {words}", statement.name);
+            let hint = way_out(&error, own, target.engine());
+            refused.push(own.fault(target.engine(), StatementId(number), problem, hint));
+        }
+    }
+    match refused.is_empty() {
+        // Each alone is taken, and all together are not.
+        true => Err(whole),
+        false => Ok(refused),
+    }
+}
+
+fn way_out(error: &TargetError, own: &Own, engine: &str) -> String {
+    let makes_tables = own.setup(engine).is_ok_and(|setup| !setup.is_empty());
+    match error.kind {
+        TargetErrorKind::Data if makes_tables => "run the SQL of [setup] there first".to_owned(),
+        TargetErrorKind::Data => "make the tables there first".to_owned(),
+        _ => error.hint.clone(),
+    }
+}
+
+/// Opens a session with these statements, and closes it; what the database has against them.
+///
+/// # Errors
+/// The target cannot be reached, which is nothing against a statement.
+fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<TargetError>, TargetError> {
+    let setup = SessionSetup {
+        number: 0,
+        statements,
+        rehearsal: None,
+        commit: Commit::Wait,
+        blocks: None,
+        slices: false,
+        clock: Arc::new(MonotonicClock::default()),
+    };
+    match target.session(&setup) {
+        Ok(session) => {
+            session.close();
+            Ok(None)
+        }
+        Err(error) => match error.kind {
+            TargetErrorKind::Data
+            | TargetErrorKind::Database
+            | TargetErrorKind::Privilege
+            | TargetErrorKind::Unsupported => Ok(Some(error)),
+            _ => Err(error),
+        },
+    }
+}

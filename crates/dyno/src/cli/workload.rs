@@ -1,0 +1,32 @@
+//! The options of `dyno workload`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Workload {
+    /// Read a workload and show what it does: transactions, statements, draws, and some values; with --target, whether every
+    /// statement can be prepared there.
+    #[command(
+        after_long_help = "Nothing is executed on the target, and nothing of the folder but its SQL ever is. Its tables have to be there: \
+            the SQL of [setup] makes them.\n\n\
+            Examples:\n  dyno workload check shop\n  dyno workload check shop --draws 20\n  \
+            dyno workload check shop --target postgres://dyno@db1/bench --json\n\n\
+            Exit codes: 0 all is well, 2 the folder is wrong, 3 the target refuses a statement or cannot be reached."
+    )]
+    Check(CheckWorkload),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckWorkload {
+    /// The folder of the workload.
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// How many transactions are drawn and shown.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) draws: usize,
+    /// The seed that they are drawn with.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+}

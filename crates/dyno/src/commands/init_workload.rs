@@ -1,0 +1,39 @@
+//! `dyno init --workload`: a folder with SQL of one's own.
+
+use std::path::PathBuf;
+
+use dyno_workload::own::example::EXAMPLES;
+
+use crate::cli::Init;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+/// Writes the example `name`.
+pub(super) fn run(name: &str, args: &Init, talk: &Talk) -> anyhow::Result<Exit> {
+    let example = EXAMPLES.iter().find(|example| example.name == name);
+    let Some(example) = example else { return Err(usage(format!("there is no workload {name}"), "")) };
+    let folder = args.dir.clone().unwrap_or_else(|| PathBuf::from(name));
+    if let Some((there, _)) = example.files.iter().find(|(file, _)| !args.force && folder.join(file).exists())
+    {
+        return Err(usage(
+            format!("{} is there already", folder.join(there).display()),
+            "--force overwrites it, another DIR behind --workload takes a folder of its own",
+        ));
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        usage(
+            format!("{} cannot be made: {error}", folder.display()),
+            "name another folder behind --workload",
+        )
+    })?;
+    for (file, text) in example.files {
+        super::new_file::write_new(&folder.join(file), text, args.force, "`--workload NAME DIR`")?;
+    }
+    let shown = folder.display();
+    talk.json(&serde_json::json!({
+        "workload": example.name, "folder": folder, "files": example.files.iter().map(|(file, _)| file).collect::<Vec<_>>(),
+    }))?;
+    talk.say(example.about);
+    talk.say(&format!("wrote {shown}: edit it, then `dyno workload check {shown}`"));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,128 @@
+//! `dyno workload check`: what a folder of SQL does, with some values, and what a target says of it.
+
+mod sample;
+mod tables;
+
+use std::sync::Arc;
+
+use dyno_campaign::own::{Tried, read, try_statements};
+use dyno_plan::PlanErrors;
+use dyno_workload::own::Own;
+use serde_json::{Value, json};
+
+use crate::cli::{CheckWorkload, Common, Marks};
+use crate::context;
+use crate::engines::ENGINES;
+use crate::exit::Exit;
+use crate::talk::Talk;
+use sample::Drawn;
+
+pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyhow::Result<Exit> {
+    let own = Arc::new(read(&args.dir, ENGINES.specs)?);
+    let plan = (!common.target.is_empty()).then(|| context::plan(common)).transpose()?;
+    let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.of(&plan.target.url));
+    let engine = of_target.map_or_else(|| usual_engine(&own), |engine| engine.name.to_owned());
+    let drawn = sample::draw(&own, &engine, args.seed, args.draws).map_err(PlanErrors::from)?;
+    let told = tables::whole(&own, &engine, &drawn, &talk.style()).map_err(PlanErrors::from)?;
+    talk.show(&told)?;
+    let tried = match &plan {
+        None => Vec::new(),
+        Some(plan) => context::led(common, &Marks::default(), talk, |lead| try_statements(lead, plan, &own))?,
+    };
+    for one in &tried {
+        talk.show(&tables::tried(one))?;
+    }
+    talk.json(&as_json(&own, &engine, &drawn, &tried).map_err(PlanErrors::from)?)?;
+    if plan.is_none() {
+        talk.say("with --target URL every statement is prepared there");
+    }
+    Ok(if tried.iter().any(|one| !one.refused.is_empty()) { Exit::Failed } else { Exit::Done })
+}
+
+/// The engine that is described where no target is named: none in particular, or the first that there are files for.
+fn usual_engine(own: &Own) -> String {
+    match own.statements("", dialect()) {
+        Ok(_) => String::new(),
+        Err(_) => own.engines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Parameters by their numbers.
+fn dialect() -> dyno_engine::Dialect {
+    dyno_engine::Dialect {
+        mark: |number| format!("${number}"),
+        from_nothing: "",
+        bytes_length: "",
+        prefix: "",
+    }
+}
+
+fn as_json(
+    own: &Own,
+    engine: &str,
+    drawn: &[Drawn],
+    tried: &[Tried],
+) -> Result<Value, dyno_workload::own::Fault> {
+    let transactions: Vec<Value> = own
+        .described(engine)?
+        .iter()
+        .map(|one| {
+            let statements: Vec<Value> = one
+                .statements
+                .iter()
+                .map(|statement| {
+                    json!({
+                        "name": statement.name, "called": statement.called, "place": statement.place,
+                        "sql": statement.sql, "returns": statement.returns, "parameters": statement.params,
+                    })
+                })
+                .collect();
+            json!({
+                "name": one.name, "share_pct": one.share_pct, "isolation": one.isolation,
+                "commits_each": one.commits_each, "writes": one.writes, "retries": one.retries,
+                "think_s": [one.think.0.as_secs_f64(), one.think.1.as_secs_f64()],
+                "round_trips": { "least": one.round_trips.0, "most": one.round_trips.1 },
+                "steps": one.steps, "statements": statements,
+            })
+        })
+        .collect();
+    let draws: Vec<Value> = own
+        .described_draws(engine)?
+        .iter()
+        .map(|draw| {
+            json!({ "name": draw.name, "type": draw.of, "per": draw.per, "law": draw.words, "used": draw.used })
+        })
+        .collect();
+    let drawn: Vec<Value> = drawn
+        .iter()
+        .map(|one| {
+            let statements: Vec<Value> = one
+                .statements
+                .iter()
+                .map(|(name, values)| {
+                    let values: Vec<Value> =
+                        values.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+                    json!({ "statement": name, "values": values })
+                })
+                .collect();
+            json!({ "transaction": one.transaction, "statements": statements, "rolled_back": one.rolled_back })
+        })
+        .collect();
+    let targets: Vec<Value> = tried
+        .iter()
+        .map(|one| {
+            let refused: Vec<String> = one.refused.iter().map(ToString::to_string).collect();
+            json!({
+                "target": one.url, "product": one.identity.product, "version": one.identity.version,
+                "statements": one.statements, "refused": refused,
+            })
+        })
+        .collect();
+    Ok(json!({
+        "name": own.name(), "about": own.about(), "writes": own.writes(), "engine": engine,
+        "transactions": transactions, "draws": draws, "drawn": drawn,
+        "setup": own.setup(engine)?.len(), "drop": own.teardown(engine)?.len(),
+        "invariants": own.invariants(engine)?.iter().map(|one| &one.name).collect::<Vec<_>>(),
+        "targets": targets,
+    }))
+}

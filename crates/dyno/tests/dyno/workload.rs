@@ -1,0 +1,121 @@
+//! Users' own SQL as they use it: an example is written, read, and tried on real servers.
+
+use crate::common::Desk;
+use dyno_testbed::{MySql, Postgres};
+
+/// Writes the shop, and says what its setup is.
+fn shop(desk: &Desk) -> String {
+    let said = desk.dyno(&["init", "--workload", "shop"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(said.err.contains("wrote shop: edit it, then `dyno workload check shop`"), "{}", said.err);
+    std::fs::read_to_string(desk.file("shop/setup.sql")).unwrap()
+}
+
+/// Checks the shop on `url`, first without its tables.
+fn check(desk: &Desk, url: &str, make: impl FnOnce(&str)) {
+    let setup = shop(desk);
+    let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(said.out.contains("refuses 10 of 10 statements:\n  shop/order.sql:4:1: "), "{}", said.out);
+    assert!(said.out.contains("run the SQL of [setup] there first"), "{}", said.out);
+    make(&setup);
+    let (code, json) = desk.json(&["workload", "check", "shop", "--target", url]);
+    assert_eq!(code, 0, "{json:#}");
+    assert_eq!(json["targets"][0]["statements"], 10);
+    assert_eq!(json["targets"][0]["refused"].as_array().map(Vec::len), Some(0));
+    let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
+    assert!(said.out.contains("prepares all 10 statements"), "{}", said.out);
+    // One that names what is not there is told with its place and the server's words.
+    desk.write("shop/look.sql", "-- What is there.\nSELECT colour FROM shop_stock WHERE item = :item");
+    let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
+    assert_eq!(said.code, 3, "{said:#?}");
+    assert!(said.out.contains("refuses 1 of 10 statements:\n  shop/look.sql:2:1: "), "{}", said.out);
+    assert!(said.out.contains("look_1: ") && said.out.contains("colour"), "{}", said.out);
+}
+
+#[test]
+fn the_shop_is_prepared_on_sqlite() {
+    let desk = Desk::new();
+    let file = desk.file("shop.db");
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE there (a)").unwrap();
+    check(&desk, "sqlite:shop.db", |setup| {
+        rusqlite::Connection::open(&file).unwrap().execute_batch(setup).unwrap();
+    });
+}
+
+#[test]
+fn the_shop_is_prepared_on_postgresql() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[]);
+        check(&Desk::new(), &server.url(), |setup| {
+            server.psql(setup);
+        });
+    }
+}
+
+#[test]
+fn the_shop_is_prepared_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        check(&Desk::new(), &server.url(), |setup| {
+            let database = server.url().rsplit('/').next().unwrap().split('?').next().unwrap().to_owned();
+            server.sql(&format!("USE {database}; {setup}"));
+        });
+    }
+}
+
+#[test]
+fn a_workload_is_shown_without_a_target() {
+    let desk = Desk::new();
+    shop(&desk);
+    let said = desk.dyno(&["workload", "check", "shop", "--draws", "30"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+    for words in [
+        "order",
+        "45.0",
+        "8 to 20",
+        "repeat lines, line counts",
+        "rollback if left < quantity",
+        "take_stock(quantity = ",
+    ] {
+        assert!(said.out.contains(words), "{words}: {}", said.out);
+    }
+    assert!(said.err.contains("with --target URL every statement is prepared there"), "{}", said.err);
+    let first = desk.json(&["workload", "check", "shop", "--draws", "30"]).1;
+    assert_eq!(first["drawn"].as_array().map(Vec::len), Some(30));
+    assert_eq!(first, desk.json(&["workload", "check", "shop", "--draws", "30"]).1);
+    assert_ne!(first, desk.json(&["workload", "check", "shop", "--draws", "30", "--seed", "2"]).1);
+}
+
+#[test]
+fn what_is_wrong_with_a_folder_is_told_with_its_place() {
+    let desk = Desk::new();
+    let said = desk.dyno(&["workload", "check", "nowhere"]);
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(said.err.contains("error: nowhere: there is no such folder; "), "{}", said.err);
+    shop(&desk);
+    desk.write("shop/pay.sql", "UPDATE shop_customers SET balance = :amuont");
+    let said = desk.dyno(&["workload", "check", "shop"]);
+    assert_eq!((said.code, said.out.as_str()), (2, ""), "{said:#?}");
+    let expected = "error: shop/pay.sql:1:37: nothing has the name amuont; did you mean amount?\n";
+    assert_eq!(said.err, expected);
+    desk.write("shop/pay.sql", "SELECT 1");
+    desk.write("shop/pay.mysq.sql", "SELECT 1");
+    let said = desk.dyno(&["workload", "check", "shop"]);
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(said.err.contains("\"mysq\"") && said.err.contains("did you mean mysql?"), "{}", said.err);
+}
+
+#[test]
+fn an_example_that_is_there_is_not_overwritten() {
+    let desk = Desk::new();
+    shop(&desk);
+    desk.write("shop/pay.sql", "SELECT 1");
+    let said = desk.dyno(&["init", "--workload", "shop"]);
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(said.err.contains("shop/workload.toml is there already"), "{}", said.err);
+    assert_eq!(desk.dyno(&["init", "--workload", "shop", "--force"]).code, 0);
+    let other = desk.json(&["init", "--workload", "shop", "other"]);
+    assert_eq!((other.0, &other.1["folder"]), (0, &serde_json::json!("other")));
+    assert_eq!(desk.dyno(&["workload", "check", "other"]).code, 0);
+}
