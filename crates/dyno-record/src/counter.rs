@@ -151,6 +151,15 @@ impl Snapshot {
         self.portable.insert(counter, Reading::Absent(reason.into()));
     }
 
+    /// Notes a portable counter's value, or why it has none. Counters are whole and far below 2^53, so nothing is lost; times are
+    /// rounded to whole microseconds.
+    pub fn set_known(&mut self, counter: Counter, reading: Result<f64, String>) {
+        match reading {
+            Ok(value) => self.set(counter, value.round() as u64),
+            Err(reason) => self.set_absent(counter, reason),
+        }
+    }
+
     /// Whether the mark `name` could not be read this time.
     fn is_unread(&self, kind: MarkKind, name: &str) -> bool {
         let source = match kind {

@@ -8,94 +8,70 @@ use super::loading::Written;
 use crate::error::TargetError;
 use crate::load::{DataState, LoadOptions, LoadReport, SchemaFacts};
 
-/// What an engine does for a load of one spec, on a connection that leads it.
-pub trait Layout {
-    /// What is there, and whatever resuming needs to know beside it.
-    type Found;
-
+/// What an engine does for a load of one spec, each step on the connection that leads it (`C`); `F` is what is there, and whatever
+/// resuming needs to know beside it. A step fails where the database refuses.
+pub struct Steps<'a, C, F> {
     /// Whose the metadata are, as in "nobody else drops `tables dyno_…`".
-    const OBJECTS: &'static str;
-
+    pub objects: &'static str,
     /// Reads the metadata; `None` if there is none of Dyno's that describes anything.
-    ///
-    /// # Errors
-    /// It cannot be used.
-    fn find(&mut self) -> Result<Option<Self::Found>, TargetError>;
-
+    pub find: &'a dyn Fn(&mut C) -> Result<Option<F>, TargetError>,
     /// What users see of it.
-    fn state(found: &Self::Found) -> &DataState;
-
+    pub state: fn(&F) -> &DataState,
     /// Removes what is there, also what a load that was killed at its very beginning has left.
-    ///
-    /// # Errors
-    /// The database refuses.
-    fn remove(&mut self) -> Result<(), TargetError>;
-
+    pub remove: &'a dyn Fn(&mut C) -> Result<(), TargetError>,
     /// Describes the spec.
-    ///
-    /// # Errors
-    /// The database refuses.
-    fn begin(&mut self) -> Result<(), TargetError>;
-
+    pub begin: &'a dyn Fn(&mut C) -> Result<(), TargetError>,
     /// Makes what is missing of tables and procedures, such as those that a load of an older version has not made.
-    ///
-    /// # Errors
-    /// The database refuses.
-    fn complete(&mut self, found: &Self::Found) -> Result<(), TargetError>;
-
-    /// Writes the rows that are not there yet, and builds what belongs to them.
-    ///
-    /// # Errors
-    /// The database refuses, or the user wants to stop.
-    fn fill(&mut self, found: &Self::Found) -> Result<Written, TargetError>;
-
-    /// Measures every table, and notes that the load is finished.
-    ///
-    /// # Errors
-    /// A table is not what it shall be.
-    fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError>;
+    pub complete: &'a dyn Fn(&mut C, &F) -> Result<(), TargetError>,
+    /// Writes the rows that are not there yet, and builds what belongs to them; the user may want to stop.
+    pub fill: &'a dyn Fn(&mut C, &F) -> Result<Written, TargetError>,
+    /// Measures every table, and notes that the load is finished; fails where a table is not what it shall be.
+    pub verify: &'a dyn Fn(&mut C) -> Result<Vec<SchemaFacts>, TargetError>,
 }
 
-/// Creates, fills and verifies the data of `spec`; see [`crate::Dataset::load`].
-///
-/// # Errors
-/// As [`crate::Dataset::load`].
-pub fn load<L: Layout>(
-    layout: &mut L,
-    spec: &DataSpec,
-    options: &LoadOptions,
-) -> Result<LoadReport, TargetError> {
-    let began = Instant::now();
-    let report = |already, written: Written, tables| LoadReport {
-        spec: spec.clone(),
-        already,
-        rows_written: written.rows,
-        bytes_written: written.bytes,
-        seconds: began.elapsed().as_secs_f64(),
-        tables,
-    };
-    let mut found = layout.find()?;
-    match found.as_ref().map(L::state) {
-        Some(DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. })
-            if there == spec => {}
-        Some(other) if !options.replace => return Err(refused(other, spec)),
-        _ => {
-            layout.remove()?;
-            layout.begin()?;
-            found = layout.find()?;
+impl<C, F> Steps<'_, C, F> {
+    /// Creates, fills and verifies the data of `spec`; see [`crate::Dataset::load`].
+    ///
+    /// # Errors
+    /// As [`crate::Dataset::load`].
+    pub fn load(
+        &self,
+        control: &mut C,
+        spec: &DataSpec,
+        options: &LoadOptions,
+    ) -> Result<LoadReport, TargetError> {
+        let began = Instant::now();
+        let report = |already, written: Written, tables| LoadReport {
+            spec: spec.clone(),
+            already,
+            rows_written: written.rows,
+            bytes_written: written.bytes,
+            seconds: began.elapsed().as_secs_f64(),
+            tables,
+        };
+        let mut found = (self.find)(control)?;
+        match found.as_ref().map(self.state) {
+            Some(DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. })
+                if there == spec => {}
+            Some(other) if !options.replace => return Err(refused(other, spec)),
+            _ => {
+                (self.remove)(control)?;
+                (self.begin)(control)?;
+                found = (self.find)(control)?;
+            }
         }
+        let found = found.ok_or_else(|| {
+            let way_out = format!("make sure that nobody else drops {}, and load again", self.objects);
+            TargetError::data("the metadata was dropped while the load began").hint(way_out)
+        })?;
+        (self.complete)(control, &found)?;
+        if let DataState::Loaded { tables, .. } = (self.state)(&found) {
+            return Ok(report(true, Written::default(), tables.clone()));
+        }
+        let written = (self.fill)(control, &found)?;
+        let tables = (self.verify)(control)?;
+        Ok(report(false, written, tables))
     }
-    let found = found.ok_or_else(|| {
-        let way_out = format!("make sure that nobody else drops {}, and load again", L::OBJECTS);
-        TargetError::data("the metadata was dropped while the load began").hint(way_out)
-    })?;
-    layout.complete(&found)?;
-    if let DataState::Loaded { tables, .. } = L::state(&found) {
-        return Ok(report(true, Written::default(), tables.clone()));
-    }
-    let written = layout.fill(&found)?;
-    let tables = layout.verify()?;
-    Ok(report(false, written, tables))
 }
 
 /// Why data of `wanted` is not loaded where there is `state`.
@@ -123,52 +99,11 @@ mod tests {
     use super::super::table::tests::spec;
     use super::*;
 
-    /// A layout that writes down what it is asked.
+    /// What is there, and what was asked.
     #[derive(Default)]
     struct Script {
         there: Option<DataState>,
         asked: Vec<&'static str>,
-    }
-
-    impl Layout for Script {
-        type Found = DataState;
-
-        const OBJECTS: &'static str = "my tables";
-
-        fn find(&mut self) -> Result<Option<DataState>, TargetError> {
-            Ok(self.there.clone())
-        }
-
-        fn state(found: &DataState) -> &DataState {
-            found
-        }
-
-        fn remove(&mut self) -> Result<(), TargetError> {
-            self.asked.push("remove");
-            self.there = None;
-            Ok(())
-        }
-
-        fn begin(&mut self) -> Result<(), TargetError> {
-            self.asked.push("begin");
-            self.there = Some(partial(spec(0, true)));
-            Ok(())
-        }
-
-        fn complete(&mut self, _: &DataState) -> Result<(), TargetError> {
-            self.asked.push("complete");
-            Ok(())
-        }
-
-        fn fill(&mut self, _: &DataState) -> Result<Written, TargetError> {
-            self.asked.push("fill");
-            Ok(Written { rows: 10, bytes: 100 })
-        }
-
-        fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError> {
-            self.asked.push("verify");
-            Ok(Vec::new())
-        }
     }
 
     fn partial(spec: DataSpec) -> DataState {
@@ -181,8 +116,35 @@ mod tests {
 
     fn asked(there: Option<DataState>, replace: bool) -> Result<(Vec<&'static str>, bool), String> {
         let mut script = Script { there, ..Script::default() };
+        let steps = Steps {
+            objects: "my tables",
+            find: &|script: &mut Script| Ok(script.there.clone()),
+            state: |found| found,
+            remove: &|script| {
+                script.asked.push("remove");
+                script.there = None;
+                Ok(())
+            },
+            begin: &|script| {
+                script.asked.push("begin");
+                script.there = Some(partial(spec(0, true)));
+                Ok(())
+            },
+            complete: &|script, _| {
+                script.asked.push("complete");
+                Ok(())
+            },
+            fill: &|script, _| {
+                script.asked.push("fill");
+                Ok(Written { rows: 10, bytes: 100 })
+            },
+            verify: &|script| {
+                script.asked.push("verify");
+                Ok(Vec::new())
+            },
+        };
         let options = LoadOptions { parallel: 1, replace, dyno_version: String::new() };
-        let report = load(&mut script, &spec(0, true), &options).map_err(|error| error.message)?;
+        let report = steps.load(&mut script, &spec(0, true), &options).map_err(|error| error.message)?;
         Ok((script.asked, report.already))
     }
 

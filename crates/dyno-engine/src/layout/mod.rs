@@ -11,7 +11,7 @@ mod meta;
 mod table;
 
 pub use faults::{checked_key, ends_fault, group_fault, keys_fault, once_fault};
-pub use load::{Layout, load, refused};
+pub use load::{Steps, refused};
 pub use loading::{Chunks, Loading, Written, all_taken};
 pub use meta::{Home, MARK, Notes, chunks, fresh_mark, pairs};
 pub use table::{RowText, Table, columns, text_columns, updated_columns};

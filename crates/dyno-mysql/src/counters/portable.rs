@@ -39,42 +39,39 @@ impl Facts {
 /// A value, or why there is none.
 type Known = Result<f64, String>;
 
+/// How every portable counter is made of native ones.
+const READINGS: [(Counter, fn(&Native<'_>) -> Known); 20] = [
+    (Counter::LogicalReads, |native| native.status("Innodb_buffer_pool_read_requests")),
+    (Counter::PhysicalReads, |native| native.status("Innodb_pages_read")),
+    (Counter::PhysicalReadRequests, |native| native.file("innodb_data_file", "count_read")),
+    (Counter::PhysicalReadBytes, |native| native.pages_bytes("Innodb_pages_read")),
+    (Counter::PhysicalReadTime, |native| native.file_us("innodb_data_file", "ps_read")),
+    (Counter::PhysicalWrites, |native| native.status("Innodb_pages_written")),
+    (Counter::PhysicalWriteRequests, |native| native.file("innodb_data_file", "count_write")),
+    (Counter::PhysicalWriteBytes, |native| native.pages_bytes("Innodb_pages_written")),
+    (Counter::PhysicalWriteTime, |native| native.file_us("innodb_data_file", "ps_write")),
+    (Counter::RedoBytes, |native| native.redo_bytes()),
+    (Counter::RedoWrites, |native| native.status("Innodb_log_writes")),
+    (Counter::RedoSyncs, |native| native.redo_syncs()),
+    (Counter::RedoSyncTime, |native| native.redo_sync_time_us()),
+    (Counter::Commits, |native| native.commits()),
+    (Counter::Rollbacks, |native| native.status("Handler_rollback")),
+    (Counter::Executions, |native| native.status("Queries")),
+    (Counter::RowsRead, |native| native.rows_read()),
+    (Counter::RowsWritten, |native| native.rows_written()),
+    (Counter::DbTime, |native| native.db_time_us()),
+    (Counter::CpuTime, |native| native.cpu_time_us()),
+];
+
 /// Sets every portable counter of `snapshot` from its native ones.
 pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
     let native = Native { values: &snapshot.native, facts, used: RefCell::default() };
     // Each with the native counters that were used for it.
-    let readings = [
-        (Counter::LogicalReads, native.using(|native| native.status("Innodb_buffer_pool_read_requests"))),
-        (Counter::PhysicalReads, native.using(|native| native.status("Innodb_pages_read"))),
-        (Counter::PhysicalReadRequests, native.using(|native| native.file("innodb_data_file", "count_read"))),
-        (Counter::PhysicalReadBytes, native.using(|native| native.pages_bytes("Innodb_pages_read"))),
-        (Counter::PhysicalReadTime, native.using(|native| native.file_us("innodb_data_file", "ps_read"))),
-        (Counter::PhysicalWrites, native.using(|native| native.status("Innodb_pages_written"))),
-        (
-            Counter::PhysicalWriteRequests,
-            native.using(|native| native.file("innodb_data_file", "count_write")),
-        ),
-        (Counter::PhysicalWriteBytes, native.using(|native| native.pages_bytes("Innodb_pages_written"))),
-        (Counter::PhysicalWriteTime, native.using(|native| native.file_us("innodb_data_file", "ps_write"))),
-        (Counter::RedoBytes, native.using(|native| native.redo_bytes())),
-        (Counter::RedoWrites, native.using(|native| native.status("Innodb_log_writes"))),
-        (Counter::RedoSyncs, native.using(|native| native.redo_syncs())),
-        (Counter::RedoSyncTime, native.using(|native| native.redo_sync_time_us())),
-        (Counter::Commits, native.using(|native| native.commits())),
-        (Counter::Rollbacks, native.using(|native| native.status("Handler_rollback"))),
-        (Counter::Executions, native.using(|native| native.status("Queries"))),
-        (Counter::RowsRead, native.using(|native| native.rows_read())),
-        (Counter::RowsWritten, native.using(|native| native.rows_written())),
-        (Counter::DbTime, native.using(|native| native.db_time_us())),
-        (Counter::CpuTime, native.using(|native| native.cpu_time_us())),
-    ];
-    for (counter, (reading, used)) in readings {
+    for (counter, reading, used) in
+        READINGS.map(|(counter, read)| (counter, read(&native), native.used.take()))
+    {
         snapshot.made_of.insert(counter, used);
-        match reading {
-            // Counters are whole and far below 2^53, so nothing is lost; times are rounded to whole microseconds.
-            Ok(value) => snapshot.set(counter, value.round() as u64),
-            Err(reason) => snapshot.set_absent(counter, reason),
-        }
+        snapshot.set_known(counter, reading);
     }
 }
 
@@ -86,12 +83,6 @@ struct Native<'a> {
 }
 
 impl Native<'_> {
-    /// A reading, and the names of the values that it was made of.
-    fn using(&self, read: impl FnOnce(&Self) -> Known) -> (Known, BTreeSet<String>) {
-        let reading = read(self);
-        (reading, self.used.take())
-    }
-
     fn get(&self, source: &str, name: &str) -> Known {
         let key = format!("{source}.{name}");
         let value = self.values.get(&key).copied();

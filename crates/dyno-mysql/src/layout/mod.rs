@@ -33,9 +33,9 @@ use dyno_plan::{Bytes, DataSpec};
 use super::connect::ConnectConfig;
 use super::wire::Connection;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::layout::{self, Loading, Written};
+use dyno_engine::layout::{Loading, Steps};
 use dyno_engine::row::first;
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts, TargetError};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::literal;
@@ -64,57 +64,26 @@ pub(super) fn load(
     let mut control = session::loader(config)?;
     let shape = Shape::of(spec.block_size)?;
     chosen_block_size(Some(Bytes(spec.block_size)), &mut control)?;
-    let (loaders, tables) = (Loaders(config), tables(spec));
-    let loading = Loading { loaders, spec, tables, options, progress, cancel };
-    let mut layout = Layout { control, shape, loading };
-    let report = layout::load(&mut layout, spec, options)?;
-    layout.control.close();
+    let loading = Loading { loaders: Loaders(config), spec, tables: tables(spec), options, progress, cancel };
+    let steps = Steps {
+        objects: "tables dyno_…",
+        find: &meta::read,
+        state: |found: &Found| &found.state,
+        remove: &|control| drop::remove(control, config).map(|_| ()),
+        begin: &|control| create::metadata(control, &loading, shape),
+        complete: &|control, found| create::complete(control, &loading, shape, found),
+        fill: &|control, found| {
+            let way = Way::choose(control)?;
+            let written = rows::fill(&loading, shape, way, &loading.places(&found.chunks))?;
+            finish::index(&loading)?;
+            finish::write_out(&loading);
+            Ok(written)
+        },
+        verify: &|control| finish::verify(control, &loading, shape),
+    };
+    let report = steps.load(&mut control, spec, options)?;
+    control.close();
     Ok(report)
-}
-
-/// A load, on the connection that leads it.
-struct Layout<'a> {
-    control: Connection,
-    shape: Shape,
-    loading: Loading<'a, Loaders<'a>>,
-}
-
-impl layout::Layout for Layout<'_> {
-    type Found = Found;
-
-    const OBJECTS: &'static str = "tables dyno_…";
-
-    fn find(&mut self) -> Result<Option<Found>, TargetError> {
-        meta::read(&mut self.control)
-    }
-
-    fn state(found: &Found) -> &DataState {
-        &found.state
-    }
-
-    fn remove(&mut self) -> Result<(), TargetError> {
-        drop::remove(&mut self.control, self.loading.loaders.0).map(|_| ())
-    }
-
-    fn begin(&mut self) -> Result<(), TargetError> {
-        create::metadata(&mut self.control, &self.loading, self.shape)
-    }
-
-    fn complete(&mut self, found: &Found) -> Result<(), TargetError> {
-        create::complete(&mut self.control, &self.loading, self.shape, found)
-    }
-
-    fn fill(&mut self, found: &Found) -> Result<Written, TargetError> {
-        let way = Way::choose(&mut self.control)?;
-        let written = rows::fill(&self.loading, self.shape, way, &self.loading.places(&found.chunks))?;
-        finish::index(&self.loading)?;
-        finish::write_out(&self.loading);
-        Ok(written)
-    }
-
-    fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError> {
-        finish::verify(&mut self.control, &self.loading, self.shape)
-    }
 }
 
 /// The server's page size, which the wish has to be.

@@ -26,10 +26,8 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::sql;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::layout::{self, Loading, Written};
-use dyno_engine::{
-    Cancel, DataState, LoadOptions, LoadReport, Progress, RowVersion, SchemaFacts, TargetError,
-};
+use dyno_engine::layout::{Loading, Steps};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, RowVersion, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;
@@ -55,59 +53,30 @@ pub(super) fn load(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
-    let control = Connection::open(config, "load")?;
+    let mut control = Connection::open(config, "load")?;
     let tablespace = tablespace(&control, config)?;
     check_block_bytes(tablespace.block_size)?;
     chosen_block_size(Some(Bytes(spec.block_size)), &tablespace)?;
-    let (loaders, tables) = (Loaders(config), tables::tables(spec));
-    let loading = Loading { loaders, spec, tables, options, progress, cancel };
-    let mut layout = Layout { control, loading };
-    let report = layout::load(&mut layout, spec, options)?;
-    layout.control.close();
+    let loading =
+        Loading { loaders: Loaders(config), spec, tables: tables::tables(spec), options, progress, cancel };
+    let steps = Steps {
+        objects: "tables DYNO_…",
+        find: &|control: &mut Connection| meta::read(control),
+        state: |found: &Found| &found.state,
+        remove: &|control| drop::remove(control, config).map(|_| ()),
+        begin: &|control| create::metadata(control, &loading),
+        complete: &|control, found| create::tables(control, &loading, found),
+        fill: &|_, found| {
+            let written = rows::fill(&loading, &loading.places(&found.chunks))?;
+            finish::index(&loading)?;
+            finish::statistics(&loading)?;
+            Ok(written)
+        },
+        verify: &|control| finish::verify(control, &loading),
+    };
+    let report = steps.load(&mut control, spec, options)?;
+    control.close();
     Ok(report)
-}
-
-/// A load, on the connection that leads it.
-struct Layout<'a> {
-    control: Connection,
-    loading: Loading<'a, Loaders<'a>>,
-}
-
-impl layout::Layout for Layout<'_> {
-    type Found = Found;
-
-    const OBJECTS: &'static str = "tables DYNO_…";
-
-    fn find(&mut self) -> Result<Option<Found>, TargetError> {
-        meta::read(&self.control)
-    }
-
-    fn state(found: &Found) -> &DataState {
-        &found.state
-    }
-
-    fn remove(&mut self) -> Result<(), TargetError> {
-        drop::remove(&self.control, self.loading.loaders.0).map(|_| ())
-    }
-
-    fn begin(&mut self) -> Result<(), TargetError> {
-        create::metadata(&self.control, &self.loading)
-    }
-
-    fn complete(&mut self, found: &Found) -> Result<(), TargetError> {
-        create::tables(&self.control, &self.loading, found)
-    }
-
-    fn fill(&mut self, found: &Found) -> Result<Written, TargetError> {
-        let written = rows::fill(&self.loading, &self.loading.places(&found.chunks))?;
-        finish::index(&self.loading)?;
-        finish::statistics(&self.loading)?;
-        Ok(written)
-    }
-
-    fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError> {
-        finish::verify(&self.control, &self.loading)
-    }
 }
 
 /// The block size of the tablespace, which the wish has to be.

@@ -51,52 +51,43 @@ impl Facts {
 /// A value, or why there is none.
 type Known = Result<f64, String>;
 
+/// How every portable counter is made of native ones.
+const READINGS: [(Counter, fn(&Native<'_>) -> Known); 20] = [
+    (Counter::LogicalReads, |native| native.logical_reads()),
+    (Counter::PhysicalReads, |native| native.database("blks_read")),
+    (Counter::PhysicalReadRequests, |native| native.read_requests()),
+    (Counter::PhysicalReadBytes, |native| native.read_bytes()),
+    (Counter::PhysicalReadTime, |native| native.read_time_us()),
+    (Counter::PhysicalWrites, |native| native.writes()),
+    (Counter::PhysicalWriteRequests, |native| native.write_requests()),
+    (Counter::PhysicalWriteBytes, |native| native.write_bytes()),
+    (Counter::PhysicalWriteTime, |native| native.write_time_us()),
+    (Counter::RedoBytes, |native| native.redo_bytes()),
+    (Counter::RedoWrites, |native| native.redo_writes()),
+    (Counter::RedoSyncs, |native| native.redo_syncs()),
+    (Counter::RedoSyncTime, |native| native.redo_sync_time_us()),
+    (Counter::Commits, |native| native.database("xact_commit")),
+    (Counter::Rollbacks, |native| native.database("xact_rollback")),
+    (Counter::Executions, |_| {
+        Err("PostgreSQL counts statements only with the extension pg_stat_statements".into())
+    }),
+    (Counter::RowsRead, |native| native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
+    (Counter::RowsWritten, |native| native.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"])),
+    (Counter::DbTime, |native| native.database("active_time").map(|ms| ms * 1_000.0)),
+    (Counter::CpuTime, |_| {
+        Err("PostgreSQL does not count the CPU time of its sessions; see the host's figures".into())
+    }),
+];
+
 /// Sets every portable counter of `snapshot` from its native ones.
 pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
     let native = Native { values: &snapshot.native, facts, used: RefCell::default() };
     // Each with the native counters that were used for it.
-    let readings = [
-        (Counter::LogicalReads, native.using(|native| native.logical_reads())),
-        (Counter::PhysicalReads, native.using(|native| native.database("blks_read"))),
-        (Counter::PhysicalReadRequests, native.using(|native| native.read_requests())),
-        (Counter::PhysicalReadBytes, native.using(|native| native.read_bytes())),
-        (Counter::PhysicalReadTime, native.using(|native| native.read_time_us())),
-        (Counter::PhysicalWrites, native.using(|native| native.writes())),
-        (Counter::PhysicalWriteRequests, native.using(|native| native.write_requests())),
-        (Counter::PhysicalWriteBytes, native.using(|native| native.write_bytes())),
-        (Counter::PhysicalWriteTime, native.using(|native| native.write_time_us())),
-        (Counter::RedoBytes, native.using(|native| native.redo_bytes())),
-        (Counter::RedoWrites, native.using(|native| native.redo_writes())),
-        (Counter::RedoSyncs, native.using(|native| native.redo_syncs())),
-        (Counter::RedoSyncTime, native.using(|native| native.redo_sync_time_us())),
-        (Counter::Commits, native.using(|native| native.database("xact_commit"))),
-        (Counter::Rollbacks, native.using(|native| native.database("xact_rollback"))),
-        (
-            Counter::Executions,
-            native.using(|_| {
-                Err("PostgreSQL counts statements only with the extension pg_stat_statements".into())
-            }),
-        ),
-        (
-            Counter::RowsRead,
-            native.using(|native| native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
-        ),
-        (Counter::RowsWritten, native.using(|native| native.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"]))),
-        (Counter::DbTime, native.using(|native| native.database("active_time").map(|ms| ms * 1_000.0))),
-        (
-            Counter::CpuTime,
-            native.using(|_| {
-                Err("PostgreSQL does not count the CPU time of its sessions; see the host's figures".into())
-            }),
-        ),
-    ];
-    for (counter, (reading, used)) in readings {
+    for (counter, reading, used) in
+        READINGS.map(|(counter, read)| (counter, read(&native), native.used.take()))
+    {
         snapshot.made_of.insert(counter, used);
-        match reading {
-            // Counters are whole and far below 2^53, so nothing is lost; times are rounded to whole microseconds.
-            Ok(value) => snapshot.set(counter, value.round() as u64),
-            Err(reason) => snapshot.set_absent(counter, reason),
-        }
+        snapshot.set_known(counter, reading);
     }
 }
 
@@ -108,12 +99,6 @@ struct Native<'a> {
 }
 
 impl Native<'_> {
-    /// A reading, and the names of the values that it was made of.
-    fn using(&self, read: impl FnOnce(&Self) -> Known) -> (Known, BTreeSet<String>) {
-        let reading = read(self);
-        (reading, self.used.take())
-    }
-
     fn value(&self, name: String) -> Option<f64> {
         let value = self.values.get(&name).copied();
         self.used.borrow_mut().insert(name);

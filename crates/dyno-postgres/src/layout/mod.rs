@@ -27,8 +27,8 @@ use dyno_plan::{Bytes, DataSpec};
 use super::connect::ConnectConfig;
 use super::identity;
 use super::wire::Connection;
-use dyno_engine::layout::{self, Loading, Written};
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, SchemaFacts, TargetError};
+use dyno_engine::layout::{Loading, Steps, Written};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use quote::{ident, literal};
@@ -57,57 +57,27 @@ pub(super) fn load(
     identity::chosen_block_size(Some(Bytes(spec.block_size)), identity::block_size(&mut control)?)?;
     session::lock(&mut control)?;
     session::outlast(&mut control, progress, cancel)?;
-    let (loaders, tables) = (Loaders(config), tables(spec));
-    let loading = Loading { loaders, spec, tables, options, progress, cancel };
-    let mut layout = Layout { control, loading };
-    let report = layout::load(&mut layout, spec, options)?;
-    layout.control.close();
+    let loading = Loading { loaders: Loaders(config), spec, tables: tables(spec), options, progress, cancel };
+    let steps = Steps {
+        objects: "objects in schema dyno",
+        find: &meta::read,
+        state: |found: &Found| &found.state,
+        remove: &|control| drop::remove(control, config).map(|_| ()),
+        begin: &|control| create::create(control, &loading),
+        complete: &|control, _| create::complete(control, &loading),
+        fill: &|control, found| {
+            let done = loading.places(&found.chunks);
+            let bodies = rows::fill_bodies(&loading, &done)?;
+            let tails = rows::fill_tails(&loading, &done)?;
+            finish::index(&loading, found)?;
+            // Nearly all blocks are frozen already and skipped.
+            finish::vacuum(&loading, "analyze", "VACUUM (FREEZE, ANALYZE)")?;
+            finish::checkpoint(control);
+            Ok(Written { rows: bodies.rows + tails.rows, bytes: bodies.bytes + tails.bytes })
+        },
+        verify: &|control| finish::verify(control, &loading),
+    };
+    let report = steps.load(&mut control, spec, options)?;
+    control.close();
     Ok(report)
-}
-
-/// A load, on the connection that leads it.
-struct Layout<'a> {
-    control: Connection,
-    loading: Loading<'a, Loaders<'a>>,
-}
-
-impl layout::Layout for Layout<'_> {
-    type Found = Found;
-
-    const OBJECTS: &'static str = "objects in schema dyno";
-
-    fn find(&mut self) -> Result<Option<Found>, TargetError> {
-        meta::read(&mut self.control)
-    }
-
-    fn state(found: &Found) -> &DataState {
-        &found.state
-    }
-
-    fn remove(&mut self) -> Result<(), TargetError> {
-        drop::remove(&mut self.control, self.loading.loaders.0).map(|_| ())
-    }
-
-    fn begin(&mut self) -> Result<(), TargetError> {
-        create::create(&mut self.control, &self.loading)
-    }
-
-    fn complete(&mut self, _: &Found) -> Result<(), TargetError> {
-        create::complete(&mut self.control, &self.loading)
-    }
-
-    fn fill(&mut self, found: &Found) -> Result<Written, TargetError> {
-        let done = self.loading.places(&found.chunks);
-        let bodies = rows::fill_bodies(&self.loading, &done)?;
-        let tails = rows::fill_tails(&self.loading, &done)?;
-        finish::index(&self.loading, found)?;
-        // Nearly all blocks are frozen already and skipped.
-        finish::vacuum(&self.loading, "analyze", "VACUUM (FREEZE, ANALYZE)")?;
-        finish::checkpoint(&mut self.control);
-        Ok(Written { rows: bodies.rows + tails.rows, bytes: bodies.bytes + tails.bytes })
-    }
-
-    fn verify(&mut self) -> Result<Vec<SchemaFacts>, TargetError> {
-        finish::verify(&mut self.control, &self.loading)
-    }
 }
