@@ -2,22 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+use serde_json::Value;
+
 use crate::delta::HostDelta;
-use crate::rates::DeviceRates;
 
 /// Figures by name; what is absent or no finite number is not entered.
 #[derive(Default)]
 struct Named(BTreeMap<String, f64>);
 
 impl Named {
-    fn put(&mut self, group: &str, name: &str, value: impl Into<Option<f64>>) {
-        if let Some(value) = value.into().filter(|value| value.is_finite()) {
+    fn put(&mut self, group: &str, name: &str, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
             self.0.insert(format!("{group}.{name}"), value);
         }
     }
 
-    fn put_count(&mut self, group: &str, name: &str, value: impl Into<Option<u64>>) {
-        self.put(group, name, value.into().map(|value| value as f64));
+    /// All figures of one thing, under the names of its fields.
+    fn put_all(&mut self, group: &str, figures: &impl Serialize) {
+        let figures = serde_json::to_value(figures).ok();
+        for (name, figure) in figures.as_ref().and_then(Value::as_object).into_iter().flatten() {
+            self.put(group, name, figure.as_f64());
+        }
     }
 }
 
@@ -26,92 +32,32 @@ impl HostDelta {
     /// interval. Devices that did nothing are left out unless a place is on them, as are interfaces that did nothing.
     pub fn counters(&self) -> BTreeMap<String, f64> {
         let mut named = Named::default();
-        self.name_cpu(&mut named);
-        self.name_memory(&mut named);
+        named.put_all("cpu", &self.cpu);
+        named.put("cpu", "context_switches_per_s", self.context_switches_per_s);
+        named.put("threads", "running", self.threads_running.map(|running| running as f64));
+        named.put("threads", "blocked", self.threads_blocked.map(|blocked| blocked as f64));
+        named.put_all("process", &self.process);
+        named.put("process", "cpu_s", self.process.map(|process| process.user_s + process.system_s));
+        named.put_all("memory", &self.memory);
+        named.put_all("vm", &self.vm);
+        for (resource, pressure) in &self.pressure {
+            named.put_all(&format!("pressure.{resource}"), pressure);
+        }
         for (name, device) in &self.devices {
             if device.reads > 0 || device.writes > 0 || self.holds_a_place(name) {
-                name_device(&mut named, &format!("device.{name}"), device);
+                named.put_all(&format!("device.{name}"), device);
             }
         }
         for (name, network) in &self.network {
             if network.rx_bytes > 0 || network.tx_bytes > 0 {
-                let group = format!("net.{name}");
-                named.put_count(&group, "rx_bytes", network.rx_bytes);
-                named.put_count(&group, "tx_bytes", network.tx_bytes);
-                named.put(&group, "rx_mb_per_s", network.rx_mb_per_s);
-                named.put(&group, "tx_mb_per_s", network.tx_mb_per_s);
-                named.put_count(&group, "bad_packets", network.bad_packets);
+                named.put_all(&format!("net.{name}"), network);
             }
         }
         for (place, nfs) in &self.nfs {
-            let group = format!("nfs.{place}");
-            named.put_count(&group, "reads", nfs.reads);
-            named.put_count(&group, "writes", nfs.writes);
-            named.put_count(&group, "read_bytes", nfs.read_bytes);
-            named.put_count(&group, "write_bytes", nfs.write_bytes);
-            named.put(&group, "read_rtt_us", nfs.read_rtt_us);
-            named.put(&group, "write_rtt_us", nfs.write_rtt_us);
-            named.put_count(&group, "retransmissions", nfs.retransmissions);
+            named.put_all(&format!("nfs.{place}"), nfs);
         }
         named.0
     }
-
-    fn name_cpu(&self, named: &mut Named) {
-        if let Some(cpu) = &self.cpu {
-            named.put("cpu", "busy_pct", cpu.busy_pct);
-            named.put("cpu", "user_pct", cpu.user_pct);
-            named.put("cpu", "system_pct", cpu.system_pct);
-            named.put("cpu", "iowait_pct", cpu.iowait_pct);
-            named.put("cpu", "steal_pct", cpu.steal_pct);
-            named.put("cpu", "idle_pct", cpu.idle_pct);
-            named.put("cpu", "user_s", cpu.user_s);
-            named.put("cpu", "system_s", cpu.system_s);
-        }
-        named.put("cpu", "context_switches_per_s", self.context_switches_per_s);
-        named.put_count("threads", "running", self.threads_running);
-        named.put_count("threads", "blocked", self.threads_blocked);
-        if let Some(process) = &self.process {
-            named.put("process", "user_s", process.user_s);
-            named.put("process", "system_s", process.system_s);
-            named.put("process", "cpu_s", process.user_s + process.system_s);
-        }
-        for (resource, pressure) in &self.pressure {
-            let group = format!("pressure.{resource}");
-            named.put(&group, "some_pct", pressure.some_pct);
-            named.put(&group, "full_pct", pressure.full_pct);
-        }
-    }
-
-    fn name_memory(&self, named: &mut Named) {
-        if let Some(memory) = &self.memory {
-            named.put_count("memory", "free_bytes", memory.free_bytes);
-            named.put_count("memory", "available_bytes", memory.available_bytes);
-            named.put_count("memory", "cached_bytes", memory.cached_bytes);
-            named.put_count("memory", "dirty_bytes", memory.dirty_bytes);
-            named.put_count("memory", "writeback_bytes", memory.writeback_bytes);
-        }
-        named.put_count("vm", "page_in_bytes", self.vm.page_in_bytes);
-        named.put_count("vm", "page_out_bytes", self.vm.page_out_bytes);
-        named.put_count("vm", "major_faults", self.vm.major_faults);
-        named.put_count("vm", "swap_in_pages", self.vm.swap_in_pages);
-        named.put_count("vm", "swap_out_pages", self.vm.swap_out_pages);
-    }
-}
-
-fn name_device(named: &mut Named, group: &str, device: &DeviceRates) {
-    named.put_count(group, "reads", device.reads);
-    named.put_count(group, "writes", device.writes);
-    named.put_count(group, "read_bytes", device.read_bytes);
-    named.put_count(group, "write_bytes", device.write_bytes);
-    named.put_count(group, "flushes", device.flushes);
-    named.put(group, "reads_per_s", device.reads_per_s);
-    named.put(group, "writes_per_s", device.writes_per_s);
-    named.put(group, "read_mb_per_s", device.read_mb_per_s);
-    named.put(group, "write_mb_per_s", device.write_mb_per_s);
-    named.put(group, "read_latency_us", device.read_latency_us);
-    named.put(group, "write_latency_us", device.write_latency_us);
-    named.put(group, "utilisation_pct", device.utilisation_pct);
-    named.put(group, "queue_depth", device.queue_depth);
 }
 
 #[cfg(test)]
@@ -119,6 +65,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::rates::DeviceRates;
     use crate::snapshot::Fixed;
 
     #[test]

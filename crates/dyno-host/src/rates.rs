@@ -3,6 +3,8 @@
 //! A counter that went backwards (a device that was taken out and put back, an interface that was made anew) has no
 //! difference: the figure is absent, and never a large or negative number.
 
+use serde::Serialize;
+
 use crate::parse::cpu::CpuTimes;
 use crate::parse::disk::DiskCounters;
 use crate::parse::net::NetworkCounters;
@@ -14,7 +16,7 @@ use crate::snapshot::HostSnapshot;
 const MB: f64 = 1e6;
 
 /// Where the time of all CPUs went, % of all of it: `busy + iowait + steal + idle` is 100, and `user + system` is `busy`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct CpuShare {
     /// Working, on programs or in the kernel.
     pub busy_pct: f64,
@@ -35,7 +37,7 @@ pub struct CpuShare {
 }
 
 /// What a block device did in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct DeviceRates {
     /// Reads completed.
     pub reads: u64,
@@ -68,7 +70,7 @@ pub struct DeviceRates {
 }
 
 /// What a network interface did in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct NetworkRates {
     /// Bytes received.
     pub rx_bytes: u64,
@@ -83,7 +85,7 @@ pub struct NetworkRates {
 }
 
 /// What an NFS mount did in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct NfsRates {
     /// Reads sent to the server.
     pub reads: u64,
@@ -102,7 +104,7 @@ pub struct NfsRates {
 }
 
 /// Share of an interval that was lost waiting for a resource, %.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct PressurePct {
     /// At least one thread waited.
     pub some_pct: f64,
@@ -111,7 +113,7 @@ pub struct PressurePct {
 }
 
 /// CPU time of this process in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ProcessCpu {
     /// In its own code, s.
     pub user_s: f64,

@@ -1,9 +1,12 @@
 //! `/proc/meminfo` and `/proc/vmstat`.
 
+use serde::Serialize;
+
 /// The state of memory now, in bytes. What a kernel does not say is absent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Memory {
     /// All of it.
+    #[serde(skip)]
     pub total_bytes: Option<u64>,
     /// Unused.
     pub free_bytes: Option<u64>,
@@ -16,13 +19,15 @@ pub struct Memory {
     /// Being written to storage.
     pub writeback_bytes: Option<u64>,
     /// Swap space.
+    #[serde(skip)]
     pub swap_total_bytes: Option<u64>,
     /// Swap space that is unused.
+    #[serde(skip)]
     pub swap_free_bytes: Option<u64>,
 }
 
 /// Traffic of memory since the boot.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct VmCounters {
     /// Bytes that came from block devices.
     pub page_in_bytes: Option<u64>,
