@@ -7,14 +7,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dyno_plan::{
-    Arrivals, Awr, Blocks, Commit, Data, DataSpec, Drive, Observe, PLAN_VERSION, Plan, Rate, Redo, Run, Size,
-    Span, Target, Workload,
+    Arrivals, Blocks, Data, DataSpec, Observe, PLAN_VERSION, Plan, Rate, Run, Size, Span, Target, Workload,
 };
 use dyno_record::window::Whole;
 use dyno_record::{
-    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, Host, Identity, Kind,
-    Metric, OpStats, Requests, Role, RowCounters, RowRules, RunRecord, SCHEMA_VERSION, Series, SeriesPoint,
-    Share, Status, TableCounters, TargetFacts, Touch, Transactions, Unit, WaitTime, Waits, Window,
+    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, Host, Identity, Metric,
+    OpStats, Requests, Role, RowCounters, RowRules, RunRecord, Series, SeriesPoint, Share, Status,
+    TableCounters, TargetFacts, Touch, Transactions, Unit, WaitTime, Waits, Window,
 };
 
 /// Seconds of the window.
@@ -46,48 +45,31 @@ pub fn plan(url: &str) -> Plan {
         version: PLAN_VERSION,
         target: Target {
             url: url.to_owned().try_into().expect("the fixture's URL is well formed"),
-            urls: Vec::new(),
-            count: None,
-            weights: Vec::new(),
-            data: Default::default(),
-            shared: false,
-            observe_url: None,
-            password_env: None,
-            password_file: None,
             connect_timeout: span(10),
+            ..Target::default()
         },
         data: Data {
             schemas: 1,
             scale: Size::Blocks(Blocks(10_000)),
             scan_scale: Size::Blocks(Blocks(500)),
-            block_size: None,
-            compressible: 0,
             seed: 1,
             load_parallel: 2,
+            ..Data::default()
         },
         workload: Workload {
             update_pct: UPDATE_PCT,
-            scan_pct: 0,
-            lookup_pct: 0,
-            work_unit: 64,
-            redo: Redo::Lite,
-            drive: Drive::Client,
-            commit: Commit::Wait,
-            rate: None,
             arrivals: Arrivals::Constant,
             seed: Some(1),
             ..Workload::default()
         },
         run: Run {
             sessions_per_schema: SESSIONS,
-            threads: None,
-            placement: Default::default(),
             warmup: span(2),
             time: Some(span(SECONDS)),
-            ops_per_session: None,
             drain: span(10),
+            ..Run::default()
         },
-        observe: Observe { interval: span(1), waits: Some(Rate(10.0)), awr: Awr::Off },
+        observe: Observe { interval: span(1), waits: Some(Rate(10.0)), ..Observe::default() },
         hooks: Default::default(),
         sweep: Default::default(),
     }
@@ -312,27 +294,16 @@ fn record(
         ("commit", op_stats(UPDATES, 0, 300)),
     ];
     RunRecord {
-        schema_version: SCHEMA_VERSION,
-        kind: Kind::Run,
         id: "20260321-142501-7f3a".into(),
         started_at: "2026-03-21T14:25:01Z".into(),
         ended_at: "2026-03-21T14:25:14Z".into(),
         dyno_version: "0.1.0".into(),
-        status: Status::Valid,
-        reasons: Vec::new(),
-        variant: None,
-        tags: Vec::new(),
-        one_target_of: None,
-        imported: None,
-        plan: plan(url),
-        part_of: None,
         targets: vec![TargetFacts {
             url: url.into(),
             engine: engine.into(),
             identity,
             data: Some(data),
-            data_note: None,
-            own: None,
+            ..TargetFacts::default()
         }],
         hosts: vec![host(block_size)],
         gate: Gate {
@@ -349,15 +320,9 @@ fn record(
             end: "2026-03-21T14:25:13Z".into(),
             snapshot_us: (900.0, 1_100.0),
             edge_us_max: (4_000.0, 3_800.0),
-            edge_late: (0, 0),
-            counted: None,
-            unsure: None,
-            before_s: 0.0,
             busy_s: operations as f64 * SERVICE_US as f64 / 1e6,
             stall_us_max: 1_200.0,
-            late_us_max: None,
-            think: None,
-            hot: None,
+            ..Window::default()
         }),
         classes: classes(),
         ops: ops.into_iter().map(|(name, stats)| (name.to_owned(), stats)).collect(),
@@ -380,9 +345,7 @@ fn record(
             company: Company::Sampled { average_active_sessions: 0.0, seen: Vec::new() },
         },
         series: series(),
-        errors: Vec::new(),
-        whose: Default::default(),
-        audit: Vec::new(),
+        ..RunRecord::blank(Status::Valid, plan(url))
     }
 }
 

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Host, Kind, OwnPart, Role, RunRecord, SCHEMA_VERSION, Series, Status, TargetFacts, Window,
-    place_of_target, window::Counted,
+    Host, OwnPart, Role, RunRecord, Series, Status, TargetFacts, Window, place_of_target, window::Counted,
 };
 
 use crate::collector::Collector;
@@ -55,20 +54,11 @@ pub(crate) fn record(
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
     RunRecord {
-        schema_version: SCHEMA_VERSION,
-        kind: Kind::Run,
         id: job.run_id.clone(),
         started_at: job.started_at.clone(),
         ended_at: dyno_record::now_rfc3339(),
         dyno_version: job.dyno_version.clone(),
-        status,
         reasons,
-        variant: None,
-        tags: Vec::new(),
-        one_target_of: None,
-        imported: None,
-        plan: Plan::clone(job.plan),
-        part_of: None,
         targets: facts,
         hosts: vec![host],
         gate: whole.gate,
@@ -81,8 +71,7 @@ pub(crate) fn record(
         waits: whole.waits,
         series: whole_series,
         errors: whole.errors,
-        whose: Default::default(),
-        audit: Vec::new(),
+        ..RunRecord::blank(status, Plan::clone(job.plan))
     }
 }
 

@@ -193,6 +193,42 @@ pub struct RunRecord {
     pub audit: Vec<AuditCheck>,
 }
 
+impl RunRecord {
+    /// A record of a run by `plan` that tells nothing yet but what it came to.
+    pub fn blank(status: Status, plan: Plan) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            kind: Kind::Run,
+            id: RunId::new(),
+            started_at: String::new(),
+            ended_at: String::new(),
+            dyno_version: String::new(),
+            status,
+            reasons: Vec::new(),
+            variant: None,
+            tags: Vec::new(),
+            one_target_of: None,
+            imported: None,
+            plan,
+            part_of: None,
+            targets: Vec::new(),
+            hosts: Vec::new(),
+            gate: Gate::default(),
+            window: None,
+            classes: Vec::new(),
+            ops: BTreeMap::new(),
+            metrics: BTreeMap::new(),
+            counters: Counters::default(),
+            whole: None,
+            waits: Waits::Absent { absent: "the source does not tell".into() },
+            series: Series::default(),
+            errors: Vec::new(),
+            whose: BTreeMap::new(),
+            audit: Vec::new(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,34 +21,12 @@ pub(crate) fn plan() -> dyno_plan::Plan {
 /// A run that ended before anything was measured.
 pub(crate) fn minimal() -> RunRecord {
     RunRecord {
-        schema_version: SCHEMA_VERSION,
-        kind: Kind::Run,
         id: "20260321-142501-7f3a".into(),
         started_at: "2026-03-21T14:25:01.000000Z".into(),
         ended_at: "2026-03-21T14:25:02.000000Z".into(),
         dyno_version: "0.1.0".into(),
-        status: Status::Failed,
-        reasons: vec![],
-        variant: None,
-        tags: vec![],
-        one_target_of: None,
-        imported: None,
-        plan: plan(),
-        part_of: None,
-        targets: vec![],
-        hosts: vec![],
-        gate: Gate::default(),
-        window: None,
-        classes: vec![],
-        ops: BTreeMap::new(),
-        metrics: BTreeMap::new(),
-        counters: Counters::default(),
-        whole: None,
         waits: Waits::Absent { absent: "the run ended before any was sampled".into() },
-        series: Series::default(),
-        errors: vec![],
-        whose: Default::default(),
-        audit: vec![],
+        ..RunRecord::blank(Status::Failed, plan())
     }
 }
 

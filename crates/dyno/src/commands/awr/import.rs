@@ -7,8 +7,8 @@ use dyno_engine::data::mix;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{PlanSource, TargetUrl};
 use dyno_record::{
-    AuditCheck, CheckStatus, Counters, Gate, Host, Identity, Imported, Metric, Role, RunRecord,
-    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, rfc3339,
+    AuditCheck, CheckStatus, Counters, Gate, Host, Identity, Imported, Metric, Role, RunRecord, Status,
+    TargetFacts, Unit, Waits, Window, rfc3339,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -77,20 +77,14 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
     let end = seconds.and_then(|s| begin.checked_add(SignedDuration::try_from_secs_f64(s).ok()?).ok());
     let url = plan.target.url.to_string();
     Ok(RunRecord {
-        schema_version: SCHEMA_VERSION,
         kind: dyno_record::Kind::Import,
         id: name(begin, report),
         started_at: rfc3339(begin),
         ended_at: rfc3339(end.unwrap_or(begin)),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
-        status: Status::Imported,
-        reasons: Vec::new(),
         variant: marked.marks.variant.clone(),
         tags: marked.marks.tag.clone(),
-        part_of: None,
-        one_target_of: None,
         imported: Some(Imported { imported_at: rfc3339(now), undated: told.is_none(), ..imported(report) }),
-        plan,
         targets: vec![TargetFacts {
             url,
             engine: "oracle".into(),
@@ -105,17 +99,11 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
             end: end.map(rfc3339).unwrap_or_default(),
             ..Window::default()
         }),
-        classes: Vec::new(),
-        ops: BTreeMap::new(),
         metrics: metrics(report),
         counters: Counters { native: native(report), ..Counters::default() },
-        whole: None,
         waits: Waits::Absent {
             absent: "a report counts waits and samples none; see the native counters".into(),
         },
-        series: Series::default(),
-        errors: Vec::new(),
-        whose: Default::default(),
         audit: vec![AuditCheck {
             check: "imported".into(),
             status: CheckStatus::Skipped,
@@ -123,6 +111,7 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
             observed: String::new(),
             detail: format!("not audited: imported from {}", report.file),
         }],
+        ..RunRecord::blank(Status::Imported, plan)
     })
 }
 

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{
-    AuditCheck, CheckStatus, Counters, Gate, Identity, Imported, Kind, Metric, OpStats, RunRecord,
-    SCHEMA_VERSION, Series, Status, TargetFacts, Unit, Waits, Window, new_run_id, rfc3339,
+    AuditCheck, CheckStatus, Gate, Identity, Imported, Kind, Metric, OpStats, RunRecord, Status, TargetFacts,
+    Unit, Window, new_run_id, rfc3339,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -295,34 +295,16 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
         detail: format!("not audited: imported from {} line {number}", common.file),
     };
     Ok(RunRecord {
-        schema_version: SCHEMA_VERSION,
         kind: Kind::Import,
-        id: String::new(),
-        started_at: String::new(),
-        ended_at: String::new(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
-        status: Status::Imported,
-        reasons: Vec::new(),
         variant: line.variant.take().or_else(|| common.variant.map(str::to_owned)),
         tags: common.tags.iter().cloned().chain(line.tags.drain(..)).collect(),
-        part_of: None,
-        one_target_of: None,
         imported: Some(imported),
-        plan,
         targets: vec![target],
-        hosts: Vec::new(),
         gate: Gate { sessions: line.sessions.unwrap_or(0), ..Gate::default() },
         window: seconds.map(|seconds| Window { seconds, ..Window::default() }),
-        classes: Vec::new(),
-        ops: BTreeMap::new(),
-        metrics: BTreeMap::new(),
-        counters: Counters::default(),
-        whole: None,
-        waits: Waits::Absent { absent: "the source does not tell".into() },
-        series: Series::default(),
-        errors: Vec::new(),
-        whose: Default::default(),
         audit: vec![not_audited],
+        ..RunRecord::blank(Status::Imported, plan)
     })
 }
 
