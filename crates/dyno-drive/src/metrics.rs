@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use dyno_host::HostDelta;
+use dyno_host::{CpuShare, DeviceRates, HostDelta};
 use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits, Window};
 
 use crate::cover::Cover;
@@ -28,6 +28,14 @@ fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
 
 pub(crate) fn absent(metrics: &mut Metrics, name: &str, reason: &str) {
     metrics.insert(name.to_owned(), Metric::Absent { absent: reason.to_owned() });
+}
+
+/// Puts a figure, or why there is none.
+fn tell(metrics: &mut Metrics, name: &str, figure: Result<f64, &str>, unit: Unit) {
+    match figure {
+        Ok(value) => put(metrics, name, value, unit),
+        Err(reason) => absent(metrics, name, reason),
+    }
 }
 
 /// Name and unit of the rate of a counter, and what to divide its sum by beside the seconds.
@@ -61,44 +69,21 @@ pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> Metrics {
     for counter in Counter::ALL {
         let Some((name, unit, divisor)) = rate_of(counter) else { continue };
         let seconds = cover.seconds(counter);
-        match counters.get(counter) {
-            Ok(delta) => {
-                let delta = if counter == Counter::Commits { without_own(delta, counters) } else { delta };
-                put(&mut metrics, name, delta as f64 / divisor / seconds, unit);
-            }
-            Err(reason) => absent(&mut metrics, name, reason),
-        }
+        let own = |delta| if counter == Counter::Commits { without_own(delta, counters) } else { delta };
+        let rate = counters.get(counter).map(|delta| own(delta) as f64 / divisor / seconds);
+        tell(&mut metrics, name, rate, unit);
     }
-    match counters.get(Counter::RedoBytes) {
-        Ok(bytes) => {
-            let seconds = cover.seconds(Counter::RedoBytes);
-            put(&mut metrics, "redo_mb_per_s", bytes as f64 / MEGABYTE / seconds, Unit::MegabytesPerSecond);
-        }
-        Err(reason) => absent(&mut metrics, "redo_mb_per_s", reason),
+    let redo = counters.get(Counter::RedoBytes);
+    let redo = redo.map(|bytes| bytes as f64 / MEGABYTE / cover.seconds(Counter::RedoBytes));
+    tell(&mut metrics, "redo_mb_per_s", redo, Unit::MegabytesPerSecond);
+    for (name, time, requests) in [
+        ("physical_read_latency_us", Counter::PhysicalReadTime, Counter::PhysicalReadRequests),
+        ("physical_write_latency_us", Counter::PhysicalWriteTime, Counter::PhysicalWriteRequests),
+        ("redo_sync_latency_us", Counter::RedoSyncTime, Counter::RedoSyncs),
+    ] {
+        tell(&mut metrics, name, latency_us(counters, time, requests), Unit::Microseconds);
     }
-    latency(
-        &mut metrics,
-        counters,
-        "physical_read_latency_us",
-        Counter::PhysicalReadTime,
-        Counter::PhysicalReadRequests,
-    );
-    latency(
-        &mut metrics,
-        counters,
-        "physical_write_latency_us",
-        Counter::PhysicalWriteTime,
-        Counter::PhysicalWriteRequests,
-    );
-    latency(&mut metrics, counters, "redo_sync_latency_us", Counter::RedoSyncTime, Counter::RedoSyncs);
-    match (counters.get(Counter::LogicalReads), counters.get(Counter::PhysicalReads)) {
-        (Ok(0), Ok(_)) => absent(&mut metrics, "buffer_hit_pct", "there were no logical reads"),
-        (Ok(logical), Ok(physical)) => {
-            let hit_pct = 100.0 * (1.0 - physical as f64 / logical as f64);
-            put(&mut metrics, "buffer_hit_pct", hit_pct.clamp(0.0, 100.0), Unit::Percent);
-        }
-        (Err(reason), _) | (_, Err(reason)) => absent(&mut metrics, "buffer_hit_pct", reason),
-    }
+    tell(&mut metrics, "buffer_hit_pct", hit_pct(counters), Unit::Percent);
     metrics
 }
 
@@ -130,11 +115,18 @@ fn without_own(commits: i64, counters: &Counters) -> i64 {
 }
 
 /// Mean time of one request, where both time and requests are known.
-fn latency(metrics: &mut Metrics, counters: &Counters, name: &str, time: Counter, requests: Counter) {
-    match (counters.get(time), counters.get(requests)) {
-        (Ok(_), Ok(0)) => absent(metrics, name, "there were no requests"),
-        (Ok(time_us), Ok(count)) => put(metrics, name, time_us as f64 / count as f64, Unit::Microseconds),
-        (Err(reason), _) | (_, Err(reason)) => absent(metrics, name, reason),
+fn latency_us(counters: &Counters, time: Counter, requests: Counter) -> Result<f64, &str> {
+    match (counters.get(time)?, counters.get(requests)?) {
+        (_, 0) => Err("there were no requests"),
+        (time_us, count) => Ok(time_us as f64 / count as f64),
+    }
+}
+
+/// Share of the logical reads that the cache answered.
+fn hit_pct(counters: &Counters) -> Result<f64, &str> {
+    match (counters.get(Counter::LogicalReads)?, counters.get(Counter::PhysicalReads)?) {
+        (0, _) => Err("there were no logical reads"),
+        (logical, physical) => Ok((100.0 * (1.0 - physical as f64 / logical as f64)).clamp(0.0, 100.0)),
     }
 }
 
@@ -172,90 +164,66 @@ pub(crate) fn of_waits(metrics: &mut Metrics, waits: &Waits) {
 /// the database's.
 pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64, same_host: bool) {
     let unread = "this host does not tell";
-    let mut percent = |name: &str, value: Option<f64>| match value {
-        Some(value) => put(metrics, name, value, Unit::Percent),
-        None => absent(metrics, name, unread),
-    };
-    let cpu = host.cpu.as_ref();
-    percent("cpu_busy_pct", cpu.map(|cpu| cpu.busy_pct));
-    percent("cpu_user_pct", cpu.map(|cpu| cpu.user_pct));
-    percent("cpu_sys_pct", cpu.map(|cpu| cpu.system_pct));
-    percent("cpu_iowait_pct", cpu.map(|cpu| cpu.iowait_pct));
-    percent("cpu_steal_pct", cpu.map(|cpu| cpu.steal_pct));
-    percent("cpu_idle_pct", cpu.map(|cpu| cpu.idle_pct));
-    match host.context_switches_per_s {
-        Some(rate) => put(metrics, "context_switches_per_s", rate, Unit::PerSecond),
-        None => absent(metrics, "context_switches_per_s", unread),
+    for (name, of) in CPU_SHARES {
+        tell(metrics, name, host.cpu.as_ref().map(of).ok_or(unread), Unit::Percent);
     }
-    match &host.process {
+    let switches = host.context_switches_per_s.ok_or(unread);
+    tell(metrics, "context_switches_per_s", switches, Unit::PerSecond);
+    let client = match &host.process {
+        // Rate by rate: operations and processor time may cover slightly different times.
         Some(process) if ops_per_s > 0.0 => {
-            // Rate by rate: operations and processor time may cover slightly different times.
-            let cpu_us_per_s = (process.user_s + process.system_s) * 1e6 / host.seconds;
-            put(metrics, "client_cpu_us_per_op", cpu_us_per_s / ops_per_s, Unit::Microseconds);
+            Ok((process.user_s + process.system_s) * 1e6 / host.seconds / ops_per_s)
         }
-        Some(_) => absent(metrics, "client_cpu_us_per_op", "there were no operations"),
-        None => absent(metrics, "client_cpu_us_per_op", unread),
-    }
+        Some(_) => Err("there were no operations"),
+        None => Err(unread),
+    };
+    tell(metrics, "client_cpu_us_per_op", client, Unit::Microseconds);
     of_device(metrics, host, same_host);
 }
 
-/// Figures of a block device: names and units.
-const DEVICE_FIGURES: [(&str, Unit); 7] = [
-    ("device_reads_per_s", Unit::PerSecond),
-    ("device_writes_per_s", Unit::PerSecond),
-    ("device_read_mb_per_s", Unit::MegabytesPerSecond),
-    ("device_write_mb_per_s", Unit::MegabytesPerSecond),
-    ("device_read_latency_us", Unit::Microseconds),
-    ("device_write_latency_us", Unit::Microseconds),
-    ("device_util_pct", Unit::Percent),
+/// Shares of the processors' time.
+const CPU_SHARES: [(&str, fn(&CpuShare) -> f64); 6] = [
+    ("cpu_busy_pct", |cpu| cpu.busy_pct),
+    ("cpu_user_pct", |cpu| cpu.user_pct),
+    ("cpu_sys_pct", |cpu| cpu.system_pct),
+    ("cpu_iowait_pct", |cpu| cpu.iowait_pct),
+    ("cpu_steal_pct", |cpu| cpu.steal_pct),
+    ("cpu_idle_pct", |cpu| cpu.idle_pct),
+];
+
+/// A figure of a block device: its name, its unit, and where it is.
+type DeviceFigure = (&'static str, Unit, fn(&DeviceRates) -> Option<f64>);
+
+const DEVICE_FIGURES: [DeviceFigure; 7] = [
+    ("device_reads_per_s", Unit::PerSecond, |device| Some(device.reads_per_s)),
+    ("device_writes_per_s", Unit::PerSecond, |device| Some(device.writes_per_s)),
+    ("device_read_mb_per_s", Unit::MegabytesPerSecond, |device| Some(device.read_mb_per_s)),
+    ("device_write_mb_per_s", Unit::MegabytesPerSecond, |device| Some(device.write_mb_per_s)),
+    ("device_read_latency_us", Unit::Microseconds, |device| device.read_latency_us),
+    ("device_write_latency_us", Unit::Microseconds, |device| device.write_latency_us),
+    ("device_util_pct", Unit::Percent, |device| device.utilisation_pct),
 ];
 
 /// Names of the figures of a block device.
 pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
-    DEVICE_FIGURES.into_iter().map(|(name, _)| name)
+    DEVICE_FIGURES.into_iter().map(|(name, ..)| name)
 }
 
 /// Names of the figures of the whole machine and of this program.
 pub(crate) fn cpu_names() -> impl Iterator<Item = &'static str> {
-    [
-        "cpu_busy_pct",
-        "cpu_user_pct",
-        "cpu_sys_pct",
-        "cpu_iowait_pct",
-        "cpu_steal_pct",
-        "cpu_idle_pct",
-        "context_switches_per_s",
-        "client_cpu_us_per_op",
-    ]
-    .into_iter()
+    CPU_SHARES.into_iter().map(|(name, _)| name).chain(["context_switches_per_s", "client_cpu_us_per_op"])
 }
 
 /// Figures of the block device that holds the data.
 pub(crate) fn of_device(metrics: &mut Metrics, host: &HostDelta, same_host: bool) {
-    let Some(device) = host.data_device() else {
-        let reason = match same_host {
-            true => "the data is on no block device of this host",
-            false => "the database runs on another host",
-        };
-        for (name, _) in DEVICE_FIGURES {
-            absent(metrics, name, reason);
-        }
-        return;
+    let elsewhere = match same_host {
+        true => "the data is on no block device of this host",
+        false => "the database runs on another host",
     };
-    let values = [
-        Some(device.reads_per_s),
-        Some(device.writes_per_s),
-        Some(device.read_mb_per_s),
-        Some(device.write_mb_per_s),
-        device.read_latency_us,
-        device.write_latency_us,
-        device.utilisation_pct,
-    ];
-    for ((name, unit), value) in DEVICE_FIGURES.into_iter().zip(values) {
-        match value {
-            Some(value) => put(metrics, name, value, unit),
-            None => absent(metrics, name, "the device did nothing of the kind"),
-        }
+    let device = host.data_device().ok_or(elsewhere);
+    for (name, unit, of) in DEVICE_FIGURES {
+        let figure = device.and_then(|device| of(device).ok_or("the device did nothing of the kind"));
+        tell(metrics, name, figure, unit);
     }
 }
 

@@ -9,17 +9,8 @@ use super::finding::{Verdict, found, skip};
 use super::rows;
 use crate::number::count;
 
-/// Rows inserted and deleted in the window.
-pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.compared_window()?)
-}
-
-/// Rows inserted and deleted in the sessions' whole life.
-pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.whole_interval()?)
-}
-
-fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Rows inserted and deleted.
+pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     if interval.inserts == 0 && interval.deletes == 0 {
         return skip("nothing was inserted or deleted");
     }

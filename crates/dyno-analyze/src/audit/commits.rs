@@ -29,16 +29,6 @@ const SYNC_SHARE_MIN: f64 = 0.5;
 /// Fewer commits than this say nothing about syncs.
 const COMMITS_MIN: u64 = 20;
 
-/// Commits of the window.
-pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.compared_window()?)
-}
-
-/// Commits of the sessions' whole life.
-pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.whole_interval()?)
-}
-
 /// How many transactions the database must have counted, and how that number comes about.
 fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, String), Skip> {
     let commits = interval.commits;
@@ -92,7 +82,8 @@ pub(super) fn others(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<(u64,
     Some((database.saturating_sub(expected).saturating_sub(more), database))
 }
 
-fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Commits.
+pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let counted = interval.counter(Counter::Commits)?;
     let (expected, words) = transactions(facts, interval)?;
     let own = own(interval);

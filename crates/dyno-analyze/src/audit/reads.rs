@@ -17,16 +17,6 @@ const READ_SHARE_MIN: f64 = 0.98;
 /// Heap blocks per row read above which dead row versions, or rows across several blocks, distort the work unit.
 const HEAP_PER_ROW_READ_MAX: f64 = 1.1;
 
-/// Logical reads of the window.
-pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(&facts.compared_window()?)
-}
-
-/// Logical reads of the sessions' whole life.
-pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
-    check(&facts.whole_interval()?)
-}
-
 /// Fewest blocks that `rows` must have cost.
 fn lowest(interval: &Interval<'_>, rows: u64) -> u64 {
     let sure = share_of(rows, READ_SHARE_MIN * (1.0 - interval.blur));
@@ -34,7 +24,8 @@ fn lowest(interval: &Interval<'_>, rows: u64) -> u64 {
     sure.min(rows)
 }
 
-fn check(interval: &Interval<'_>) -> Verdict {
+/// Logical reads.
+pub(super) fn check(_: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let reads = interval.counter(Counter::LogicalReads)?;
     let rows = interval.rows();
     if rows == 0 {
@@ -57,18 +48,8 @@ fn check(interval: &Interval<'_>) -> Verdict {
     found(CheckStatus::Pass, expected, observed, detail)
 }
 
-/// Blocks of the tables themselves in the window.
-pub(super) fn heap_window(facts: &Facts<'_>) -> Verdict {
-    heap(facts, &facts.compared_window()?)
-}
-
-/// Blocks of the tables themselves in the sessions' whole life.
-pub(super) fn heap_whole(facts: &Facts<'_>) -> Verdict {
-    heap(facts, &facts.whole_interval()?)
-}
-
-/// On engines that count each table's blocks the comparison needs no room for index and catalog.
-fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Blocks of the tables themselves: on engines that count them the comparison needs no room for index and catalog.
+pub(super) fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let Some(tables) = &facts.counting.tables else {
         return skip("the engine does not count blocks per table; logical_reads compares the total");
     };

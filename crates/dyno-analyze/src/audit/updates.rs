@@ -17,17 +17,8 @@ const COLUMNS_HEAVY: u64 = 19;
 /// it. Engines that log less than whole rows still log from the first changed byte to the last.
 const STAMP_BYTES: u64 = 41;
 
-/// Rows updated in the window.
-pub(super) fn window(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.compared_window()?)
-}
-
-/// Rows updated in the sessions' whole life.
-pub(super) fn whole(facts: &Facts<'_>) -> Verdict {
-    check(facts, &facts.whole_interval()?)
-}
-
-fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Rows updated.
+pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     // Rows that are counted by kind are compared by kind: a log that is a table inserts rows, and updates none. The others
     // count all rows that changed, in whichever way, with those of the layout itself.
     let native = rows::changed(facts, interval);
