@@ -1,7 +1,81 @@
 //! Users' own SQL as they use it: an example is written, read, and tried on real servers.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use crate::common::Desk;
+use dyno_engine::{
+    Engine, Engines, MonotonicClock, OpenOptions, Registry, Session, SessionSetup, Statement, Target,
+};
+use dyno_plan::{Commit, TargetUrl};
 use dyno_testbed::{MySql, Postgres};
+use dyno_workload::own::{Actor, Ended, Own, Step};
+
+/// The engines of these tests.
+const ENGINES: Registry = Registry {
+    engines: &[dyno_sqlite::ENGINE, dyno_postgres::ENGINE, dyno_mysql::ENGINE],
+    specs: Engines(&[dyno_sqlite::ENGINE.spec, dyno_postgres::ENGINE.spec, dyno_mysql::ENGINE.spec]),
+};
+
+fn open(url: &str) -> Box<dyn Target> {
+    let url = TargetUrl::read(url, ENGINES.specs).unwrap();
+    let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(10) };
+    let engine: &Engine = ENGINES.of(&url).unwrap();
+    (engine.open)(&url, &options).unwrap()
+}
+
+fn session(target: &dyn Target, statements: Arc<[Statement]>) -> Box<dyn Session> {
+    let setup = SessionSetup {
+        number: 0,
+        statements,
+        rehearsal: None,
+        commit: Commit::Wait,
+        blocks: None,
+        slices: false,
+        clock: Arc::new(MonotonicClock::default()),
+    };
+    target.session(&setup).unwrap()
+}
+
+/// Does some transactions of the workload in `folder`, and compares what its invariants return before and behind them.
+fn act(desk: &Desk, folder: &str, url: &str) {
+    let own = Arc::new(Own::read(&desk.file(folder)).unwrap());
+    let target = open(&url.replace("sqlite:", &format!("sqlite:{}/", desk.path().display())));
+    let invariants = || -> Vec<u64> {
+        let one = |single: dyno_workload::own::Single| {
+            let statement = Statement::look("invariant", single.sql, &[]);
+            let mut session = session(target.as_ref(), [statement].into());
+            session.execute(dyno_engine::StatementId(0), &[]).unwrap().rows
+        };
+        own.invariants(target.engine()).unwrap().into_iter().map(one).collect()
+    };
+    let before = invariants();
+    let mut session = session(target.as_ref(), own.statements(target.engine(), target.dialect()).unwrap());
+    let mut actor = Actor::new(&own, target.engine(), 7, 0).unwrap();
+    let (mut written, mut seen) = (0, [0; 4]);
+    for number in 0..300 {
+        let class = actor.draw().place().unwrap();
+        let mut last = None;
+        while let Some(step) = actor.step(last) {
+            let done = actor.request(step, |request| session.ask(request));
+            last = Some(
+                done.unwrap_or_else(|error| panic!("{step:?} of transaction {number} of {class}: {error}")),
+            );
+            seen[class] += u64::from(matches!(step, Step::Execute(_)));
+        }
+        let outcome = actor.outcome();
+        assert_eq!(
+            (outcome.ended, outcome.amiss),
+            (Ended::Committed, None),
+            "transaction {number} of {class}"
+        );
+        written += outcome.rows_written;
+    }
+    assert!(written > 1_000 && seen.iter().all(|&seen| seen > 0), "{written} rows, {seen:?}");
+    session.close();
+    assert_eq!(before, [1_000_000_000, 0]);
+    assert_eq!(before, invariants());
+}
 
 /// Writes the shop, and says what its setup is.
 fn shop(desk: &Desk) -> String {
@@ -25,6 +99,7 @@ fn check(desk: &Desk, url: &str, make: impl FnOnce(&str)) {
     assert_eq!(json["targets"][0]["refused"].as_array().map(Vec::len), Some(0));
     let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
     assert!(said.out.contains("prepares all 10 statements"), "{}", said.out);
+    act(desk, "shop", url);
     // One that names what is not there is told with its place and the server's words.
     desk.write("shop/look.sql", "-- What is there.\nSELECT colour FROM shop_stock WHERE item = :item");
     let said = desk.dyno(&["workload", "check", "shop", "--target", url]);

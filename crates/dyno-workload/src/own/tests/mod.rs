@@ -1,6 +1,7 @@
 //! Workloads as users write them: what is wrong is told with its place, and sessions do what is written.
 
 mod acting;
+mod broken;
 mod drawn;
 mod faults;
 mod splitting;
