@@ -47,7 +47,7 @@ pub use compare_table::{compare_text, differences, signed_percent};
 pub use conclusion::conclusion_text;
 pub use data::{DropRow, LoadRow, drop_table, load_table};
 pub use dyno_analyze::number;
-pub use export::{ExportError, Exporter, Request, SeriesCsv, exporters};
+pub use export::{EXPORTERS, ExportError, Exporter, Request, SeriesCsv};
 pub use figures::text_curves;
 pub use import_table::import_table;
 pub use list::list_table;

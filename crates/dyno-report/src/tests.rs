@@ -543,9 +543,9 @@ fn with_others() -> RunRecord {
     record
 }
 
-fn exported(exporter: &dyn Exporter, report: &Report<'_>) -> String {
+fn exported(exporter: &Exporter, report: &Report<'_>) -> String {
     let mut bytes = Vec::new();
-    exporter.export(report, &Request::default(), &mut bytes).unwrap();
+    (exporter.export)(report, &Request::default(), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -565,12 +565,12 @@ fn marked_figures_bear_one_mark_with_one_legend_everywhere() {
     assert!(!result_table(&rows[1..], &style).contains('†'), "nothing is marked, so there is no legend");
     let records = [record, plain];
     let report = Report::of(&records);
-    for exporter in exporters().into_iter().filter(|exporter| ["html", "md"].contains(&exporter.name())) {
-        let text = exported(exporter.as_ref(), &report);
-        assert!(text.contains(legend), "{} has no legend", exporter.name());
+    for exporter in EXPORTERS.iter().filter(|exporter| ["html", "md"].contains(&exporter.name)) {
+        let text = exported(exporter, &report);
+        assert!(text.contains(legend), "{} has no legend", exporter.name);
     }
-    let csv = exporters().into_iter().find(|exporter| exporter.name() == "csv").unwrap();
-    let text = exported(csv.as_ref(), &report);
+    let csv = EXPORTERS.iter().find(|exporter| exporter.name == "csv").unwrap();
+    let text = exported(csv, &report);
     assert!(text.contains(",cpu_busy_pct redo_bytes_per_s,") && !text.contains('†'), "{text}");
 }
 
@@ -616,8 +616,8 @@ fn an_imported_record_is_called_so_everywhere() {
     let answer = report.answer();
     assert!(answer.more.iter().any(|line| line.starts_with("Imported, not audited")), "{answer:?}");
     assert!(answer.more.iter().all(|line| !line.contains("skipped")), "{answer:?}");
-    let html = exporters().into_iter().find(|exporter| exporter.name() == "html").unwrap();
-    let page = exported(html.as_ref(), &report);
+    let html = EXPORTERS.iter().find(|exporter| exporter.name == "html").unwrap();
+    let page = exported(html, &report);
     assert!(page.contains("class=\"foreign\">imported, not audited") && !page.contains(">valid<"));
     assert!(page.contains("the source does not tell when it was measured"));
 }
@@ -656,8 +656,8 @@ fn an_ab_is_answered_by_its_verdict_and_never_by_the_best_of_a_side() {
     assert!(answer.more[0].contains("it was stopped with 2 runs made"), "{answer:?}");
     let text = conclusion_text(&conclusion, &Style::default());
     assert!(text.starts_with("A/B comparison ab-1\n  no comparison: "), "{text}");
-    let json = exporters().into_iter().find(|exporter| exporter.name() == "json").unwrap();
-    let json: serde_json::Value = serde_json::from_str(&exported(json.as_ref(), &report)).unwrap();
+    let json = EXPORTERS.iter().find(|exporter| exporter.name == "json").unwrap();
+    let json: serde_json::Value = serde_json::from_str(&exported(json, &report)).unwrap();
     assert_eq!(
         (json["conclusions"][0]["of"].as_str(), json["runs"].as_array().unwrap().len()),
         (Some("ab-1"), 2)

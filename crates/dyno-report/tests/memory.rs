@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dyno_analyze::fixture;
 use dyno_record::{Imported, RunRecord, Status};
-use dyno_report::{Report, Request, Runs, RunsError, exporters};
+use dyno_report::{EXPORTERS, Report, Request, Runs, RunsError};
 
 /// What one more run may add to what is in memory at once. Its record alone takes 26 KB there.
 const BYTES_MAX: usize = 1_500;
@@ -72,11 +72,11 @@ impl Runs for Made {
 
 /// The most bytes that are in memory while a report of so many runs is made and written.
 fn most(runs: usize, format: &str) -> usize {
-    let exporter = exporters().into_iter().find(|exporter| exporter.name() == format).unwrap();
+    let exporter = EXPORTERS.iter().find(|exporter| exporter.name == format).unwrap();
     let before = NOW.load(Ordering::SeqCst);
     MOST.store(before, Ordering::SeqCst);
     let report = Report::over(Made(runs)).unwrap();
-    exporter.export(&report, &Request::default(), &mut std::io::sink()).unwrap();
+    (exporter.export)(&report, &Request::default(), &mut std::io::sink()).unwrap();
     MOST.load(Ordering::SeqCst) - before
 }
 

@@ -7,45 +7,30 @@ use std::io::Write;
 use dyno_analyze::points::{Axis, MEASURES, SESSIONS, points};
 use dyno_record::RunRecord;
 
-use super::{ExportError, Exporter, Request};
+use super::{ExportError, Request};
 use crate::report::Report;
-
-#[derive(Debug)]
-pub(super) struct Csv;
 
 /// What says which run it is; axes and measures follow.
 const HEAD: [&str; 7] = ["run", "started_at", "status", "reason", "target", "sessions", "others_had_part"];
 
-impl Exporter for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
+pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+    let axes: Vec<&Axis> = report.points.axes.iter().filter(|axis| axis.path != SESSIONS).collect();
+    let has = |name: &str| report.points.points.iter().any(|point| point.estimates.contains_key(name));
+    let measures: Vec<&str> = MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
+    let mut head = HEAD.join(",");
+    for name in axes.iter().map(|axis| axis.path.as_str()).chain(measures.iter().copied()) {
+        let _ = write!(head, ",{}", field(name));
     }
-
-    fn export(
-        &self,
-        report: &Report<'_>,
-        _request: &Request,
-        out: &mut dyn Write,
-    ) -> Result<(), ExportError> {
-        let axes: Vec<&Axis> = report.points.axes.iter().filter(|axis| axis.path != SESSIONS).collect();
-        let has = |name: &str| report.points.points.iter().any(|point| point.estimates.contains_key(name));
-        let measures: Vec<&str> =
-            MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
-        let mut head = HEAD.join(",");
-        for name in axes.iter().map(|axis| axis.path.as_str()).chain(measures.iter().copied()) {
-            let _ = write!(head, ",{}", field(name));
+    write!(out, "{head}\r\n")?;
+    report.each(|record| {
+        out.write_all(line(record, record, &axes, &measures).as_bytes())?;
+        // Behind a total, each target's own line.
+        for part in record.parts() {
+            out.write_all(line(record, &part, &axes, &measures).as_bytes())?;
         }
-        write!(out, "{head}\r\n")?;
-        report.each(|record| {
-            out.write_all(line(record, record, &axes, &measures).as_bytes())?;
-            // Behind a total, each target's own line.
-            for part in record.parts() {
-                out.write_all(line(record, &part, &axes, &measures).as_bytes())?;
-            }
-            Ok(())
-        })?;
         Ok(())
-    }
+    })?;
+    Ok(())
 }
 
 /// The line of `record`, which is `whole` or one target's part of it.

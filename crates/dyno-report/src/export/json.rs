@@ -5,33 +5,19 @@ use std::io::Write;
 use dyno_record::RecordError;
 use serde::Serialize;
 
-use super::{ExportError, Exporter, Request};
+use super::{ExportError, Request};
 use crate::report::Report;
 use crate::runs::RunsError;
 
-#[derive(Debug)]
-pub(super) struct Json;
-
-impl Exporter for Json {
-    fn name(&self) -> &'static str {
-        "json"
+pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+    if report.conclusions.is_empty() {
+        runs(report, "", out)?;
+    } else {
+        write!(out, "{{\n  \"conclusions\": {},\n  \"runs\": ", pretty(&report.conclusions, "  ")?)?;
+        runs(report, "  ", out)?;
+        out.write_all(b"\n}")?;
     }
-
-    fn export(
-        &self,
-        report: &Report<'_>,
-        _request: &Request,
-        out: &mut dyn Write,
-    ) -> Result<(), ExportError> {
-        if report.conclusions.is_empty() {
-            runs(report, "", out)?;
-        } else {
-            write!(out, "{{\n  \"conclusions\": {},\n  \"runs\": ", pretty(&report.conclusions, "  ")?)?;
-            runs(report, "  ", out)?;
-            out.write_all(b"\n}")?;
-        }
-        Ok(out.write_all(b"\n")?)
-    }
+    Ok(out.write_all(b"\n")?)
 }
 
 /// The records as they stand behind `indent`: a single one as itself where it is all there is.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::{ExportError, Exporter, Request};
+use super::{ExportError, Request};
 use crate::audit::{audit_summary, spoken};
 use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
@@ -12,92 +12,78 @@ use crate::report::Report;
 use crate::run_rows;
 use crate::text::clean;
 
-#[derive(Debug)]
-pub(super) struct Markdown;
-
-impl Exporter for Markdown {
-    fn name(&self) -> &'static str {
-        "md"
+pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+    let answer = report.answer();
+    let mut top = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
+    for line in &answer.more {
+        let _ = writeln!(top, "{}\n", text(line));
     }
-
-    fn export(
-        &self,
-        report: &Report<'_>,
-        _request: &Request,
-        out: &mut dyn Write,
-    ) -> Result<(), ExportError> {
-        let answer = report.answer();
-        let mut top = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
-        for line in &answer.more {
-            let _ = writeln!(top, "{}\n", text(line));
+    for of in report.seen.reported.all() {
+        let name = if of.name.is_empty() { String::new() } else { format!(": {}", text(&of.name)) };
+        let _ = write!(top, "## Load profile and top timed events{name}\n\n{}\n\n", text(&of.about));
+        let _ = write!(top, "{}\n{}\n", table(&of.load), table(&of.events));
+    }
+    for conclusion in &report.conclusions {
+        let _ = writeln!(top, "## What the {} came to\n", text(&title(conclusion)));
+        for sentence in conclusion.sentences() {
+            let _ = writeln!(top, "- {}", text(&sentence));
         }
-        for of in report.seen.reported.all() {
-            let name = if of.name.is_empty() { String::new() } else { format!(": {}", text(&of.name)) };
-            let _ = write!(top, "## Load profile and top timed events{name}\n\n{}\n\n", text(&of.about));
-            let _ = write!(top, "{}\n{}\n", table(&of.load), table(&of.events));
+        top.push('\n');
+        if let Some(grid) = conclusion::grid(conclusion) {
+            let _ = writeln!(top, "{}", table(&grid));
         }
-        for conclusion in &report.conclusions {
-            let _ = writeln!(top, "## What the {} came to\n", text(&title(conclusion)));
-            for sentence in conclusion.sentences() {
-                let _ = writeln!(top, "- {}", text(&sentence));
-            }
-            top.push('\n');
-            if let Some(grid) = conclusion::grid(conclusion) {
-                let _ = writeln!(top, "{}", table(&grid));
-            }
+    }
+    if !report.points.points.is_empty() {
+        let _ = write!(top, "## Results\n\n{}\n", table(&report.grid()));
+        if let Some(legend) = report.legend() {
+            let _ = writeln!(top, "{}\n", text(&legend));
         }
-        if !report.points.points.is_empty() {
-            let _ = write!(top, "## Results\n\n{}\n", table(&report.grid()));
-            if let Some(legend) = report.legend() {
-                let _ = writeln!(top, "{}\n", text(&legend));
-            }
+    }
+    if let Some(grid) = report.close.as_ref().and_then(targets_grid) {
+        let _ = write!(top, "## Targets\n\n{}\n", table(&grid));
+    }
+    for curve in &report.curves {
+        let _ = writeln!(
+            top,
+            "### Knee and scalability{}\n",
+            if curve.name.is_empty() { String::new() } else { format!(": {}", text(&curve.name)) }
+        );
+        for sentence in &curve.sentences {
+            let _ = writeln!(top, "- {}", text(sentence));
         }
-        if let Some(grid) = report.close.as_ref().and_then(targets_grid) {
-            let _ = write!(top, "## Targets\n\n{}\n", table(&grid));
-        }
-        for curve in &report.curves {
+        top.push('\n');
+    }
+    if let Some(record) = &report.close {
+        let _ = write!(top, "## Audit of {}\n\n{}.\n\n", text(&record.id), audit_summary(&record.audit));
+        for check in &record.audit {
             let _ = writeln!(
                 top,
-                "### Knee and scalability{}\n",
-                if curve.name.is_empty() { String::new() } else { format!(": {}", text(&curve.name)) }
+                "- {} **{}**: {}",
+                check_word(check.status),
+                text(&spoken(&check.check)),
+                text(&check.detail)
             );
-            for sentence in &curve.sentences {
-                let _ = writeln!(top, "- {}", text(sentence));
-            }
-            top.push('\n');
         }
-        if let Some(record) = &report.close {
-            let _ = write!(top, "## Audit of {}\n\n{}.\n\n", text(&record.id), audit_summary(&record.audit));
-            for check in &record.audit {
-                let _ = writeln!(
-                    top,
-                    "- {} **{}**: {}",
-                    check_word(check.status),
-                    text(&spoken(&check.check)),
-                    text(&check.detail)
-                );
-            }
-            top.push('\n');
-        }
-        let differences = report.seen.facts.differences(&report.points.axes);
-        if !differences.is_empty() {
-            top.push_str("## What differed\n\n");
-            for difference in &differences {
-                let values: Vec<String> = difference
-                    .values
-                    .iter()
-                    .take(6)
-                    .map(|(value, runs)| format!("{} ({runs})", text(value)))
-                    .collect();
-                let _ = writeln!(top, "- {}: {}", text(&difference.name), values.join(", "));
-            }
-            top.push('\n');
-        }
-        let _ = write!(top, "## Runs\n\n{}", head(&run_rows::heads()));
-        out.write_all(top.as_bytes())?;
-        report.each(|record| Ok(out.write_all(row(&run_rows::row(record).1).as_bytes())?))?;
-        Ok(())
+        top.push('\n');
     }
+    let differences = report.seen.facts.differences(&report.points.axes);
+    if !differences.is_empty() {
+        top.push_str("## What differed\n\n");
+        for difference in &differences {
+            let values: Vec<String> = difference
+                .values
+                .iter()
+                .take(6)
+                .map(|(value, runs)| format!("{} ({runs})", text(value)))
+                .collect();
+            let _ = writeln!(top, "- {}: {}", text(&difference.name), values.join(", "));
+        }
+        top.push('\n');
+    }
+    let _ = write!(top, "## Runs\n\n{}", head(&run_rows::heads()));
+    out.write_all(top.as_bytes())?;
+    report.each(|record| Ok(out.write_all(row(&run_rows::row(record).1).as_bytes())?))?;
+    Ok(())
 }
 
 fn check_word(status: dyno_record::CheckStatus) -> &'static str {

@@ -16,20 +16,27 @@ use crate::runs::RunsError;
 
 pub use series::SeriesCsv;
 
-/// Runs in, bytes out.
-pub trait Exporter: std::fmt::Debug {
-    /// The format's name, as options have it: `html`.
-    fn name(&self) -> &'static str;
+/// A format: runs in, bytes out.
+#[derive(Debug, Clone, Copy)]
+pub struct Exporter {
+    /// Its name, as options have it: `html`.
+    pub name: &'static str,
     /// Whether the bytes are text that a terminal may show.
-    fn is_text(&self) -> bool {
-        true
-    }
-    /// Writes the whole report in this format.
-    ///
-    /// # Errors
-    /// A run cannot be read, the report cannot be written, or there is nothing to draw.
-    fn export(&self, report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError>;
+    pub is_text: bool,
+    /// Writes the whole report; fails where a run cannot be read, the report cannot be written, or there is nothing to draw.
+    pub export: fn(&Report<'_>, &Request, &mut dyn Write) -> Result<(), ExportError>,
 }
+
+/// Every format.
+pub const EXPORTERS: &[Exporter] = &[
+    Exporter { name: "html", is_text: true, export: html::export },
+    Exporter { name: "md", is_text: true, export: markdown::export },
+    Exporter { name: "csv", is_text: true, export: csv::export },
+    Exporter { name: "json", is_text: true, export: json::export },
+    Exporter { name: "svg", is_text: true, export: svg::export },
+    #[cfg(feature = "png")]
+    Exporter { name: "png", is_text: false, export: png::export },
+];
 
 /// What a format may have to know beside the report.
 #[derive(Debug, Clone, Default)]
@@ -68,19 +75,6 @@ impl From<io::Error> for ExportError {
 
 fn listed(known: &[String]) -> String {
     if known.is_empty() { "none: no run has a result".into() } else { known.join(", ") }
-}
-
-/// Every format.
-pub fn exporters() -> Vec<Box<dyn Exporter>> {
-    vec![
-        Box::new(html::Html),
-        Box::new(markdown::Markdown),
-        Box::new(csv::Csv),
-        Box::new(json::Json),
-        Box::new(svg::Svg),
-        #[cfg(feature = "png")]
-        Box::new(png::Png),
-    ]
 }
 
 /// The charts that were asked for.

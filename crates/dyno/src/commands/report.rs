@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dyno_campaign::{conclusions, files, select};
 use dyno_record::{Repository, RunId, RunRecord};
-use dyno_report::{ExportError, Exporter, Report, Request, Runs, RunsError, exporters};
+use dyno_report::{EXPORTERS, ExportError, Exporter, Report, Request, Runs, RunsError};
 
 use crate::cli::{self, Common};
 use crate::context;
@@ -16,7 +16,7 @@ use crate::talk::Talk;
 
 pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;
-    let output = output(args, exporter.as_ref())?;
+    let output = output(args, exporter)?;
     let repository = context::repository_to_read(common)?;
     let ids = repository.recorded(select::runs(&repository, &args.runs.join(","))?)?;
     let mut report = Report::over(Selected { repository: &repository, ids: &ids })?;
@@ -27,7 +27,7 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
         Some(path) => {
             let write = |out: &mut dyn Write| -> Result<(), ExportError> {
                 let mut out = BufWriter::new(out);
-                exporter.export(&report, &request, &mut out)?;
+                (exporter.export)(&report, &request, &mut out)?;
                 Ok(out.flush()?)
             };
             files::replace_with(path, write).map_err(|error| match error {
@@ -40,8 +40,8 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
             talk.say(&format!("written: {}", path.display()));
         }
         None => {
-            let mut out = if exporter.name() == "json" { Output::json() } else { Output::text() };
-            exporter.export(&report, &request, &mut out).map_err(explained)?;
+            let mut out = if exporter.name == "json" { Output::json() } else { Output::text() };
+            (exporter.export)(&report, &request, &mut out).map_err(explained)?;
             out.flush()?;
         }
     }
@@ -66,7 +66,7 @@ impl Runs for Selected<'_> {
 }
 
 /// The format that was asked for: by name, by the ending of the file, or HTML.
-fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<Box<dyn Exporter>> {
+fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<&'static Exporter> {
     let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
     let wanted = match (&args.format, json, ending) {
         (Some(format), _, _) => format.clone(),
@@ -74,26 +74,25 @@ fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<Box<dyn Export
         (None, false, Some(ending)) => ending.to_ascii_lowercase(),
         (None, false, None) => "html".to_owned(),
     };
-    let all = exporters();
-    let known = all.iter().map(|exporter| exporter.name()).collect::<Vec<_>>().join(", ");
+    let known = EXPORTERS.iter().map(|exporter| exporter.name).collect::<Vec<_>>().join(", ");
     let aliases = [("htm", "html"), ("markdown", "md")];
     let name =
         aliases.into_iter().find(|(alias, _)| *alias == wanted).map_or(wanted.as_str(), |(_, name)| name);
-    let found = all.into_iter().find(|exporter| exporter.name() == name);
+    let found = EXPORTERS.iter().find(|exporter| exporter.name == name);
     found.ok_or_else(|| {
         usage(format!("{wanted:?} is no format of a report"), format!("--format with one of {known}"))
     })
 }
 
 /// The file to write; stdout for formats that pipes read, unless a file is named.
-fn output(args: &cli::ReportArgs, exporter: &dyn Exporter) -> anyhow::Result<Option<PathBuf>> {
+fn output(args: &cli::ReportArgs, exporter: &Exporter) -> anyhow::Result<Option<PathBuf>> {
     match args.output.as_deref() {
         Some(path) if path == Path::new("-") => Ok(None),
         Some(path) => Ok(Some(path.to_owned())),
-        None if exporter.name() == "html" => Ok(Some("report.html".into())),
-        None if !exporter.is_text() && std::io::stdout().is_terminal() => Err(usage(
-            format!("{} is no text for a terminal", exporter.name()),
-            format!("name a file: -o report.{}", exporter.name()),
+        None if exporter.name == "html" => Ok(Some("report.html".into())),
+        None if !exporter.is_text && std::io::stdout().is_terminal() => Err(usage(
+            format!("{} is no text for a terminal", exporter.name),
+            format!("name a file: -o report.{}", exporter.name),
         )),
         None => Ok(None),
     }
