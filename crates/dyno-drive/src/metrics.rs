@@ -181,8 +181,10 @@ pub(crate) fn of_host(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64, s
     of_device(metrics, host, same_host);
 }
 
-/// Shares of the processors' time.
-const CPU_SHARES: [(&str, fn(&CpuShare) -> f64); 6] = [
+/// A share of the processors' time: its name, and where it is.
+type ShareFigure = (&'static str, fn(&CpuShare) -> f64);
+
+const CPU_SHARES: [ShareFigure; 6] = [
     ("cpu_busy_pct", |cpu| cpu.busy_pct),
     ("cpu_user_pct", |cpu| cpu.user_pct),
     ("cpu_sys_pct", |cpu| cpu.system_pct),

@@ -51,8 +51,10 @@ impl Facts {
 /// A value, or why there is none.
 type Known = Result<f64, String>;
 
-/// How every portable counter is made of native ones.
-const READINGS: [(Counter, fn(&Native<'_>) -> Known); 20] = [
+/// How a portable counter is made of native ones.
+type Reading = (Counter, fn(&Native<'_>) -> Known);
+
+const READINGS: [Reading; 20] = [
     (Counter::LogicalReads, |native| native.logical_reads()),
     (Counter::PhysicalReads, |native| native.database("blks_read")),
     (Counter::PhysicalReadRequests, |native| native.read_requests()),
