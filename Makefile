@@ -42,6 +42,8 @@ bench-%: build bench-programs
 test: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/scripts/rustc.sh
 # As cargo-clippy hands its arguments to its driver.
 test: export CLIPPY_ARGS = -Dwarnings__CLIPPY_HACKERY__
+# What a later build would need, which is another one.
+test: export CARGO_INCREMENTAL = 0
 test: format
 	$(MAKE) testbeds & python3 scripts/tests.py --build; built=$$?; wait $$! && exit $$built
 	$(MAKE) unit

@@ -32,7 +32,7 @@ pub use mysql::MySql;
 pub use mysql_bins::{MyProduct, MyVersion};
 pub use pgbouncer::{BouncerVersion, PgBouncer};
 pub use postgres::Postgres;
-pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip};
+pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
 
 use std::path::PathBuf;
 

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::bins::{self, Version};
 use crate::child::{self, RunAs, wait_until};
 use crate::command::run;
-use crate::skip::{ALL_VERSIONS_ENV, is_set};
+use crate::skip::with_those_between;
 use crate::template;
 use crate::used::DataDir;
 
@@ -47,7 +47,7 @@ impl Postgres {
     /// says and counts which wanted ones are missing.
     pub fn available() -> Vec<Version> {
         let mut versions = bins::available();
-        if versions.len() > 2 && !is_set(ALL_VERSIONS_ENV) {
+        if versions.len() > 2 && !with_those_between() {
             versions.drain(1..versions.len() - 1);
         }
         versions
@@ -56,7 +56,7 @@ impl Postgres {
     /// The newest version, where [`crate::ALL_VERSIONS_ENV`] is set all of them: for a long proof that is the same on each.
     pub fn newest_or_all() -> Vec<Version> {
         let mut versions = Self::available();
-        if !is_set(ALL_VERSIONS_ENV) {
+        if !with_those_between() {
             versions.drain(..versions.len().saturating_sub(1));
         }
         versions

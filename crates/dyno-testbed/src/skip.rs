@@ -8,13 +8,18 @@ use crate::testbeds_dir;
 /// Set to anything but `0` or nothing, this environment variable turns every skip into a failure; `make test` sets it.
 pub const REQUIRE_ALL_ENV: &str = "DYNO_TEST_REQUIRE_ALL";
 
-/// Set to anything but `0` or nothing, this environment variable lets tests see versions between the oldest and the newest, too;
-/// `make test-all` sets it.
+/// Set to anything but `0` or nothing, this environment variable lets tests see what lies between two ends, too: versions between
+/// the oldest and the newest, sizes between the smallest and the largest. `make test-all` sets it.
 pub const ALL_VERSIONS_ENV: &str = "DYNO_TEST_ALL";
 
 /// Whether an environment variable is set to anything but `0` or nothing.
 pub(crate) fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Whether tests see what lies between two ends, too ([`ALL_VERSIONS_ENV`]).
+pub fn with_those_between() -> bool {
+    is_set(ALL_VERSIONS_ENV)
 }
 
 /// Says that `what` is skipped because of `why`, and adds a line to `target/testbeds/skipped`, which counts them.

@@ -116,13 +116,9 @@ impl RowMaker {
 
 /// Appends `text` in quotes. Filler is printable ASCII; what would end the literal is escaped.
 fn append_literal(text: &[u8], out: &mut String) {
+    let text = std::str::from_utf8(text).expect("filler is ASCII");
     out.push('\'');
-    for &byte in text {
-        if matches!(byte, b'\'' | b'\\') {
-            out.push('\\');
-        }
-        out.push(char::from(byte));
-    }
+    out.push_str(&text.replace('\\', r"\\").replace('\'', r"\'"));
     out.push('\'');
 }
 

@@ -31,22 +31,22 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
     on_each_version(|server| {
         let target = target(server);
         assert_eq!(target.survey().unwrap(), DataState::Empty);
-        let spec_a = spec(2, 5000, 300);
+        let spec_a = spec(2, 2000, 300);
         let report = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
         assert!(!report.already);
-        assert_eq!(report.rows_written, 2 * 5300);
-        assert_eq!(report.bytes_written, 2 * 5300 * (16 + 19 * 128));
+        assert_eq!(report.rows_written, 2 * 2300);
+        assert_eq!(report.bytes_written, 2 * 2300 * (16 + 19 * 128));
         let tables: Vec<_> = report.tables.iter().map(|facts| (facts.table.as_str(), facts.rows)).collect();
         let expected =
-            [("dyno.rows_1", 5000), ("dyno.rows_2", 5000), ("dyno.scan_1", 300), ("dyno.scan_2", 300)];
+            [("dyno.rows_1", 2000), ("dyno.rows_2", 2000), ("dyno.scan_1", 300), ("dyno.scan_2", 300)];
         assert_eq!(tables, expected);
         assert!(report.tables.iter().all(|facts| facts.rows_per_block() == 1.0));
         // Not one block more than rows, or scans would read blocks that hold nothing.
         let blocks = "SELECT pg_relation_size('dyno.rows_1') / 8192, pg_relation_size('dyno.scan_2') / 8192";
-        assert_eq!(server.psql(blocks), "5000|300");
+        assert_eq!(server.psql(blocks), "2000|300");
         // The server's own view of the same: blocks with rows, row width, index, storage.
         let distinct = "SELECT count(DISTINCT (ctid::text::point)[0]) FROM dyno.rows_2";
-        assert_eq!(server.psql(distinct), "5000");
+        assert_eq!(server.psql(distinct), "2000");
         let widths = "SELECT DISTINCT octet_length(c2), octet_length(c20), ver FROM dyno.rows_1";
         assert_eq!(server.psql(widths), "128|128|0");
         assert_eq!(server.psql("SELECT count(DISTINCT c2) FROM dyno.scan_1"), "300");
@@ -65,7 +65,7 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
         let refused = target.load(&spec_b, &options(2), &Silent, &Cancel::default()).unwrap_err();
         assert_eq!(refused.kind, TargetErrorKind::Data);
         assert!(refused.hint.contains("--replace"), "{}", refused.hint);
-        assert_eq!(count(server, "dyno.rows_2"), 5000);
+        assert_eq!(count(server, "dyno.rows_2"), 2000);
         let replace = LoadOptions { replace: true, ..options(2) };
         target.load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
         assert_eq!(count(server, "dyno.rows_1"), 700);

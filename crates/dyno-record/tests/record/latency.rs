@@ -30,7 +30,15 @@ fn figures(latency: &Latency) -> [Option<f64>; 6] {
     [latency.p50, latency.p90, latency.p95, latency.p99, latency.p999, latency.max]
 }
 
+/// Each case goes through all of a histogram some dozen times: a quarter of the usual number, but where all is tried.
+fn cases() -> ProptestConfig {
+    let all = std::env::var("DYNO_TEST_ALL").is_ok_and(|value| !value.is_empty() && value != "0");
+    ProptestConfig::with_cases(if all { 256 } else { 64 })
+}
+
 proptest! {
+    #![proptest_config(cases())]
+
     #[test]
     fn percentiles_agree_with_exact_ones(mut values in latencies()) {
         let summary = histogram(&values).summary();

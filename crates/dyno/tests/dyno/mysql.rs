@@ -188,7 +188,7 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
 fn killed_during_a_load_the_load_resumes() {
     on_each(|server, desk| {
         let url = server.url();
-        let big = ["load", "--target", &url, "--set", "data.scale=160M", "--set", "data.load_parallel=1"];
+        let big = ["load", "--target", &url, "--set", "data.scale=100M", "--set", "data.load_parallel=1"];
         let mut load = desk.start(&big);
         load.until("rows …");
         until("a chunk", || {
@@ -199,7 +199,7 @@ fn killed_during_a_load_the_load_resumes() {
         assert_eq!(said.code, 3, "{said:#?}");
         assert!(said.err.contains("error: ") && !said.err.contains("panicked"), "{}", said.err);
         server.restart();
-        let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=160M"]);
+        let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=100M"]);
         assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
         let again = desk.dyno(&big);
         assert_eq!(again.code, 0, "{again:#?}");
@@ -263,7 +263,7 @@ fn rows_in_doubt_are_in_nobodys_way() {
         load(&desk, &url);
         for drive in ["workload.drive=client", "workload.drive=server"] {
             let more =
-                ["--set", drive, "--set", "workload.insert_pct=40", "--set", "run.ops_per_session=3000"];
+                ["--set", drive, "--set", "workload.insert_pct=40", "--set", "run.ops_per_session=2000"];
             let mut run = desk.start(&args(&RUN, &url, &more));
             run.until("window");
             let cut = (0..20).map(|_| cut_what_writes(&server)).sum::<usize>();

@@ -16,8 +16,14 @@ fn any_real() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(-1.0), Just(f64::NAN), Just(f64::INFINITY), any::<f64>(), 0.0f64..1e6]
 }
 
+/// A record with all its checks is a long case.
+fn cases() -> ProptestConfig {
+    let all = std::env::var("DYNO_TEST_ALL").is_ok_and(|value| !value.is_empty() && value != "0");
+    ProptestConfig::with_cases(if all { 512 } else { 128 })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(cases())]
 
     #[test]
     fn judging_never_panics_and_is_idempotent(

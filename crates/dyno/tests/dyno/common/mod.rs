@@ -8,6 +8,7 @@ pub mod tmpfs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -215,10 +216,10 @@ pub fn check<'a>(record: &'a Value, name: &str) -> &'a Value {
 
 /// That a record fits the published schema.
 pub fn assert_fits_schema(record: &Value) {
-    let text = include_str!("../../../../../schema/run-record.schema.json");
-    let schema = serde_json::from_str(text).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<_> =
-        validator.iter_errors(record).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let text = include_str!("../../../../../schema/run-record.schema.json");
+        jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap()
+    });
+    let errors: Vec<_> = SCHEMA.iter_errors(record).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
