@@ -242,6 +242,7 @@ fn whole(counters: Counters) -> Whole {
         rows_deleted: 0,
         rows_left: None,
         commits: updates,
+        transactions: None,
         errors: 0,
         verified_rows: (u64::from(SESSIONS) * WORK_UNIT, u64::from(SESSIONS) * WORK_UNIT),
         counters,
@@ -254,6 +255,7 @@ fn classes() -> Vec<Class> {
         name: name.into(),
         plural: plural.into(),
         rows,
+        mixed: false,
         rows_per_op: Some((rows_per_op, rows_per_op)),
         scans: name == "scan",
         commits: u64::from(!of_reads),
@@ -324,6 +326,7 @@ fn record(
             stall_us_max: 1_200.0,
             ..Window::default()
         }),
+        workload: None,
         classes: classes(),
         ops: ops.into_iter().map(|(name, stats)| (name.to_owned(), stats)).collect(),
         metrics: metrics(),

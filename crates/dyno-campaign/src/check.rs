@@ -11,8 +11,9 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::lead::Lead;
 use crate::targets::{Reached, Targets};
-use crate::{consent, data};
+use crate::{consent, data, own};
 use dyno_workload::conformance;
+use dyno_workload::own::{Fault, Own};
 
 /// What was found of one target.
 #[derive(Debug, Clone)]
@@ -93,6 +94,11 @@ fn findings(
                 self::advice(&finding.check, Severity::Note, format!("{why}: its sessions only read"), "");
         }
     }
+    if let Some(own) = own::of(plan, lead.engines.specs)? {
+        advice.retain(|finding| !OF_TEST_DATA.contains(&finding.check.as_str()));
+        advice.push(workload(reached, &own)?);
+        return Ok(advice);
+    }
     // Engines that look at the data themselves know more about it.
     if !advice.iter().any(|finding| finding.check == "data") {
         advice.push(data_there(lead, plan, target)?);
@@ -110,6 +116,20 @@ fn findings(
         }
     }
     Ok(advice)
+}
+
+/// Checks of Dyno's own test data, of which a workload of the user's own needs none.
+const OF_TEST_DATA: [&str; 5] = ["data", "disk_space", "disk space", "block_size", "block size"];
+
+/// Whether the target takes every statement of a workload of the user's own.
+fn workload(reached: &Reached, own: &Own) -> Result<Advice, Error> {
+    let tried = own::tried(reached, own)?;
+    let Some(first) = tried.refused.first() else {
+        let words = format!("the target prepares all {} statements of {}", tried.statements, own.name());
+        return Ok(advice("workload", Severity::Ok, words, ""));
+    };
+    let fault = Fault { hint: String::new(), ..first.clone() };
+    Ok(advice("workload", Severity::Fail, fault.to_string(), first.hint.as_str()))
 }
 
 /// Checks of what only writing needs.

@@ -14,7 +14,10 @@ use crate::error::Error;
 /// The data that the plan asks for on this target.
 pub(crate) fn spec(plan: &Plan, target: &Arc<dyn Target>) -> Result<DataSpec, Error> {
     let block_size = target.block_size(plan.data.block_size)?;
-    let spec = DataSpec::resolve(&plan.data, block_size);
+    let spec = DataSpec::of(plan, block_size);
+    if spec.is_none() {
+        return Ok(spec);
+    }
     spec.validate(&plan.data, &plan.workload)?;
     // Data of an older version is what it was; it is good for every plan that does not need what came later.
     match survey(target) {

@@ -1,12 +1,14 @@
 //! Removes exactly what Dyno created.
 
-use dyno_engine::{Holder, Work};
+use dyno_engine::{DropItem, Holder, Target, Work};
 use dyno_plan::Plan;
+use dyno_workload::own::Own;
 
 use crate::error::Error;
 use crate::event::{Event, Holdings};
 use crate::lead::Lead;
 use crate::targets::{self, Reached, Targets};
+use crate::{own, own_data};
 
 /// Removes what Dyno made in the targets of `plan`; returns what was removed and what stays, or nothing where whoever leads does
 /// not agree to one of them.
@@ -18,10 +20,13 @@ pub fn drop_data(
     plan: &Plan,
     agrees: impl Fn(&Holdings) -> Result<bool, Error>,
 ) -> Result<Option<Vec<Holdings>>, Error> {
+    let own = own::of(plan, lead.engines.specs)?;
     let targets = Targets::reach(lead, plan)?;
     let mut all = Vec::new();
     for holder in targets.holders()? {
-        let Some(removed) = holder.named(drop_from(lead, plan, holder, &agrees))? else { return Ok(None) };
+        let Some(removed) = holder.named(drop_from(lead, plan, own.as_deref(), holder, &agrees))? else {
+            return Ok(None);
+        };
         lead.tell(Event::Dropped(removed.clone()));
         all.push(removed);
     }
@@ -32,11 +37,15 @@ pub fn drop_data(
 fn drop_from(
     lead: &Lead<'_>,
     plan: &Plan,
+    own: Option<&Own>,
     holder: &Reached,
     agrees: &impl Fn(&Holdings) -> Result<bool, Error>,
 ) -> Result<Option<Holdings>, Error> {
     let target = holder.target.as_ref();
-    let found = Holdings { url: target.url(), items: target.inventory()?, left: target.foreign()? };
+    let found = match own {
+        Some(own) => Holdings { url: target.url(), items: statements(own, target), left: Vec::new() },
+        None => Holdings { url: target.url(), items: target.inventory()?, left: target.foreign()? },
+    };
     if found.items.is_empty() {
         return Ok(Some(found));
     }
@@ -44,5 +53,16 @@ fn drop_from(
     if !agrees(&found)? {
         return Ok(None);
     }
-    Ok(Some(Holdings { items: target.drop_all()?, ..found }))
+    match own {
+        Some(own) => Ok(own_data::take_down(lead, target, own).map(|_| Some(found))?),
+        None => Ok(Some(Holdings { items: target.drop_all()?, ..found })),
+    }
+}
+
+/// What a workload of the user's own does to remove what it has set up.
+fn statements(own: &Own, target: &dyn Target) -> Vec<DropItem> {
+    let all = own.teardown(target.engine()).unwrap_or_default();
+    all.into_iter()
+        .map(|single| DropItem { kind: "statement".into(), name: single.sql, bytes: None })
+        .collect()
 }

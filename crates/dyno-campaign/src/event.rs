@@ -168,6 +168,8 @@ pub enum LoadEvent {
     Worn(String),
     /// The target is loaded.
     Done(LoadReport),
+    /// A workload of the user's own is set up: its name, how many statements that was, and seconds.
+    SetUp(String, usize, f64),
 }
 
 /// About a proof.

@@ -1,13 +1,16 @@
 //! Creates, fills and verifies the data.
 
+use std::time::Instant;
+
 use dyno_engine::{LoadOptions, LoadReport, Progress, Target, TargetError, TargetErrorKind, Work};
 use dyno_plan::{DataSpec, Plan};
+use dyno_workload::own::Own;
 
-use crate::data;
 use crate::error::Error;
 use crate::event::{Event, LoadEvent};
 use crate::lead::Lead;
 use crate::targets::Targets;
+use crate::{data, own, own_data};
 
 /// A target that is loaded.
 #[derive(Debug, Clone)]
@@ -15,7 +18,23 @@ pub struct Loaded {
     /// Its URL.
     pub url: String,
     /// What was done.
-    pub report: LoadReport,
+    pub done: Done,
+}
+
+/// What was done to load a target.
+#[derive(Debug, Clone)]
+pub enum Done {
+    /// Dyno's own test data was loaded, or was there.
+    Data(LoadReport),
+    /// A workload of the user's own was set up.
+    SetUp {
+        /// Its name.
+        name: String,
+        /// Statements that were done.
+        statements: usize,
+        /// Seconds that this took.
+        seconds: f64,
+    },
 }
 
 /// Loads the data of `plan`; data of another shape is dropped first where it may be replaced.
@@ -23,6 +42,7 @@ pub struct Loaded {
 /// # Errors
 /// A target cannot be reached or loaded, or holds something else.
 pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, Error> {
+    let own = own::of(plan, lead.engines.specs)?;
     let targets = Targets::reach(lead, plan)?;
     let holders = targets.holders()?;
     lead.tell(Event::Reached);
@@ -37,14 +57,31 @@ pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, 
         if target.capabilities().ephemeral {
             lead.tell(Event::Load(LoadEvent::Ephemeral));
         }
-        let report = holder.named(load_one(lead, target, spec, plan.data.load_parallel, replace))?;
-        all.push(Loaded { url, report });
+        let done = match &own {
+            Some(own) => holder.named(load_own(lead, target, own, replace))?,
+            None => {
+                Done::Data(holder.named(load_one(lead, target, spec, plan.data.load_parallel, replace))?)
+            }
+        };
+        all.push(Loaded { url, done });
     }
     if targets.is_shared() {
         lead.tell(Event::WaitingForData);
         targets.wait_seen(plan, &lead.cancel)?;
     }
     Ok(all)
+}
+
+/// Sets a workload of the user's own up.
+fn load_own(lead: &Lead<'_>, target: &dyn Target, own: &Own, replace: bool) -> Result<Done, TargetError> {
+    let began = Instant::now();
+    if replace {
+        own_data::take_down(lead, target, own)?;
+    }
+    let statements = own_data::set_up(lead, target, own)?;
+    let (name, seconds) = (own.name().to_owned(), began.elapsed().as_secs_f64());
+    lead.tell(Event::Load(LoadEvent::SetUp(name.clone(), statements, seconds)));
+    Ok(Done::SetUp { name, statements, seconds })
 }
 
 /// Loads `spec` into `target`.

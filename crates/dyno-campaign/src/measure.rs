@@ -15,7 +15,7 @@ use crate::hooks::{self, HookRun, Watched};
 use crate::keeper::{self, Keeper};
 use crate::ready::{Ready, require_data};
 use crate::room::Loading;
-use crate::{data, files, names, own_report, tidy};
+use crate::{data, files, invariants, names, own_report, tidy};
 
 impl Ready<'_> {
     /// One run of the plan, from the hook before it to the stored record.
@@ -26,10 +26,15 @@ impl Ready<'_> {
             reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
         }
         let begun = self.begin(part_of)?;
+        let before =
+            self.own.as_ref().map(|own| invariants::ask(self.lead, &self.targets, own)).transpose()?;
         let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
         let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
         self.fresh = false;
-        let (record, left) = driven?;
+        let (mut record, left) = driven?;
+        if let (Some(own), Some(before), Some(facts)) = (&self.own, before, &mut record.workload) {
+            facts.invariants = invariants::held(before, invariants::ask(self.lead, &self.targets, own)?);
+        }
         let record = self.keep(record, left)?;
         self.ended = (self.ended.0 + 1, Some(record.status));
         for (at, reporter) in (1..).zip(reporters) {
@@ -126,6 +131,7 @@ impl Ready<'_> {
             started_at: begun.started_at.clone(),
             plan: &begun.plan,
             targets,
+            own: self.own.clone(),
             clock: Arc::new(MonotonicClock::default()),
             cancel: self.lead.cancel.clone(),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),

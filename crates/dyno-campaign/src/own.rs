@@ -12,7 +12,7 @@ use dyno_workload::own::{Fault, Own};
 
 use crate::error::Error;
 use crate::lead::Lead;
-use crate::targets::Targets;
+use crate::targets::{Reached, Targets};
 
 /// What a target says of a workload's statements.
 #[derive(Debug, Clone)]
@@ -45,6 +45,27 @@ pub fn read(folder: &Path, engines: Engines) -> Result<Own, Error> {
     Err(Error::usage(format!("{folder}: files are for an engine {stranger:?}, which is not known"), hint))
 }
 
+/// The workload that `plan` names, if it names one.
+pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Option<Arc<Own>>, Error> {
+    let folder = plan.workload.folder.as_ref();
+    folder.map(|folder| read(Path::new(folder), engines).map(Arc::new)).transpose()
+}
+
+/// Refuses a workload that writes where no target takes writes.
+pub(crate) fn refuse_writes(own: &Own, targets: &Targets) -> Result<(), Error> {
+    let Some((reached, why)) = targets.all.iter().find_map(|one| Some((one, one.reads_only.as_ref()?)))
+    else {
+        return Ok(());
+    };
+    if !own.writes() {
+        return Ok(());
+    }
+    reached.named(Err(Error::usage(
+        format!("{why}: it takes reads only, and {} writes", own.name()),
+        "name servers that take writes, or a workload with writes = false",
+    )))
+}
+
 /// Prepares every statement of `own` on the targets of `plan`, and executes none.
 ///
 /// # Errors
@@ -53,18 +74,19 @@ pub fn try_statements(lead: &Lead<'_>, plan: &Plan, own: &Own) -> Result<Vec<Tri
     let targets = Targets::reach(lead, plan)?;
     let mut all = Vec::new();
     for reached in &targets.all {
-        let target = reached.target.as_ref();
-        let statements = own.statements(target.engine(), target.dialect()).map_err(PlanErrors::from)?;
-        let product = &reached.identity.product;
-        let refused = reached.named(refused(target, product, own, &statements))?;
-        all.push(Tried {
-            url: target.url(),
-            identity: reached.identity.clone(),
-            statements: statements.len(),
-            refused,
-        });
+        all.push(tried(reached, own)?);
     }
     Ok(all)
+}
+
+/// Prepares every statement of `own` on one target.
+pub(crate) fn tried(reached: &Reached, own: &Own) -> Result<Tried, Error> {
+    let target = reached.target.as_ref();
+    let statements = own.statements(target.engine(), target.dialect()).map_err(PlanErrors::from)?;
+    let product = &reached.identity.product;
+    let refused = reached.named(refused(target, product, own, &statements))?;
+    let (url, identity) = (target.url(), reached.identity.clone());
+    Ok(Tried { url, identity, statements: statements.len(), refused })
 }
 
 /// Statements that `target` refuses: asked for one by one only where it does not take all of them.
@@ -95,7 +117,9 @@ fn refused(
 fn way_out(error: &TargetError, own: &Own, engine: &str) -> String {
     let makes_tables = own.setup(engine).is_ok_and(|setup| !setup.is_empty());
     match error.kind {
-        TargetErrorKind::Data if makes_tables => "run the SQL of [setup] there first".to_owned(),
+        TargetErrorKind::Data if makes_tables => {
+            "set it up there first: dyno load with workload.folder in its plan".to_owned()
+        }
         TargetErrorKind::Data => "make the tables there first".to_owned(),
         _ => error.hint.clone(),
     }

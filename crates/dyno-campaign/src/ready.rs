@@ -6,6 +6,7 @@ use std::time::Duration;
 use dyno_engine::{DataState, Lock, Target, TargetError, TargetErrorKind, Work, patience};
 use dyno_plan::{DataSpec, Plan, Sweep};
 use dyno_record::{Repository, Status};
+use dyno_workload::own::Own;
 
 use crate::error::Error;
 use crate::event::Event;
@@ -14,7 +15,7 @@ use crate::load::load_one;
 use crate::refuse::refuse_impossible;
 use crate::room::{Loading, make_room};
 use crate::targets::{Reached, Targets};
-use crate::{consent, data};
+use crate::{consent, data, own, own_data};
 
 /// Everything that is there before a run begins.
 pub(crate) struct Ready<'a> {
@@ -22,6 +23,8 @@ pub(crate) struct Ready<'a> {
     pub(crate) plan: Plan,
     pub(crate) repository: Repository,
     pub(crate) targets: Targets,
+    /// The workload of the user's own, where the plan names one.
+    pub(crate) own: Option<Arc<Own>>,
     /// The data of each target, in their order.
     pub(crate) specs: Vec<DataSpec>,
     /// Whether targets and data were looked at and no run has been since.
@@ -44,6 +47,7 @@ impl<'a> Ready<'a> {
         loading: Loading<'a>,
         suits: impl Fn(&dyn Target) -> Result<(), Error>,
     ) -> Result<Self, Error> {
+        let own = own::of(&plan, lead.engines.specs)?;
         consent::require(lead, &plan)?;
         // Opened first: a repository that cannot be written is found before the run, not after it.
         let repository = lead.repository()?;
@@ -51,6 +55,7 @@ impl<'a> Ready<'a> {
         let plan = Plan { sweep: Sweep::default(), ..plan };
         let targets = Targets::reach(lead, &plan)?;
         refuse_impossible(&plan, &targets)?;
+        own.as_ref().map_or(Ok(()), |own| own::refuse_writes(own, &targets))?;
         for reached in &targets.all {
             suits(reached.target.as_ref())?;
         }
@@ -59,7 +64,7 @@ impl<'a> Ready<'a> {
         let specs = make_room(lead, &plan, &targets, loading)?;
         let (ended, marks, fresh) = ((0, None), lead.marks.clone(), true);
         let mut ready =
-            Self { lead, plan, repository, targets, specs, fresh, ended, locks, marks, loading, work };
+            Self { lead, plan, repository, targets, own, specs, fresh, ended, locks, marks, loading, work };
         ready.ready_data(loading)?;
         Ok(ready)
     }
@@ -67,6 +72,9 @@ impl<'a> Ready<'a> {
     /// Gets ready for a run of another `plan`: with the same target and data there is nothing to do.
     pub(crate) fn turn_to(&mut self, plan: Plan) -> Result<(), Error> {
         let same_target = plan.target == self.plan.target;
+        if plan.workload.folder != self.plan.workload.folder {
+            self.own = own::of(&plan, self.lead.engines.specs)?;
+        }
         self.plan = plan;
         if !same_target {
             return self.reach(self.loading);
@@ -124,6 +132,13 @@ impl<'a> Ready<'a> {
         spec: &DataSpec,
         loading: Loading<'_>,
     ) -> Result<Option<String>, TargetError> {
+        if let Some(own) = &self.own {
+            // What is in memory alone is made for each run; on everything else `dyno load` makes it.
+            return match reached.target.capabilities().ephemeral {
+                true => own_data::set_up(self.lead, reached.target.as_ref(), own).map(|_| None),
+                false => Ok(None),
+            };
+        }
         let (target, may_load) = (reached.target.as_ref(), matches!(loading, Loading::AsNeeded { .. }));
         let load =
             |replace| load_one(self.lead, target, spec, self.plan.data.load_parallel, replace).map(|_| None);
@@ -156,6 +171,9 @@ pub(crate) fn require_data(
     reached: &Reached,
     spec: &DataSpec,
 ) -> Result<Option<String>, TargetError> {
+    if spec.is_none() {
+        return Ok(None);
+    }
     // On what takes reads only the others' deletions arrive by themselves.
     if reached.reads_only.is_none() {
         let (target, its) = (Arc::clone(&reached.target), spec.clone());

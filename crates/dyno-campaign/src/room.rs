@@ -27,7 +27,7 @@ pub(crate) fn make_room(
     targets: &Targets,
     loading: Loading<'_>,
 ) -> Result<Vec<DataSpec>, Error> {
-    if let Loading::AsNeeded { own, replace } = loading {
+    if let (Loading::AsNeeded { own, replace }, None) = (loading, &plan.workload.folder) {
         for holder in targets.holders()? {
             holder.named(make_room_on(lead, plan, &holder.target, own, replace))?;
         }

@@ -63,6 +63,7 @@ pub(crate) fn record(
         hosts: vec![host],
         gate: whole.gate,
         window: whole.window,
+        workload: job.own.as_ref().map(|own| own.facts()),
         classes: job.classes().of_operations().to_vec(),
         ops: whole.ops,
         metrics: whole.metrics,
@@ -80,7 +81,7 @@ fn target_facts(aim: &Aim) -> TargetFacts {
         url: aim.target.url(),
         engine: aim.target.engine().to_owned(),
         identity: aim.identity.clone(),
-        data: Some(aim.spec.clone()),
+        data: (!aim.spec.is_none()).then(|| aim.spec.clone()),
         ..TargetFacts::default()
     }
 }

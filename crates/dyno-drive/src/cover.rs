@@ -41,8 +41,16 @@ impl Cover {
         let counts = |stats: &OpStats| stats.count as f64 - stats.before;
         let rows = |stats: &OpStats| stats.rows as f64 - stats.rows_before;
         let ops_s = covered(counted.operations(), sum(counts, is_op));
-        let written = counted.rows_updated + counted.rows_inserted + counted.rows_deleted;
-        let written_in_window = sum(rows, is_write);
+        // Where operations do several things to rows, nobody knows how many of a class's rows in the window were written.
+        let (written, written_in_window) = match classes.iter().any(|class| class.mixed) {
+            true => {
+                let writing = classes.iter().filter(|class| is_write(class));
+                (writing.map(|class| counted.of(&class.name)).sum(), sum(counts, is_write))
+            }
+            false => {
+                (counted.rows_updated + counted.rows_inserted + counted.rows_deleted, sum(rows, is_write))
+            }
+        };
         Self {
             ops_s,
             rows_s: covered(counted.rows(), sum(rows, is_op)),

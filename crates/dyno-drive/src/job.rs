@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dyno_engine::{Cancel, Clock, Instance, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::Identity;
+use dyno_workload::own::Own;
 use dyno_workload::{Classes, blocks};
 
 use crate::witness::Book;
@@ -22,6 +23,8 @@ pub struct Job<'a> {
     pub plan: &'a Plan,
     /// The databases, in the order of the plan; at least one.
     pub targets: Vec<Aim>,
+    /// The workload of the user's own that sessions run; none for the classic method.
+    pub own: Option<Arc<Own>>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The user's wish to stop.
@@ -62,7 +65,10 @@ impl Aim {
 impl Job<'_> {
     /// The classes of its operations.
     pub(crate) fn classes(&self) -> Classes {
-        blocks::classes(&self.plan.workload, &self.targets[0].spec)
+        match &self.own {
+            Some(own) => own.classes(),
+            None => blocks::classes(&self.plan.workload, &self.targets[0].spec),
+        }
     }
 
     /// Whether there are several databases.

@@ -25,6 +25,7 @@ mod own_part;
 mod packed;
 mod panics;
 mod poll;
+mod prepared;
 mod processors;
 pub mod prove;
 mod recorder;

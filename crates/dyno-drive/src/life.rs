@@ -1,7 +1,7 @@
 //! Counts of a session's whole life.
 
 use dyno_record::Touch;
-use dyno_workload::ClassId;
+use dyno_workload::{ClassId, Effect};
 use serde::{Deserialize, Serialize};
 
 /// Counts of a session's whole life.
@@ -12,6 +12,8 @@ pub(crate) struct Life {
     /// Rows that they touched, by what was done to them.
     pub(crate) rows: [u64; Touch::KINDS],
     pub(crate) commits: u64,
+    /// Transactions, those that only read with them.
+    pub(crate) transactions: u64,
     pub(crate) errors: u64,
     pub(crate) verified: (u64, u64),
     pub(crate) overhead_commits: u64,
@@ -21,6 +23,25 @@ impl Life {
     /// Of a session whose operations are of so many classes.
     pub(crate) fn new(classes: usize) -> Self {
         Self { ops: vec![0; classes], ..Self::default() }
+    }
+
+    /// Counts an operation of `class` that had this effect, its commits apart.
+    #[inline]
+    pub(crate) fn count_op(&mut self, class: ClassId, effect: &Effect) {
+        self.ops[class.index()] += 1;
+        self.transactions += effect.transactions;
+        for (sum, rows) in self.rows.iter_mut().zip(effect.rows) {
+            *sum += rows;
+        }
+    }
+
+    /// Takes an operation off that was counted.
+    pub(crate) fn take_off_op(&mut self, class: ClassId, effect: &Effect) {
+        self.ops[class.index()] -= 1;
+        self.transactions -= effect.transactions;
+        for (sum, rows) in self.rows.iter_mut().zip(effect.rows) {
+            *sum -= rows;
+        }
     }
 
     /// Counts operations of `class`.

@@ -293,13 +293,21 @@ impl Multiplexer {
         let Some(state) = &mut self.states[index] else { return };
         self.crossing -= usize::from(state.at_edge());
         let now_ns = self.clock.now_ns();
-        let class = state.class();
-        state.worker.recorder.failed(class, &error, now_ns);
-        state.take_back(&error);
-        if let Err(ended) = state.worker.hope(&error, now_ns) {
-            return self.leave(index, Err(ended));
+        let failed = state.give_up(&error);
+        if failed.may_again {
+            state.worker.recorder.retried(&error);
+        } else {
+            let class = state.class();
+            state.worker.recorder.failed(class, &error, now_ns);
+            if let Err(ended) = state.worker.hope(&error, now_ns) {
+                return self.leave(index, Err(ended));
+            }
         }
         match error.class {
+            ErrorClass::Retryable if failed.is_open || failed.may_again => {
+                let next = if failed.is_open { state.roll_back(failed.may_again) } else { state.again() };
+                self.follow(index, next);
+            }
             ErrorClass::Retryable => {
                 state.recovered();
                 self.go_on(index);

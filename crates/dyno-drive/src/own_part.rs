@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
 use dyno_record::{
-    ALL, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
+    ALL, Counter, CounterDelta, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
     window::{Counted, HotOps, ThinkTime, Whole},
 };
 use dyno_workload::Classes;
@@ -38,7 +38,8 @@ pub(crate) fn own_part(
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
     let ops = if window.is_some() { op_stats(job, results, work_s) } else { BTreeMap::new() };
     let classes = job.classes();
-    let counters = window_counters(target, results);
+    let mut counters = window_counters(target, results);
+    withhold_of_test_data(job, at, &mut counters);
     let host = host_delta(target, seconds);
     let waits =
         target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
@@ -83,7 +84,10 @@ pub(crate) fn own_part(
         ops,
         metrics: figures,
         counters,
-        whole: whole(target, results, &classes),
+        whole: whole(job, target, results, &classes).map(|mut whole| {
+            withhold_of_test_data(job, at, &mut whole.counters);
+            whole
+        }),
         host_counters,
         waits,
         series,
@@ -91,6 +95,19 @@ pub(crate) fn own_part(
         whose: Default::default(),
         audit: Vec::new(),
     }
+}
+
+/// Takes out of `counters` what is told of Dyno's own test data, where sessions worked on data of the user's own.
+fn withhold_of_test_data(job: &Job<'_>, at: usize, counters: &mut Counters) {
+    if job.own.is_none() {
+        return;
+    }
+    for counter in &job.targets[at].identity.counting.for_test_tables {
+        let absent = "it is counted of Dyno's own test tables alone".to_owned();
+        counters.portable.insert(*counter, CounterDelta::Absent { absent });
+    }
+    counters.own.clear();
+    counters.elsewhere.remove(&Counter::RowsWritten);
 }
 
 /// What the machine did between a target's two snapshots.
@@ -111,7 +128,7 @@ fn distance_us(results: &[&SessionResult], edge: usize, at_ns: u64) -> f64 {
 }
 
 /// What `from` lacks of what sessions had done by `to`.
-fn done_between(from: &Mark, to: &Mark, classes: &Classes) -> Counted {
+fn done_between(job: &Job<'_>, from: &Mark, to: &Mark, classes: &Classes) -> Counted {
     let (from, to) = (&from.life, &to.life);
     let ops = to.ops.iter().zip(&from.ops).map(|(to, from)| to.saturating_sub(*from)).collect::<Vec<_>>();
     let rows = |touch: Touch| to.rows[touch as usize].saturating_sub(from.rows[touch as usize]);
@@ -122,6 +139,7 @@ fn done_between(from: &Mark, to: &Mark, classes: &Classes) -> Counted {
         rows_inserted: rows(Touch::Inserted),
         rows_deleted: rows(Touch::Deleted),
         commits: to.commits.saturating_sub(from.commits),
+        transactions: job.own.as_ref().map(|_| to.transactions.saturating_sub(from.transactions)),
         errors: to.errors.saturating_sub(from.errors),
     }
 }
@@ -133,15 +151,19 @@ fn by_name(classes: &Classes, ops: &[u64]) -> BTreeMap<String, u64> {
 }
 
 /// What the two snapshots have between them of the sessions' work, and how much of it may lie beyond the begin or the end.
-fn counted(results: &[&SessionResult], classes: &Classes) -> (Counted, Option<(Counted, Counted)>) {
+fn counted(
+    job: &Job<'_>,
+    results: &[&SessionResult],
+    classes: &Classes,
+) -> (Counted, Option<(Counted, Counted)>) {
     let (mut all, mut unsure) = (Counted::default(), (Counted::default(), Counted::default()));
     for result in results {
         let [begin, end] = &result.marks;
         let (Some(first), Some(last)) = (&begin.low, &end.low) else { continue };
-        all.add(&done_between(first, last, classes));
+        all.add(&done_between(job, first, last, classes));
         for (sum, marks) in [(&mut unsure.0, begin), (&mut unsure.1, end)] {
             if let (Some(low), Some(high)) = (&marks.low, &marks.high) {
-                sum.add(&done_between(low, high, classes));
+                sum.add(&done_between(job, low, high, classes));
             }
         }
     }
@@ -175,7 +197,7 @@ fn window(
     let reading_us = |taken: &Taken| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
     let late = results.iter().map(|r| r.moments.late_ns_max).max().unwrap_or(0);
     let before_ns: u64 = results.iter().map(|r| r.moments.before_ns).sum();
-    let (counted, unsure) = counted(results, &job.classes());
+    let (counted, unsure) = counted(job, results, &job.classes());
     let busy_ns: u64 = results.iter().map(|r| r.moments.busy_ns).sum();
     Some(Window {
         seconds: end_ns.saturating_sub(begin.at_ns()) as f64 / 1e9,
@@ -194,7 +216,7 @@ fn window(
         busy_s: busy_ns as f64 / 1e9,
         stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
-        think: (job.plan.workload.think_every > 0).then(|| think(results)),
+        think: Some(think(results)).filter(|think| job.plan.workload.think_every > 0 || think.sleeps > 0),
         hot: (job.plan.workload.hot_spot_every > 0 || job.plan.workload.hot_schema_every > 0)
             .then(|| hot(results)),
     })
@@ -250,7 +272,12 @@ fn window_counters(target: &MeasuredTarget, results: &[&SessionResult]) -> Count
     counters
 }
 
-fn whole(target: &MeasuredTarget, results: &[&SessionResult], classes: &Classes) -> Option<Whole> {
+fn whole(
+    job: &Job<'_>,
+    target: &MeasuredTarget,
+    results: &[&SessionResult],
+    classes: &Classes,
+) -> Option<Whole> {
     let (begin, end) = (target.whole_begin.as_ref()?, target.whole_end.as_ref()?);
     let mut life = Life::new(classes.count());
     for result in results {
@@ -262,6 +289,7 @@ fn whole(target: &MeasuredTarget, results: &[&SessionResult], classes: &Classes)
             *sum += rows;
         }
         life.commits += one.commits;
+        life.transactions += one.transactions;
         life.errors += one.errors;
         life.verified = (life.verified.0 + one.verified.0, life.verified.1 + one.verified.1);
         life.overhead_commits += one.overhead_commits;
@@ -277,6 +305,7 @@ fn whole(target: &MeasuredTarget, results: &[&SessionResult], classes: &Classes)
         rows_deleted: life.rows[Touch::Deleted as usize],
         rows_left: target.rows_left,
         commits: life.commits,
+        transactions: job.own.as_ref().map(|_| life.transactions),
         errors: life.errors,
         verified_rows: life.verified,
         counters,
@@ -291,6 +320,7 @@ pub(crate) fn errors(results: &[&SessionResult]) -> Vec<ErrorTally> {
             .and_modify(|tally| {
                 tally.count += one.count;
                 tally.reconnects += one.reconnects;
+                tally.retried += one.retried;
             })
             .or_insert_with(|| one.clone());
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use dyno_engine::{ErrorClass, Op, OpError, Place};
 use dyno_record::ErrorTally;
-use dyno_workload::{ClassId, Classes, Task};
+use dyno_workload::{ClassId, Classes, Effect, Task};
 
 use crate::life::Life;
 use crate::marks::{Mark, Marks};
@@ -46,6 +46,7 @@ struct Tallied {
     error: OpError,
     count: u64,
     reconnects: u64,
+    retried: u64,
 }
 
 impl Tallied {
@@ -56,6 +57,7 @@ impl Tallied {
             message: self.error.message,
             count: self.count,
             reconnects: self.reconnects,
+            retried: self.retried,
         }
     }
 }
@@ -66,9 +68,22 @@ pub(crate) type PartOfSlice = (ClassId, u64, u64);
 /// What a session did last before it noticed that the window has begun.
 #[derive(Debug)]
 enum Last {
-    Op { class: ClassId, timing: Timing, rows: u64, commit: Option<Option<u64>>, task: Option<Task> },
-    Slice { timing: Timing, parts: Vec<PartOfSlice>, commits: u64 },
-    Failed { class: ClassId, ended_ns: u64 },
+    Op {
+        class: ClassId,
+        timing: Timing,
+        effect: Effect,
+        commit: Option<(u64, Option<u64>)>,
+        task: Option<Task>,
+    },
+    Slice {
+        timing: Timing,
+        parts: Vec<PartOfSlice>,
+        commits: u64,
+    },
+    Failed {
+        class: ClassId,
+        ended_ns: u64,
+    },
 }
 
 /// One session's part of one interval of the series.
@@ -188,9 +203,9 @@ impl Recorder {
     pub(crate) fn life_before(&self, origin_ns: u64) -> Life {
         let mut life = self.life.clone();
         match &self.last {
-            Some(Last::Op { class, timing, rows, commit, .. }) if timing.ended_ns > origin_ns => {
-                life.take_off(*class, self.classes.touch(*class), 1, *rows);
-                life.commits -= u64::from(commit.is_some());
+            Some(Last::Op { class, timing, effect, commit, .. }) if timing.ended_ns > origin_ns => {
+                life.take_off_op(*class, effect);
+                life.commits -= commit.map_or(0, |(commits, _)| commits);
             }
             Some(Last::Slice { timing, parts, commits }) if timing.ended_ns > origin_ns => {
                 life.ops[ClassId::SLICE.index()] -= 1;
@@ -208,13 +223,13 @@ impl Recorder {
     /// Counts what ended after the window's begin and before the session noticed that.
     fn count_last(&mut self) {
         match self.last.take() {
-            Some(Last::Op { class, timing, rows, commit, task }) if timing.ended_ns > self.origin_ns => {
-                let share = self.share_before(timing);
+            Some(Last::Op { class, timing, effect, commit, task }) if timing.ended_ns > self.origin_ns => {
+                let (share, rows) = (self.share_before(timing), effect.all_rows());
                 self.count(class, timing, rows);
                 self.totals[class.index()].before = (share, share * rows as f64);
-                if let Some(latency_ns) = commit {
-                    self.count_commit(latency_ns);
-                    self.totals[ClassId::COMMIT.index()].before.0 = share;
+                if let Some((commits, latency_ns)) = commit {
+                    self.count_commit(commits, latency_ns);
+                    self.totals[ClassId::COMMIT.index()].before.0 = share * commits as f64;
                 }
                 if let Some(task) = task {
                     self.count_drawn(task);
@@ -355,12 +370,12 @@ impl Recorder {
 
     /// Counts an operation that ended well.
     #[inline]
-    pub(crate) fn done(&mut self, class: ClassId, timing: Timing, rows: u64) {
-        self.life.count(class, self.classes.touch(class), 1, rows);
+    pub(crate) fn done(&mut self, class: ClassId, timing: Timing, effect: Effect) {
+        self.life.count_op(class, &effect);
         if self.counting {
-            self.count(class, timing, rows);
+            self.count(class, timing, effect.all_rows());
         } else {
-            self.last = Some(Last::Op { class, timing, rows, commit: None, task: None });
+            self.last = Some(Last::Op { class, timing, effect, commit: None, task: None });
         }
     }
 
@@ -387,21 +402,21 @@ impl Recorder {
         self.interval.latency.record(response_ns);
     }
 
-    /// Counts the commit inside an update that ended well; its time is known if the boundary was seen.
+    /// Counts the commits inside an operation that ended well; the time of the last is known if the boundary was seen.
     #[inline]
-    pub(crate) fn commit(&mut self, latency_ns: Option<u64>) {
-        self.life.commits += 1;
+    pub(crate) fn commit(&mut self, commits: u64, latency_ns: Option<u64>) {
+        self.life.commits += commits;
         if self.counting {
-            self.count_commit(latency_ns);
+            self.count_commit(commits, latency_ns);
         } else if let Some(Last::Op { commit, .. }) = &mut self.last {
-            *commit = Some(latency_ns);
+            *commit = Some((commits, latency_ns));
         }
     }
 
     #[inline]
-    fn count_commit(&mut self, latency_ns: Option<u64>) {
+    fn count_commit(&mut self, commits: u64, latency_ns: Option<u64>) {
         let totals = &mut self.totals[ClassId::COMMIT.index()];
-        totals.count += 1;
+        totals.count += commits;
         if let Some(latency_ns) = latency_ns {
             totals.service.get_or_insert_with(Tally::precise).record(latency_ns);
         }
@@ -444,15 +459,27 @@ impl Recorder {
     /// Counts an operation that failed.
     pub(crate) fn failed(&mut self, class: ClassId, error: &OpError, now_ns: u64) {
         self.life.errors += 1;
-        match self.errors.iter_mut().find(|t| t.error.code == error.code && t.error.class == error.class) {
-            Some(tallied) => tallied.count += 1,
-            None => self.errors.push(Tallied { error: error.clone(), count: 1, reconnects: 0 }),
-        }
+        self.tallied(error).count += 1;
         if self.counting {
             self.count_failed(class, now_ns);
         } else {
             self.last = Some(Last::Failed { class, ended_ns: now_ns });
         }
+    }
+
+    /// Counts a transaction that was taken back and is begun anew.
+    pub(crate) fn retried(&mut self, error: &OpError) {
+        self.tallied(error).retried += 1;
+    }
+
+    /// Errors of this kind.
+    fn tallied(&mut self, error: &OpError) -> &mut Tallied {
+        let same = |t: &Tallied| t.error.code == error.code && t.error.class == error.class;
+        let place = self.errors.iter().position(same).unwrap_or_else(|| {
+            self.errors.push(Tallied { error: error.clone(), count: 0, reconnects: 0, retried: 0 });
+            self.errors.len() - 1
+        });
+        &mut self.errors[place]
     }
 
     fn count_failed(&mut self, class: ClassId, now_ns: u64) {

@@ -149,6 +149,7 @@ mod tests {
             run_stamp: 7,
             plan,
             targets: plan.target.all().iter().map(aim).collect(),
+            own: None,
             clock: Arc::new(MonotonicClock::default()),
             cancel: Cancel::default(),
             dyno_version: "test".into(),

@@ -5,8 +5,7 @@
 //! and the database's counters, which move between slices, stay sharp.
 
 use dyno_engine::{Clock, Op, OpError, Place, Session, SliceDone};
-use dyno_workload::blocks::Operator;
-use dyno_workload::{ClassId, Draw, Think};
+use dyno_workload::{ClassId, Think, blocks};
 
 use crate::recorder::{PartOfSlice, Recorder, Timing};
 
@@ -33,12 +32,12 @@ impl SliceLoop {
     pub(crate) fn one(
         &mut self,
         session: &mut dyn Session,
-        operator: &mut Operator,
-        draw: &mut Draw,
+        actor: &mut blocks::Actor,
         think: &mut Think,
         recorder: &mut Recorder,
         clock: &dyn Clock,
     ) -> Result<(), Box<OpError>> {
+        let blocks::Actor { draws: draw, operator, .. } = actor;
         self.ops.clear();
         self.hot.clear();
         let mut sleep_ns = None;

@@ -4,8 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use dyno_engine::{Done, Duplex, OpError, Request, Session};
-use dyno_workload::blocks::Operator;
-use dyno_workload::{ClassId, Pace, Task};
+use dyno_workload::{Actor, ClassId, Failed, Pace};
 
 use crate::poll;
 use crate::recorder::Timing;
@@ -33,10 +32,15 @@ pub(crate) struct SessionState {
 enum Doing {
     Nothing,
     Operation {
-        task: Task,
-        due_ns: Option<u64>,
+        due_ns: u64,
         began_ns: u64,
+        /// When the request under way was sent, and whether it commits.
+        asked_ns: u64,
+        commits: bool,
+        commit_began_ns: Option<u64>,
     },
+    /// It rolls back what an operation had begun that failed; one that begins anew was due and began then.
+    RollingBack(Option<(u64, u64)>),
     Edge {
         edge: usize,
         to: Phase,
@@ -194,11 +198,20 @@ impl SessionState {
         {
             return Next::Sleeps(until_ns);
         }
-        let task = self.worker.draw.next_task();
-        let began_ns = self.worker.clock.now_ns();
-        self.send(Doing::Operation { task, due_ns, began_ns }, |operator, session| {
-            operator.request(task.op, task.place, |request| session.send(request))
-        })
+        let Worker { actor, clock, doing, .. } = &mut self.worker;
+        *doing = actor.draw();
+        let began_ns = clock.now_ns();
+        let due_ns = due_ns.unwrap_or(began_ns);
+        self.begin(due_ns, began_ns)
+    }
+
+    /// Begins the operation that was drawn, or begins it anew.
+    #[inline]
+    fn begin(&mut self, due_ns: u64, began_ns: u64) -> Next {
+        let operation =
+            Doing::Operation { due_ns, began_ns, asked_ns: began_ns, commits: false, commit_began_ns: None };
+        // The first request of an operation commits nothing.
+        self.send(operation, |actor, session| actor.step(None, |request| session.send(request)).map(|_| ()))
     }
 
     /// Asks for what it has done to be visible.
@@ -210,12 +223,12 @@ impl SessionState {
     fn send(
         &mut self,
         doing: Doing,
-        send: impl FnOnce(&mut Operator, &mut dyn Duplex) -> Result<(), Box<OpError>>,
+        send: impl FnOnce(&mut Actor, &mut dyn Duplex) -> Result<(), Box<OpError>>,
     ) -> Next {
         if let Doing::Lost(error) = std::mem::replace(&mut self.doing, doing) {
             return Next::Failed(error);
         }
-        match send(&mut self.worker.operator, duplex(self.session.as_mut())) {
+        match send(&mut self.worker.actor, duplex(self.session.as_mut())) {
             Ok(()) => Next::Waits,
             Err(error) => Next::Failed(error),
         }
@@ -226,28 +239,57 @@ impl SessionState {
     pub(crate) fn heard(&mut self) -> Result<bool, Box<OpError>> {
         match duplex(self.session.as_mut()).receive() {
             Ok(None) => Ok(false),
-            Ok(Some(done)) => {
-                self.ended(done);
-                Ok(true)
-            }
+            Ok(Some(done)) => match self.doing {
+                Doing::Operation { .. } => self.step(done),
+                Doing::RollingBack(Some((due_ns, began_ns))) => {
+                    self.worker.actor.again();
+                    match self.begin(due_ns, began_ns) {
+                        Next::Failed(error) => Err(error),
+                        _ => Ok(false),
+                    }
+                }
+                _ => {
+                    self.ended();
+                    Ok(true)
+                }
+            },
             Err(error) => Err(error),
         }
     }
 
+    /// A request of the operation has ended: sends the next one. Whether there was none, and the operation has ended.
     #[inline]
-    fn ended(&mut self, done: Done) {
+    fn step(&mut self, done: Done) -> Result<bool, Box<OpError>> {
+        let Self { doing, worker, session, .. } = self;
+        let Doing::Operation { due_ns, began_ns, asked_ns, commits, commit_began_ns } = doing else {
+            return Ok(true);
+        };
+        let ended_ns = worker.clock.now_ns();
+        let explicit = commits.then_some(*asked_ns);
+        *commit_began_ns = explicit.or(done.commit_began_ns).or(*commit_began_ns);
+        let sent = worker.actor.step(Some(done), |request| {
+            (*asked_ns, *commits) = (ended_ns, matches!(request, Request::Commit));
+            duplex(session.as_mut()).send(request)
+        })?;
+        if sent.is_some() {
+            return Ok(false);
+        }
+        let timing = Timing { due_ns: *due_ns, began_ns: *began_ns, ended_ns };
+        let commit_began_ns = *commit_began_ns;
+        *doing = Doing::Nothing;
+        worker.count(timing, commit_began_ns);
+        worker.look_at_ops();
+        Ok(true)
+    }
+
+    #[inline]
+    fn ended(&mut self) {
         match std::mem::replace(&mut self.doing, Doing::Nothing) {
-            Doing::Operation { task, due_ns, began_ns } => {
-                let ended_ns = self.worker.clock.now_ns();
-                let timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns };
-                self.worker.count(task, timing, done);
-                self.worker.look_at_ops();
-            }
             Doing::Edge { edge, to } => self.crossed(edge, to),
             Doing::Showing(phase) => self.worker.shown(phase, self.session.as_ref()),
             Doing::Called => self.start(),
             // An answer that nobody waits for: the next request will notice what is wrong.
-            Doing::Nothing | Doing::Lost(_) => {}
+            Doing::Nothing | Doing::Lost(_) | Doing::Operation { .. } | Doing::RollingBack(_) => {}
         }
     }
 
@@ -264,16 +306,38 @@ impl SessionState {
     /// The class that a failure of the request under way counts for.
     pub(crate) fn class(&self) -> ClassId {
         match self.doing {
-            Doing::Operation { task, .. } => ClassId::of(task.op),
+            Doing::Operation { .. } => self.worker.doing,
             _ => NO_OPERATION,
         }
     }
 
-    /// Takes the draw of the operation under way back, if the database has undone it.
-    pub(crate) fn take_back(&mut self, error: &OpError) {
-        if let Doing::Operation { task, .. } = self.doing {
-            self.worker.take_back(task.op, error);
+    /// Gives up the operation under way, which has failed with `error`; what that leaves to be done.
+    pub(crate) fn give_up(&mut self, error: &OpError) -> Failed {
+        match self.doing {
+            Doing::Operation { .. } => self.worker.actor.failed(error.class),
+            _ => Failed::default(),
         }
+    }
+
+    /// When the operation under way was due, and when it began.
+    fn since(&self) -> Option<(u64, u64)> {
+        match self.doing {
+            Doing::Operation { due_ns, began_ns, .. } => Some((due_ns, began_ns)),
+            _ => None,
+        }
+    }
+
+    /// Rolls back what an operation has begun that failed, which begins anew then if it `may_again`.
+    pub(crate) fn roll_back(&mut self, may_again: bool) -> Next {
+        let again = self.since().filter(|_| may_again);
+        self.send(Doing::RollingBack(again), |_, session| session.send(Request::Rollback))
+    }
+
+    /// Begins the operation anew that failed.
+    pub(crate) fn again(&mut self) -> Next {
+        let Some((due_ns, began_ns)) = self.since() else { return Next::Waits };
+        self.worker.actor.again();
+        self.begin(due_ns, began_ns)
     }
 
     /// Goes on after a failure: an operation is given up, an edge counts as crossed.

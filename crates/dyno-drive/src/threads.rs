@@ -1,24 +1,23 @@
 //! The sessions' threads, seen from the coordinator: started together, woken together, and never waited for without end.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dyno_engine::{Blocks, Extra, Interrupter, SessionSetup, Target};
-use dyno_plan::{Drive, Length, Plan};
+use dyno_engine::{Interrupter, Target};
+use dyno_plan::{Drive, Length};
 use dyno_record::Placed;
-use dyno_workload::blocks::{Operator, Prepared};
-use dyno_workload::{Draw, Pace, Think};
+use dyno_workload::{Pace, Think};
 
 use crate::affinity::{Affinity, ThreadAffinity};
 use crate::collector::Collector;
-use crate::job::{Aim, Job};
+use crate::job::Job;
 use crate::looks::Looks;
 use crate::multiplex;
 use crate::observe::Taken;
+use crate::prepared::Prepared;
 use crate::recorder::Recorder;
 use crate::rest::Rest;
 use crate::session::SessionResult;
@@ -76,10 +75,10 @@ impl Threads {
         };
         let classes = Arc::new(job.classes());
         let mut empties = Vec::with_capacity(sessions as usize);
-        let prepared = prepare(job, &target_of).unwrap_or_else(|reason| {
+        let prepared = Prepared::of(job, &target_of).unwrap_or_else(|reason| {
             shared.fail(reason);
             threads.sessions = 0;
-            BTreeMap::new()
+            Prepared::default()
         });
         let workers = (0..threads.sessions).map(|number| {
             let (empty, emptied) = channel();
@@ -94,20 +93,14 @@ impl Threads {
                 full.clone(),
                 emptied,
             );
-            let workload = match aim.reads_only {
-                Some(_) => &plan.workload.reads_only(),
-                None => &plan.workload,
-            };
-            let blocks = blocks(job, aim, number);
-            let prepared = &prepared[&(at, blocks.schema)];
+            let (setup, actor) = prepared.session(job, at, number);
             Worker {
                 target: Arc::clone(&aim.target),
                 book: aim.book.clone(),
                 label: job.label(at),
-                operator: Operator::new(prepared, &blocks),
-                setup: setup(job, blocks, prepared),
+                setup,
                 sessions,
-                draw: Draw::new(workload, &aim.spec, number, number % plan.run.sessions_per_schema),
+                actor,
                 pace: Pace::new(&plan.workload, number, sessions),
                 think: Think::new(&plan.workload, number),
                 doing: NO_OPERATION,
@@ -219,58 +212,6 @@ impl Threads {
     pub(crate) fn into_results(self) -> Vec<SessionResult> {
         self.ended.into_values().map(|result| *result).collect()
     }
-}
-
-/// What sessions of `plan` do beside the common operations.
-pub(crate) fn extra(plan: &Plan) -> Extra {
-    Extra {
-        hot_schema: plan.workload.hot_schema_every > 0 && plan.data.schemas > 1,
-        churn: plan.workload.churn_pct() > 0,
-        secondary: plan.workload.secondary_pct > 0,
-    }
-}
-
-/// The operations of session `number` on `aim`.
-fn blocks(job: &Job<'_>, aim: &Aim, number: u32) -> Blocks {
-    let plan = job.plan;
-    Blocks {
-        schema: number / plan.run.sessions_per_schema + 1,
-        spec: aim.spec.clone(),
-        work_unit: plan.workload.work_unit,
-        redo: plan.workload.redo,
-        extra: extra(plan),
-        seed: plan.workload.seed(),
-        run_stamp: job.run_stamp,
-        session: number,
-    }
-}
-
-fn setup(job: &Job<'_>, blocks: Blocks, prepared: &Prepared) -> SessionSetup {
-    let workload = &job.plan.workload;
-    SessionSetup {
-        number: blocks.session,
-        statements: Arc::clone(&prepared.statements),
-        rehearsal: prepared.rehearsal(&blocks),
-        commit: workload.commit,
-        blocks: Some(blocks),
-        slices: workload.drive == Drive::Server,
-        clock: Arc::clone(&job.clock),
-    }
-}
-
-/// What the sessions of each schema on each target prepare, when session `n` goes to the target at `target_of[n]`.
-fn prepare(job: &Job<'_>, target_of: &[usize]) -> Result<BTreeMap<(usize, u32), Prepared>, String> {
-    let mut all = BTreeMap::new();
-    for (number, &at) in (0..).zip(target_of) {
-        let aim = &job.targets[at];
-        let blocks = blocks(job, aim, number);
-        if let Entry::Vacant(entry) = all.entry((at, blocks.schema)) {
-            let workload = &job.plan.workload;
-            let prepared = Prepared::new(aim.target.as_ref(), &blocks, workload.drive, workload.commit);
-            entry.insert(prepared.map_err(|error| format!("{}{error}", job.label(at)))?);
-        }
-    }
-    Ok(all)
 }
 
 /// Whether one thread can lead several sessions on `target`.

@@ -245,6 +245,7 @@ pub(crate) fn whole(job: &Job<'_>, parts: &[Option<&Whole>]) -> Option<Whole> {
         total.rows_inserted += part.rows_inserted;
         total.rows_deleted += part.rows_deleted;
         total.commits += part.commits;
+        total.transactions = dyno_record::window::sum(total.transactions, part.transactions);
         total.errors += part.errors;
         total.verified_rows.0 += part.verified_rows.0;
         total.verified_rows.1 += part.verified_rows.1;

@@ -6,10 +6,9 @@ mod recovery;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use dyno_engine::{Clock, Done, Interrupter, Session, SessionSetup, Target, TargetError, TargetErrorKind};
+use dyno_engine::{Clock, Interrupter, Request, Session, SessionSetup, Target, TargetError, TargetErrorKind};
 use dyno_record::Touch;
-use dyno_workload::blocks::Operator;
-use dyno_workload::{ClassId, Draw, Pace, Task, Think};
+use dyno_workload::{Actor, ClassId, Pace, Think};
 
 use crate::descriptors;
 use crate::looks::Looks;
@@ -45,11 +44,10 @@ pub(crate) struct Worker {
     pub(crate) label: String,
     pub(crate) setup: SessionSetup,
     pub(crate) sessions: u32,
-    pub(crate) draw: Draw,
+    /// What it does.
+    pub(crate) actor: Actor,
     pub(crate) pace: Pace,
     pub(crate) think: Think,
-    /// What makes its requests.
-    pub(crate) operator: Operator,
     /// The class of what it does, or did last.
     pub(crate) doing: ClassId,
     /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
@@ -211,8 +209,10 @@ impl Worker {
                 None => self.one_op(session, due_ns)?,
                 Some(slices) => {
                     self.doing = ClassId::SLICE;
-                    let Self { operator, draw, think, recorder, clock, .. } = self;
-                    match slices.one(session, operator, draw, think, recorder, clock.as_ref()) {
+                    let Self { actor, think, recorder, clock, .. } = self;
+                    let blocks =
+                        actor.blocks().expect("only the classic method has loops inside the database");
+                    match slices.one(session, blocks, think, recorder, clock.as_ref()) {
                         Ok(_) => self.rest.ended_well(),
                         Err(failed) => self.recover(session, ClassId::SLICE, &failed)?,
                     }
@@ -237,21 +237,30 @@ impl Worker {
 
     #[inline]
     fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
-        let task = self.draw.next_task();
-        self.doing = ClassId::of(task.op);
+        self.doing = self.actor.draw();
         let began_ns = self.clock.now_ns();
-        let outcome = self.operator.request(task.op, task.place, |request| session.ask(request));
-        let ended_ns = self.clock.now_ns();
-        match outcome {
-            Ok(done) => {
-                self.count(task, Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns }, done);
-                Ok(())
-            }
-            Err(error) => {
-                self.take_back(task.op, &error);
-                self.recover(session, ClassId::of(task.op), &error)
+        let mut timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns: began_ns };
+        let (mut last, mut commit_began_ns) = (None, None);
+        loop {
+            let mut commits = false;
+            let asked = self.actor.step(last, |request| {
+                commits = matches!(request, Request::Commit);
+                session.ask(request)
+            });
+            match asked {
+                Ok(Some(done)) => {
+                    let explicit = commits.then_some(timing.ended_ns);
+                    timing.ended_ns = self.clock.now_ns();
+                    commit_began_ns = explicit.or(done.commit_began_ns).or(commit_began_ns);
+                    last = Some(done);
+                }
+                Ok(None) => break,
+                Err(error) if self.give_up(session, &error)? => (last, commit_began_ns) = (None, None),
+                Err(_) => return Ok(()),
             }
         }
+        self.count(timing, commit_began_ns);
+        Ok(())
     }
 
     /// Sleeps what is left of a think time, or until the phase changes; false if there is none.
@@ -273,22 +282,25 @@ impl Worker {
 
     /// Lets the calling thread wake at the moment it asks for.
     pub(crate) fn wake_sharply(&self) {
-        if self.think.is_on() || self.pace.is_open() {
+        if self.think.is_on() || self.actor.thinks() || self.pace.is_open() {
             crate::thread::wake_sharply();
         }
     }
 
     /// Counts an operation that ended well.
     #[inline]
-    pub(crate) fn count(&mut self, task: Task, timing: Timing, done: Done) {
+    pub(crate) fn count(&mut self, timing: Timing, commit_began_ns: Option<u64>) {
         self.rest.ended_well();
-        self.operator.acknowledged(task.op, task.place);
-        self.recorder.done(ClassId::of(task.op), timing, done.rows);
-        self.recorder.drawn(task);
-        if task.op.writes() {
-            self.recorder.commit(done.commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at)));
+        let effect = self.actor.effect();
+        self.recorder.done(self.doing, timing, effect);
+        if let Some(task) = self.actor.task() {
+            self.recorder.drawn(task);
         }
-        if let Some(length_ns) = self.think.draw() {
+        if effect.commits > 0 {
+            let latency_ns = commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at));
+            self.recorder.commit(effect.commits, latency_ns);
+        }
+        if let Some(length_ns) = self.think.draw().or_else(|| self.actor.think_ns()) {
             let until_ns = self.think.until_ns(length_ns, timing.began_ns, timing.ended_ns);
             self.recorder.think(timing.ended_ns, until_ns);
         }
@@ -317,8 +329,11 @@ impl Worker {
 
     /// Reads back the last update, and notes what the session has done beside operations.
     fn look_back(&mut self, session: &mut dyn Session) {
-        if self.recorder.life.rows[Touch::Updated as usize] > 0 && self.shared.failure().is_none() {
-            match self.operator.verify_last_update(session) {
+        if self.recorder.life.rows[Touch::Updated as usize] > 0
+            && self.shared.failure().is_none()
+            && let Some(blocks) = self.actor.blocks()
+        {
+            match blocks.operator.verify_last_update(session) {
                 Ok(Some((rows, new))) => self.recorder.life.verified = (rows, new),
                 Ok(None) => {}
                 Err(error) => self.recorder.failed(NO_OPERATION, &error, self.clock.now_ns()),

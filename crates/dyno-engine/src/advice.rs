@@ -51,7 +51,7 @@ pub fn connections(sessions: u32, plan: &Plan) -> u64 {
 
 /// The data that `plan` would run on: what is `there` where that serves it.
 pub fn data_of(plan: &Plan, block_bytes: u64, there: &Result<DataState, TargetError>) -> DataSpec {
-    let wanted = DataSpec::resolve(&plan.data, Bytes(block_bytes));
+    let wanted = DataSpec::of(plan, Bytes(block_bytes));
     match there {
         Ok(there) => there.serving(wanted, &plan.workload),
         Err(_) => wanted,

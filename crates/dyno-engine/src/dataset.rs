@@ -5,6 +5,7 @@ use dyno_plan::{Bytes, Commit, DataSpec};
 use crate::blocks::{Blocks, BlocksSql};
 use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::row::Row;
 
 /// A target as far as it holds test data. What an engine has nothing of, it does not say.
 pub trait Dataset: Send + Sync {
@@ -89,6 +90,13 @@ pub trait Dataset: Send + Sync {
     fn note_deletions(&self, _rows: u64) -> Result<(), TargetError> {
         Ok(())
     }
+
+    /// Does `statements` of the user's own, one after the other on a connection of their own with the platform's settings, each
+    /// committed by itself; `told` hears the rows of each. A database in a file, or in memory, is made where it is not there.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses one: that which follows those that `told` has heard of.
+    fn script(&self, statements: &[&str], told: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError>;
 
     /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
     ///

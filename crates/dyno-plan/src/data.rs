@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Data, Workload};
+use crate::plan::{Data, Plan, Workload};
 use crate::units::{Blocks, Bytes, Size};
 
 /// The most rows over all schemas and tables: above it, sums of bytes and of keys could leave 64 bits.
@@ -46,6 +46,32 @@ impl DataSpec {
             seed: data.seed,
             secondary: true,
         }
+    }
+
+    /// The data that `plan` is about, on a target whose blocks have `block_size` bytes.
+    pub fn of(plan: &Plan, block_size: Bytes) -> Self {
+        match plan.workload.folder {
+            Some(_) => Self::none(block_size),
+            None => Self::resolve(&plan.data, block_size),
+        }
+    }
+
+    /// No data of Dyno's, on a target whose blocks have `block_size` bytes: of a workload of the user's own.
+    pub fn none(block_size: Bytes) -> Self {
+        Self {
+            schemas: 0,
+            rows: 0,
+            scan_rows: 0,
+            block_size: block_size.0,
+            compressible: 0,
+            seed: 0,
+            secondary: false,
+        }
+    }
+
+    /// Whether it is no data.
+    pub fn is_none(&self) -> bool {
+        self.schemas == 0
     }
 
     /// Values of the secondary key: `1..=groups`.

@@ -34,7 +34,7 @@ pub use plan::{
     Arrivals, Awr, Axis, Commit, Data, Drive, Holding, Hooks, Keys, Length, Observe, Order, PLAN_VERSION,
     Placement, Plan, Redo, Run, SessionCount, Sweep, Target, Until, Workload,
 };
-pub use read::{PlanFile, PlanSource, check_options, read};
+pub use read::{PlanFile, PlanSource, check_options, is_of_method, read};
 pub use ready::{READY, Ready};
 pub use template::template;
 pub use units::{Blocks, Bytes, Rate, Size, Span};

@@ -12,8 +12,8 @@ use super::{counters, identity, layout, lock, sampler};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
-    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, Target, TargetError,
+    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, Row, RowVersion, Sampler,
+    ServerLife, Session, SessionSetup, Target, TargetError,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -175,6 +175,15 @@ impl Dataset for PgTarget {
 
     fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
+    }
+
+    fn script(&self, statements: &[&str], told: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError> {
+        let mut connection = Connection::open(&self.config, "dyno script")?;
+        for sql in statements {
+            told(connection.simple(sql)?);
+        }
+        connection.close();
+        Ok(())
     }
 
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {

@@ -24,6 +24,10 @@ pub struct Class {
     pub plural: String,
     /// What an operation does to the rows that it touches.
     pub rows: Touch,
+    /// Whether it does other things to other rows besides: a transaction of several statements. `rows` is then one that writes,
+    /// if there is one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mixed: bool,
     /// Rows that one operation touches: at least, and at most. Absent where that is not known beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_per_op: Option<(u64, u64)>,
@@ -70,6 +74,6 @@ pub struct Share {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_none(number: &u64) -> bool {
+pub(crate) fn is_none(number: &u64) -> bool {
     *number == 0
 }

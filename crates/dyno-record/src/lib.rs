@@ -29,6 +29,7 @@ pub mod target_records;
 pub mod waits;
 pub mod whose;
 pub mod window;
+mod workload;
 
 #[cfg(test)]
 mod sample;
@@ -65,3 +66,4 @@ pub use target_records::place_of_target;
 pub use waits::{Company, OtherSessions, WaitTime, Waits};
 pub use whose::{Scope, Whose};
 pub use window::{Gate, Placed, Window};
+pub use workload::{Invariant, OwnWorkload};

@@ -45,6 +45,9 @@ pub struct ErrorTally {
     pub count: u64,
     /// Connections opened anew because of it.
     pub reconnects: u64,
+    /// Transactions that were taken back because of it and begun anew: they have not failed, and count as what came of them.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub retried: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

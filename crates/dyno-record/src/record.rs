@@ -21,6 +21,7 @@ use crate::series::Series;
 use crate::waits::Waits;
 use crate::whose::Whose;
 use crate::window::{Gate, Whole, Window};
+use crate::workload::OwnWorkload;
 
 /// The version of the record format that this program writes.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -42,9 +43,12 @@ pub enum Status {
 }
 
 impl RunRecord {
-    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not.
+    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not, and where sessions ran
+    /// transactions of the user's own those of the classic method's operations and data.
     pub fn knows(&self, path: &str) -> bool {
+        let is_of_method = || dyno_plan::is_of_method(path);
         self.imported.as_ref().is_none_or(|imported| imported.knows(path))
+            && !(self.workload.is_some() && is_of_method())
     }
 
     /// Whether `started_at` tells when it was measured. A source of imported figures need not tell; then it is the moment
@@ -165,6 +169,9 @@ pub struct RunRecord {
     pub gate: Gate,
     /// The measured interval; absent when the run ended before one began.
     pub window: Option<Window>,
+    /// The workload of the user's own that its sessions ran; absent where they ran the classic method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<OwnWorkload>,
     /// What its workload calls its operations, in the order of reports; empty where the source of imported figures does not
     /// tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -215,6 +222,7 @@ impl RunRecord {
             hosts: Vec::new(),
             gate: Gate::default(),
             window: None,
+            workload: None,
             classes: Vec::new(),
             ops: BTreeMap::new(),
             metrics: BTreeMap::new(),

@@ -130,6 +130,7 @@ pub(crate) fn full() -> RunRecord {
         message: "could not serialize access".into(),
         count: 1,
         reconnects: 0,
+        retried: 0,
     };
     RunRecord {
         status: Status::Valid,

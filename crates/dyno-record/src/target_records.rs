@@ -62,6 +62,7 @@ impl RunRecord {
             hosts,
             gate: own.gate.clone(),
             window: own.window.clone(),
+            workload: self.workload.clone(),
             classes,
             ops: own.ops.clone(),
             metrics: own.metrics.clone(),

@@ -100,6 +100,10 @@ pub struct Counted {
     pub rows_deleted: u64,
     /// Commits acknowledged.
     pub commits: u64,
+    /// Transactions that ended well, those that only read with them, as the database counts them: of a workload of the user's
+    /// own. Of the classic method each operation is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u64>,
     /// Operations that failed.
     pub errors: u64,
 }
@@ -135,8 +139,14 @@ impl Counted {
         self.rows_inserted += other.rows_inserted;
         self.rows_deleted += other.rows_deleted;
         self.commits += other.commits;
+        self.transactions = sum(self.transactions, other.transactions);
         self.errors += other.errors;
     }
+}
+
+/// The sum of what is known.
+pub fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).reduce(u64::saturating_add)
 }
 
 /// Sleeps of sessions between operations.
@@ -215,6 +225,9 @@ pub struct Whole {
     pub rows_left: Option<u64>,
     /// Commits acknowledged.
     pub commits: u64,
+    /// As [`Counted::transactions`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u64>,
     /// Operations that failed; what the database did for them is unknown to the client.
     pub errors: u64,
     /// Rows of the sessions' last updates that were read back: how many, and how many of them held the new value.

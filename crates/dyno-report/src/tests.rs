@@ -71,7 +71,8 @@ fn hostile(text: &str) -> RunRecord {
             code: text(),
             message: text(),
             count: u64::MAX,
-            reconnects: u64::MAX
+            reconnects: u64::MAX,
+            retried: 0,
         };
         30
     ];

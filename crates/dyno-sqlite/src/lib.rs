@@ -13,6 +13,7 @@ mod layout;
 mod lock;
 mod ops;
 mod raw;
+mod script;
 mod shared;
 mod spec;
 mod vfs;
@@ -22,8 +23,8 @@ use std::sync::{Arc, Mutex};
 use dyno_engine::grants::one_line;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Engine, Holder,
-    LoadOptions, LoadReport, Lock, Observer, Progress, Proof, RowVersion, Sampler, Session, SessionSetup,
-    Target, TargetError,
+    LoadOptions, LoadReport, Lock, Observer, Progress, Proof, Row, RowVersion, Sampler, Session,
+    SessionSetup, Target, TargetError,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
@@ -189,6 +190,11 @@ impl Dataset for SqliteTarget {
 
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks))
+    }
+
+    fn script(&self, statements: &[&str], told: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError> {
+        self.shared.keep()?;
+        script::run(&self.shared.params, statements, told)
     }
 }
 

@@ -3,17 +3,21 @@
 //!
 //! [`blocks`] is the classic method.
 
+mod actor;
 pub mod blocks;
 mod class_id;
 mod classes;
 pub mod conformance;
 pub mod draw;
+mod effect;
 pub mod own;
 pub mod pace;
 pub mod think;
 
+pub use actor::{Actor, Failed};
 pub use class_id::ClassId;
 pub use classes::Classes;
 pub use draw::{Draw, Task};
+pub use effect::Effect;
 pub use pace::Pace;
 pub use think::Think;

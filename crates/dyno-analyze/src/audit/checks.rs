@@ -21,6 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("settings", changes::settings),
     ("shape", changes::shape),
     ("errors", client::errors),
+    ("invariants", work::invariants),
     ("work_unit", work::work_unit),
     ("mix", work::mix),
     ("hot", draws::hot),

@@ -11,6 +11,7 @@ use crate::number::count;
 
 /// Rows inserted and deleted.
 pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+    facts.on_test_data()?;
     if interval.inserts == 0 && interval.deletes == 0 {
         return skip("nothing was inserted or deleted");
     }
@@ -58,6 +59,7 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
 
 /// Rows that the tables hold beyond the loaded ones against those inserted and not deleted.
 pub(super) fn left(facts: &Facts<'_>) -> Verdict {
+    facts.on_test_data()?;
     let interval = facts.whole_interval()?;
     if interval.inserts == 0 && interval.deletes == 0 {
         return skip("nothing was inserted or deleted");

@@ -37,7 +37,15 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
     let (all, reconnects) = (sum(|tally| tally.count), sum(|tally| tally.reconnects));
     let hard = tallies.iter().find(|tally| tally.class != "retryable" && tally.count > 0);
     if failed == 0 && all == 0 && reconnects == 0 {
-        return found(CheckStatus::Pass, "0", "0", "none");
+        let retried = sum(|tally| tally.retried);
+        let words = match retried {
+            0 => "none".to_owned(),
+            retried => format!(
+                "none; {} transactions were taken back by the database and begun anew",
+                count(retried)
+            ),
+        };
+        return found(CheckStatus::Pass, "0", "0", words);
     }
     let attempts = done.saturating_add(failed);
     let share_pct = if attempts == 0 { 0.0 } else { failed as f64 * 100.0 / attempts as f64 };

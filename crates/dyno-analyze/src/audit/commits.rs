@@ -32,6 +32,18 @@ const COMMITS_MIN: u64 = 20;
 /// How many transactions the database must have counted, and how that number comes about.
 fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, String), Skip> {
     let commits = interval.commits;
+    if let (Some(all), Transactions::Calls | Transactions::Statements) =
+        (interval.transactions, facts.counting.transactions)
+    {
+        let reads = all.saturating_sub(commits);
+        let words = format!(
+            "{} acknowledged ({} that changed rows and {} that did not)",
+            count(all),
+            count(commits),
+            count(reads)
+        );
+        return Ok((all, words));
+    }
     match facts.counting.transactions {
         Transactions::Commits => Ok((commits, format!("{} acknowledged", count(commits)))),
         Transactions::Calls if facts.server_drive() => {

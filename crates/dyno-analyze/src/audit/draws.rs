@@ -57,6 +57,9 @@ pub(super) fn think_time(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
     let plan = &facts.record.plan.workload;
     let Some(think) = window.think else { return skip("the plan has no think time") };
+    if plan.think_every == 0 {
+        return skip("how long sessions sleep is said by the workload, transaction by transaction");
+    }
     let operations = facts.op_count();
     if operations == 0 || !think.seconds.is_finite() {
         return skip("no operation ended well");

@@ -57,6 +57,8 @@ pub(super) struct Interval<'a> {
     pub(super) slices: u64,
     /// Commits acknowledged.
     pub(super) commits: u64,
+    /// Transactions of a workload of the user's own that ended well, those that only read with them.
+    pub(super) transactions: Option<u64>,
     /// Rows read, scans included.
     pub(super) rows_read: u64,
     /// Rows updated.
@@ -128,6 +130,17 @@ impl<'a> Facts<'a> {
     /// Whether all targets reach the same data.
     pub(super) fn is_shared(&self) -> bool {
         self.record.plan.target.data == Holding::Shared
+    }
+
+    /// Whether the sessions worked on test data of Dyno's; on data of the user's own nobody knows which block a row is in, and
+    /// which rows a statement changes besides.
+    pub(super) fn on_test_data(&self) -> Result<(), Skip> {
+        match &self.record.workload {
+            None => Ok(()),
+            Some(own) => {
+                Err(Skip(format!("it is of Dyno's own test data, and the sessions ran {}", own.name)))
+            }
+        }
     }
 
     pub(super) fn target(&self) -> Option<&'a TargetFacts> {
@@ -255,6 +268,7 @@ impl<'a> Facts<'a> {
             scans: done.scans,
             slices: done.slices,
             commits,
+            transactions: None,
             rows_read: rows.of(Touch::Read),
             rows_updated: rows.of(Touch::Updated),
             rows_inserted: rows.of(Touch::Inserted),
@@ -283,6 +297,7 @@ impl<'a> Facts<'a> {
             scans: done.scans,
             slices: done.slices,
             commits: counted.commits,
+            transactions: counted.transactions,
             rows_read: counted.rows_read,
             rows_updated: counted.rows_updated,
             rows_inserted: counted.rows_inserted,
@@ -357,6 +372,7 @@ impl<'a> Facts<'a> {
             scans: done.scans,
             slices: done.slices,
             commits: whole.commits,
+            transactions: whole.transactions,
             rows_read: whole.rows_read,
             rows_updated: whole.rows_updated,
             inserts: done.of(Touch::Inserted),

@@ -97,6 +97,7 @@ fn shares(facts: &Facts<'_>, interval: &Interval<'_>) -> Vec<Share> {
 
 /// Whether others worked in the database under test: whose its own counters are.
 pub(super) fn here(facts: &Facts<'_>) -> Verdict {
+    facts.on_test_data()?;
     let interval = facts.compared()?;
     if facts.replicated {
         return skip("it applies what sessions on the other targets write");
@@ -148,6 +149,7 @@ fn rows_of_test_tables(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Sha
 
 /// Whether others read the test tables.
 pub(super) fn test_tables(facts: &Facts<'_>) -> Verdict {
+    facts.on_test_data()?;
     let interval = facts.compared()?;
     if !facts.counting.for_test_tables.contains(&Counter::RowsRead) {
         return skip("the engine counts no rows by table");

@@ -25,7 +25,8 @@ fn lowest(interval: &Interval<'_>, rows: u64) -> u64 {
 }
 
 /// Logical reads.
-pub(super) fn check(_: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+    facts.on_test_data()?;
     let reads = interval.counter(Counter::LogicalReads)?;
     let rows = interval.rows();
     if rows == 0 {
@@ -50,6 +51,7 @@ pub(super) fn check(_: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
 
 /// Blocks of the tables themselves: on engines that count them the comparison needs no room for index and catalog.
 pub(super) fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+    facts.on_test_data()?;
     let Some(tables) = &facts.counting.tables else {
         return skip("the engine does not count blocks per table; logical_reads compares the total");
     };

@@ -19,6 +19,7 @@ const STAMP_BYTES: u64 = 41;
 
 /// Rows updated.
 pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+    facts.on_test_data()?;
     // Rows that are counted by kind are compared by kind: a log that is a table inserts rows, and updates none. The others
     // count all rows that changed, in whichever way, with those of the layout itself.
     let native = rows::changed(facts, interval);
@@ -78,6 +79,7 @@ fn rows_per_error(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
 
 /// Whether the rows hold the new values when they are read back.
 pub(super) fn values(facts: &Facts<'_>) -> Verdict {
+    facts.on_test_data()?;
     let Some(whole) = &facts.record.whole else {
         return skip("the record does not hold the sessions' whole life");
     };
@@ -101,6 +103,7 @@ pub(super) fn values(facts: &Facts<'_>) -> Verdict {
 
 /// Whether the database wrote redo for what was updated and inserted. What it writes for a deletion differs too much.
 pub(super) fn redo_grew(facts: &Facts<'_>) -> Verdict {
+    facts.on_test_data()?;
     let interval = facts.compared_window()?;
     let (updated, inserted) = (interval.rows_updated, interval.rows_inserted);
     let rows = updated.saturating_add(inserted);

@@ -84,6 +84,34 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
     found(CheckStatus::Fail, expected, observed, detail)
 }
 
+/// Whether what must stay the same is the same after the run.
+pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
+    let Some(own) = &facts.record.workload else { return skip("it is of workloads of the user's own") };
+    if own.invariants.is_empty() {
+        return skip(format!("{} has none", own.name));
+    }
+    let broken = own.invariants.iter().filter_map(|one| match &one.after {
+        Ok(after) if *after == one.before => None,
+        Ok(after) => Some(format!("{} was {} before and is {after}", one.name, one.before)),
+        Err(why) => {
+            Some(format!("{} was {} before, and nobody knows what it is: {why}", one.name, one.before))
+        }
+    });
+    let broken: Vec<String> = broken.collect();
+    let (all, held) = (own.invariants.len() as u64, (own.invariants.len() - broken.len()) as u64);
+    let (expected, observed) = (count(all), count(held));
+    if broken.is_empty() {
+        let words = own.invariants.iter().map(|one| format!("{} is {} as before", one.name, one.before));
+        return found(CheckStatus::Pass, expected, observed, words.collect::<Vec<_>>().join(", "));
+    }
+    found(
+        CheckStatus::Fail,
+        expected,
+        observed,
+        format!("{}: transactions were lost, torn or done twice", broken.join(", ")),
+    )
+}
+
 /// One share of the mix: of how many operations, how many there were, percent asked for.
 struct MixShare<'a> {
     class: &'a Class,
@@ -131,6 +159,9 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
             slack: (sessions * share.turned as f64).min(operations as f64 * TURNED_SHARE),
         })
     };
+    if facts.record.classes.iter().all(|class| class.share.percent.is_none()) {
+        return skip("nobody asked for shares");
+    }
     let mut shown: Vec<MixShare<'a>> = facts.record.classes.iter().filter_map(share).collect();
     shown.retain(|p| p.of > 0 && (p.asked_pct > 0 || p.seen > 0 || p.class.rows == Touch::Updated));
     // What writes first: reads have what that leaves.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dyno_engine::{SessionSetup, Target as _};
 use dyno_plan::Workload;
 use dyno_workload::blocks::{Operator, Prepared};
-use dyno_workload::{Draw, Pace, Think, blocks};
+use dyno_workload::{Actor, Draw, Pace, Think, blocks};
 
 use super::*;
 use crate::marks::REFRESH_NS;
@@ -33,15 +33,15 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
     let (workload, spec) = (Workload::default(), testing::spec(1_000));
     let classes = Arc::new(blocks::classes(&workload, &spec));
     let target = Arc::new(ScriptedTarget::new(Arc::new(|_, _, _| Act::Take(0)), Arc::new(|_| ())).duplex());
-    let blocks = testing::blocks(&workload, &spec);
-    let prepared = Prepared::new(target.as_ref(), &blocks, workload.drive, workload.commit).unwrap();
-    let operator = Operator::new(&prepared, &blocks);
+    let method = testing::blocks(&workload, &spec);
+    let prepared = Prepared::new(target.as_ref(), &method, workload.drive, workload.commit).unwrap();
+    let operator = Operator::new(&prepared, &method);
     let setup = SessionSetup {
         number: 0,
         statements: prepared.statements,
         rehearsal: None,
         commit: workload.commit,
-        blocks: Some(blocks),
+        blocks: Some(method),
         slices: false,
         clock: Arc::clone(clock) as Arc<dyn Clock>,
     };
@@ -50,10 +50,9 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         target,
         book: None,
         label: String::new(),
-        operator,
         setup,
         sessions: 1,
-        draw: Draw::new(&workload, &spec, 0, 0),
+        actor: Actor::Blocks(blocks::Actor::new(Draw::new(&workload, &spec, 0, 0), operator)),
         pace: Pace::new(&workload, 0, 1),
         think: Think::new(&workload, 0),
         doing: NO_OPERATION,

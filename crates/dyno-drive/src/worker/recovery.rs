@@ -1,9 +1,9 @@
 //! A session whose operation has failed: counted, and able to go on if that can be.
 
-use dyno_engine::{ErrorClass, Op, OpError, Session};
-use dyno_workload::ClassId;
+use dyno_engine::{ErrorClass, OpError, Request, Session};
+use dyno_workload::{ClassId, Failed};
 
-use super::{Ended, Worker};
+use super::{Ended, NO_OPERATION, Worker};
 use crate::shared::Phase;
 
 /// How long a session whose connection was lost tries to get a new one.
@@ -12,14 +12,21 @@ const RECONNECT_NS_MAX: u64 = 30_000_000_000;
 const BACKOFF_NS: (u64, u64) = (50_000_000, 2_000_000_000);
 
 impl Worker {
-    /// Takes the draw of a write back that the database has undone, or may not have done.
+    /// Rolls back what the operation has begun that has failed with `error`; whether it begins anew.
     #[cold]
-    pub(crate) fn take_back(&mut self, op: Op, error: &OpError) {
-        match error.class {
-            ErrorClass::Retryable => self.draw.undo(op),
-            ErrorClass::Connection => self.draw.doubt(&[op]),
-            ErrorClass::Fatal => {}
+    pub(super) fn give_up(&mut self, session: &mut dyn Session, error: &OpError) -> Result<bool, Ended> {
+        let Failed { is_open, may_again } = self.actor.failed(error.class);
+        match may_again {
+            true => self.recorder.retried(error),
+            false => self.recover(session, self.doing, error)?,
         }
+        if is_open && let Err(error) = session.ask(Request::Rollback) {
+            return self.recover(session, NO_OPERATION, &error).map(|()| false);
+        }
+        if may_again {
+            self.actor.again();
+        }
+        Ok(may_again)
     }
 
     /// Rests after failures in a row. Where the run ends by operations, nothing else may end it: there it gives up.

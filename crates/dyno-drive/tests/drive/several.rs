@@ -57,6 +57,7 @@ fn drive(plan: &Plan, targets: Vec<Aim>) -> RunRecord {
         run_stamp: 7,
         plan,
         targets,
+        own: None,
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: "test".into(),

@@ -21,7 +21,9 @@ pub(super) fn changing_statements(native: &BTreeMap<String, f64>) -> Option<f64>
 
 /// The question; columns name and mark.
 pub(super) fn sql(spec: &DataSpec) -> String {
-    let names: Vec<String> = tables(spec).iter().map(|table| literal(&table.name())).collect();
+    // A list is never empty in SQL; no table is called "".
+    let none = literal("");
+    let names: Vec<String> = tables(spec).iter().map(|table| literal(&table.name())).chain([none]).collect();
     let ours =
         |schema: &str, table: &str| format!("{schema} = DATABASE() AND {table} IN ({})", names.join(", "));
     format!(

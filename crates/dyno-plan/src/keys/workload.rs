@@ -12,6 +12,13 @@ pub(super) const SECTION: Section = Section {
           with `lookup_pct`, a lookup by the secondary key with `secondary_pct`, and a `select` of `work_unit` rows with what \
           is left.",
     keys: &[
+        Key::new("workload.folder", Kind::File(at!(workload.folder)))
+            .without("the classic method")
+            .doc("The folder of a workload of your own: `workload.toml` and SQL files.")
+            .more("Its transactions take the place of all operations below; of the keys of this section only `rate`, \
+                   `arrivals`, `seed`, `commit` and the think times go together with it. `dyno init --workload` writes an \
+                   example.")
+            .example("shop"),
         Key::new("workload.update_pct", Kind::Count(0, 100, at!(workload.update_pct)))
             .default("0")
             .doc("Share of operations that are updates; each is one commit.")

@@ -9,6 +9,9 @@ use crate::units::{Blocks, Bytes, Rate, Size, Span};
 /// Section `[workload]`: the load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
+    /// The folder of a workload of the user's own, whose transactions take the place of the operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// Share of operations that are updates, 0–100 %.
     pub update_pct: u32,
     /// Share of the reads that are full scans, 0–100 %.
@@ -133,6 +136,7 @@ impl Default for Workload {
     /// As a plan that says nothing of it.
     fn default() -> Self {
         Self {
+            folder: None,
             update_pct: 0,
             scan_pct: 0,
             lookup_pct: 0,

@@ -15,6 +15,7 @@ mod unknown;
 use crate::error::PlanErrors;
 use crate::plan::Plan;
 use draft::Draft;
+pub use rules::is_of_method;
 pub use source::{FILE_BYTES_MAX, PlanFile, PlanSource};
 
 /// Reads, checks and completes a plan.

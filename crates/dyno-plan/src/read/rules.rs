@@ -3,7 +3,7 @@
 use crate::data::TOTAL_ROWS_MAX;
 use crate::engine::{EngineSpec, Engines, or};
 use crate::keys::{BLOCK_SIZE, thousands};
-use crate::plan::{Awr, Commit, Drive, Order, Plan, Until};
+use crate::plan::{Awr, Commit, Drive, Order, Plan, Until, Workload};
 use crate::sweep::is_sessions;
 use crate::units::Bytes;
 
@@ -22,13 +22,14 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 22] = [
+pub(super) static RULES: [Rule; 23] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
         paths: &["run.sessions_per_schema", "data.schemas", "target.urls", "target.count", "target.weights"],
         broken: |plan, _| idle_target(plan),
     },
+    Rule { paths: OF_THE_METHOD, broken: |plan, _| own_transactions(plan) },
     Rule {
         paths: &["workload.lookup_pct", "workload.scan_pct", "workload.secondary_pct"],
         broken: |plan, _| shares_of_reads(plan),
@@ -118,6 +119,59 @@ fn idle_target(plan: &Plan) -> Option<(String, &'static str)> {
     let number = idle + 1;
     let problem = format!("of {sessions} sessions, target {number} of {targets} would get none");
     Some((problem, "raise run.sessions_per_schema or data.schemas, or change target.weights"))
+}
+
+/// Whether the key `path` is of the classic method's operations or data.
+pub fn is_of_method(path: &str) -> bool {
+    path.starts_with("data.") || (path != OF_THE_METHOD[0] && OF_THE_METHOD.contains(&path))
+}
+
+/// Keys of the classic method, which a workload of the user's own does not have.
+const OF_THE_METHOD: &[&str] = &[
+    "workload.folder",
+    "workload.update_pct",
+    "workload.scan_pct",
+    "workload.lookup_pct",
+    "workload.secondary_pct",
+    "workload.insert_pct",
+    "workload.delete_pct",
+    "workload.work_unit",
+    "workload.keys",
+    "workload.hot_spot_every",
+    "workload.hot_schema_every",
+    "workload.redo",
+    "workload.drive",
+    "data.schemas",
+];
+
+fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
+    let (method, workload) = (Workload::default(), &plan.workload);
+    let folder = workload.folder.as_ref()?;
+    // What both kinds of load have.
+    let common = Workload {
+        folder: Some(folder.clone()),
+        rate: workload.rate,
+        arrivals: workload.arrivals,
+        seed: workload.seed,
+        commit: workload.commit,
+        think_every: workload.think_every,
+        think_min: workload.think_min,
+        think_max: workload.think_max,
+        think_compensated: workload.think_compensated,
+        zipf_exponent: workload.zipf_exponent,
+        hot_spot_offset: workload.hot_spot_offset,
+        hot_spot_size: workload.hot_spot_size,
+        ..method
+    };
+    if *workload != common {
+        let problem = format!("operations of the classic method beside the transactions of {folder}");
+        return Some((problem, "take out workload.folder, or the other keys of [workload]"));
+    }
+    let schemas = plan.data.schemas;
+    (schemas > 1).then(|| {
+        let problem = format!("{schemas} schemas of test data, and the transactions of {folder} use none");
+        (problem, "data.schemas = 1; run.sessions_per_schema is the number of sessions")
+    })
 }
 
 fn shares_of_reads(plan: &Plan) -> Option<(String, &'static str)> {

@@ -91,10 +91,12 @@ pub(super) fn errors(record: &RunRecord, style: &Style) -> String {
         .iter()
         .map(|tally| {
             let name = format!("{} × {}", count(tally.count), tally.code);
-            let again = match tally.reconnects {
+            let also = |words: &str, times: u64| match times {
                 0 => String::new(),
-                reconnects => format!("; connections opened anew: {}", count(reconnects)),
+                times => format!("; {words}: {}", count(times)),
             };
+            let again = also("connections opened anew", tally.reconnects)
+                + &also("transactions begun anew, which have not failed", tally.retried);
             (name, format!("{} ({}){again}", tally.message, tally.class))
         })
         .collect();

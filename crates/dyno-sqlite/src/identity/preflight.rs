@@ -48,7 +48,7 @@ pub(crate) fn preflight(shared: &Shared, plan: &Plan) -> Result<Vec<Advice>, Tar
     let spec = match shared.block_size_of(plan.data.block_size) {
         Ok(block_size) => {
             findings.ok("block size", format!("pages of {block_size}"));
-            Some(DataSpec::resolve(&plan.data, block_size))
+            Some(DataSpec::of(plan, block_size))
         }
         Err(error) => {
             findings.add("block size", Severity::Fail, error.message, &error.hint);

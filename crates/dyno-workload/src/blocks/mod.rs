@@ -1,5 +1,6 @@
 //! The classic method: operations that touch as many blocks as the plan says, on tables with one row in each block.
 
+mod actor;
 mod operated;
 mod operator;
 mod prepared;
@@ -9,6 +10,7 @@ use dyno_record::{Class, Share, Touch};
 
 use crate::classes::Classes;
 
+pub use actor::Actor;
 pub use operated::Operated;
 pub use operator::Operator;
 pub use prepared::{Bound, Prepared};
@@ -27,6 +29,7 @@ pub fn classes(workload: &Workload, spec: &DataSpec) -> Classes {
         name: name.to_owned(),
         plural: plural.to_owned(),
         rows: Touch::Read,
+        mixed: false,
         rows_per_op: Some(rows),
         scans: false,
         commits: 0,

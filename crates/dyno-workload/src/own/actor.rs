@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dyno_engine::{Answer, Done, Isolation, Request, StatementId, Value};
+use dyno_engine::{Answer, Done, ErrorClass, Isolation, OpError, Request, StatementId, Value};
+use dyno_record::Touch;
 
 use super::compile::PARAMS_MAX;
 use super::draws::Keys;
@@ -11,7 +12,9 @@ use super::program::{Code, Execute, Op, Prepared, Program};
 use super::steps::TURNS_MAX;
 use super::value::{Held, Hold, Number};
 use super::workload::Own;
+use crate::actor::Failed;
 use crate::class_id::ClassId;
+use crate::effect::Effect;
 
 /// What a session is to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,15 +56,18 @@ pub struct Amiss {
 pub struct Outcome {
     /// How it ended.
     pub ended: Ended,
-    /// Rows that were read; a statement that gives a number counts as one.
-    pub rows_read: u64,
-    /// Rows that were changed.
-    pub rows_written: u64,
+    /// What it has done so far. Rows of a transaction that was taken back are none, and a statement that gives a number counts as one
+    /// row that was read.
+    pub effect: Effect,
     /// The first statement that has touched another number of rows than it has to.
     pub amiss: Option<Amiss>,
 }
 
-const NOTHING: Outcome = Outcome { ended: Ended::Open, rows_read: 0, rows_written: 0, amiss: None };
+const NOTHING: Outcome = Outcome {
+    ended: Ended::Open,
+    effect: Effect { rows: [0; Touch::KINDS], commits: 0, transactions: 0 },
+    amiss: None,
+};
 
 /// What one session does.
 #[derive(Debug)]
@@ -86,6 +92,9 @@ struct State {
     asked: Option<Execute>,
     /// What comes next in the transaction's code.
     next: u32,
+    /// Whether a transaction of the database has begun, and whether anything was changed in it.
+    is_open: bool,
+    has_written: bool,
 }
 
 impl Actor {
@@ -98,7 +107,8 @@ impl Actor {
         let mut keys = Keys::new(seed, session);
         let hold = own.draws.hold(program.slots, &mut keys);
         let own = Arc::clone(own);
-        let state = State { hold, keys, outcome: NOTHING, asked: None, next: 0 };
+        let state =
+            State { hold, keys, outcome: NOTHING, asked: None, next: 0, is_open: false, has_written: false };
         Ok(Self { own, program, number: 0, class: 0, retries_left: 0, state })
     }
 
@@ -146,16 +156,21 @@ impl Actor {
         while let Some(op) = ops.get(state.next as usize) {
             state.next += 1;
             match op {
-                Op::Begin(isolation) => return Some(Step::Begin(*isolation)),
+                Op::Begin(isolation) => {
+                    state.is_open = true;
+                    return Some(Step::Begin(*isolation));
+                }
                 Op::Execute(execute) => {
                     state.asked = Some(*execute);
                     return Some(Step::Execute(StatementId(execute.statement)));
                 }
                 Op::Commit => {
+                    state.committed();
                     state.outcome.ended = Ended::Committed;
                     return Some(Step::Commit);
                 }
                 Op::Rollback => {
+                    state.taken_back();
                     state.outcome.ended = Ended::RolledBack;
                     return Some(Step::Rollback);
                 }
@@ -165,6 +180,31 @@ impl Actor {
         }
         state.outcome.ended = Ended::Committed;
         None
+    }
+
+    /// The same, with the request of what is to be done given to `ask`.
+    ///
+    /// # Errors
+    /// Those of `ask`; or a statement has touched another number of rows than it has to.
+    #[inline]
+    pub fn advance<T>(
+        &mut self,
+        last: Option<Done>,
+        ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
+    ) -> Result<Option<T>, Box<OpError>> {
+        let step = self.step(last);
+        if let Some(amiss) = self.state.outcome.amiss {
+            return Err(self.misses(amiss));
+        }
+        step.map(|step| self.request(step, ask)).transpose()
+    }
+
+    #[cold]
+    fn misses(&self, Amiss { statement, wanted: (least, most), got }: Amiss) -> Box<OpError> {
+        let name = &self.program.statements[statement.index()].name;
+        let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        let message = format!("statement {name} touched {got} rows, and has to touch {wanted}");
+        Box::new(OpError { class: ErrorClass::Fatal, code: "rows".to_owned(), message })
     }
 
     /// The request of a step, given to `ask`.
@@ -206,6 +246,18 @@ impl Actor {
         values
     }
 
+    /// It has failed with an error of `class`.
+    pub fn failed(&mut self, class: ErrorClass) -> Failed {
+        let retryable = class == ErrorClass::Retryable;
+        let is_open = std::mem::take(&mut self.state.is_open);
+        Failed { is_open: is_open && retryable, may_again: retryable && self.retries_left > 0 }
+    }
+
+    /// Whether any transaction is followed by a rest.
+    pub fn thinks(&self) -> bool {
+        self.own.transactions.iter().any(|transaction| transaction.think_ns.1 > 0)
+    }
+
     /// What has come of the transaction.
     #[inline]
     pub fn outcome(&self) -> Outcome {
@@ -228,6 +280,22 @@ impl State {
             self.hold.held[usize::from(slot)] = Held::Int(0);
         }
         (self.next, self.asked, self.outcome) = (0, None, NOTHING);
+        (self.is_open, self.has_written) = (false, false);
+    }
+
+    /// The transaction of the database is committed.
+    #[inline]
+    fn committed(&mut self) {
+        self.outcome.effect.transactions += 1;
+        self.outcome.effect.commits += u64::from(self.has_written);
+        self.is_open = false;
+    }
+
+    /// It is taken back: nothing that it wrote is there.
+    fn taken_back(&mut self) {
+        let [read, ..] = self.outcome.effect.rows;
+        self.outcome.effect.rows = [read, 0, 0, 0];
+        self.is_open = false;
     }
 
     /// Goes where conditions and turns lead.
@@ -270,10 +338,12 @@ impl State {
     /// Takes in what a statement has returned.
     #[inline]
     fn done(&mut self, execute: Execute, statement: &Prepared, rows: u64) {
-        match statement.answer {
-            Answer::Number => self.outcome.rows_read += 1,
-            Answer::Row | Answer::Rows => self.outcome.rows_read += rows,
-            Answer::Changed { .. } => self.outcome.rows_written += rows,
+        let touched = if statement.answer == Answer::Number { 1 } else { rows };
+        self.outcome.effect.rows[statement.touch as usize] += touched;
+        self.has_written |= statement.writes;
+        if !self.is_open {
+            self.outcome.effect.transactions += 1;
+            self.outcome.effect.commits += u64::from(statement.writes);
         }
         if let Some(slot) = execute.kept {
             self.set(slot, i64::try_from(rows).unwrap_or(i64::MAX));

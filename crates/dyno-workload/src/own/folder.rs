@@ -6,6 +6,8 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
+
 use super::fault::{Fault, File, Text};
 use super::names::shown;
 
@@ -52,6 +54,18 @@ impl Folder {
     /// The folder at `path`.
     pub(super) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), read: RefCell::default() }
+    }
+
+    /// SHA-256 of the files that were asked for, with their names in the folder.
+    pub(super) fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for (name, file) in &*self.read.borrow() {
+            for text in [name, &file.text] {
+                hash.update((text.len() as u64).to_le_bytes());
+                hash.update(text);
+            }
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// A file's name as faults show it.

@@ -1,6 +1,7 @@
 //! Statements of a program, each once.
 
 use dyno_engine::{Answer, Type};
+use dyno_record::Touch;
 
 use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
@@ -44,7 +45,7 @@ pub(super) fn prepare(
     let does = does(&text, &piece)?;
     let answer = match does {
         _ if is_number => Answer::Number,
-        Does::Changes => Answer::Changed { per_row: 1 },
+        Does::Changes(_) => Answer::Changed { per_row: 1 },
         Does::Reads | Does::ReadsAndWrites | Does::Calls => Answer::Rows,
     };
     if does.writes() && !around.writes {
@@ -70,6 +71,7 @@ pub(super) fn prepare(
         slots: slots.into(),
         answer,
         writes: does.writes(),
+        touch: if let Does::Changes(touch) = does { touch } else { Touch::Read },
         commits: transaction.each && does.writes(),
     });
     Ok(number as u16)

@@ -1,6 +1,7 @@
 //! What sessions execute for one engine: statements, and for each transaction what is done one after the other.
 
 use dyno_engine::{Answer, Isolation, Type};
+use dyno_record::Touch;
 
 use super::expr::Expr;
 use super::fault::{Fault, Text};
@@ -28,6 +29,8 @@ pub(super) struct Prepared {
     pub(super) types: Box<[Type]>,
     pub(super) answer: Answer,
     pub(super) writes: bool,
+    /// What it does to the rows that its answer tells of.
+    pub(super) touch: Touch,
     /// Whether it commits by itself.
     pub(super) commits: bool,
 }

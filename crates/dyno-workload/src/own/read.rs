@@ -91,6 +91,7 @@ fn own(folder: &Folder, top: &Table<'_>) -> Result<Own, Fault> {
         setup,
         drop,
         invariants,
+        digest: folder.digest(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dyno_engine::{Commits, Dialect, Statement, StatementId};
-use dyno_record::{Class, Share, Touch};
+use dyno_record::{Class, OwnWorkload, Share, Touch};
 
 use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
@@ -33,6 +33,7 @@ pub struct Own {
     pub(super) setup: Variants<Sql>,
     pub(super) drop: Variants<Sql>,
     pub(super) invariants: Vec<Invariant>,
+    pub(super) digest: String,
 }
 
 /// SQL that has to return the same before and after each run.
@@ -76,6 +77,12 @@ impl Own {
         self.writes
     }
 
+    /// What a record says of it.
+    pub fn facts(&self) -> OwnWorkload {
+        let Self { name, digest, writes, .. } = self;
+        OwnWorkload { name: name.clone(), digest: digest.clone(), writes: *writes, invariants: Vec::new() }
+    }
+
     /// Names of engines that files are for: `mysql` where there is `pay.mysql.sql`.
     pub fn engines(&self) -> impl Iterator<Item = &str> {
         self.programs.keys().map(String::as_str)
@@ -96,6 +103,7 @@ impl Own {
                 name: transaction.name.clone(),
                 plural: transaction.name.clone(),
                 rows: if writes { Touch::Updated } else { Touch::Read },
+                mixed: writes,
                 // What reads and writes touches rows in two ways, of which a class says one.
                 rows_per_op: code.filter(|code| !code.writes).and_then(|code| code.rows),
                 scans: false,

@@ -1,6 +1,6 @@
 //! `dyno load`: creates, fills and verifies the data.
 
-use dyno_campaign::Loaded;
+use dyno_campaign::{Done, Loaded};
 use dyno_engine::LoadReport;
 use serde_json::{Value, json};
 
@@ -13,14 +13,15 @@ pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<E
     let plan = context::plan(common)?;
     let all =
         context::led(common, &Marks::default(), talk, |lead| dyno_campaign::load(lead, &plan, args.replace))?;
-    for Loaded { report, .. } in &all {
-        talk.show(&dyno_report::load_table(&rows(report), &talk.style()))?;
+    for Loaded { done, .. } in &all {
+        if let Done::Data(report) = done {
+            talk.show(&dyno_report::load_table(&rows(report), &talk.style()))?;
+        }
     }
     match all.as_slice() {
-        [only] if !plan.target.is_several() => talk.json(&as_json(&only.report))?,
+        [only] if !plan.target.is_several() => talk.json(&as_json(&only.done))?,
         several => {
-            let loaded =
-                several.iter().map(|one| json!({ "target": one.url, "loaded": as_json(&one.report) }));
+            let loaded = several.iter().map(|one| json!({ "target": one.url, "loaded": as_json(&one.done) }));
             talk.json(&json!({ "targets": loaded.collect::<Vec<_>>() }))?;
         }
     }
@@ -37,7 +38,16 @@ fn rows(report: &LoadReport) -> Vec<dyno_report::LoadRow> {
     rows.collect()
 }
 
-fn as_json(report: &LoadReport) -> Value {
+fn as_json(done: &Done) -> Value {
+    match done {
+        Done::Data(report) => data_as_json(report),
+        Done::SetUp { name, statements, seconds } => {
+            json!({ "workload": name, "statements": statements, "seconds": seconds })
+        }
+    }
+}
+
+fn data_as_json(report: &LoadReport) -> Value {
     let tables: Vec<_> = report
         .tables
         .iter()

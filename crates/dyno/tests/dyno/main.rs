@@ -34,6 +34,7 @@ mod kills;
 mod long_series;
 mod method;
 mod mysql;
+mod own_sql;
 mod pooler;
 mod postgres;
 mod prove;

@@ -1,7 +1,7 @@
 //! Counts of client, database and host against each other.
 
 use dyno_plan::{Commit, Drive};
-use dyno_record::CountingRules;
+use dyno_record::{CountingRules, Invariant, OwnWorkload};
 
 use super::counting::{commits, fuzzy, statements};
 use super::*;
@@ -36,6 +36,43 @@ fn counts_are_said_in_plain_words() {
     for (record, name, words) in cases {
         assert_eq!(find(&record, name).detail, words);
     }
+}
+
+#[test]
+fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
+    let own = |missing: u64, after: Result<String, String>| {
+        postgres(|record| {
+            let money = Invariant { name: "money".into(), before: "20000".into(), after };
+            record.workload = Some(OwnWorkload {
+                name: "bank".into(),
+                digest: "0".repeat(64),
+                writes: true,
+                invariants: vec![money],
+            });
+            let whole = record.whole.as_mut().unwrap();
+            let classes = record.classes.iter().map(|class| &class.name);
+            let all: u64 = classes.filter_map(|class| whole.ops.get(class)).sum();
+            whole.transactions = Some(all - missing);
+        })
+    };
+    let held = own(0, Ok("20000".into()));
+    assert_eq!(find(&held, "invariants").detail, "money is 20000 as before");
+    let commits = find(&held, "commits_whole");
+    assert!(
+        commits.status == Pass && commits.detail.contains(" that changed rows and "),
+        "{}",
+        commits.detail
+    );
+    // Nothing of it is a row of one block.
+    for check in ["logical_reads", "heap_reads", "rows_updated", "update_values", "redo_grew", "others"] {
+        assert_eq!(find(&held, check).status, Skipped, "{check}");
+    }
+    assert_ne!(find(&own(5_000, Ok("20000".into())), "commits_whole").status, Pass);
+    let broken = own(0, Ok("19999".into()));
+    assert_eq!(find(&broken, "invariants").status, Fail);
+    assert!(find(&broken, "invariants").detail.starts_with("money was 20000 before and is 19999: "));
+    let unknown = own(0, Err("no connection".into()));
+    assert!(find(&unknown, "invariants").detail.contains("nobody knows what it is: no connection"));
 }
 
 #[test]

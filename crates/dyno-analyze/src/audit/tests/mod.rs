@@ -48,7 +48,14 @@ fn asked(record: &mut RunRecord, class: &str, percent: u32) {
 }
 
 fn tally(class: &str, count: u64, reconnects: u64) -> ErrorTally {
-    ErrorTally { class: class.into(), code: "40001".into(), message: "deadlock".into(), count, reconnects }
+    ErrorTally {
+        class: class.into(),
+        code: "40001".into(),
+        message: "deadlock".into(),
+        count,
+        reconnects,
+        retried: 0,
+    }
 }
 
 /// A record where `spoil` was done to the PostgreSQL fixture.
@@ -78,7 +85,8 @@ fn good_records_skip_only_what_cannot_be_checked() {
         audit(record).into_iter().filter(|c| c.status == Skipped).map(|c| c.check).collect()
     };
     // The plan of the fixture concentrates nothing, sleeps not, and neither inserts nor deletes.
-    let not_asked = ["hot", "rows_churned", "rows_churned_whole", "rows_left", "scan_path", "think_time"];
+    let not_asked =
+        ["hot", "invariants", "rows_churned", "rows_churned_whole", "rows_left", "scan_path", "think_time"];
     let skipped = |record: &RunRecord| -> Vec<String> {
         skipped(record).into_iter().filter(|name| !not_asked.contains(&name.as_str())).collect()
     };

@@ -1,5 +1,7 @@
 //! What a statement does, by its words.
 
+use dyno_record::Touch;
+
 use super::lex::{Kind, Token};
 use super::split::Piece;
 use crate::own::fault::{Fault, Text};
@@ -12,8 +14,8 @@ pub(in crate::own) enum Does {
     Reads,
     /// It gives rows, and has changed others.
     ReadsAndWrites,
-    /// It changes rows, and says how many.
-    Changes,
+    /// It changes rows in this way, and says how many.
+    Changes(Touch),
     /// It calls a procedure, of which nothing is known.
     Calls,
 }
@@ -25,7 +27,18 @@ impl Does {
     }
 }
 
-const CHANGING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"];
+/// Words that change rows. MERGE may do so in any way, and REPLACE deletes some besides.
+const CHANGING: [(&str, Touch); 5] = [
+    ("INSERT", Touch::Inserted),
+    ("UPDATE", Touch::Updated),
+    ("DELETE", Touch::Deleted),
+    ("MERGE", Touch::Updated),
+    ("REPLACE", Touch::Inserted),
+];
+
+fn changing(word: &str) -> Option<Touch> {
+    CHANGING.iter().find(|(known, _)| *known == word).map(|(_, touch)| *touch)
+}
 
 /// What a statement of a transaction does.
 ///
@@ -38,11 +51,14 @@ pub(in crate::own) fn does(text: &Text, piece: &Piece) -> Result<Does, Fault> {
     let Some(first) = first.filter(|token| token.kind == Kind::Word) else {
         return Err(text.fault(begin, "not the beginning of a statement", ALLOWED));
     };
-    match word(first).as_str() {
+    let first = word(first);
+    if let Some(touch) = changing(&first) {
+        return Ok(Does::Changes(touch));
+    }
+    match first.as_str() {
         "SELECT" | "VALUES" | "TABLE" => Ok(Does::Reads),
         "WITH" => with(text, piece),
         "CALL" => Ok(Does::Calls),
-        changing if CHANGING.contains(&changing) => Ok(Does::Changes),
         "BEGIN" | "START" | "COMMIT" | "END" | "ROLLBACK" | "ABORT" | "SAVEPOINT" | "RELEASE" => {
             let hint = "take it out: a transaction begins and ends by itself; `commit`, `isolation` and a step \
                         with `rollback` say how";
@@ -70,12 +86,12 @@ fn with(text: &Text, piece: &Piece) -> Result<Does, Fault> {
             Kind::Close => depth -= 1,
             Kind::Word => {
                 let word = text.letters[token.at.clone()].to_ascii_uppercase();
-                let changes = CHANGING.contains(&word.as_str());
-                writes |= changes && behind_open;
+                let changes = changing(&word);
+                writes |= changes.is_some() && behind_open;
                 match (depth, word.as_str()) {
                     (0, "SELECT" | "VALUES" | "TABLE") if writes => return Ok(Does::ReadsAndWrites),
                     (0, "SELECT" | "VALUES" | "TABLE") => return Ok(Does::Reads),
-                    (0, _) if changes => return Ok(Does::Changes),
+                    (0, _) if let Some(touch) = changes => return Ok(Does::Changes(touch)),
                     _ => {}
                 }
             }

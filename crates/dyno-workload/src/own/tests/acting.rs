@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dyno_engine::{Commits, Dialect, Done, Isolation, Request, Type, Value};
 
 use super::{shop, workload};
+use crate::Effect;
 use crate::own::{Actor, Amiss, Ended, Own, Step};
 
 const DOLLARS: Dialect =
@@ -98,7 +99,10 @@ fn steps_follow_what_statements_have_returned() {
         actor.outcome()
     };
     let outcome = case(&[3, 1, 1], &["begin", "0()", "1()", "3(6)", "commit"]);
-    assert_eq!((outcome.ended, outcome.rows_read, outcome.rows_written), (Ended::Committed, 2, 1));
+    assert_eq!(
+        (outcome.ended, outcome.effect),
+        (Ended::Committed, Effect { rows: [2, 1, 0, 0], commits: 1, transactions: 1 })
+    );
     case(&[4, 1, 2], &["begin", "0()", "2(4)", "3(8)", "4(1)", "commit"]);
     let outcome = case(&[5, 1, 0], &["begin", "0()", "1()", "3(10)", "rollback"]);
     let amiss = outcome.amiss.expect("no row was changed");

@@ -1,0 +1,118 @@
+//! What sessions are given before they start: the statements that they prepare, and what makes their requests of them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use dyno_engine::{Blocks, Extra, SessionSetup, Statement};
+use dyno_plan::{Drive, Plan};
+use dyno_workload::blocks::{self, Operator};
+use dyno_workload::own::{self, Own};
+use dyno_workload::{Actor, Draw};
+
+use crate::job::{Aim, Job};
+
+/// What the sessions of a run prepare.
+#[derive(Default)]
+pub(crate) struct Prepared {
+    /// Of the classic method, by target and schema.
+    blocks: BTreeMap<(usize, u32), blocks::Prepared>,
+    /// Of a workload of the user's own, by target.
+    own: Vec<Arc<[Statement]>>,
+}
+
+impl Prepared {
+    /// For the sessions of `job`, when session `n` goes to the target at `target_of[n]`.
+    ///
+    /// # Errors
+    /// The data cannot be on a target, in words.
+    pub(crate) fn of(job: &Job<'_>, target_of: &[usize]) -> Result<Self, String> {
+        let mut all = Self::default();
+        if let Some(own) = &job.own {
+            let of = |aim: &Aim| own.statements(aim.target.engine(), aim.target.dialect());
+            let statements = job.targets.iter().map(of).collect::<Result<_, _>>();
+            return Ok(Self { own: statements.map_err(|fault| fault.to_string())?, ..all });
+        }
+        for (number, &at) in (0..).zip(target_of) {
+            let aim = &job.targets[at];
+            let blocks = method(job, aim, number);
+            if let Entry::Vacant(entry) = all.blocks.entry((at, blocks.schema)) {
+                let workload = &job.plan.workload;
+                let prepared =
+                    blocks::Prepared::new(aim.target.as_ref(), &blocks, workload.drive, workload.commit);
+                entry.insert(prepared.map_err(|error| format!("{}{error}", job.label(at)))?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Session `number`, which goes to the target at `at`.
+    pub(crate) fn session(&self, job: &Job<'_>, at: usize, number: u32) -> (SessionSetup, Actor) {
+        match &job.own {
+            Some(own) => self.own_session(job, own, at, number),
+            None => self.method_session(job, at, number),
+        }
+    }
+
+    fn own_session(&self, job: &Job<'_>, own: &Arc<Own>, at: usize, number: u32) -> (SessionSetup, Actor) {
+        let (workload, engine) = (&job.plan.workload, job.targets[at].target.engine());
+        let actor = own::Actor::new(own, engine, workload.seed(), number);
+        let actor = Actor::Own(actor.expect("its statements for this engine were made"));
+        let setup = SessionSetup {
+            number,
+            statements: Arc::clone(&self.own[at]),
+            rehearsal: None,
+            commit: workload.commit,
+            blocks: None,
+            slices: false,
+            clock: Arc::clone(&job.clock),
+        };
+        (setup, actor)
+    }
+
+    fn method_session(&self, job: &Job<'_>, at: usize, number: u32) -> (SessionSetup, Actor) {
+        let (plan, aim) = (job.plan, &job.targets[at]);
+        let workload = match aim.reads_only {
+            Some(_) => &plan.workload.reads_only(),
+            None => &plan.workload,
+        };
+        let blocks = method(job, aim, number);
+        let prepared = &self.blocks[&(at, blocks.schema)];
+        let draw = Draw::new(workload, &aim.spec, number, number % plan.run.sessions_per_schema);
+        let actor = Actor::Blocks(blocks::Actor::new(draw, Operator::new(prepared, &blocks)));
+        let setup = SessionSetup {
+            number,
+            statements: Arc::clone(&prepared.statements),
+            rehearsal: prepared.rehearsal(&blocks),
+            commit: workload.commit,
+            blocks: Some(blocks),
+            slices: workload.drive == Drive::Server,
+            clock: Arc::clone(&job.clock),
+        };
+        (setup, actor)
+    }
+}
+
+/// What sessions of `plan` do beside the common operations.
+pub(crate) fn extra(plan: &Plan) -> Extra {
+    Extra {
+        hot_schema: plan.workload.hot_schema_every > 0 && plan.data.schemas > 1,
+        churn: plan.workload.churn_pct() > 0,
+        secondary: plan.workload.secondary_pct > 0,
+    }
+}
+
+/// The method of session `number` on `aim`.
+fn method(job: &Job<'_>, aim: &Aim, number: u32) -> Blocks {
+    let plan = job.plan;
+    Blocks {
+        schema: number / plan.run.sessions_per_schema + 1,
+        spec: aim.spec.clone(),
+        work_unit: plan.workload.work_unit,
+        redo: plan.workload.redo,
+        extra: extra(plan),
+        seed: plan.workload.seed(),
+        run_stamp: job.run_stamp,
+        session: number,
+    }
+}

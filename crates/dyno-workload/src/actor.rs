@@ -1,0 +1,113 @@
+//! What one session does, operation after operation: which comes next, and the requests that it is made of.
+
+use dyno_engine::{Done, ErrorClass, OpError, Request};
+
+use crate::{ClassId, Effect, Task, blocks, own};
+
+/// What an operation that has failed leaves to be done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// Whether a transaction has begun, which the database has not ended by itself.
+    pub is_open: bool,
+    /// Whether the operation may begin anew when that is rolled back.
+    pub may_again: bool,
+}
+
+/// What one session does. Static, for it is asked before and after each request.
+pub enum Actor {
+    /// The classic method.
+    Blocks(blocks::Actor),
+    /// Transactions of the user's own.
+    Own(own::Actor),
+}
+
+impl Actor {
+    /// Draws the next operation; its class.
+    #[inline]
+    pub fn draw(&mut self) -> ClassId {
+        match self {
+            Self::Blocks(actor) => actor.draw(),
+            Self::Own(actor) => actor.draw(),
+        }
+    }
+
+    /// Gives the next request of the operation to `ask`; `last` is what the one before has brought. `None` where there is no
+    /// more, and the operation has ended well.
+    ///
+    /// # Errors
+    /// Those of `ask`; or the operation has not done what it should.
+    #[inline]
+    pub fn step<T>(
+        &mut self,
+        last: Option<Done>,
+        ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
+    ) -> Result<Option<T>, Box<OpError>> {
+        match self {
+            Self::Blocks(actor) => actor.step(last, ask),
+            Self::Own(actor) => actor.advance(last, ask),
+        }
+    }
+
+    /// What the operation has done that has ended well.
+    #[inline]
+    pub fn effect(&self) -> Effect {
+        match self {
+            Self::Blocks(actor) => actor.effect(),
+            Self::Own(actor) => actor.outcome().effect,
+        }
+    }
+
+    /// The operation has failed with an error of `class`.
+    #[cold]
+    pub fn failed(&mut self, class: ErrorClass) -> Failed {
+        match self {
+            Self::Blocks(actor) => {
+                actor.failed(class);
+                Failed::default()
+            }
+            Self::Own(actor) => actor.failed(class),
+        }
+    }
+
+    /// Begins the operation that has failed anew, with the same values.
+    #[cold]
+    pub fn again(&mut self) {
+        if let Self::Own(actor) = self {
+            actor.again();
+        }
+    }
+
+    /// How long the session rests behind the operation, ns; nothing where it does not.
+    #[inline]
+    pub fn think_ns(&self) -> Option<u64> {
+        match self {
+            Self::Blocks(_) => None,
+            Self::Own(actor) => Some(actor.think_ns()).filter(|&ns| ns > 0),
+        }
+    }
+
+    /// Whether it rests behind any operation.
+    pub fn thinks(&self) -> bool {
+        match self {
+            Self::Blocks(_) => false,
+            Self::Own(actor) => actor.thinks(),
+        }
+    }
+
+    /// Where the operation of the classic method went.
+    #[inline]
+    pub fn task(&self) -> Option<Task> {
+        match self {
+            Self::Blocks(actor) => Some(actor.task),
+            Self::Own(_) => None,
+        }
+    }
+
+    /// That of the classic method.
+    pub fn blocks(&mut self) -> Option<&mut blocks::Actor> {
+        match self {
+            Self::Blocks(actor) => Some(actor),
+            Self::Own(_) => None,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What operations do to a database.
+
+use dyno_record::Touch;
+
+/// What an operation that ended well has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// Rows, by what was done to them.
+    pub rows: [u64; Touch::KINDS],
+    /// Transactions that changed rows and were committed.
+    pub commits: u64,
+    /// Transactions, those that only read with them: a statement outside of any is one.
+    pub transactions: u64,
+}
+
+impl Effect {
+    /// Rows of all kinds.
+    #[inline]
+    pub fn all_rows(&self) -> u64 {
+        self.rows.iter().sum()
+    }
+}

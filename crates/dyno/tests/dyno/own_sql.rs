@@ -1,0 +1,261 @@
+//! Users' own SQL as a user runs it: set up, checked, run, proved and removed, on each engine.
+
+use crate::common::{Desk, check, until};
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+/// Accounts that transfers move money between: two of three sessions want the same rows.
+const BANK: [(&str, &str); 3] = [
+    (
+        "workload.toml",
+        r#"
+name = "bank"
+writes = true
+
+[setup]
+sql = "setup.sql"
+
+[drop]
+sql = "DROP TABLE bank_accounts"
+
+[draw]
+from = { uniform = [1, 20] }
+to = { expr = "from % 20 + 1" }
+amount = { uniform = [1, 100] }
+
+[transaction.transfer]
+weight = 80
+isolation = "serializable"
+retries = 20
+sql = "transfer.sql"
+steps = [
+  { run = "read", read = "left" },
+  { run = "take", rows = 1 },
+  { run = "give", rows = 1 },
+  { rollback = "left < 0" },
+]
+
+[transaction.balance]
+weight = 20
+sql = "SELECT balance FROM bank_accounts WHERE id = :from"
+
+[[invariant]]
+name = "money"
+sql = "SELECT SUM(balance) FROM bank_accounts"
+"#,
+    ),
+    (
+        "setup.sql",
+        "CREATE TABLE bank_accounts (id INT NOT NULL PRIMARY KEY, balance INT NOT NULL);
+         INSERT INTO bank_accounts SELECT 10 * a.n + b.n, 1000 FROM
+           (SELECT 0 AS n UNION ALL SELECT 1) a,
+           (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6
+            UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10) b;",
+    ),
+    (
+        "transfer.sql",
+        "-- name: read
+         SELECT balance FROM bank_accounts WHERE id = :from;
+         -- name: take
+         UPDATE bank_accounts SET balance = balance - :amount WHERE id = :from;
+         -- name: give
+         UPDATE bank_accounts SET balance = balance + :amount WHERE id = :to;",
+    ),
+];
+
+/// Writes a workload into `folder` of the desk.
+fn write(desk: &Desk, folder: &str, files: &[(&str, &str)]) {
+    std::fs::create_dir_all(desk.file(folder)).unwrap();
+    for (name, text) in files {
+        desk.write(&format!("{folder}/{name}"), text);
+    }
+}
+
+/// The example that `dyno init --workload` writes.
+fn write_shop(desk: &Desk) {
+    let said = desk.dyno(&["init", "--workload", "shop"]);
+    assert_eq!(said.code, 0, "{said:#?}");
+}
+
+fn args<'a>(command: &'a str, folder: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let head = [command, "--target", url, "--set", folder];
+    [&head[..], more].concat()
+}
+
+fn load(desk: &Desk, folder: &str, url: &str) {
+    let load = desk.dyno(&args("load", folder, url, &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+}
+
+/// Runs four sessions for so many transactions each, and returns the record.
+fn run(desk: &Desk, folder: &str, url: &str, more: &[&str]) -> Value {
+    let few = [
+        "--set",
+        "run.sessions_per_schema=4",
+        "--set",
+        "run.ops_per_session=150",
+        "--set",
+        "run.warmup=0s",
+        "--json",
+    ];
+    let run = desk.dyno(&args("run", folder, url, &[&few[..], more].concat()));
+    assert!(run.out.starts_with('{'), "{run:#?}");
+    serde_json::from_str(&run.out).unwrap()
+}
+
+/// What must hold of a valid run of either workload.
+fn assert_proved(record: &Value) {
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    for name in ["operations", "errors", "invariants", "commits_whole", "sessions", "edges"] {
+        assert_ne!(check(record, name)["status"], "fail", "{:#}", check(record, name));
+    }
+    assert_eq!(check(record, "invariants")["status"], "pass", "{:#}", check(record, "invariants"));
+    // To the unit, whatever was rolled back and tried again.
+    let commits = check(record, "commits_whole");
+    assert_eq!(commits["status"], "pass", "{commits:#}");
+    assert!(record["workload"]["digest"].as_str().unwrap().len() == 64);
+    assert!(record["targets"][0]["data"].is_null(), "it has no test data of Dyno's");
+}
+
+/// All of it on one target.
+fn through(url: &str) {
+    let desk = Desk::new();
+    write_shop(&desk);
+    write(&desk, "bank", &BANK);
+    for (folder, table) in [("workload.folder=shop", "shop_stock"), ("workload.folder=bank", "bank_accounts")]
+    {
+        load(&desk, folder, url);
+        let checked = desk.dyno(&args("check", folder, url, &[]));
+        assert!(checked.out.contains("prepares all"), "{checked:#?}");
+        let record = run(&desk, folder, url, &[]);
+        assert_proved(&record);
+        let classes: Vec<&str> = record["classes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|class| class["name"].as_str().unwrap())
+            .collect();
+        match table {
+            "shop_stock" => assert_eq!(classes, ["order", "pay", "look", "top"]),
+            _ => {
+                assert_eq!(classes, ["transfer", "balance"]);
+                let done = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
+                assert!(done("transfer") > done("balance"), "{:#}", record["ops"]);
+                assert_eq!(check(&record, "mix")["status"], "pass");
+            }
+        }
+        for time in ["first", "second"] {
+            let dropped = desk.dyno(&args("drop", folder, url, &["--yes"]));
+            assert_eq!(dropped.code, 0, "{time}: {dropped:#?}");
+            // What is gone can be made again.
+            load(&desk, folder, url);
+        }
+    }
+}
+
+#[test]
+fn a_workload_runs_on_sqlite() {
+    let desk = Desk::new();
+    through(&format!("sqlite:{}", desk.file("own.db").display()));
+}
+
+#[test]
+fn a_workload_runs_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        through(&server.url());
+    }
+}
+
+#[test]
+fn a_workload_runs_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        through(&server.url());
+    }
+}
+
+#[test]
+fn a_workload_runs_on_sqlite_in_memory_set_up_by_the_run_itself() {
+    let desk = Desk::new();
+    write(&desk, "bank", &BANK);
+    assert_proved(&run(&desk, "workload.folder=bank", "sqlite::memory:", &[]));
+}
+
+#[test]
+fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    write(&desk, "bank", &BANK);
+    load(&desk, "workload.folder=bank", &server.url());
+    let many = ["--set", "run.sessions_per_schema=16", "--set", "run.threads=2"];
+    let record = run(&desk, "workload.folder=bank", &server.url(), &many);
+    assert_proved(&record);
+    let conflicts = record["errors"].as_array().unwrap().iter().find(|error| error["code"] == "40001");
+    assert!(conflicts.is_some_and(|error| error["retried"].as_u64() > Some(0)), "{}", record["errors"]);
+    // What was tried again and ended well is an operation all the same.
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 16 * 150, "{:#}", record["ops"]["all"]);
+}
+
+#[test]
+fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
+    let desk = Desk::new();
+    let transfer = BANK[2].1.replace("balance + :amount", "balance + :amount + 1");
+    write(&desk, "bank", &[BANK[0], BANK[1], ("transfer.sql", &transfer)]);
+    let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &[]);
+    assert_eq!(record["status"], "invalid");
+    let detail = check(&record, "invariants")["detail"].as_str().unwrap().to_owned();
+    assert!(detail.starts_with("money was 20000 before and is "), "{detail}");
+
+    let toml = BANK[0].1.replace("from = { uniform = [1, 20] }", "from = { uniform = [1, 30] }");
+    write(&desk, "bank", &[("workload.toml", &toml), BANK[1], BANK[2]]);
+    let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &[]);
+    assert_eq!(record["status"], "failed");
+    let reasons = record["reasons"].to_string();
+    assert!(reasons.contains("statement transfer_2 touched 0 rows, and has to touch 1"), "{reasons}");
+}
+
+#[test]
+fn a_server_that_is_killed_in_transactions_leaves_the_invariant_whole() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let mut server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    write(&desk, "bank", &BANK);
+    load(&desk, "workload.folder=bank", &server.url());
+    let url = server.url();
+    let time = ["--set", "run.time=4s", "--set", "run.warmup=0s", "--set", "run.sessions_per_schema=4"];
+    let mut running = desk.start(&args("run", "workload.folder=bank", &url, &time));
+    running.until("window");
+    let moved = || server.psql("SELECT balance FROM bank_accounts WHERE id = 1");
+    let first = moved();
+    until("a transfer", || moved() != first);
+    server.kill9();
+    let said = running.end();
+    assert_ne!(said.code, 0, "{said:#?}");
+    server.restart();
+    assert_eq!(server.psql("SELECT SUM(balance) FROM bank_accounts"), "20000");
+    let record = desk.json(&["show", "last"]).1;
+    assert_eq!(record["status"], "failed", "{}", record["reasons"]);
+    // Nobody could ask, and that is said.
+    let asked = check(&record, "invariants");
+    assert!(asked["detail"].as_str().unwrap().contains("nobody knows what it is"), "{asked:#}");
+}
+
+#[test]
+fn statements_of_a_plan_that_do_not_fit_are_told_with_their_place() {
+    let desk = Desk::new();
+    let transfer = BANK[2].1.replace("balance - :amount", "balence - :amount");
+    write(&desk, "bank", &[BANK[0], BANK[1], ("transfer.sql", &transfer)]);
+    load(&desk, "workload.folder=bank", "sqlite:own.db");
+    let checked = desk.dyno(&args("check", "workload.folder=bank", "sqlite:own.db", &[]));
+    assert!(checked.out.contains("balence"), "{checked:#?}");
+    let mixed = args("run", "workload.folder=bank", "sqlite:own.db", &["--set", "workload.update_pct=20"]);
+    let said = desk.dyno(&mixed);
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(
+        said.err.contains("operations of the classic method beside the transactions of bank"),
+        "{}",
+        said.err
+    );
+}
