@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Rate, Size, Span};
 use crate::url::TargetUrl;
-use field::words;
+use field::{listed, words};
 
 pub use field::Field;
 pub use sweep::{Axis, Order, Sweep, Until};
@@ -216,6 +216,29 @@ impl Default for Hooks {
             end: None,
             timeout: Span(std::time::Duration::from_secs(300)),
         }
+    }
+}
+
+/// The only URL.
+impl Field<TargetUrl> for Target {
+    fn put(&mut self, url: TargetUrl) {
+        self.url = url;
+    }
+
+    fn text(&self) -> Option<String> {
+        self.urls.is_empty().then(|| self.url.to_string())
+    }
+}
+
+/// Several URLs.
+impl Field<Vec<TargetUrl>> for Target {
+    fn put(&mut self, urls: Vec<TargetUrl>) {
+        self.url = urls[0].clone();
+        self.urls = urls;
+    }
+
+    fn text(&self) -> Option<String> {
+        listed(&self.urls)
     }
 }
 

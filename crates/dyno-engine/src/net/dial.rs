@@ -35,23 +35,23 @@ impl Tried {
     }
 }
 
-/// Connects to the first of `addresses` that answers before `deadline`; the socket, and which one it is.
+/// Connects to the first of `addresses` that answers before `deadline`; the socket, and that address.
 ///
 /// # Errors
 /// None does: what was tried, and how each failed.
-pub fn dial(
-    addresses: &[Address],
+pub fn dial<'a>(
+    addresses: &'a [Address],
     keepalive: Keepalive,
     deadline: Instant,
     breaker: &Breaker,
-) -> Result<(Socket, usize), String> {
+) -> Result<(Socket, &'a Address), String> {
     let breaks = breaker.breaks();
     let mut tried = Tried::default();
-    for (at, address) in addresses.iter().enumerate() {
+    for address in addresses {
         let Some(mut socket) = reach(address, keepalive, deadline, &mut tried) else { continue };
         let ready = socket.set_deadline(Some(deadline)).and_then(|()| breaker.guard(&socket, breaks));
         match ready {
-            Ok(()) => return Ok((socket, at)),
+            Ok(()) => return Ok((socket, address)),
             Err(error) => tried.add("the socket", &error),
         }
     }
@@ -103,12 +103,11 @@ mod tests {
         let port = server.local_addr().unwrap().port();
         let nowhere = Address::Unix("/there/is/no/such.sock".into());
         let here = Address::Tcp("a name that is not looked up".into(), port, Some([127, 0, 0, 1].into()));
-        let dial = |addresses: &[Address]| {
-            let deadline = Instant::now() + Duration::from_secs(60);
-            dial(addresses, Keepalive::SYSTEM, deadline, &Breaker::default())
-        };
-        assert_eq!(dial(&[nowhere.clone(), here]).unwrap().1, 1);
-        let tried = dial(&[nowhere]).unwrap_err();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let both = [nowhere, here];
+        let dial = |addresses| dial(addresses, Keepalive::SYSTEM, deadline, &Breaker::default());
+        assert_eq!(dial(&both).unwrap().1, &both[1]);
+        let tried = dial(&both[..1]).unwrap_err();
         assert!(tried.starts_with("/there/is/no/such.sock (No such file"), "{tried}");
     }
 }

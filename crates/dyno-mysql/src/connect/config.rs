@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dyno_engine::Secret;
+use dyno_engine::net::Address;
 
 /// Whether and how the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,20 +44,11 @@ dyno_plan::names! {
     ResultMetadata { Once = "once", Each = "each" }
 }
 
-/// One place where the server may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Endpoint {
-    /// A Unix socket at this path.
-    Unix(PathBuf),
-    /// A host by name or address, and its port.
-    Tcp(String, u16),
-}
-
 /// Everything that is needed to open connections to one server; cheap to clone, never shows a password.
 #[derive(Debug, Clone)]
 pub struct ConnectConfig {
     /// Where the server may be, tried in this order.
-    pub endpoints: Vec<Endpoint>,
+    pub addresses: Vec<Address>,
     /// The user.
     pub user: String,
     /// The database.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
+use super::config::{ConnectConfig, ResultMetadata, SslMode};
 use super::option_file;
-use dyno_engine::net::Environment;
 use dyno_engine::net::url::{check_names, path, whole, wrong};
+use dyno_engine::net::{Address, Environment};
 use dyno_engine::{OpenOptions, Secret, TargetError};
 
 /// MySQL's registered port.
@@ -54,7 +54,7 @@ impl ConnectConfig {
         let from_environment = || environment.var("MYSQL_PWD").map(Secret::new);
         let timeout = whole(url, "connect-timeout", "whole seconds, from 1", 1..=u32::MAX)?;
         Ok(Self {
-            endpoints: endpoints(url, environment)?,
+            addresses: addresses(url, environment)?,
             password: options.password.clone().or_else(from_environment).or_else(from_file),
             password_note: file.ignored.clone(),
             user,
@@ -78,12 +78,12 @@ fn result_metadata(url: &TargetUrl) -> Result<ResultMetadata, TargetError> {
     }
 }
 
-fn endpoints(url: &TargetUrl, environment: Environment) -> Result<Vec<Endpoint>, TargetError> {
+fn addresses(url: &TargetUrl, environment: Environment) -> Result<Vec<Address>, TargetError> {
     if let Some(socket) = url.param("socket") {
         if url.host.as_deref().is_some_and(|host| host != "localhost") || url.port.is_some() {
             return Err(wrong("socket", socket, "either a host and port or a socket, not both"));
         }
-        return Ok(vec![Endpoint::Unix(socket.into())]);
+        return Ok(vec![Address::Unix(socket.into())]);
     }
     let port = match (url.port, environment.var("MYSQL_TCP_PORT")) {
         (Some(port), _) => port,
@@ -94,13 +94,13 @@ fn endpoints(url: &TargetUrl, environment: Environment) -> Result<Vec<Endpoint>,
     };
     let host = url.host.clone().or_else(|| environment.var("MYSQL_HOST"));
     match host {
-        Some(path) if path.starts_with('/') => Ok(vec![Endpoint::Unix(path.into())]),
-        Some(host) => Ok(vec![Endpoint::Tcp(host, port)]),
+        Some(path) if path.starts_with('/') => Ok(vec![Address::Unix(path.into())]),
+        Some(host) => Ok(vec![Address::Tcp(host, port, None)]),
         None => {
             let named = environment.var("MYSQL_UNIX_PORT").map(PathBuf::from);
             let usual = SOCKETS.iter().map(PathBuf::from);
-            let sockets = named.into_iter().chain(usual).map(Endpoint::Unix);
-            Ok(sockets.chain([Endpoint::Tcp("127.0.0.1".to_owned(), port)]).collect())
+            let sockets = named.into_iter().chain(usual).map(Address::Unix);
+            Ok(sockets.chain([Address::Tcp("127.0.0.1".to_owned(), port, None)]).collect())
         }
     }
 }
@@ -156,20 +156,20 @@ mod tests {
     fn the_url_alone_says_everything() {
         let config = read("mysql://me@db1:3307/bench?ssl-mode=disabled&connect-timeout=3", nothing).unwrap();
         assert_eq!((config.user.as_str(), config.database.as_str()), ("me", "bench"));
-        assert_eq!(config.endpoints, [Endpoint::Tcp("db1".into(), 3307)]);
+        assert_eq!(config.addresses, [Address::Tcp("db1".into(), 3307, None)]);
         assert_eq!((config.ssl_mode, config.connect_timeout.as_secs()), (SslMode::Disabled, 3));
     }
 
     #[test]
     fn mariadb_is_another_word_for_it() {
         let config = read("mariadb://me@db1/bench", nothing).unwrap();
-        assert_eq!(config.endpoints, [Endpoint::Tcp("db1".into(), PORT)]);
+        assert_eq!(config.addresses, [Address::Tcp("db1".into(), PORT, None)]);
     }
 
     #[test]
     fn a_socket_is_a_parameter_or_a_host() {
         for url in ["mysql://me@/b?socket=/tmp/m.sock", "mysql://me@%2Ftmp%2Fm.sock/b"] {
-            assert_eq!(read(url, nothing).unwrap().endpoints, [Endpoint::Unix("/tmp/m.sock".into())]);
+            assert_eq!(read(url, nothing).unwrap().addresses, [Address::Unix("/tmp/m.sock".into())]);
         }
     }
 
@@ -185,11 +185,11 @@ mod tests {
             Some(value.to_owned())
         }
         let config = read("mysql://me@/b", environment).unwrap();
-        assert_eq!(config.endpoints, [Endpoint::Tcp("db2".into(), 7000)]);
+        assert_eq!(config.addresses, [Address::Tcp("db2".into(), 7000, None)]);
         assert_eq!(config.password.as_ref().map(Secret::expose), Some("secret"));
         assert!(!format!("{config:?}").contains("secret"));
         let config = read("mysql://me@db1:1/b", environment).unwrap();
-        assert_eq!(config.endpoints, [Endpoint::Tcp("db1".into(), 1)]);
+        assert_eq!(config.addresses, [Address::Tcp("db1".into(), 1, None)]);
     }
 
     #[test]

@@ -16,5 +16,5 @@ mod rsa;
 mod start;
 mod tls;
 
-pub use config::{ConnectConfig, Endpoint, SslMode};
+pub use config::{ConnectConfig, SslMode};
 pub(super) use start::establish;

@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use super::config::{ConnectConfig, Endpoint, ResultMetadata, SslMode};
-use super::dial::{self, Reached};
+use super::config::{ConnectConfig, ResultMetadata, SslMode};
+use super::dial::dial;
 use super::failure::Failure;
 use super::greet::{self, capability};
 use super::{auth, explain, tls};
 use crate::wire::{Connection, WireError};
 use dyno_engine::TargetError;
-use dyno_engine::net::{Breaker, Stream};
+use dyno_engine::net::{Address, Breaker, Stream};
 
 /// A connection that is ready for statements.
 pub(crate) fn establish(
@@ -18,8 +18,8 @@ pub(crate) fn establish(
     breaker: &Breaker,
 ) -> Result<Connection, TargetError> {
     let deadline = Instant::now() + config.connect_timeout;
-    let Reached { socket, endpoint } = dial::dial(config, deadline, breaker)?;
-    let opened = open(socket.into(), endpoint, config, name).and_then(|mut connection| {
+    let (socket, address) = dial(config, deadline, breaker)?;
+    let opened = open(socket.into(), address, config, name).and_then(|mut connection| {
         connection.line.stream.socket().set_deadline(None).map_err(WireError::Io)?;
         Ok(connection)
     });
@@ -32,7 +32,7 @@ pub(crate) fn establish(
 
 fn open(
     stream: Stream,
-    endpoint: &Endpoint,
+    address: &Address,
     config: &ConnectConfig,
     name: &str,
 ) -> Result<Connection, Failure> {
@@ -44,23 +44,23 @@ fn open(
         wanted &= !(capability::CACHE_METADATA | capability::OPTIONAL_METADATA);
     }
     let mut sequence = 1;
-    let encrypt = match endpoint {
+    let encrypt = match address {
         // It does not leave the machine.
-        Endpoint::Unix(_) => false,
-        Endpoint::Tcp(..) if config.ssl_mode == SslMode::Disabled => false,
-        Endpoint::Tcp(..) if hello.has(capability::SSL) => true,
-        Endpoint::Tcp(..) if config.ssl_mode == SslMode::Preferred => false,
-        Endpoint::Tcp(..) => return Err(explain::no_tls(config).into()),
+        Address::Unix(_) => false,
+        Address::Tcp(..) if config.ssl_mode == SslMode::Disabled => false,
+        Address::Tcp(..) if hello.has(capability::SSL) => true,
+        Address::Tcp(..) if config.ssl_mode == SslMode::Preferred => false,
+        Address::Tcp(..) => return Err(explain::no_tls(config).into()),
     };
     if encrypt {
         wanted |= capability::SSL;
         greet::ask_for_tls(&mut connection.line.out, sequence, wanted);
         connection.line.send()?;
         sequence += 1;
-        connection = encrypted(connection, endpoint, config)?;
+        connection = encrypted(connection, address, config)?;
     }
     connection.marked = greet::marked(wanted);
-    let secure = encrypt || matches!(endpoint, Endpoint::Unix(_));
+    let secure = encrypt || matches!(address, Address::Unix(_));
     auth::authenticate(&mut connection, &hello, wanted, sequence, config, name, secure)?;
     connection.greeting = hello.greeting;
     Ok(connection)
@@ -70,15 +70,15 @@ fn open(
 /// server's words inside.
 fn encrypted(
     connection: Connection,
-    endpoint: &Endpoint,
+    address: &Address,
     config: &ConnectConfig,
 ) -> Result<Connection, Failure> {
     if !connection.line.inbound.is_empty() {
         return Err(WireError::protocol("bytes in the clear where TLS was to begin").into());
     }
-    let host = match endpoint {
-        Endpoint::Tcp(host, _) => host,
-        Endpoint::Unix(_) => return Err(WireError::protocol("TLS on a Unix socket").into()),
+    let host = match address {
+        Address::Tcp(host, ..) => host,
+        Address::Unix(_) => return Err(WireError::protocol("TLS on a Unix socket").into()),
     };
     match connection.line.stream {
         Stream::Plain(socket) => Ok(Connection::on(tls::shake_hands(socket, host, config)?)),

@@ -1,8 +1,5 @@
 //! How keys reach the fields of a plan.
 
-use super::Target;
-use crate::url::TargetUrl;
-
 /// A field of a plan that takes values of type `T`.
 pub trait Field<T> {
     /// Puts `value` into it.
@@ -29,29 +26,6 @@ impl<T: ToString> Field<T> for Option<T> {
 
     fn text(&self) -> Option<String> {
         self.as_ref().map(T::to_string)
-    }
-}
-
-/// The only URL.
-impl Field<TargetUrl> for Target {
-    fn put(&mut self, url: TargetUrl) {
-        self.url = url;
-    }
-
-    fn text(&self) -> Option<String> {
-        self.urls.is_empty().then(|| self.url.to_string())
-    }
-}
-
-/// Several URLs.
-impl Field<Vec<TargetUrl>> for Target {
-    fn put(&mut self, urls: Vec<TargetUrl>) {
-        self.url = urls[0].clone();
-        self.urls = urls;
-    }
-
-    fn text(&self) -> Option<String> {
-        listed(&self.urls)
     }
 }
 

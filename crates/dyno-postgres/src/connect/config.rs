@@ -1,10 +1,10 @@
 //! Where and how to connect, as types; `from_url` fills them.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use dyno_engine::Secret;
+use dyno_engine::net::Address;
 use dyno_engine::net::sockopt::Keepalive;
 
 /// Whether and how the connection is encrypted.
@@ -43,25 +43,11 @@ pub enum ChannelBinding {
     Require,
 }
 
-/// One place where the server may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Endpoint {
-    /// A Unix socket in this directory.
-    Unix(PathBuf),
-    /// A host by name or address; with `address` the name is only for certificates and password files.
-    Tcp {
-        /// The name.
-        host: String,
-        /// The address, if it is not to be looked up.
-        address: Option<IpAddr>,
-    },
-}
-
 /// Everything that is needed to open connections to one server; cheap to clone, never shows a password.
 #[derive(Debug, Clone)]
 pub struct ConnectConfig {
     /// Where the server may be, tried in this order.
-    pub endpoints: Vec<Endpoint>,
+    pub addresses: Vec<Address>,
     /// The port, also part of a Unix socket's name.
     pub port: u16,
     /// The role.

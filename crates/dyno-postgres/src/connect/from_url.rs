@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::{ChannelBinding, ConnectConfig, Endpoint, SslMode};
-use dyno_engine::net::Environment;
+use super::config::{ChannelBinding, ConnectConfig, SslMode};
 use dyno_engine::net::sockopt::Keepalive;
 use dyno_engine::net::url::{check_names, wrong};
+use dyno_engine::net::{Address, Environment};
 use dyno_engine::{OpenOptions, Secret, TargetError};
 
 /// PostgreSQL's registered port.
@@ -20,6 +20,11 @@ const SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 /// Whether libpq would take `dir` without being told; password files then call it `localhost`.
 pub(super) fn is_default_socket_dir(dir: &Path) -> bool {
     SOCKET_DIRS.iter().any(|default| Path::new(default) == dir)
+}
+
+/// The directory of a server's socket.
+pub(super) fn socket_dir(socket: &Path) -> &Path {
+    socket.parent().unwrap_or(socket)
 }
 
 /// The URL parameters that are understood.
@@ -80,7 +85,7 @@ impl ConnectConfig {
         let (ssl_mode, ssl_root_cert) = tls(source)?;
         let timeout = source.number("connect_timeout", "")?.filter(|&seconds| seconds > 0);
         Ok(Self {
-            endpoints: endpoints(source)?,
+            addresses: addresses(source, port)?,
             port,
             user,
             database,
@@ -146,27 +151,30 @@ fn check_params(url: &TargetUrl) -> Result<(), TargetError> {
     Ok(())
 }
 
-fn endpoints(source: Source<'_>) -> Result<Vec<Endpoint>, TargetError> {
+fn addresses(source: Source<'_>, port: u16) -> Result<Vec<Address>, TargetError> {
     let host = source.url.host.clone().or_else(|| source.text("host", "PGHOST"));
-    let address = source
+    let ip = source
         .text("hostaddr", "PGHOSTADDR")
         .map(|text| text.parse().map_err(|_| wrong("hostaddr", &text, "one IPv4 or IPv6 address")))
         .transpose()?;
-    match (host, address) {
+    match (host, ip) {
         (Some(host), _) if host.contains(',') => {
             Err(wrong("host", &host, "one host: a target is one endpoint, a plan may name several"))
         }
-        (Some(dir), None) if dir.starts_with('/') => Ok(vec![Endpoint::Unix(dir.into())]),
-        (Some(host), address) => Ok(vec![Endpoint::Tcp { host, address }]),
-        (None, Some(address)) => {
-            Ok(vec![Endpoint::Tcp { host: address.to_string(), address: Some(address) }])
-        }
+        (Some(dir), None) if dir.starts_with('/') => Ok(vec![socket(&dir, port)]),
+        (Some(host), ip) => Ok(vec![Address::Tcp(host, port, ip)]),
+        (None, Some(ip)) => Ok(vec![Address::Tcp(ip.to_string(), port, Some(ip))]),
         (None, None) => {
-            let sockets = SOCKET_DIRS.iter().map(|dir| Endpoint::Unix(dir.into()));
-            let local = Endpoint::Tcp { host: "localhost".to_owned(), address: None };
+            let sockets = SOCKET_DIRS.iter().map(|dir| socket(dir, port));
+            let local = Address::Tcp("localhost".to_owned(), port, None);
             Ok(sockets.chain([local]).collect())
         }
     }
+}
+
+/// The socket that a server with this port has in `dir`.
+fn socket(dir: &str, port: u16) -> Address {
+    Address::Unix(Path::new(dir).join(format!(".s.PGSQL.{port}")))
 }
 
 /// The TLS mode and the root certificates; libpq's rules for `sslrootcert=system`, and for a root certificate at its
@@ -218,15 +226,15 @@ mod tests {
         None
     }
 
-    fn tcp(host: &str) -> Endpoint {
-        Endpoint::Tcp { host: host.to_owned(), address: None }
+    fn tcp(host: &str, port: u16) -> Address {
+        Address::Tcp(host.to_owned(), port, None)
     }
 
     #[test]
     fn the_url_alone_says_everything() {
         let config = read("postgres://me@db1:6543/bench?sslmode=disable", nothing).unwrap();
         assert_eq!((config.user.as_str(), config.database.as_str(), config.port), ("me", "bench", 6543));
-        assert_eq!(config.endpoints, [tcp("db1")]);
+        assert_eq!(config.addresses, [tcp("db1", 6543)]);
         assert_eq!((config.ssl_mode, config.connect_timeout.as_secs()), (SslMode::Disable, 7));
     }
 
@@ -234,8 +242,8 @@ mod tests {
     fn what_is_missing_has_libpqs_defaults() {
         let config = read("postgres://me@/", nothing).unwrap();
         assert_eq!((config.database.as_str(), config.port, config.ssl_mode), ("me", 5432, SslMode::Prefer));
-        assert_eq!(config.endpoints[0], Endpoint::Unix("/var/run/postgresql".into()));
-        assert_eq!(config.endpoints.last(), Some(&tcp("localhost")));
+        assert_eq!(config.addresses[0], Address::Unix("/var/run/postgresql/.s.PGSQL.5432".into()));
+        assert_eq!(config.addresses.last(), Some(&tcp("localhost", 5432)));
     }
 
     #[test]
@@ -256,22 +264,28 @@ mod tests {
         let config = read("postgres:///", environment).unwrap();
         assert_eq!((config.user.as_str(), config.database.as_str(), config.port), ("them", "theirs", 7000));
         assert_eq!(
-            (config.endpoints.as_slice(), config.ssl_mode),
-            ([tcp("db2")].as_slice(), SslMode::Require)
+            (config.addresses.as_slice(), config.ssl_mode),
+            ([tcp("db2", 7000)].as_slice(), SslMode::Require)
         );
         assert_eq!(config.password.as_ref().map(Secret::expose), Some("secret"));
         assert_eq!(config.application_name, None);
         assert!(!format!("{config:?}").contains("secret"));
         let config = read("postgres://me@db1:1/mine?sslmode=allow", environment).unwrap();
         assert_eq!((config.user.as_str(), config.database.as_str(), config.port), ("me", "mine", 1));
-        assert_eq!((config.endpoints.as_slice(), config.ssl_mode), ([tcp("db1")].as_slice(), SslMode::Allow));
+        assert_eq!(
+            (config.addresses.as_slice(), config.ssl_mode),
+            ([tcp("db1", 1)].as_slice(), SslMode::Allow)
+        );
     }
 
     #[test]
     fn a_socket_directory_is_a_host() {
         for url in ["postgres://me@%2Ftmp%2Fpg:6000/db", "postgres://me@/db?host=/tmp/pg&port=6000"] {
             let config = read(url, nothing).unwrap();
-            assert_eq!((config.endpoints, config.port), (vec![Endpoint::Unix("/tmp/pg".into())], 6000));
+            assert_eq!(
+                (config.addresses, config.port),
+                (vec![Address::Unix("/tmp/pg/.s.PGSQL.6000".into())], 6000)
+            );
         }
     }
 
@@ -279,7 +293,7 @@ mod tests {
     fn an_address_spares_the_lookup_and_keeps_the_name() {
         let config = read("postgres://me@db1/db?hostaddr=::1", nothing).unwrap();
         let address = Some("::1".parse().unwrap());
-        assert_eq!(config.endpoints, [Endpoint::Tcp { host: "db1".to_owned(), address }]);
+        assert_eq!(config.addresses, [Address::Tcp("db1".to_owned(), 5432, address)]);
     }
 
     #[test]

@@ -14,5 +14,5 @@ mod passfile;
 mod start;
 mod tls;
 
-pub use config::{ChannelBinding, ConnectConfig, Endpoint, SslMode};
+pub use config::{ChannelBinding, ConnectConfig, SslMode};
 pub(super) use start::{establish, reach};

@@ -3,7 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::config::{ConnectConfig, Endpoint};
+use super::config::ConnectConfig;
+use super::from_url::{is_default_socket_dir, socket_dir};
+use dyno_engine::net::Address;
 use dyno_engine::{Secret, TargetError, TargetErrorKind};
 
 /// The ways to give a password, for hints.
@@ -29,7 +31,7 @@ pub(super) fn look_up(config: &ConnectConfig) -> Result<Secret, TargetError> {
         }
         Err(None) => return Err(needed("").hint(WAYS)),
     };
-    let hosts: Vec<String> = config.endpoints.iter().map(host_name).collect();
+    let hosts: Vec<String> = config.addresses.iter().map(host_name).collect();
     let port = config.port.to_string();
     for host in &hosts {
         let wanted = [host.as_str(), &port, &config.database, &config.user];
@@ -53,12 +55,14 @@ fn read(path: &Path) -> Result<String, Option<String>> {
     std::fs::read_to_string(path).map_err(|error| Some(error.to_string()))
 }
 
-/// How the file names an endpoint: the default socket directory counts as `localhost`.
-fn host_name(endpoint: &Endpoint) -> String {
-    match endpoint {
-        Endpoint::Unix(dir) if super::from_url::is_default_socket_dir(dir) => "localhost".to_owned(),
-        Endpoint::Unix(dir) => dir.display().to_string(),
-        Endpoint::Tcp { host, .. } => host.clone(),
+/// How the file names an address: a socket by its directory, where the default one counts as `localhost`.
+fn host_name(address: &Address) -> String {
+    match address {
+        Address::Unix(socket) => match socket_dir(socket) {
+            dir if is_default_socket_dir(dir) => "localhost".to_owned(),
+            dir => dir.display().to_string(),
+        },
+        Address::Tcp(host, ..) => host.clone(),
     }
 }
 

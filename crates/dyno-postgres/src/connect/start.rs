@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use super::attempt::{Encrypt, Failure};
-use super::config::{ConnectConfig, Endpoint, SslMode};
-use super::dial::{self, Reached};
+use super::config::{ConnectConfig, SslMode};
+use super::dial::dial;
 use super::explain;
 use super::{auth, tls};
 use crate::wire::{Breaker, Connection, PgError, Stream, WireError, message};
 use dyno_engine::TargetError;
+use dyno_engine::net::Address;
 
 /// A connection that is ready for statements.
 pub(crate) fn establish(
@@ -62,12 +63,12 @@ fn open_stream(
     breaker: &Breaker,
     encrypt: Encrypt,
 ) -> Result<Stream, Failure> {
-    let Reached { socket, endpoint } = dial::dial(config, deadline, breaker)?;
-    match endpoint {
+    let (socket, address) = dial(config, deadline, breaker)?;
+    match address {
         // As libpq: a Unix socket does not leave the machine, and servers take no TLS on it.
-        Endpoint::Unix(_) => Ok(Stream::Plain(socket)),
-        Endpoint::Tcp { .. } if encrypt == Encrypt::Never => Ok(Stream::Plain(socket)),
-        Endpoint::Tcp { host, .. } => tls::agree(socket, host, config, encrypt),
+        Address::Unix(_) => Ok(Stream::Plain(socket)),
+        Address::Tcp(..) if encrypt == Encrypt::Never => Ok(Stream::Plain(socket)),
+        Address::Tcp(host, ..) => tls::agree(socket, host, config, encrypt),
     }
 }
 
