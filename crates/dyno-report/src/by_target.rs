@@ -65,18 +65,20 @@ fn rate(value: Option<f64>) -> String {
 
 /// Figures of a row, in the order of [`HEADS`].
 fn cells(row: &Row) -> Vec<String> {
-    let f = row.figures.unwrap_or_default();
-    let own =
-        |name: &str, value: Option<f64>| mark(rate(value), value.is_some() && row.marked.contains_key(name));
+    let known = |metric: &str| row.figures.as_ref()?.get(metric);
+    let own = |metric: &str| {
+        let value = known(metric);
+        mark(rate(value), value.is_some() && row.marked.contains_key(metric))
+    };
     vec![
         count(row.sessions.into()),
-        rate(f.ops_per_s),
-        rate(f.rows_per_s),
-        time(f.service_us[0]),
-        time(f.service_us[3]),
-        own("logical_reads_per_s", f.logical_reads_per_s),
-        own("physical_reads_per_s", f.physical_reads_per_s),
-        own("redo_mb_per_s", f.redo_mb_per_s),
+        rate(known("ops_per_s")),
+        rate(known("rows_per_s")),
+        time(known("service_mean_us")),
+        time(known("service_p99_us")),
+        own("logical_reads_per_s"),
+        own("physical_reads_per_s"),
+        own("redo_mb_per_s"),
     ]
 }
 
@@ -98,10 +100,7 @@ pub fn targets_table(record: &RunRecord, style: &Style) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let figures = HEADS.iter().map(|(label, unit, group)| match *group {
-        "" => Column::figures(label, unit),
-        group => Column::figures(label, unit).under(group),
-    });
+    let figures = HEADS.iter().map(|(label, unit, group)| Column::figures(label, unit).under(group));
     let mut table = Table::new(std::iter::once(Column::text("target")).chain(figures).collect());
     for row in &rows {
         let name = if row.url.is_empty() {

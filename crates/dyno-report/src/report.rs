@@ -241,7 +241,7 @@ impl<'r> Report<'r> {
     fn single(&self, record: &RunRecord) -> String {
         let figures = Figures::of(record);
         let of = |measure: &str| dyno_analyze::points::figure(record, measure).map(|(value, _)| value);
-        if let (None, Some(reads)) = (figures.ops_per_s, of(READS)) {
+        if let (None, Some(reads)) = (figures.get("ops_per_s"), of(READS)) {
             let active = of("database_active_sessions")
                 .map(|sessions| format!(", {} sessions active", figure(sessions)));
             let active = active.unwrap_or_default();
@@ -250,7 +250,7 @@ impl<'r> Report<'r> {
         let sessions = number::sessions(f64::from(record.sessions()));
         let mut line = format!(
             "{} operations/s with {sessions}{}",
-            optional(figures.ops_per_s),
+            optional(figures.get("ops_per_s")),
             if record.knows("workload.update_pct") {
                 format!(" and {} % updates", record.plan.workload.update_pct)
             } else {
@@ -260,7 +260,7 @@ impl<'r> Report<'r> {
         if figures.seconds > 0.0 {
             line.push_str(&format!(" over {}", span_s(figures.seconds)));
         }
-        if let Some(p99) = figures.service_us[3] {
+        if let Some(p99) = figures.get("service_p99_us") {
             line.push_str(&format!("; 99 % of them within {}", time_us(p99)));
         }
         line.push('.');

@@ -3,6 +3,8 @@
 //! A run whose audit failed has no result: its row says so and why, and its figures are left out, so that nobody copies
 //! them. `dyno show` has them, to find out what went wrong.
 
+use std::collections::BTreeMap;
+
 use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
 use dyno_analyze::whose::{Marked, legend, mark, marked};
 use dyno_plan::Placement;
@@ -42,37 +44,12 @@ pub struct ResultRow {
     pub marked: Marked,
 }
 
-/// The figures of one run; what is not known is absent.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// The figures of one run that results show, by the names of their metrics; what is not known is absent.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
     /// Length of the window, s.
     pub seconds: f64,
-    /// Operations per second.
-    pub ops_per_s: Option<f64>,
-    /// Rows read and updated per second.
-    pub rows_per_s: Option<f64>,
-    /// Mean, p50, p95, p99 and maximum of service time, µs.
-    pub service_us: [Option<f64>; 5],
-    /// Processor time of the host: busy, user, sys, waiting for I/O, %.
-    pub cpu_pct: [Option<f64>; 4],
-    /// Logical reads per second, blocks.
-    pub logical_reads_per_s: Option<f64>,
-    /// Physical reads per second, blocks.
-    pub physical_reads_per_s: Option<f64>,
-    /// Physical reads, MB/s.
-    pub physical_read_mb_per_s: Option<f64>,
-    /// Redo, MB/s.
-    pub redo_mb_per_s: Option<f64>,
-    /// Syncs of redo per second.
-    pub redo_syncs_per_s: Option<f64>,
-    /// Commits per second.
-    pub commits_per_s: Option<f64>,
-    /// Share of logical reads served by the database's cache, %.
-    pub buffer_hit_pct: Option<f64>,
-    /// Full scans per second, their blocks per second, and the same in MB/s; absent where there were none.
-    pub scans: Option<[f64; 3]>,
-    /// Share of the time that sessions slept because the plan says so, %.
-    pub think_pct: Option<f64>,
+    known: BTreeMap<&'static str, f64>,
 }
 
 /// Whether a run has a result to show: a valid or imported one has; an interrupted one too, unless its audit failed.
@@ -102,40 +79,34 @@ impl From<&RunRecord> for ResultRow {
 impl Figures {
     /// The figures of a record, whatever its status.
     pub fn of(record: &RunRecord) -> Self {
-        let metric = |name: &str| record.metrics.get(name).and_then(|metric| metric.value());
         let seconds = record.window.as_ref().map_or(0.0, |window| window.work_seconds());
         let all = record.ops.get("all");
         let per_s = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
-        let service = all.map(|all| &all.service_us);
         // Imported records have their times among the metrics, as there is no class of operations to them.
-        let at = |part: fn(&dyno_record::Latency) -> Option<f64>, name: &str| {
-            service.and_then(part).or_else(|| metric(name))
+        let timed = |name| match name {
+            "service_mean_us" => all?.service_us.mean,
+            "service_p50_us" => all?.service_us.p50,
+            "service_p95_us" => all?.service_us.p95,
+            "service_p99_us" => all?.service_us.p99,
+            ELAPSED => Some(seconds).filter(|seconds| *seconds > 0.0),
+            _ => None,
         };
-        Self {
-            seconds,
-            ops_per_s: metric("ops_per_s").or_else(|| per_s(all?.count)),
-            rows_per_s: metric("rows_per_s").or_else(|| per_s(all?.rows)),
-            service_us: [
-                at(|l| l.mean, "service_mean_us"),
-                at(|l| l.p50, "service_p50_us"),
-                at(|l| l.p95, "service_p95_us"),
-                at(|l| l.p99, "service_p99_us"),
-                at(|l| l.max, "service_max_us"),
-            ],
-            cpu_pct: ["cpu_busy_pct", "cpu_user_pct", "cpu_sys_pct", "cpu_iowait_pct"].map(metric),
-            logical_reads_per_s: metric("logical_reads_per_s"),
-            physical_reads_per_s: metric("physical_reads_per_s"),
-            physical_read_mb_per_s: metric("physical_read_mb_per_s"),
-            scans: match ["scans_per_s", "scan_blocks_per_s", "scan_mb_per_s"].map(metric) {
-                [Some(scans), Some(blocks), Some(megabytes)] => Some([scans, blocks, megabytes]),
-                _ => None,
-            },
-            think_pct: metric("think_pct"),
-            redo_mb_per_s: metric("redo_mb_per_s"),
-            redo_syncs_per_s: metric("redo_syncs_per_s"),
-            commits_per_s: metric("commits_per_s"),
-            buffer_hit_pct: metric("buffer_hit_pct"),
-        }
+        let counted = |name| match name {
+            "ops_per_s" => per_s(all?.count),
+            "rows_per_s" => per_s(all?.rows),
+            _ => None,
+        };
+        let metric = |name| record.metrics.get(name)?.value();
+        let known = on_the_card().filter_map(|&(name, ..)| {
+            let value = timed(name).or_else(|| metric(name)).or_else(|| counted(name));
+            Some((name, value?))
+        });
+        Self { seconds, known: known.collect() }
+    }
+
+    /// What `metric` came to.
+    pub fn get(&self, metric: &str) -> Option<f64> {
+        self.known.get(metric).copied()
     }
 }
 
@@ -148,104 +119,136 @@ struct TimeUnit {
 
 impl TimeUnit {
     /// Chosen so that the median is readable and the largest stays within seven characters.
-    fn of(rows: &[ResultRow]) -> Self {
-        let figures = rows.iter().filter_map(|row| row.figures.as_ref());
-        let largest = figures.flat_map(|f| &f.service_us[..4]).flatten().copied().fold(0.0, f64::max);
+    fn of<'f>(figures: impl IntoIterator<Item = &'f Figures>) -> Self {
+        let largest =
+            figures.into_iter().flat_map(|f| TIMES.map(|time| f.get(time))).flatten().fold(0.0, f64::max);
         match largest {
             us if us < 100_000.0 => Self { name: "µs", us: 1.0 },
             us if us < 100_000_000.0 => Self { name: "ms", us: 1e3 },
             _ => Self { name: "s", us: 1e6 },
         }
     }
+}
 
-    fn show(self, time_us: Option<f64>) -> String {
-        optional(time_us.map(|us| us / self.us))
+/// How a figure is shown, and its unit.
+#[derive(Debug, Clone, Copy)]
+enum Show {
+    /// In a column of the usual width.
+    Wide(&'static str),
+    /// In a narrower one.
+    Narrow(&'static str),
+    /// As a percentage.
+    Percent,
+    /// As a time in the unit that suits all.
+    Time,
+    /// As a length in seconds.
+    Elapsed,
+}
+
+impl Show {
+    fn unit(self, time: TimeUnit) -> &'static str {
+        match self {
+            Self::Wide(unit) | Self::Narrow(unit) => unit,
+            Self::Percent => "%",
+            Self::Time => time.name,
+            Self::Elapsed => "s",
+        }
     }
-}
 
-/// A figure that fits its column, and one that fits a narrower one.
-fn fit(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.into(), |value| within(value, FIGURE_MAX))
-}
-
-fn fit_small(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.into(), |value| within(value, SMALL_FIGURE_MAX))
-}
-
-/// Length of the window; an imported record need not tell it.
-fn elapsed(seconds: f64) -> String {
-    if seconds > 0.0 { fixed(seconds, 1) } else { ABSENT.into() }
+    fn text(self, value: Option<f64>, time: TimeUnit) -> String {
+        let Some(value) = value else { return ABSENT.into() };
+        match self {
+            Self::Wide(_) => within(value, FIGURE_MAX),
+            Self::Narrow(_) => within(value, SMALL_FIGURE_MAX),
+            Self::Percent => percent(value),
+            Self::Time => optional(Some(value / time.us)),
+            Self::Elapsed => fixed(value, 1),
+        }
+    }
 }
 
 fn whole(value: Option<u32>) -> String {
     value.map_or_else(|| ABSENT.into(), |value| value.to_string())
 }
 
-fn pct(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.into(), percent)
-}
-
 fn status_cell(status: Status) -> Cell {
     Cell::painted(status.name(), crate::status::paint(status))
 }
 
-/// Columns of one block of the table, the metrics that they show, and the cells of one run for them.
-type Block = (Vec<Column>, &'static [&'static str], fn(&Figures, TimeUnit) -> Vec<String>);
+/// The metric, what it is called under which common head, and how it is shown.
+type Shown = (&'static str, &'static str, &'static str, Show);
 
-const LOAD_METRICS: &[&str] =
-    &["ops_per_s", "rows_per_s", "service_mean_us", "service_p50_us", "service_p95_us", "service_p99_us", ""];
-const CPU_METRICS: &[&str] = &["cpu_busy_pct", "cpu_user_pct", "cpu_sys_pct", "cpu_iowait_pct"];
-const IO_METRICS: &[&str] = &[
-    "logical_reads_per_s",
-    "physical_reads_per_s",
-    "physical_read_mb_per_s",
-    "redo_mb_per_s",
-    "redo_syncs_per_s",
+/// Columns of one block of the table.
+type Block = &'static [Shown];
+
+/// The length of the window among the metrics; an imported record need not tell it.
+const ELAPSED: &str = "elapsed";
+
+/// The service times of the table.
+const TIMES: [&str; 4] = ["service_mean_us", "service_p50_us", "service_p95_us", "service_p99_us"];
+
+const LOAD: Block = &[
+    ("ops_per_s", "", "ops", Show::Wide("/s")),
+    ("rows_per_s", "", "rows", Show::Wide("/s")),
+    ("service_mean_us", "service time", "mean", Show::Time),
+    ("service_p50_us", "service time", "p50", Show::Time),
+    ("service_p95_us", "service time", "p95", Show::Time),
+    ("service_p99_us", "service time", "p99", Show::Time),
+    (ELAPSED, "", "elapsed", Show::Elapsed),
 ];
+const CPU: Block = &[
+    ("cpu_busy_pct", "CPU", "busy", Show::Percent),
+    ("cpu_user_pct", "CPU", "user", Show::Percent),
+    ("cpu_sys_pct", "CPU", "sys", Show::Percent),
+    ("cpu_iowait_pct", "CPU", "iowait", Show::Percent),
+];
+const IO: Block = &[
+    ("logical_reads_per_s", "reads", "logical", Show::Wide("/s")),
+    ("physical_reads_per_s", "reads", "physical", Show::Wide("/s")),
+    ("physical_read_mb_per_s", "reads", "physical", Show::Narrow("MB/s")),
+    ("redo_mb_per_s", "redo", "written", Show::Narrow("MB/s")),
+    ("redo_syncs_per_s", "redo", "syncs", Show::Narrow("/s")),
+];
+
+/// Both sides of the card, beneath sessions and updates; it has all that the table has.
+const CARD_LEFT: Block = &[
+    (ELAPSED, "", "elapsed", Show::Elapsed),
+    ("ops_per_s", "", "operations", Show::Wide("/s")),
+    ("rows_per_s", "", "rows", Show::Wide("/s")),
+    ("commits_per_s", "", "commits", Show::Wide("/s")),
+    ("service_mean_us", "", "service time, mean", Show::Time),
+    ("service_p50_us", "", "service time, p50", Show::Time),
+    ("service_p95_us", "", "service time, p95", Show::Time),
+    ("service_p99_us", "", "service time, p99", Show::Time),
+];
+const CARD_RIGHT: Block = &[
+    ("logical_reads_per_s", "", "logical reads", Show::Wide("/s")),
+    ("buffer_hit_pct", "", "served by the cache", Show::Percent),
+    ("physical_reads_per_s", "", "physical reads", Show::Wide("/s")),
+    ("physical_read_mb_per_s", "", "physical reads", Show::Wide("MB/s")),
+    ("redo_mb_per_s", "", "redo", Show::Wide("MB/s")),
+    ("redo_syncs_per_s", "", "redo syncs", Show::Wide("/s")),
+    ("cpu_busy_pct", "", "CPU busy", Show::Percent),
+    ("cpu_user_pct", "", "CPU user", Show::Percent),
+    ("cpu_sys_pct", "", "CPU sys", Show::Percent),
+    ("cpu_iowait_pct", "", "CPU iowait", Show::Percent),
+];
+/// Where there were scans, and where sessions slept because the plan says so.
+const CARD_SCANS: [Shown; 3] = [
+    ("scans_per_s", "", "scans", Show::Wide("/s")),
+    ("scan_mb_per_s", "", "scanned", Show::Wide("MB/s")),
+    ("scan_blocks_per_s", "", "scanned blocks", Show::Wide("/s")),
+];
+const CARD_SLEPT: Shown = ("think_pct", "", "time slept", Show::Percent);
+
+fn on_the_card() -> impl Iterator<Item = &'static Shown> {
+    [CARD_LEFT, CARD_RIGHT, &CARD_SCANS, &[CARD_SLEPT]].into_iter().flatten()
+}
 
 /// A figure as it stands in a cell: with the mark where others had part in the metric.
 fn marked_cell(row: &ResultRow, metric: &str, figure: String) -> String {
     let marked = figure != ABSENT && row.marked.contains_key(metric);
     mark(figure, marked)
-}
-
-fn load_block(unit: TimeUnit) -> Block {
-    let service = |head: &str| Column::figures(head, unit.name).under("service time");
-    let columns = vec![
-        Column::figures("ops", "/s"),
-        Column::figures("rows", "/s"),
-        service("mean"),
-        service("p50"),
-        service("p95"),
-        service("p99"),
-        Column::figures("elapsed", "s"),
-    ];
-    (columns, LOAD_METRICS, |f, unit| {
-        let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
-        vec![fit(f.ops_per_s), fit(f.rows_per_s), mean, p50, p95, p99, elapsed(f.seconds)]
-    })
-}
-
-fn cpu_block() -> Block {
-    let cpu = |head: &str| Column::figures(head, "%").under("CPU");
-    let columns = vec![cpu("busy"), cpu("user"), cpu("sys"), cpu("iowait")];
-    (columns, CPU_METRICS, |f, _| f.cpu_pct.map(pct).to_vec())
-}
-
-fn io_block() -> Block {
-    let columns = vec![
-        Column::figures("logical", "/s").under("reads"),
-        Column::figures("physical", "/s").under("reads"),
-        Column::figures("physical", "MB/s").under("reads"),
-        Column::figures("written", "MB/s").under("redo"),
-        Column::figures("syncs", "/s").under("redo"),
-    ];
-    (columns, IO_METRICS, |f, _| {
-        let (logical, physical) = (fit(f.logical_reads_per_s), fit(f.physical_reads_per_s));
-        let [mb, redo, syncs] =
-            [f.physical_read_mb_per_s, f.redo_mb_per_s, f.redo_syncs_per_s].map(fit_small);
-        vec![logical, physical, mb, redo, syncs]
-    })
 }
 
 /// One table of `blocks` side by side, in front the columns that say which run it is, behind them the status.
@@ -259,7 +262,9 @@ fn table_of(
     let numbered = rows.iter().any(|(number, _)| number.is_some());
     let mut columns = if numbered { vec![Column::figures("run", "")] } else { Vec::new() };
     columns.extend([Column::figures("sessions", ""), Column::figures("updates", "%")]);
-    columns.extend(blocks.iter().flat_map(|(columns, ..)| columns.iter().cloned()));
+    let shown = || blocks.iter().copied().flatten();
+    columns
+        .extend(shown().map(|&(_, above, head, show)| Column::figures(head, show.unit(unit)).under(above)));
     let filled = columns.len();
     if with_status {
         columns.push(Column::text("status"));
@@ -270,10 +275,9 @@ fn table_of(
         let mut cells: Vec<Cell> = number.into_iter().collect();
         cells.extend([Cell::from(whole(row.sessions)), Cell::from(whole(row.update_pct))]);
         if let Some(figures) = &row.figures {
-            for (_, metrics, figures_of) in blocks {
-                let figures = figures_of(figures, unit).into_iter().zip(*metrics);
-                cells.extend(figures.map(|(figure, metric)| Cell::from(marked_cell(row, metric, figure))));
-            }
+            cells.extend(shown().map(|&(metric, .., show)| {
+                Cell::from(marked_cell(row, metric, show.text(figures.get(metric), unit)))
+            }));
         }
         cells.resize(filled, Cell::default());
         if with_status {
@@ -302,7 +306,7 @@ fn reasons(all: &[String], style: &Style) -> Vec<String> {
 /// One row for each run: load, processors and I/O side by side as far as the width allows, the rest in a table beneath.
 /// Several runs are numbered in their order: the same load may stand there twice.
 pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
-    let unit = TimeUnit::of(rows);
+    let unit = TimeUnit::of(rows.iter().filter_map(|row| row.figures.as_ref()));
     let number = |i: usize| (rows.len() > 1).then_some(i + 1);
     let rows: Vec<_> = rows.iter().enumerate().map(|(i, row)| (number(i), row)).collect();
     let with_result: Vec<_> = rows.iter().copied().filter(|(_, row)| row.figures.is_some()).collect();
@@ -312,7 +316,7 @@ pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
     };
     let mut tables = Vec::new();
     let mut packed: Vec<Block> = Vec::new();
-    for block in [load_block(unit), cpu_block(), io_block()] {
+    for block in [LOAD, CPU, IO] {
         packed.push(block);
         if packed.len() > 1 && !table(&packed, tables.is_empty()).fits(style) {
             let last = packed.split_off(packed.len() - 1);
@@ -331,7 +335,7 @@ pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
 
 /// The legend of the mark in lines; empty where nothing is marked.
 fn legend_lines<'m>(marked: impl IntoIterator<Item = &'m Marked>, style: &Style) -> String {
-    let shown = |name: &str| [LOAD_METRICS, CPU_METRICS, IO_METRICS, CARD_METRICS].concat().contains(&name);
+    let shown = |name: &str| on_the_card().any(|&(metric, ..)| metric == name);
     let words = legend(marked, shown).unwrap_or_default();
     let lines = wrap(&words, style.columns(), LEGEND_LINES_MAX);
     lines.iter().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
@@ -339,10 +343,6 @@ fn legend_lines<'m>(marked: impl IntoIterator<Item = &'m Marked>, style: &Style)
 
 /// Lines that a legend may take.
 pub(crate) const LEGEND_LINES_MAX: usize = 6;
-
-/// Metrics of the card beside those of the table.
-const CARD_METRICS: &[&str] =
-    &["commits_per_s", "buffer_hit_pct", "scans_per_s", "scan_mb_per_s", "scan_blocks_per_s"];
 
 /// One run as a card: its figures in two columns, each with its unit.
 pub fn result_card(row: &ResultRow, style: &Style) -> String {
@@ -387,42 +387,20 @@ type Entry = (&'static str, String, &'static str, &'static str);
 
 /// The card's figures, also for `show`, which shows those of invalid runs.
 pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String {
-    let unit = TimeUnit::of(&[ResultRow { figures: Some(*f), ..row.clone() }]);
-    let [mean, p50, p95, p99, _] = f.service_us.map(|us| unit.show(us));
-    let [busy, user, sys, iowait] = f.cpu_pct.map(pct);
-    let mut left: Vec<Entry> = vec![
-        ("sessions", whole(row.sessions), "", ""),
-        ("updates", whole(row.update_pct), "%", ""),
-        ("elapsed", elapsed(f.seconds), "s", ""),
-        ("operations", fit(f.ops_per_s), "/s", "ops_per_s"),
-        ("rows", fit(f.rows_per_s), "/s", "rows_per_s"),
-        ("commits", fit(f.commits_per_s), "/s", "commits_per_s"),
-        ("service time, mean", mean, unit.name, "service_mean_us"),
-        ("service time, p50", p50, unit.name, "service_p50_us"),
-        ("service time, p95", p95, unit.name, "service_p95_us"),
-        ("service time, p99", p99, unit.name, "service_p99_us"),
-    ];
-    let mut right: Vec<Entry> = vec![
-        ("logical reads", fit(f.logical_reads_per_s), "/s", "logical_reads_per_s"),
-        ("served by the cache", pct(f.buffer_hit_pct), "%", "buffer_hit_pct"),
-        ("physical reads", fit(f.physical_reads_per_s), "/s", "physical_reads_per_s"),
-        ("physical reads", fit(f.physical_read_mb_per_s), "MB/s", "physical_read_mb_per_s"),
-        ("redo", fit(f.redo_mb_per_s), "MB/s", "redo_mb_per_s"),
-        ("redo syncs", fit(f.redo_syncs_per_s), "/s", "redo_syncs_per_s"),
-        ("CPU busy", busy, "%", "cpu_busy_pct"),
-        ("CPU user", user, "%", "cpu_user_pct"),
-        ("CPU sys", sys, "%", "cpu_sys_pct"),
-        ("CPU iowait", iowait, "%", "cpu_iowait_pct"),
-    ];
-    if let Some([scans, blocks, megabytes]) = f.scans {
-        left.extend([
-            ("scans", fit(Some(scans)), "/s", "scans_per_s"),
-            ("scanned", fit(Some(megabytes)), "MB/s", "scan_mb_per_s"),
-        ]);
-        right.extend([("scanned blocks", fit(Some(blocks)), "/s", "scan_blocks_per_s"), Entry::default()]);
+    let unit = TimeUnit::of([f]);
+    let entry =
+        |&(metric, _, what, show): &Shown| (what, show.text(f.get(metric), unit), show.unit(unit), metric);
+    let mut left: Vec<Entry> =
+        vec![("sessions", whole(row.sessions), "", ""), ("updates", whole(row.update_pct), "%", "")];
+    left.extend(CARD_LEFT.iter().map(entry));
+    let mut right: Vec<Entry> = CARD_RIGHT.iter().map(entry).collect();
+    if CARD_SCANS.iter().all(|(metric, ..)| f.get(metric).is_some()) {
+        let [scans, megabytes, blocks] = CARD_SCANS.each_ref().map(entry);
+        left.extend([scans, megabytes]);
+        right.extend([blocks, Entry::default()]);
     }
-    if f.think_pct.is_some() {
-        left.push(("time slept", pct(f.think_pct), "%", "think_pct"));
+    if f.get(CARD_SLEPT.0).is_some() {
+        left.push(entry(&CARD_SLEPT));
         right.push(Entry::default());
     }
     // Columns of a value, and where the right side begins: a unit that is cut off makes another figure of its value.

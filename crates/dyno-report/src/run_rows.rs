@@ -35,8 +35,8 @@ pub fn row(record: &RunRecord) -> (String, Vec<Cell>) {
         } else {
             ABSENT.into()
         }),
-        Cell::text(&mark(optional(figures.ops_per_s), is_marked(record, OPS))),
-        Cell::text(&shown(figures.service_us[3], "")),
+        Cell::text(&mark(optional(figures.get(OPS)), is_marked(record, OPS))),
+        Cell::text(&shown(figures.get("service_p99_us"), "")),
         Cell::status(record.status),
         Cell::text(&record.reasons.join("; ")),
     ];

@@ -60,8 +60,8 @@ impl RunningTable {
     pub fn line(&self, row: &SweepRow<'_>, style: &Style) -> String {
         let figures = row.record.filter(|record| has_result(record)).map(Figures::of);
         let marked = |metric: &str| row.record.is_some_and(|record| is_marked(record, metric));
-        let figure = |metric: &str, part: fn(&Figures) -> Option<f64>, show: fn(f64) -> String| -> Cell {
-            match figures.as_ref().and_then(part) {
+        let figure = |metric: &str, show: fn(f64) -> String| -> Cell {
+            match figures.as_ref().and_then(|figures| figures.get(metric)) {
                 Some(value) => mark(show(value), marked(metric)).into(),
                 None => ABSENT.into(),
             }
@@ -71,12 +71,12 @@ impl RunningTable {
         cells.extend(row.values.iter().map(|value| Cell::from(*value)));
         cells.extend([
             row.repeat.to_string().into(),
-            figure("ops_per_s", |f| f.ops_per_s, compact),
-            figure("service_mean_us", |f| f.service_us[0], time_us),
-            figure("service_p99_us", |f| f.service_us[3], time_us),
-            figure("logical_reads_per_s", |f| f.logical_reads_per_s, compact),
-            figure("physical_reads_per_s", |f| f.physical_reads_per_s, compact),
-            figure("cpu_busy_pct", |f| f.cpu_pct[0], |value| fixed(value, 1)),
+            figure("ops_per_s", compact),
+            figure("service_mean_us", time_us),
+            figure("service_p99_us", time_us),
+            figure("logical_reads_per_s", compact),
+            figure("physical_reads_per_s", compact),
+            figure("cpu_busy_pct", |value| fixed(value, 1)),
             status(row.record),
         ]);
         table.row(cells);
