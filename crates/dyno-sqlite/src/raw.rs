@@ -83,6 +83,12 @@ impl Statement {
         Ok(statement)
     }
 
+    /// How many parameters it has.
+    pub(super) fn parameters(&self) -> usize {
+        // SAFETY: the statement is prepared.
+        unsafe { ffi::sqlite3_bind_parameter_count(self.stmt.as_ptr()) as usize }
+    }
+
     /// The texts, one after the other, to be overwritten with ASCII before the next run.
     pub(super) fn texts(&mut self) -> &mut [u8] {
         // SAFETY: the memory is ours, and SQLite reads it only inside `answer`, which borrows the statement too.

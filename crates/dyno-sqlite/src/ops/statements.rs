@@ -1,6 +1,6 @@
 //! The statements of a session, prepared once.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 
 use crate::fault::Fault;
 use crate::raw::Statement as Raw;
@@ -22,7 +22,7 @@ impl Statements {
         let writes = statements.iter().any(Statement::writes);
         let own = statements
             .iter()
-            .map(|statement| Ok((Raw::prepare(conn, &statement.sql)?, statement.clone())))
+            .map(|statement| Ok((prepare(conn, statement)?, statement.clone())))
             .collect::<Result<_, Box<Fault>>>()?;
         Ok(Self {
             own,
@@ -88,4 +88,15 @@ impl Statements {
         let own = own.iter_mut().map(|(raw, _)| raw);
         own.chain([begin, commit, rollback]).map(Raw::take_runs).sum()
     }
+}
+
+/// Prepares a statement with as many parameters as it has types: one that is left out would be NULL without a word.
+fn prepare(conn: &Connection, Statement { name, sql, params, .. }: &Statement) -> Result<Raw, Box<Fault>> {
+    let raw = Raw::prepare(conn, sql)?;
+    let (marks, types) = (raw.parameters(), params.len());
+    if marks == types {
+        return Ok(raw);
+    }
+    let message = format!("statement {name} has {marks} marks of parameters, and {types} types");
+    Err(Box::new(Fault { code: ffi::SQLITE_RANGE, message }))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dyno_engine::{Answer, Done, ErrorClass, Isolation, OpError, Request, StatementId, Value};
+use dyno_engine::{Answer, Done, ErrorClass, Isolation, OpError, Request, StatementId, Type, Value};
 use dyno_record::Touch;
 
 use super::compile::PARAMS_MAX;
@@ -95,6 +95,8 @@ struct State {
     /// Whether a transaction of the database has begun, and whether anything was changed in it.
     is_open: bool,
     has_written: bool,
+    /// Turns so far, of all that the transaction repeats.
+    turns: i64,
 }
 
 impl Actor {
@@ -107,8 +109,16 @@ impl Actor {
         let mut keys = Keys::new(seed, session);
         let hold = own.draws.hold(program.slots, &mut keys);
         let own = Arc::clone(own);
-        let state =
-            State { hold, keys, outcome: NOTHING, asked: None, next: 0, is_open: false, has_written: false };
+        let state = State {
+            hold,
+            keys,
+            outcome: NOTHING,
+            asked: None,
+            next: 0,
+            turns: 0,
+            is_open: false,
+            has_written: false,
+        };
         Ok(Self { own, program, number: 0, class: 0, retries_left: 0, state })
     }
 
@@ -118,10 +128,10 @@ impl Actor {
         let Self { own, program, number, class, retries_left, state } = self;
         *number += 1;
         state.keys.turn_to(*number);
-        let Own { sums, draws, transactions, .. } = &**own;
+        let Own { sums, deck, draws, transactions, .. } = &**own;
         let whole = sums[sums.len() - 1];
-        let drawn = (u128::from(state.keys.class()) * u128::from(whole)) >> 64;
-        *class = sums.partition_point(|&sum| u128::from(sum) <= drawn) as u8;
+        let drawn = if *deck { state.keys.card(*number, whole) } else { state.keys.class(whole) };
+        *class = sums.partition_point(|&sum| sum <= drawn) as u8;
         *retries_left = transactions[usize::from(*class)].retries;
         let code = &program.codes[usize::from(*class)];
         draws.draw(&code.drawn, &mut state.keys, &mut state.hold);
@@ -216,30 +226,28 @@ impl Actor {
             Step::Rollback => return ask(Request::Rollback),
             Step::Execute(statement) => statement,
         };
-        let slots = &self.program.statements[statement.index()].slots;
+        let prepared = &self.program.statements[statement.index()];
+        let count = prepared.slots.len();
         let ask = |values: &[Value<'_>]| ask(Request::Execute(statement, values));
-        match slots.len() {
-            0..=4 => ask(&self.values::<4>(slots)[..slots.len()]),
-            5..=32 => ask(&self.values::<32>(slots)[..slots.len()]),
-            _ => ask(&self.values::<PARAMS_MAX>(slots)[..slots.len()]),
+        match count {
+            0..=4 => ask(&self.values::<4>(prepared)[..count]),
+            5..=32 => ask(&self.values::<32>(prepared)[..count]),
+            _ => ask(&self.values::<PARAMS_MAX>(prepared)[..count]),
         }
     }
 
-    /// The values in `slots`.
+    /// The values of a statement's parameters.
     #[inline]
-    fn values<const N: usize>(&self, slots: &[u16]) -> [Value<'_>; N] {
-        let Own { draws, .. } = &*self.own;
+    fn values<const N: usize>(&self, Prepared { slots, types, .. }: &Prepared) -> [Value<'_>; N] {
+        let hold = &self.state.hold;
         let mut values = [Value::Null; N];
-        for (value, &slot) in values.iter_mut().zip(slots) {
-            *value = match self.state.hold.held[usize::from(slot)] {
+        for ((value, &slot), &of) in values.iter_mut().zip(slots).zip(types) {
+            *value = match hold.held[usize::from(slot)] {
                 Held::Int(number) => Value::Int(number),
                 Held::Real(number) => Value::Real(number),
                 held => {
-                    let bytes = self.state.hold.bytes_of(held, &draws.shared);
-                    match draws.is_bytes(slot) {
-                        true => Value::Bytes(bytes),
-                        false => Value::Text(bytes),
-                    }
+                    let bytes = hold.bytes_of(held, &self.own.draws.shared);
+                    if of == Type::Bytes { Value::Bytes(bytes) } else { Value::Text(bytes) }
                 }
             };
         }
@@ -268,8 +276,7 @@ impl Actor {
     #[inline]
     pub fn think_ns(&self) -> u64 {
         let (low, high) = self.own.transactions[usize::from(self.class)].think_ns;
-        let span = u128::from(high - low) + 1;
-        low + ((u128::from(self.state.keys.rest()) * span) >> 64) as u64
+        low + self.state.keys.rest(high - low + 1)
     }
 }
 
@@ -279,7 +286,7 @@ impl State {
         for &slot in &code.read {
             self.hold.held[usize::from(slot)] = Held::Int(0);
         }
-        (self.next, self.asked, self.outcome) = (0, None, NOTHING);
+        (self.next, self.turns, self.asked, self.outcome) = (0, 0, None, NOTHING);
         (self.is_open, self.has_written) = (false, false);
     }
 
@@ -319,7 +326,9 @@ impl State {
             }
             Op::Turn { left, counter, from } => {
                 let to_come = slots(*left).whole();
-                if to_come > 0 {
+                self.turns += 1;
+                // Turns within turns could go on for years without a statement.
+                if to_come > 0 && self.turns < TURNS_MAX {
                     let turn = counter.map(|counter| slots(counter).whole() + 1);
                     self.set(*left, to_come - 1);
                     counter.iter().zip(turn).for_each(|(&counter, turn)| self.set(counter, turn));

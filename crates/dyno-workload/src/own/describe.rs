@@ -102,7 +102,7 @@ impl Own {
     /// There is no SQL for this engine.
     pub fn described(&self, engine: &str) -> Result<Vec<DescribedTransaction>, Fault> {
         let program = self.program(engine)?;
-        let whole = self.sums.last().copied().unwrap_or(1).max(1);
+        let whole: u64 = self.transactions.iter().map(|transaction| transaction.weight).sum();
         let one = |(transaction, code): (&Transaction, &Code)| {
             let mut steps = Vec::new();
             let (first, end) = code.statements;

@@ -6,7 +6,7 @@
 //! | `sql` | statements and their parameters out of a file of SQL |
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
 //! | `steps`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
-//! | `workload`, `read`, `describe` | the whole, and what can be told of it |
+//! | `scripts`, `read_transaction`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `actor` | one session of it |
 //! | `example` | a folder to begin with |
 
@@ -22,6 +22,8 @@ mod names;
 mod prepare;
 mod program;
 mod read;
+mod read_transaction;
+mod scripts;
 mod sql;
 mod steps;
 mod table;

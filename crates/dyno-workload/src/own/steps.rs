@@ -11,7 +11,7 @@ use super::value::Number;
 
 /// Steps within each other, at most.
 const DEPTH_MAX: usize = 8;
-/// Turns of a `repeat`, at most.
+/// Turns of a transaction, at most.
 pub(super) const TURNS_MAX: i64 = 1_000_000;
 
 /// Statements with the text that they stand in.

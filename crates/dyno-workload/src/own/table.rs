@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, File, Text};
-use super::names::{meant, shown};
+use super::names::{NAME, is_name, meant, shown};
 
 /// A table, whose keys are asked for one after the other.
 #[derive(Clone)]
@@ -143,6 +143,15 @@ impl<'a> Item<'a> {
 
     pub(super) fn text(&self, example: &str) -> Result<Text, Fault> {
         self.as_text().ok_or_else(|| self.wanted("a text", example))
+    }
+
+    /// The name of a workload, or of a part of it.
+    pub(super) fn name(&self) -> Result<String, Fault> {
+        let text = self.text("a name")?;
+        match is_name(&text.letters.replace('-', "_")) {
+            true => Ok(text.letters.to_string()),
+            false => Err(self.fault(format!("{:?} is no name", shown(&text.letters)), NAME)),
+        }
     }
 
     pub(super) fn flag(&self) -> Result<bool, Fault> {

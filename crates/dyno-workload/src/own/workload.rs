@@ -10,6 +10,7 @@ use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
 use super::folder::Variants;
 use super::program::{Prepared, Program};
+use super::scripts::Invariant;
 use super::sql::Piece;
 use super::steps::Sql;
 use super::transaction::Transaction;
@@ -24,8 +25,10 @@ pub struct Own {
     pub(super) draws: Draws,
     pub(super) names: Names,
     pub(super) transactions: Vec<Transaction>,
-    /// Sums of the transactions' weights.
+    /// Sums of the transactions' weights, as small as they can be.
     pub(super) sums: Box<[u64]>,
+    /// Whether transactions are dealt like cards, instead of being drawn each by itself.
+    pub(super) deck: bool,
     /// What sessions do on engines with files of their own, by name.
     pub(super) programs: BTreeMap<String, Arc<Program>>,
     /// What they do on all others, where every transaction has SQL for these.
@@ -34,13 +37,6 @@ pub struct Own {
     pub(super) drop: Variants<Sql>,
     pub(super) invariants: Vec<Invariant>,
     pub(super) digest: String,
-}
-
-/// SQL that has to return the same before and after each run.
-#[derive(Debug)]
-pub(super) struct Invariant {
-    pub(super) name: String,
-    pub(super) sql: Variants<Sql>,
 }
 
 /// A statement that no transaction runs: one that makes or drops tables, or an invariant.
@@ -72,6 +68,11 @@ impl Own {
         &self.about
     }
 
+    /// Whether its transactions are dealt like cards: of so many one after the other each has its share to the unit.
+    pub fn deck(&self) -> Option<u64> {
+        self.sums.last().copied().filter(|_| self.deck)
+    }
+
     /// Whether it changes what is in the database.
     pub fn writes(&self) -> bool {
         self.writes
@@ -91,7 +92,7 @@ impl Own {
     /// One class for each transaction, in the order in which they were written. Of rows and commits only what every transaction
     /// of a class has in common is said.
     pub fn classes(&self) -> Classes {
-        let whole: u64 = self.sums.last().copied().unwrap_or(0);
+        let whole: u64 = self.transactions.iter().map(|transaction| transaction.weight).sum();
         let program = self.common.as_ref().or_else(|| self.programs.values().next());
         let class = |(place, transaction): (usize, &Transaction)| {
             let code = program.map(|program| &program.codes[place]);

@@ -119,6 +119,22 @@ fn the_shop_is_prepared_on_sqlite() {
 }
 
 #[test]
+fn a_parameter_of_sqlite_alone_is_not_null_without_a_word() {
+    let desk = Desk::new();
+    rusqlite::Connection::open(desk.file("a.db")).unwrap().execute_batch("CREATE TABLE there (a)").unwrap();
+    std::fs::create_dir(desk.file("w")).unwrap();
+    desk.write(
+        "w/workload.toml",
+        "name = \"w\"\n[draw]\nx = 1\n[transaction.t]\nsql = \"SELECT :x, @y FROM there\"\n",
+    );
+    let said = desk.dyno(&["workload", "check", "w", "--target", "sqlite:a.db"]);
+    assert_eq!(said.code, 3, "{said:#?}");
+    let expected =
+        "w/workload.toml:5:8: SQLite refuses t_1: statement t_1 has 2 marks of parameters, and 1 types";
+    assert!(said.out.contains(expected), "{}", said.out);
+}
+
+#[test]
 fn the_shop_is_prepared_on_postgresql() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[]);

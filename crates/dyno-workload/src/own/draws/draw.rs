@@ -1,7 +1,7 @@
 //! The draws of a workload, and what one session draws of them.
 
 use dyno_engine::Type;
-use dyno_engine::data::mix;
+use dyno_engine::data::{Permutation, mix};
 
 use super::law::{Law, Turn};
 use crate::own::value::{Held, Hold};
@@ -84,17 +84,31 @@ impl Keys {
         self.turns += 1;
     }
 
-    /// What decides on the class of the transaction.
+    /// A number below `whole` that decides on the class of the transaction.
     #[inline]
-    pub(in crate::own) fn class(&self) -> u64 {
-        mix(self.transaction ^ CLASS)
+    pub(in crate::own) fn class(&self, whole: u64) -> u64 {
+        below(mix(self.transaction ^ CLASS), whole)
     }
 
-    /// What decides on the rest behind it.
+    /// The card that decides on the class of transaction `number`, from 1: of each `whole` transactions every one once.
     #[inline]
-    pub(in crate::own) fn rest(&self) -> u64 {
-        mix(self.transaction ^ REST)
+    pub(in crate::own) fn card(&self, number: u64, whole: u64) -> u64 {
+        let before = number - 1;
+        let order = Permutation::new(whole, mix(self.session ^ CLASS ^ (before / whole)));
+        order.key(before % whole) - 1
     }
+
+    /// A number below `whole` that decides on the rest behind it.
+    #[inline]
+    pub(in crate::own) fn rest(&self, whole: u64) -> u64 {
+        below(mix(self.transaction ^ REST), whole)
+    }
+}
+
+/// What `bits` say of the numbers below `whole`.
+#[inline]
+fn below(bits: u64, whole: u64) -> u64 {
+    ((u128::from(bits) * u128::from(whole)) >> 64) as u64
 }
 
 impl Draws {
@@ -113,12 +127,6 @@ impl Draws {
             };
             hold.held[usize::from(slot)] = draw.law.draw(turn, hold, &self.shared);
         }
-    }
-
-    /// Whether the value in `slot` is bytes, and no text.
-    #[inline]
-    pub(in crate::own) fn is_bytes(&self, slot: u16) -> bool {
-        self.all[usize::from(slot)].of == Type::Bytes
     }
 
     /// What a session holds at first, in so many slots.

@@ -161,6 +161,15 @@ fn turns_without_end_are_ended() {
 }
 
 #[test]
+fn turns_within_turns_are_a_million_at_most() {
+    let inner = "{ repeat = 1_000_000, steps = [{ if = \"0\", steps = [{ sql = \"SELECT 1\" }] }] }";
+    let own = workload("", &format!("steps = [{{ repeat = 1_000_000, steps = [{inner}] }}]"));
+    let mut actor = actor(&own);
+    actor.draw();
+    assert_eq!(acted(&mut actor, &[]), ["begin", "commit"]);
+}
+
+#[test]
 fn the_shop_is_read_and_described() {
     let own = shop();
     assert_eq!((own.name(), own.writes()), ("shop", true));

@@ -241,6 +241,27 @@ fn transactions_come_as_often_as_their_weights_say() {
     assert!((1_000_000..=5_000_000).contains(&actor.think_ns()));
 }
 
+#[test]
+fn transactions_of_a_deck_come_exactly_as_often_as_their_weights_say() {
+    let main = "name = \"w\"\ndeck = true\n[transaction.a]\nweight = 6\nsql = \"SELECT 1\"\n[transaction.b]\nweight = 0\n\
+                sql = \"SELECT 1\"\n[transaction.c]\nweight = 4\nsql = \"SELECT 1\"\n";
+    let own = super::read(&[("workload.toml", main)]).expect("a workload");
+    assert_eq!(own.deck(), Some(5));
+    let mut actor = Actor::new(&own, "any", 1, 1).expect("SQL");
+    let mut orders = Vec::new();
+    for _ in 0..100 {
+        let round: Vec<usize> = (0..5).map(|_| actor.draw().place().expect("a transaction")).collect();
+        assert_eq!([0, 1, 2].map(|of| round.iter().filter(|&&class| class == of).count()), [3, 0, 2]);
+        orders.push(round);
+    }
+    assert!(orders.windows(2).any(|pair| pair[0] != pair[1]), "the order is another one each time");
+}
+
+#[test]
+fn a_session_is_small() {
+    assert!(size_of::<Actor>() <= 256, "{} bytes", size_of::<Actor>());
+}
+
 proptest! {
     #[test]
     fn numbers_are_within_any_range(

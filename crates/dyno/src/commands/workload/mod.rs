@@ -119,7 +119,7 @@ fn as_json(
         })
         .collect();
     Ok(json!({
-        "name": own.name(), "about": own.about(), "writes": own.writes(), "engine": engine,
+        "name": own.name(), "digest": own.facts().digest, "about": own.about(), "writes": own.writes(), "deck": own.deck(), "engine": engine,
         "transactions": transactions, "draws": draws, "drawn": drawn,
         "setup": own.setup(engine)?.len(), "drop": own.teardown(engine)?.len(),
         "invariants": own.invariants(engine)?.iter().map(|one| &one.name).collect::<Vec<_>>(),

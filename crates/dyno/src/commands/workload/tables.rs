@@ -41,17 +41,20 @@ pub(super) fn whole(own: &Own, engine: &str, drawn: &[Drawn], style: &Style) -> 
 fn head(own: &Own, engine: &str) -> Result<String, Fault> {
     let about = if own.about().is_empty() { String::new() } else { format!(": {}", clean(own.about())) };
     let writes = if own.writes() { "It writes." } else { "It only reads." };
+    let deck =
+        own.deck().map(|cards| format!(" Of {} transactions each has its share to the unit.", count(cards)));
     let of = |what: &str, number: usize| match number {
         1 => format!("1 {what}"),
         _ => format!("{} {what}s", count(number as u64)),
     };
     let (setup, drop, invariants) = (own.setup(engine)?, own.teardown(engine)?, own.invariants(engine)?);
     Ok(format!(
-        "{}{about}\n{writes} {} to set it up, {} to drop it, {}.\n",
+        "{}{about}\n{writes} {} to set it up, {} to drop it, {}.{}\n",
         clean(own.name()),
         of("statement", setup.len()),
         of("statement", drop.len()),
         of("invariant", invariants.len()),
+        deck.unwrap_or_default(),
     ))
 }
 

@@ -1,0 +1,133 @@
+//! `[transaction.NAME]`: from what a user wrote to transactions.
+
+use dyno_engine::Isolation;
+
+use super::fault::Fault;
+use super::folder::{Folder, Variants};
+use super::names::{NAME, is_name, shown};
+use super::steps::{Reader, Step, sql};
+use super::table::{Item, Table};
+use super::transaction::Transaction;
+
+/// Transactions of a workload at most; classes are numbered in 8 bits.
+const TRANSACTIONS_MAX: usize = 100;
+const WEIGHT_MAX: i64 = 1_000_000;
+const RETRIES_MAX: i64 = 1_000;
+/// The longest rest behind a transaction, s.
+const THINK_S_MAX: u64 = 3_600;
+
+/// Names of classes that every workload has.
+const TAKEN: [&str; 3] = ["all", "commit", "slice"];
+
+/// The transactions of `table`.
+///
+/// # Errors
+/// One is wrong, or there is none.
+pub(super) fn transactions(
+    folder: &Folder,
+    table: &Table<'_>,
+    reader: &Reader<'_>,
+) -> Result<Vec<Transaction>, Fault> {
+    let items = table.items();
+    if let Some(item) = items.get(TRANSACTIONS_MAX) {
+        return Err(
+            item.fault(format!("more than {TRANSACTIONS_MAX} transactions"), "make two workloads of it")
+        );
+    }
+    if items.is_empty() {
+        return Err(table.fault("there is no transaction", "write [transaction.NAME]"));
+    }
+    items.iter().map(|item| transaction(folder, item, reader)).collect()
+}
+
+fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<Transaction, Fault> {
+    let name = item.own_name();
+    if !is_name(name) || TAKEN.contains(&name) {
+        let hint = format!("{NAME}; not {}", TAKEN.join(", "));
+        return Err(item.unknown("no name for a transaction", &[]).hint(hint));
+    }
+    let table = item.table("[transaction.NAME]")?;
+    table.only(&["weight", "isolation", "sql", "steps", "commit", "retries", "think"])?;
+    let statements = table.get("sql").map(|item| sql(folder, &item)).transpose()?;
+    let steps = table.get("steps").map(|item| reader.steps(&item, 1)).transpose()?;
+    if statements.is_none() && steps.is_none() {
+        return Err(table.fault("it does nothing", format!("write sql = \"{name}.sql\"")));
+    }
+    let isolation = table.get("isolation").map(|item| isolation(&item)).transpose()?;
+    let is_single = match (&steps, &statements) {
+        (Some(steps), _) => matches!(steps[..], [Step::Run { .. }]),
+        (None, sql) => sql.iter().flat_map(Variants::all).all(|sql| sql.pieces.len() == 1),
+    };
+    let each = each(&table, is_single)?;
+    Ok(Transaction {
+        name: name.to_owned(),
+        weight: table.get("weight").map_or(Ok(1), |weight| weight.whole(0, WEIGHT_MAX))?.unsigned_abs(),
+        isolation: isolation.unwrap_or_default(),
+        each,
+        retries: table.get("retries").map_or(Ok(0), |retries| retries.whole(0, RETRIES_MAX))? as u32,
+        think_ns: table.get("think").map_or(Ok((0, 0)), |think| self::think(&think))?,
+        sql: statements,
+        steps,
+        here: item.here(),
+    })
+}
+
+/// Whether each statement commits by itself: one that is alone does, unless something else is written.
+fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
+    let isolation = table.get("isolation");
+    let each = match table.get("commit") {
+        None => is_single && isolation.is_none(),
+        Some(commit) => match &*commit.text("\"each\" or \"end\"")?.letters {
+            "each" => true,
+            "end" => false,
+            other => return Err(commit.fault(format!("{:?} is not known", shown(other)), "each or end")),
+        },
+    };
+    let hint = "commit = \"end\" makes one transaction of them";
+    if each && let Some(isolation) = isolation {
+        let problem = "each statement commits, so there is no transaction to isolate";
+        return Err(isolation.fault(problem, hint));
+    }
+    if each
+        && !is_single
+        && let Some(retries) = table.get("retries")
+    {
+        return Err(retries.fault("each statement commits, so those that have would run twice", hint));
+    }
+    Ok(each)
+}
+
+fn isolation(item: &Item<'_>) -> Result<Isolation, Fault> {
+    let text = item.text("\"serializable\"")?;
+    match &*text.letters {
+        "platform" => Ok(Isolation::Platform),
+        "read committed" => Ok(Isolation::ReadCommitted),
+        "repeatable read" => Ok(Isolation::RepeatableRead),
+        "serializable" => Ok(Isolation::Serializable),
+        other => {
+            let hint = "platform, read committed, repeatable read or serializable";
+            Err(item.fault(format!("{:?} is no isolation", shown(other)), hint))
+        }
+    }
+}
+
+/// The shortest and the longest rest, ns.
+fn think(item: &Item<'_>) -> Result<(u64, u64), Fault> {
+    let ends = match item.as_list() {
+        None => vec![item.clone()],
+        Some(ends) if ends.len() == 2 => ends,
+        Some(_) => return Err(item.fault("not a time, or two", "write \"100ms\" or [\"50ms\", \"150ms\"]")),
+    };
+    let times: Vec<u64> = ends
+        .iter()
+        .map(|end| match end.time()? {
+            time if time.as_secs() <= THINK_S_MAX => Ok(time.as_nanos() as u64),
+            _ => Err(end.fault("longer than an hour", "write a shorter time")),
+        })
+        .collect::<Result<_, _>>()?;
+    let (low, high) = (times[0], times[times.len() - 1]);
+    match low <= high {
+        true => Ok((low, high)),
+        false => Err(item.fault("the longer time comes first", "write the shorter one first")),
+    }
+}

@@ -1,0 +1,61 @@
+//! SQL beside the transactions: what makes and drops tables, and what has to stay the same.
+
+use super::fault::Fault;
+use super::folder::{Folder, Variants};
+use super::names::shown;
+use super::sql::{Does, does};
+use super::steps::{Sql, sql};
+use super::table::{Item, Table};
+
+/// SQL that has to return the same before and after each run.
+#[derive(Debug)]
+pub(super) struct Invariant {
+    pub(super) name: String,
+    pub(super) sql: Variants<Sql>,
+}
+
+/// The file of `[setup]` or `[drop]`, in which nothing is drawn.
+pub(super) fn script(folder: &Folder, table: Option<Table<'_>>) -> Result<Variants<Sql>, Fault> {
+    let Some(table) = table else { return Ok(Variants::default()) };
+    table.only(&["sql"])?;
+    let sql = sql(folder, &table.need("sql", "sql = \"setup.sql\"")?)?;
+    nothing_drawn(&sql)?;
+    Ok(sql)
+}
+
+fn nothing_drawn(sql: &Variants<Sql>) -> Result<(), Fault> {
+    for Sql { text, pieces } in sql.all() {
+        if let Some(param) = pieces.iter().flat_map(|piece| &piece.params).next() {
+            let problem =
+                format!("{} is a parameter, and nothing is drawn here", shown(&text.letters[param.clone()]));
+            return Err(text.fault(param.start, problem, "write the value"));
+        }
+    }
+    Ok(())
+}
+
+/// `[[invariant]]`, each of which is one statement that reads.
+pub(super) fn invariants(folder: &Folder, top: &Table<'_>) -> Result<Vec<Invariant>, Fault> {
+    let Some(item) = top.get("invariant") else { return Ok(Vec::new()) };
+    let one = |item: &Item<'_>| {
+        let table = item.table("[[invariant]]")?;
+        table.only(&["name", "sql"])?;
+        let sql = sql(folder, &table.need("sql", "sql = \"SELECT SUM(balance) FROM account\"")?)?;
+        nothing_drawn(&sql)?;
+        for Sql { text, pieces } in sql.all() {
+            if let Some(second) = pieces.get(1) {
+                return Err(text.fault(
+                    second.at.start,
+                    "a second statement",
+                    "write an [[invariant]] of its own",
+                ));
+            }
+            if does(text, &pieces[0])? != Does::Reads {
+                return Err(text.fault(pieces[0].at.start, "an invariant only reads", "write a SELECT"));
+            }
+        }
+        let name = table.need("name", "name = \"money\"")?.name()?;
+        Ok(Invariant { name, sql })
+    };
+    item.list("[[invariant]]")?.iter().map(one).collect()
+}
