@@ -251,10 +251,12 @@ impl<'r> Report<'r> {
         let mut line = format!(
             "{} operations/s with {sessions}{}",
             optional(figures.get("ops_per_s")),
-            if record.knows("workload.update_pct") {
-                format!(" and {} % updates", record.plan.workload.update_pct)
-            } else {
-                String::new()
+            match &record.workload {
+                Some(own) => format!(" of {}", crate::text::clean(&own.name)),
+                None if record.knows("workload.update_pct") => {
+                    format!(" and {} % updates", record.plan.workload.update_pct)
+                }
+                None => String::new(),
             },
         );
         if figures.seconds > 0.0 {

@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Load(Load),
     /// One run: live progress, result, audit; the record is stored.
     #[command(
-        after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --variant nfs4 --tag after-patch\n  dyno run --json > run.json"
+        after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --set workload.folder=shop\n  dyno run --variant nfs4 --tag after-patch\n  dyno run --json > run.json"
     )]
     Run(Run),
     /// Runs over a grid of settings, from the plan's sweep section: the table grows line by line, the points follow.

@@ -1,7 +1,7 @@
 //! Which run it is, what it was to do, and what came out.
 
 use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
-use dyno_record::{Imported, Kind, RunRecord, TargetFacts};
+use dyno_record::{Class, Imported, Kind, OwnWorkload, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
 use crate::number::{bytes, count, span_s, time_us};
@@ -12,6 +12,9 @@ use crate::text::{clean, indent, truncate, wrap};
 
 /// Reasons and targets shown.
 const LIST_MAX: usize = 8;
+
+/// Digits of a digest that tell two workloads apart.
+const DIGEST_SHOWN: usize = 12;
 
 /// Columns of the name; those that Dyno gives have twenty.
 const NAME_MAX: usize = 60;
@@ -107,7 +110,54 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         return told_plan(record, style);
     }
     let plan = &record.plan;
-    let (data, work, run) = (&plan.data, &plan.workload, &plan.run);
+    let (work, run) = (&plan.workload, &plan.run);
+    let arrivals = match work.arrivals {
+        Arrivals::Constant => "constant",
+        Arrivals::Poisson => "Poisson",
+    };
+    let drive = match work.drive {
+        Drive::Client => "each operation crosses the wire",
+        Drive::Server => "loops run inside the database",
+    };
+    let drive = format!("{drive}{}", concentrated(work));
+    let loop_words = match work.rate {
+        Some(rate) => format!("open loop at {rate}, {arrivals} arrivals; {drive}"),
+        None => format!("closed loop; {drive}"),
+    };
+    let length = match (run.time, run.ops_per_session) {
+        (_, Some(ops)) => format!("{} operations per session", count(ops)),
+        (Some(time), None) => time.to_string(),
+        (None, None) => "no length".into(),
+    };
+    let sessions = format!(
+        "{} ({} per schema), warm-up {}, window {length}",
+        plan.sessions(),
+        run.sessions_per_schema,
+        run.warmup
+    );
+    let mut list = record.workload.as_ref().map_or_else(|| method(record), |own| own_workload(record, own));
+    list.extend([("load".to_owned(), loop_words), ("sessions".to_owned(), sessions)]);
+    pairs(&list, usize::MAX, style)
+}
+
+/// What a workload of the user's own is.
+fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> {
+    let digest: String = own.digest.chars().take(DIGEST_SHOWN).collect();
+    let writes = if own.writes { "writes" } else { "only reads" };
+    let share = |class: &Class| match class.share.percent {
+        Some(percent) => format!("{percent} % {}", class.name),
+        None => class.name.clone(),
+    };
+    let transactions: Vec<String> = record.classes.iter().map(share).collect();
+    vec![
+        ("workload".to_owned(), format!("{} (SHA-256 {digest}…), which {writes}", own.name)),
+        ("transactions".to_owned(), transactions.join(", ")),
+    ]
+}
+
+/// Data and operations of the classic method.
+fn method(record: &RunRecord) -> Vec<(String, String)> {
+    let (data, work) = (&record.plan.data, &record.plan.workload);
     let loaded = record.targets.first().and_then(|target| target.data.as_ref());
     let size = match loaded {
         Some(spec) => format!(
@@ -142,37 +192,10 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         reads.join(" and "),
         work.work_unit
     );
-    let arrivals = match work.arrivals {
-        Arrivals::Constant => "constant",
-        Arrivals::Poisson => "Poisson",
-    };
-    let drive = match work.drive {
-        Drive::Client => "each operation crosses the wire",
-        Drive::Server => "loops run inside the database",
-    };
-    let drive = format!("{drive}{}", concentrated(work));
-    let loop_words = match work.rate {
-        Some(rate) => format!("open loop at {rate}, {arrivals} arrivals; {drive}"),
-        None => format!("closed loop; {drive}"),
-    };
-    let length = match (run.time, run.ops_per_session) {
-        (_, Some(ops)) => format!("{} operations per session", count(ops)),
-        (Some(time), None) => time.to_string(),
-        (None, None) => "no length".into(),
-    };
-    let sessions = format!(
-        "{} ({} per schema), warm-up {}, window {length}",
-        plan.sessions(),
-        run.sessions_per_schema,
-        run.warmup
-    );
-    let list = [
+    vec![
         ("data".to_owned(), format!("{size}; {} % compressible, seed {}", data.compressible, data.seed)),
         ("operations".to_owned(), mix),
-        ("load".to_owned(), loop_words),
-        ("sessions".to_owned(), sessions),
-    ];
-    pairs(&list, usize::MAX, style)
+    ]
 }
 
 /// Where load is concentrated, and how sessions sleep; empty where they do not.
