@@ -10,6 +10,7 @@ mod collector;
 mod conductor;
 mod cover;
 mod descriptors;
+mod failures;
 mod intervals;
 mod job;
 mod leftover;

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use dyno_engine::{ErrorClass, Op, OpError, Place};
-use dyno_record::ErrorTally;
+use dyno_engine::{Op, OpError, Place};
 use dyno_workload::{ClassId, Classes, Effect, Task};
 
+use crate::failures::Failures;
 use crate::life::Life;
 use crate::marks::{Mark, Marks};
 use crate::packed::Packed;
@@ -36,28 +36,6 @@ impl ClassTotals {
             service: packed(self.service),
             response: packed(self.response),
             before: self.before,
-        }
-    }
-}
-
-/// Errors of one kind in one session.
-#[derive(Debug)]
-struct Tallied {
-    error: OpError,
-    count: u64,
-    reconnects: u64,
-    retried: u64,
-}
-
-impl Tallied {
-    fn into_tally(self) -> ErrorTally {
-        ErrorTally {
-            class: self.error.class.name().to_owned(),
-            code: self.error.code,
-            message: self.error.message,
-            count: self.count,
-            reconnects: self.reconnects,
-            retried: self.retried,
         }
     }
 }
@@ -122,7 +100,7 @@ pub(crate) struct Recorder {
     /// By number of the class.
     totals: Vec<ClassTotals>,
     pub(crate) life: Life,
-    errors: Vec<Tallied>,
+    failures: Failures,
     pub(crate) moments: Moments,
     /// What the snapshots at the window's two ends hold of this session.
     pub(crate) marks: [Marks; 2],
@@ -166,7 +144,7 @@ impl Recorder {
             totals: (0..classes.count()).map(|_| ClassTotals::default()).collect(),
             life: Life::new(classes.count()),
             classes,
-            errors: Vec::new(),
+            failures: Failures::default(),
             moments: Moments::default(),
             marks: Default::default(),
             window_ops: 0,
@@ -459,7 +437,7 @@ impl Recorder {
     /// Counts an operation that failed.
     pub(crate) fn failed(&mut self, class: ClassId, error: &OpError, now_ns: u64) {
         self.life.errors += 1;
-        self.tallied(error).count += 1;
+        self.failures.of(error).count += 1;
         if self.counting {
             self.count_failed(class, now_ns);
         } else {
@@ -469,17 +447,7 @@ impl Recorder {
 
     /// Counts a transaction that was taken back and is begun anew.
     pub(crate) fn retried(&mut self, error: &OpError) {
-        self.tallied(error).retried += 1;
-    }
-
-    /// Errors of this kind.
-    fn tallied(&mut self, error: &OpError) -> &mut Tallied {
-        let same = |t: &Tallied| t.error.code == error.code && t.error.class == error.class;
-        let place = self.errors.iter().position(same).unwrap_or_else(|| {
-            self.errors.push(Tallied { error: error.clone(), count: 0, reconnects: 0, retried: 0 });
-            self.errors.len() - 1
-        });
-        &mut self.errors[place]
+        self.failures.of(error).retried += 1;
     }
 
     fn count_failed(&mut self, class: ClassId, now_ns: u64) {
@@ -493,10 +461,7 @@ impl Recorder {
 
     /// Counts a connection that was opened anew.
     pub(crate) fn reconnected(&mut self) {
-        let lost = self.errors.iter_mut().rev().find(|t| t.error.class == ErrorClass::Connection);
-        if let Some(tallied) = lost {
-            tallied.reconnects += 1;
-        }
+        self.failures.reconnected();
     }
 
     /// What was measured, when nothing more is.
@@ -505,7 +470,7 @@ impl Recorder {
             target: self.target,
             classes: self.totals.into_iter().map(ClassTotals::into_result).collect(),
             life: self.life,
-            errors: self.errors.into_iter().map(Tallied::into_tally).collect(),
+            errors: self.failures.into_tallies(),
             moments: self.moments,
             marks: self.marks,
             hot: self.hot,

@@ -1,0 +1,52 @@
+//! What went wrong in one session, by kind.
+
+use dyno_engine::{ErrorClass, OpError};
+use dyno_record::ErrorTally;
+
+/// Failures of one session, in the order in which their kinds came.
+#[derive(Debug, Default)]
+pub(crate) struct Failures(Vec<Tallied>);
+
+/// Failures of one kind.
+#[derive(Debug)]
+pub(crate) struct Tallied {
+    error: OpError,
+    /// Operations that failed.
+    pub(crate) count: u64,
+    /// Transactions that were begun anew.
+    pub(crate) retried: u64,
+    reconnects: u64,
+}
+
+impl Failures {
+    /// Those of the kind of `error`.
+    pub(crate) fn of(&mut self, error: &OpError) -> &mut Tallied {
+        let same = |known: &Tallied| known.error.code == error.code && known.error.class == error.class;
+        let place = self.0.iter().position(same).unwrap_or_else(|| {
+            self.0.push(Tallied { error: error.clone(), count: 0, retried: 0, reconnects: 0 });
+            self.0.len() - 1
+        });
+        &mut self.0[place]
+    }
+
+    /// A connection was opened anew, after the last kind of failure that costs one.
+    pub(crate) fn reconnected(&mut self) {
+        let lost = self.0.iter_mut().rev().find(|known| known.error.class == ErrorClass::Connection);
+        if let Some(known) = lost {
+            known.reconnects += 1;
+        }
+    }
+
+    /// As records have them.
+    pub(crate) fn into_tallies(self) -> Vec<ErrorTally> {
+        let tally = |Tallied { error, count, retried, reconnects }: Tallied| ErrorTally {
+            class: error.class.name().to_owned(),
+            code: error.code,
+            message: error.message,
+            count,
+            reconnects,
+            retried,
+        };
+        self.0.into_iter().map(tally).collect()
+    }
+}
