@@ -102,7 +102,9 @@ fn ctrl_c_is_heard_while_counters_are_waited_for() {
 fn counters_that_are_read_late_lose_no_run_and_accuse_nobody() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     let url = proxy.url();
-    let mut run = desk.start(&args(&url, &["--set", "run.warmup=1s", "--set", "workload.update_pct=20"]));
+    // What is counted late is as large a share of any rate.
+    let sets = ["--set", "run.warmup=1s", "--set", "workload.update_pct=20", "--set", "workload.rate=400/s"];
+    let mut run = desk.start(&args(&url, &sets));
     run.until("warm-up");
     proxy.delay("dyno observer", Duration::from_millis(1_300));
     let said = run.end();

@@ -1,9 +1,10 @@
 //! A server and a program on one processor: the processor is found to be the limit.
 
-use crate::alone::sweeps::{load, points, sweep};
 use crate::common::{Desk, check};
 use dyno_testbed::Postgres;
 use serde_json::Value;
+
+use super::sweeps::{load, points, sweep};
 
 #[test]
 fn one_processor_is_found_to_be_the_limit() {
