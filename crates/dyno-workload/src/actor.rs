@@ -2,18 +2,14 @@
 
 use dyno_engine::{Done, ErrorClass, OpError, Request};
 
+use crate::effect::Failed;
 use crate::{ClassId, Effect, Task, blocks, own};
 
-/// What an operation that has failed leaves to be done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Failed {
-    /// Whether a transaction has begun, which the database has not ended by itself.
-    pub is_open: bool,
-    /// Whether the operation may begin anew when that is rolled back.
-    pub may_again: bool,
-}
-
 /// What one session does. Static, for it is asked before and after each request.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the larger one is the hot path, and no step of it goes through a pointer"
+)]
 pub enum Actor {
     /// The classic method.
     Blocks(blocks::Actor),

@@ -20,3 +20,12 @@ impl Effect {
         self.rows.iter().sum()
     }
 }
+
+/// What an operation that has failed leaves to be done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// Whether a transaction has begun, which the database has not ended by itself.
+    pub is_open: bool,
+    /// Whether the operation may begin anew when that is rolled back.
+    pub may_again: bool,
+}

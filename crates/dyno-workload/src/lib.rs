@@ -14,10 +14,10 @@ pub mod own;
 pub mod pace;
 pub mod think;
 
-pub use actor::{Actor, Failed};
+pub use actor::Actor;
 pub use class_id::ClassId;
 pub use classes::Classes;
 pub use draw::{Draw, Task};
-pub use effect::Effect;
+pub use effect::{Effect, Failed};
 pub use pace::Pace;
 pub use think::Think;

@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use dyno_engine::{Answer, Done, ErrorClass, Isolation, OpError, Request, StatementId, Type, Value};
-use dyno_record::Touch;
+use dyno_engine::{Done, ErrorClass, Isolation, OpError, Request, StatementId, Type, Value};
 
 use super::compile::PARAMS_MAX;
 use super::draws::Keys;
 use super::fault::Fault;
-use super::program::{Code, Execute, Op, Prepared, Program};
-use super::steps::TURNS_MAX;
-use super::value::{Held, Hold, Number};
+use super::program::{Op, Prepared, Program};
+use super::state::{Amiss, Ended, Outcome, State};
+use super::value::Held;
 use super::workload::Own;
-use crate::actor::Failed;
 use crate::class_id::ClassId;
-use crate::effect::Effect;
+use crate::effect::Failed;
 
 /// What a session is to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,46 +27,6 @@ pub enum Step {
     Rollback,
 }
 
-/// How a transaction ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// It has not.
-    Open,
-    /// It was committed; of a transaction whose statements commit each by itself, all are.
-    Committed,
-    /// A step has taken it back.
-    RolledBack,
-}
-
-/// A statement that has touched another number of rows than it has to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Amiss {
-    /// Which.
-    pub statement: StatementId,
-    /// How many it has to touch: at least, and at most.
-    pub wanted: (u64, u64),
-    /// How many it has touched.
-    pub got: u64,
-}
-
-/// What has come of a transaction so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outcome {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it has done so far. Rows of a transaction that was taken back are none, and a statement that gives a number counts as one
-    /// row that was read.
-    pub effect: Effect,
-    /// The first statement that has touched another number of rows than it has to.
-    pub amiss: Option<Amiss>,
-}
-
-const NOTHING: Outcome = Outcome {
-    ended: Ended::Open,
-    effect: Effect { rows: [0; Touch::KINDS], commits: 0, transactions: 0 },
-    amiss: None,
-};
-
 /// What one session does.
 #[derive(Debug)]
 pub struct Actor {
@@ -82,23 +40,6 @@ pub struct Actor {
     state: State,
 }
 
-/// Where a session is in its transaction.
-#[derive(Debug)]
-struct State {
-    hold: Hold,
-    keys: Keys,
-    outcome: Outcome,
-    /// What is waited for, if it is a statement.
-    asked: Option<Execute>,
-    /// What comes next in the transaction's code.
-    next: u32,
-    /// Whether a transaction of the database has begun, and whether anything was changed in it.
-    is_open: bool,
-    has_written: bool,
-    /// Turns so far, of all that the transaction repeats.
-    turns: i64,
-}
-
 impl Actor {
     /// What session `session` (from 0 over all hosts) does on `engine`. The same seed gives the same values.
     ///
@@ -109,16 +50,7 @@ impl Actor {
         let mut keys = Keys::new(seed, session);
         let hold = own.draws.hold(program.slots, &mut keys);
         let own = Arc::clone(own);
-        let state = State {
-            hold,
-            keys,
-            outcome: NOTHING,
-            asked: None,
-            next: 0,
-            turns: 0,
-            is_open: false,
-            has_written: false,
-        };
+        let state = State::new(hold, keys);
         Ok(Self { own, program, number: 0, class: 0, retries_left: 0, state })
     }
 
@@ -277,91 +209,5 @@ impl Actor {
     pub fn think_ns(&self) -> u64 {
         let (low, high) = self.own.transactions[usize::from(self.class)].think_ns;
         low + self.state.keys.rest(high - low + 1)
-    }
-}
-
-impl State {
-    #[inline]
-    fn begin(&mut self, code: &Code) {
-        for &slot in &code.read {
-            self.hold.held[usize::from(slot)] = Held::Int(0);
-        }
-        (self.next, self.turns, self.asked, self.outcome) = (0, 0, None, NOTHING);
-        (self.is_open, self.has_written) = (false, false);
-    }
-
-    /// The transaction of the database is committed.
-    #[inline]
-    fn committed(&mut self) {
-        self.outcome.effect.transactions += 1;
-        self.outcome.effect.commits += u64::from(self.has_written);
-        self.is_open = false;
-    }
-
-    /// It is taken back: nothing that it wrote is there.
-    fn taken_back(&mut self) {
-        let [read, ..] = self.outcome.effect.rows;
-        self.outcome.effect.rows = [read, 0, 0, 0];
-        self.is_open = false;
-    }
-
-    /// Goes where conditions and turns lead.
-    #[inline]
-    fn turn(&mut self, op: &Op) {
-        let slots = |slot: u16| self.hold.number(slot);
-        match op {
-            Op::Unless(condition, to) => {
-                if !condition.of(&slots).holds() {
-                    self.next = *to;
-                }
-            }
-            Op::Jump(to) => self.next = *to,
-            Op::Enter { times, left, counter, end } => {
-                let times = times.of(&slots).whole().min(TURNS_MAX);
-                self.set(*left, times - 1);
-                match times > 0 {
-                    true => counter.iter().for_each(|&counter| self.set(counter, 1)),
-                    false => self.next = *end,
-                }
-            }
-            Op::Turn { left, counter, from } => {
-                let to_come = slots(*left).whole();
-                self.turns += 1;
-                // Turns within turns could go on for years without a statement.
-                if to_come > 0 && self.turns < TURNS_MAX {
-                    let turn = counter.map(|counter| slots(counter).whole() + 1);
-                    self.set(*left, to_come - 1);
-                    counter.iter().zip(turn).for_each(|(&counter, turn)| self.set(counter, turn));
-                    self.next = *from;
-                }
-            }
-            Op::Begin(_) | Op::Commit | Op::Rollback | Op::Draw(_) | Op::Execute(_) => {}
-        }
-    }
-
-    #[inline]
-    fn set(&mut self, slot: u16, number: i64) {
-        self.hold.held[usize::from(slot)] = Number::Int(number).held();
-    }
-
-    /// Takes in what a statement has returned.
-    #[inline]
-    fn done(&mut self, execute: Execute, statement: &Prepared, rows: u64) {
-        let touched = if statement.answer == Answer::Number { 1 } else { rows };
-        self.outcome.effect.rows[statement.touch as usize] += touched;
-        self.has_written |= statement.writes;
-        if !self.is_open {
-            self.outcome.effect.transactions += 1;
-            self.outcome.effect.commits += u64::from(statement.writes);
-        }
-        if let Some(slot) = execute.kept {
-            self.set(slot, i64::try_from(rows).unwrap_or(i64::MAX));
-        }
-        if let Some(wanted) = execute.rows
-            && !(wanted.0..=wanted.1).contains(&rows)
-            && self.outcome.amiss.is_none()
-        {
-            self.outcome.amiss = Some(Amiss { statement: StatementId(execute.statement), wanted, got: rows });
-        }
     }
 }

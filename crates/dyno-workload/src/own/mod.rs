@@ -7,7 +7,7 @@
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
 //! | `steps`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `read_transaction`, `read`, `workload`, `describe` | the whole, and what can be told of it |
-//! | `actor` | one session of it |
+//! | `state`, `actor` | one session of it |
 //! | `example` | a folder to begin with |
 
 mod actor;
@@ -25,6 +25,7 @@ mod read;
 mod read_transaction;
 mod scripts;
 mod sql;
+mod state;
 mod steps;
 mod table;
 #[cfg(test)]
@@ -33,7 +34,8 @@ mod transaction;
 mod value;
 mod workload;
 
-pub use actor::{Actor, Amiss, Ended, Outcome, Step};
+pub use actor::{Actor, Step};
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
+pub use state::{Amiss, Ended, Outcome};
 pub use workload::{Own, Single};

@@ -1,0 +1,167 @@
+//! Where a session is in its transaction, and what has come of that so far.
+
+use dyno_engine::{Answer, StatementId};
+use dyno_record::Touch;
+
+use super::draws::Keys;
+use super::program::{Code, Execute, Op, Prepared};
+use super::steps::TURNS_MAX;
+use super::value::{Held, Hold, Number};
+use crate::effect::Effect;
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It has not.
+    Open,
+    /// It was committed; of a transaction whose statements commit each by itself, all are.
+    Committed,
+    /// A step has taken it back.
+    RolledBack,
+}
+
+/// A statement that has touched another number of rows than it has to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Amiss {
+    /// Which.
+    pub statement: StatementId,
+    /// How many it has to touch: at least, and at most.
+    pub wanted: (u64, u64),
+    /// How many it has touched.
+    pub got: u64,
+}
+
+/// What has come of a transaction so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it has done so far. Rows of a transaction that was taken back are none, and a statement that gives a number counts as one
+    /// row that was read.
+    pub effect: Effect,
+    /// The first statement that has touched another number of rows than it has to.
+    pub amiss: Option<Amiss>,
+}
+
+const NOTHING: Outcome = Outcome {
+    ended: Ended::Open,
+    effect: Effect { rows: [0; Touch::KINDS], commits: 0, transactions: 0 },
+    amiss: None,
+};
+
+/// Where a session is in its transaction.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) hold: Hold,
+    pub(super) keys: Keys,
+    pub(super) outcome: Outcome,
+    /// What is waited for, if it is a statement.
+    pub(super) asked: Option<Execute>,
+    /// What comes next in the transaction's code.
+    pub(super) next: u32,
+    /// Whether a transaction of the database has begun, and whether anything was changed in it.
+    pub(super) is_open: bool,
+    pub(super) has_written: bool,
+    /// Turns so far, of all that the transaction repeats.
+    turns: i64,
+}
+
+impl State {
+    /// Before the first transaction.
+    pub(super) fn new(hold: Hold, keys: Keys) -> Self {
+        Self {
+            hold,
+            keys,
+            outcome: NOTHING,
+            asked: None,
+            next: 0,
+            turns: 0,
+            is_open: false,
+            has_written: false,
+        }
+    }
+
+    #[inline]
+    pub(super) fn begin(&mut self, code: &Code) {
+        for &slot in &code.read {
+            self.hold.held[usize::from(slot)] = Held::Int(0);
+        }
+        (self.next, self.turns, self.asked, self.outcome) = (0, 0, None, NOTHING);
+        (self.is_open, self.has_written) = (false, false);
+    }
+
+    /// The transaction of the database is committed.
+    #[inline]
+    pub(super) fn committed(&mut self) {
+        self.outcome.effect.transactions += 1;
+        self.outcome.effect.commits += u64::from(self.has_written);
+        self.is_open = false;
+    }
+
+    /// It is taken back: nothing that it wrote is there.
+    pub(super) fn taken_back(&mut self) {
+        let [read, ..] = self.outcome.effect.rows;
+        self.outcome.effect.rows = [read, 0, 0, 0];
+        self.is_open = false;
+    }
+
+    /// Goes where conditions and turns lead.
+    #[inline]
+    pub(super) fn turn(&mut self, op: &Op) {
+        let slots = |slot: u16| self.hold.number(slot);
+        match op {
+            Op::Unless(condition, to) => {
+                if !condition.of(&slots).holds() {
+                    self.next = *to;
+                }
+            }
+            Op::Jump(to) => self.next = *to,
+            Op::Enter { times, left, counter, end } => {
+                let times = times.of(&slots).whole().min(TURNS_MAX);
+                self.set(*left, times - 1);
+                match times > 0 {
+                    true => counter.iter().for_each(|&counter| self.set(counter, 1)),
+                    false => self.next = *end,
+                }
+            }
+            Op::Turn { left, counter, from } => {
+                let to_come = slots(*left).whole();
+                self.turns += 1;
+                // Turns within turns could go on for years without a statement.
+                if to_come > 0 && self.turns < TURNS_MAX {
+                    let turn = counter.map(|counter| slots(counter).whole() + 1);
+                    self.set(*left, to_come - 1);
+                    counter.iter().zip(turn).for_each(|(&counter, turn)| self.set(counter, turn));
+                    self.next = *from;
+                }
+            }
+            Op::Begin(_) | Op::Commit | Op::Rollback | Op::Draw(_) | Op::Execute(_) => {}
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, slot: u16, number: i64) {
+        self.hold.held[usize::from(slot)] = Number::Int(number).held();
+    }
+
+    /// Takes in what a statement has returned.
+    #[inline]
+    pub(super) fn done(&mut self, execute: Execute, statement: &Prepared, rows: u64) {
+        let touched = if statement.answer == Answer::Number { 1 } else { rows };
+        self.outcome.effect.rows[statement.touch as usize] += touched;
+        self.has_written |= statement.writes;
+        if !self.is_open {
+            self.outcome.effect.transactions += 1;
+            self.outcome.effect.commits += u64::from(statement.writes);
+        }
+        if let Some(slot) = execute.kept {
+            self.set(slot, i64::try_from(rows).unwrap_or(i64::MAX));
+        }
+        if let Some(wanted) = execute.rows
+            && !(wanted.0..=wanted.1).contains(&rows)
+            && self.outcome.amiss.is_none()
+        {
+            self.outcome.amiss = Some(Amiss { statement: StatementId(execute.statement), wanted, got: rows });
+        }
+    }
+}
