@@ -4,7 +4,7 @@ use dyno_engine::Type;
 
 use super::law::Law;
 use super::reading::{Made, Reading, literal};
-use super::template::{NUMBER_LETTERS, Part, Quotes, Template};
+use super::template::{NUMBER_LETTERS, Piece, Quotes, Template};
 use super::{calendar, texts};
 use crate::own::fault::{Fault, Text};
 use crate::own::table::{Item, Table, Written};
@@ -140,7 +140,7 @@ pub(super) fn json(reading: &mut Reading<'_>, item: &Item<'_>, _: &Table<'_>) ->
 fn filled(reading: &mut Reading<'_>, text: &Text, quotes: Quotes, of: Type) -> Result<Made, Fault> {
     let letters = &text.letters;
     let bytes = letters.as_bytes();
-    let (mut parts, mut most) = (Vec::new(), 0);
+    let (mut pieces, mut most) = (Vec::new(), 0);
     let (mut at, mut fixed_from, mut in_string) = (0, 0, false);
     while at < bytes.len() {
         let name =
@@ -150,10 +150,10 @@ fn filled(reading: &mut Reading<'_>, text: &Text, quotes: Quotes, of: Type) -> R
             b'\\' if in_string => at += 1,
             b'"' if quotes == Quotes::Json => in_string = !in_string,
             b':' if is_name && !in_string && !is_of_json(quotes, &letters[..at]) => {
-                parts.push(reading.fixed(&letters[fixed_from..at], &mut most));
+                pieces.push(reading.fixed(&letters[fixed_from..at], &mut most));
                 let slot = reading.slot(&letters[at + 1..=at + name], text, at)?;
                 most += reading.most(slot, text, at, quotes)?;
-                parts.push(Part::Of(slot, reading.quotes(slot, quotes)));
+                pieces.push(Piece::Of(slot, reading.quotes(slot, quotes)));
                 at += name;
                 fixed_from = at + 1;
             }
@@ -161,8 +161,8 @@ fn filled(reading: &mut Reading<'_>, text: &Text, quotes: Quotes, of: Type) -> R
         }
         at += 1;
     }
-    parts.push(reading.fixed(&letters[fixed_from..], &mut most));
-    let template = Template { parts: parts.into() };
+    pieces.push(reading.fixed(&letters[fixed_from..], &mut most));
+    let template = Template { pieces: pieces.into() };
     let needs = template.slots();
     Ok(Made { needs, ..Made::bytes(Law::Template(template), of, most) })
 }
@@ -173,10 +173,10 @@ fn is_of_json(quotes: Quotes, before: &str) -> bool {
 }
 
 impl Reading<'_> {
-    fn fixed(&mut self, text: &str, most: &mut usize) -> Part {
+    fn fixed(&mut self, text: &str, most: &mut usize) -> Piece {
         let (at, len) = self.share(text);
         *most += text.len();
-        Part::Fixed { at, len }
+        Piece::Fixed { at, len }
     }
 
     /// Bytes that the value in `slot`, whose name stands at byte `at` of `text`, takes in a template at most.

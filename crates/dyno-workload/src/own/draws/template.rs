@@ -8,15 +8,15 @@ use crate::own::value::Held;
 /// Letters of a floating-point number at most.
 pub(super) const REAL_LETTERS: usize = 32;
 
-/// A text of parts.
+/// A text of pieces.
 #[derive(Debug, Clone)]
 pub(in crate::own) struct Template {
-    pub(super) parts: Box<[Part]>,
+    pub(super) pieces: Box<[Piece]>,
 }
 
-/// A part of it.
+/// A piece of it.
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(super) enum Piece {
     /// Letters that are always the same, among those that sessions share.
     Fixed { at: u32, len: u32 },
     /// The value in a slot.
@@ -47,12 +47,12 @@ impl Template {
     /// those of all that it is made of are.
     pub(super) fn write(&self, held: &[Held], before: &[u8], shared: &[u8], out: &mut [u8]) -> usize {
         let mut at = 0;
-        for part in &self.parts {
-            at += match *part {
-                Part::Fixed { at: from, len } => {
+        for piece in &self.pieces {
+            at += match *piece {
+                Piece::Fixed { at: from, len } => {
                     copy(&shared[from as usize..][..len as usize], &mut out[at..])
                 }
-                Part::Of(slot, quotes) => match held[usize::from(slot)] {
+                Piece::Of(slot, quotes) => match held[usize::from(slot)] {
                     Held::Int(number) => whole(number, &mut out[at..]),
                     Held::Real(number) => real(number, &mut out[at..]),
                     Held::Own { at: from, len } => {
@@ -69,11 +69,11 @@ impl Template {
 
     /// The slots that it reads.
     pub(super) fn slots(&self) -> Vec<u16> {
-        let of = |part: &Part| match part {
-            Part::Of(slot, _) => Some(*slot),
-            Part::Fixed { .. } => None,
+        let of = |piece: &Piece| match piece {
+            Piece::Of(slot, _) => Some(*slot),
+            Piece::Fixed { .. } => None,
         };
-        self.parts.iter().filter_map(of).collect()
+        self.pieces.iter().filter_map(of).collect()
     }
 }
 
@@ -122,10 +122,10 @@ mod tests {
     #[test]
     fn texts_become_strings_of_json_and_numbers_stay() {
         let shared = b"{\"a\":,\"b\":}x\"\\\n";
-        let fixed = |at, len| Part::Fixed { at, len };
-        let parts =
-            [fixed(0, 5), Part::Of(0, Quotes::Json), fixed(5, 5), Part::Of(1, Quotes::Json), fixed(10, 1)];
-        let template = Template { parts: parts.into() };
+        let fixed = |at, len| Piece::Fixed { at, len };
+        let pieces =
+            [fixed(0, 5), Piece::Of(0, Quotes::Json), fixed(5, 5), Piece::Of(1, Quotes::Json), fixed(10, 1)];
+        let template = Template { pieces: pieces.into() };
         let held = [Held::Shared { at: 11, len: 4 }, Held::Real(1e20)];
         let mut out = [0; 100];
         let len = template.write(&held, b"", shared, &mut out);
