@@ -141,6 +141,7 @@ fn done_between(job: &Job<'_>, from: &Mark, to: &Mark, classes: &Classes) -> Cou
         commits: to.commits.saturating_sub(from.commits),
         transactions: job.own.as_ref().map(|_| to.transactions.saturating_sub(from.transactions)),
         errors: to.errors.saturating_sub(from.errors),
+        beside: to.overhead_commits.saturating_sub(from.overhead_commits),
     }
 }
 

@@ -198,6 +198,14 @@ impl Recorder {
         life
     }
 
+    /// Whether an operation was under way at `origin_ns` that has ended since.
+    pub(crate) fn was_under_way(&self, origin_ns: u64) -> bool {
+        self.last.as_ref().is_some_and(|last| match last {
+            Last::Op { timing, .. } | Last::Slice { timing, .. } => timing.ended_ns > origin_ns,
+            Last::Failed { ended_ns, .. } => *ended_ns > origin_ns,
+        })
+    }
+
     /// Counts what ended after the window's begin and before the session noticed that.
     fn count_last(&mut self) {
         match self.last.take() {

@@ -198,6 +198,7 @@ impl SessionState {
         {
             return Next::Sleeps(until_ns);
         }
+        self.worker.note_overhead(self.session.as_ref());
         let Worker { actor, clock, doing, .. } = &mut self.worker;
         *doing = actor.draw();
         let began_ns = clock.now_ns();

@@ -108,6 +108,7 @@ impl Threads {
                 // As a whole number it cannot overflow: what never ends is the largest.
                 held_back_ns: aim.identity.counting.held_back_s.map_or(u64::MAX, |s| (s * 1e9) as u64),
                 overhead_told: 0,
+                overhead_before: 0,
                 ops_wanted: match plan.run.length() {
                     Length::Ops(ops) => Some(ops),
                     Length::Time(_) => None,

@@ -56,6 +56,8 @@ pub(crate) struct Worker {
     pub(crate) held_back_ns: u64,
     /// Transactions that were no operations, as last told to the coordinator.
     pub(crate) overhead_told: u64,
+    /// The same before the operation that it does, or did last, as long as nothing counts.
+    pub(crate) overhead_before: u64,
     pub(crate) ops_wanted: Option<u64>,
     pub(crate) rest: Rest,
     pub(crate) recorder: Box<Recorder>,
@@ -237,6 +239,7 @@ impl Worker {
 
     #[inline]
     fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
+        self.note_overhead(session);
         self.doing = self.actor.draw();
         let began_ns = self.clock.now_ns();
         let mut timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns: began_ns };
@@ -261,6 +264,14 @@ impl Worker {
         }
         self.count(timing, commit_began_ns);
         Ok(())
+    }
+
+    /// Notes what a snapshot holds of a transaction's steps that is under way when the window begins: those before it.
+    #[inline]
+    pub(crate) fn note_overhead(&mut self, session: &dyn Session) {
+        if !self.recorder.is_counting() {
+            self.overhead_before = session.overhead_commits();
+        }
     }
 
     /// Sleeps what is left of a think time, or until the phase changes; false if there is none.

@@ -73,7 +73,8 @@ pub fn unknown(statement: StatementId) -> Box<OpError> {
 /// What is read of a statement's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// The integer in the first column of the last row: of a count, or of a function.
+    /// The integer in the first column of the last row, one below zero as its two's complement: of a count, or of a function. 0
+    /// where it is NULL, or there is no row; an error where it is no integer.
     Number,
     /// Whether there is a row; its first column is read. There is no more than one.
     Row,

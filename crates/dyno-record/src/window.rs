@@ -106,6 +106,9 @@ pub struct Counted {
     pub transactions: Option<u64>,
     /// Operations that failed.
     pub errors: u64,
+    /// What the database may count as transactions beside these: steps of transactions, on a platform that counts each.
+    #[serde(default, skip_serializing_if = "crate::class::is_none")]
+    pub beside: u64,
 }
 
 impl Counted {
@@ -141,6 +144,7 @@ impl Counted {
         self.commits += other.commits;
         self.transactions = sum(self.transactions, other.transactions);
         self.errors += other.errors;
+        self.beside += other.beside;
     }
 }
 

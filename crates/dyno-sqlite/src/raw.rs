@@ -8,6 +8,7 @@
 // The C interface is called directly, for the reason above.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_uint};
 use std::ptr::NonNull;
 
@@ -177,10 +178,24 @@ impl Statement {
     #[inline]
     pub(super) fn answer(&mut self, answer: Answer) -> Result<u64, Box<Fault>> {
         match answer {
-            Answer::Number => self.run(false, |stmt| {
-                // SAFETY: there is a row.
-                unsafe { ffi::sqlite3_column_int64(stmt, 0) }.try_into().unwrap_or(0)
-            }),
+            Answer::Number => {
+                let is_odd = Cell::new(false);
+                let number = self.run(false, |stmt| {
+                    // SAFETY: there is a row.
+                    unsafe {
+                        let kind = ffi::sqlite3_column_type(stmt, 0);
+                        is_odd.set(!matches!(kind, ffi::SQLITE_INTEGER | ffi::SQLITE_NULL));
+                        ffi::sqlite3_column_int64(stmt, 0) as u64
+                    }
+                })?;
+                match is_odd.get() {
+                    false => Ok(number),
+                    true => {
+                        let message = "the first column that the statement returns is no integer".to_owned();
+                        Err(Box::new(Fault { code: ffi::SQLITE_MISMATCH, message }))
+                    }
+                }
+            }
             Answer::Row => self.run(false, read),
             Answer::Rows => self.run(true, read),
             Answer::Changed { per_row } => {

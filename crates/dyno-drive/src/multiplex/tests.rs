@@ -59,6 +59,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         publishes: true,
         held_back_ns: u64::MAX,
         overhead_told: 0,
+        overhead_before: 0,
         ops_wanted: None,
         rest: Default::default(),
         recorder: Box::new(Recorder::new(0, classes, false, 1_000_000_000, channel().0, channel().1)),

@@ -73,7 +73,11 @@ impl Worker {
         if !self.publishes && self.recorder.marks[0].low.is_none() {
             // The snapshot may be there already: it holds what was done before the operation that was under way then.
             let life = self.recorder.life_before(origin_ns);
-            let life = Life { overhead_commits: session.overhead_commits(), ..life };
+            let overhead_commits = match self.recorder.was_under_way(origin_ns) {
+                true => self.overhead_before,
+                false => session.overhead_commits(),
+            };
+            let life = Life { overhead_commits, ..life };
             self.recorder.marks[0].visible(Mark { at_ns: origin_ns, life }, false);
         }
         self.recorder.begin(origin_ns);

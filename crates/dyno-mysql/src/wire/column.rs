@@ -59,7 +59,8 @@ impl Column {
         }
     }
 
-    /// The number that `row`, of so many `columns`, begins with; 0 where that is NULL or negative, `None` where it is no number.
+    /// The number that `row`, of so many `columns`, begins with; 0 where that is NULL, two's complement where it is
+    /// negative, `None` where it is no number.
     #[inline]
     pub(crate) fn number(self, row: &[u8], columns: u64) -> Option<u64> {
         // The row's mark, then a bit for each column behind two that are not used.
@@ -75,7 +76,7 @@ impl Column {
         bytes[..width].copy_from_slice(value.get(..width)?);
         let number = u64::from_le_bytes(bytes);
         let negative = !self.unsigned && number >> (8 * width - 1) == 1;
-        Some(if negative { 0 } else { number })
+        Some(if negative { number | u64::MAX.unbounded_shl(8 * width as u32) } else { number })
     }
 }
 
@@ -83,10 +84,8 @@ impl Column {
 #[cold]
 fn whole(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(Fields::new(value).value()??).ok()?;
-    if text.starts_with('-') {
-        return Some(0);
-    }
-    text.split('.').next()?.parse().ok()
+    let whole = text.split('.').next()?;
+    whole.parse().ok().or_else(|| whole.parse::<i64>().ok().map(|number| number as u64))
 }
 
 #[cfg(test)]
@@ -107,10 +106,10 @@ mod tests {
         assert_eq!(number(kind::YEAR, true, &[0xea, 7]), Some(2026));
         assert_eq!(
             (number(kind::TINY, false, &[0xff]), number(kind::TINY, true, &[0xff])),
-            (Some(0), Some(255))
+            (Some(-1i64 as u64), Some(255))
         );
         assert_eq!(number(kind::NEWDECIMAL, false, b"\x05120.5"), Some(120));
-        assert_eq!(number(kind::NEWDECIMAL, false, b"\x02-1"), Some(0));
+        assert_eq!(number(kind::NEWDECIMAL, false, b"\x02-1"), Some(-1i64 as u64));
         assert_eq!(number(0xfd, false, b"\x011"), None, "a text");
         let null = Column { kind: kind::LONGLONG, unsigned: false };
         assert_eq!(null.number(&[0, 0b100], 1), Some(0));

@@ -198,9 +198,9 @@ fn read(cursor: Cursor, answer: Answer) -> Result<u64, Error> {
     Ok(if answer == Answer::Number { last } else { count })
 }
 
-/// The number that a row begins with; 0 where that is NULL or negative.
+/// The number that a row begins with; 0 where that is NULL.
 fn number(row: &oracledb::Row) -> Result<u64, Error> {
-    Ok(row.get::<Option<i64>>(0)?.and_then(|number| u64::try_from(number).ok()).unwrap_or(0))
+    Ok(row.get::<Option<i64>>(0)?.unwrap_or(0) as u64)
 }
 
 fn connect(

@@ -6,8 +6,10 @@ use dyno_engine::Clock;
 /// What the server answered.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Answer {
-    /// The integer in the last row, where that has one column.
+    /// The integer that the last row begins with, one below zero as its two's complement; 0 where that is NULL.
     pub(super) value: u64,
+    /// Whether a row begins with something else.
+    pub(super) is_odd: bool,
     /// Rows, as the command tag counts them.
     pub(super) rows: u64,
     /// The first letter of the command tag.
@@ -37,11 +39,10 @@ impl Reply {
     ) -> Result<Option<Answer>, WireError> {
         while let Some((tag, body)) = connection.next_here()? {
             match tag {
-                b'D' => {
-                    if let Some(value) = integer(connection.line.body(body)) {
-                        self.answer.value = value;
-                    }
-                }
+                b'D' => match integer(connection.line.body(body)) {
+                    Some(value) => self.answer.value = value,
+                    None => self.answer.is_odd = true,
+                },
                 b'C' => {
                     if let Some(clock) = clock {
                         // Whatever has arrived behind it shows that the commit has ended as well.
@@ -79,7 +80,7 @@ impl Reply {
     }
 }
 
-/// The integer in the first column of a row: an `int8`, or one of the shorter ones. Those below zero count as none.
+/// The integer in the first column of a row: an `int8`, or one of the shorter ones; 0 is NULL, too.
 #[inline]
 fn integer(row: &[u8]) -> Option<u64> {
     // Column count, length word, value.
@@ -88,9 +89,10 @@ fn integer(row: &[u8]) -> Option<u64> {
         8 => i64::from_be_bytes(*value.first_chunk()?),
         4 => i64::from(i32::from_be_bytes(*value.first_chunk()?)),
         2 => i64::from(i16::from_be_bytes(*value.first_chunk()?)),
+        u32::MAX => 0,
         _ => return None,
     };
-    Some(u64::try_from(number).unwrap_or_default())
+    Some(number as u64)
 }
 
 /// Reads on until the connection is in step again.

@@ -162,6 +162,7 @@ impl PgSession {
             Asked::Statement(of, _, works) => {
                 self.overhead_commits += u64::from(!works);
                 match of {
+                    Answer::Number if answer.is_odd => return Err(WireError::Undone(no_integer())),
                     Answer::Number => answer.value,
                     Answer::Row | Answer::Rows => answer.rows,
                     Answer::Changed { per_row } => answer.rows / u64::from(per_row),
@@ -195,6 +196,12 @@ impl PgSession {
 fn undone() -> Box<OpError> {
     let message = "the transaction was taken back, for a statement in it had failed".to_owned();
     Box::new(OpError { class: ErrorClass::Retryable, code: "25P02".to_owned(), message })
+}
+
+#[cold]
+fn no_integer() -> Box<OpError> {
+    let message = "the first column that the statement returns is no integer: cast it (::int8)";
+    OpError::fatal("answer", message.to_owned())
 }
 
 /// What loops inside the database are told, if there are any.

@@ -19,7 +19,9 @@ const FIT: StatementId = StatementId(0);
 const NULLS: StatementId = StatementId(1);
 const LENGTH: StatementId = StatementId(2);
 const RANGE: StatementId = StatementId(3);
-const NONE: StatementId = StatementId(4);
+const BELOW: StatementId = StatementId(4);
+const ODD: StatementId = StatementId(5);
+const NONE: StatementId = StatementId(6);
 
 /// How a session is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +70,8 @@ fn statements(Dialect { mark, from_nothing, bytes_length, prefix }: Dialect) -> 
         Statement::read("nulls", nulls, &TYPES, Answer::Number),
         Statement::read("length", length, &[Type::Text], Answer::Number),
         Statement::read("range", range, &[Type::Int; 2], Answer::Rows),
+        Statement::read("below", format!("SELECT {int} - 10{from_nothing}"), &[Type::Int], Answer::Number),
+        Statement::read("odd", format!("SELECT 'seven'{from_nothing}"), &[], Answer::Number),
     ]
 }
 
@@ -115,7 +119,11 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         }
         is(RANGE, &[Value::Int(11), Value::Int(40)], 30)?;
         is(RANGE, &[Value::Int(40), Value::Int(11)], 0)?;
-        let misfits: [(StatementId, &[Value<'_>]); 4] = [
+        is(BELOW, &[Value::Int(17)], 7)?;
+        is(BELOW, &[Value::Int(3)], -7i64 as u64)?;
+        is(BELOW, &[Value::Null], 0)?;
+        let misfits: [(StatementId, &[Value<'_>]); 5] = [
+            (ODD, &[]),
             (LENGTH, &[Value::Int(1)]),
             (LENGTH, &[]),
             (RANGE, &[Value::Int(1), Value::Int(1), Value::Int(1)]),

@@ -155,7 +155,7 @@ impl State {
             self.outcome.effect.commits += u64::from(statement.writes);
         }
         if let Some(slot) = execute.kept {
-            self.set(slot, i64::try_from(rows).unwrap_or(i64::MAX));
+            self.set(slot, rows as i64);
         }
         if let Some(wanted) = execute.rows
             && !(wanted.0..=wanted.1).contains(&rows)
