@@ -22,7 +22,7 @@ fn script(
     statements: &Result<Vec<Single>, Fault>,
     phase: &str,
 ) -> Result<usize, TargetError> {
-    let statements = statements.as_ref().map_err(|fault| misfit(fault))?;
+    let statements = statements.as_ref().map_err(misfit)?;
     if statements.is_empty() {
         return Ok(0);
     }

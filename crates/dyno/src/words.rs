@@ -74,7 +74,7 @@ pub(crate) fn load(event: &LoadEvent, talk: &Talk) {
         LoadEvent::Worn(note) => talk.say(note),
         LoadEvent::Done(report) => talk.say(&loaded(report)),
         LoadEvent::SetUp(name, 0, _) => {
-            talk.say(&format!("{name} has nothing to set up: it works on what is there"))
+            talk.say(&format!("{name} has nothing to set up: it works on what is there"));
         }
         LoadEvent::SetUp(name, statements, seconds) => {
             let statements = count(*statements as u64);
