@@ -8,7 +8,7 @@ use dyno_engine::Clock;
 pub(super) struct Answer {
     /// The integer that the last row begins with, one below zero as its two's complement; 0 where that is NULL.
     pub(super) value: u64,
-    /// Whether a row begins with something else.
+    /// Whether the last row begins with something else.
     pub(super) is_odd: bool,
     /// Rows, as the command tag counts them.
     pub(super) rows: u64,
@@ -39,10 +39,11 @@ impl Reply {
     ) -> Result<Option<Answer>, WireError> {
         while let Some((tag, body)) = connection.next_here()? {
             match tag {
-                b'D' => match integer(connection.line.body(body)) {
-                    Some(value) => self.answer.value = value,
-                    None => self.answer.is_odd = true,
-                },
+                b'D' => {
+                    // The last row counts: through a pooler those of a session's settings come before.
+                    let number = integer(connection.line.body(body));
+                    (self.answer.value, self.answer.is_odd) = (number.unwrap_or(0), number.is_none());
+                }
                 b'C' => {
                     if let Some(clock) = clock {
                         // Whatever has arrived behind it shows that the commit has ended as well.
