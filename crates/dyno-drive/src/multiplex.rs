@@ -360,7 +360,9 @@ impl Multiplexer {
 
     /// Starts what has become due.
     fn start_due(&mut self) {
-        while let Some(&Reverse((due_ns, index))) = self.due.peek() {
+        // Those that are due again at once wait until all have been heard.
+        for _ in 0..self.due.len() {
+            let Some(&Reverse((due_ns, index))) = self.due.peek() else { return };
             if due_ns > self.clock.now_ns() {
                 return;
             }

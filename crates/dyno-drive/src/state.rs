@@ -211,8 +211,24 @@ impl SessionState {
     fn begin(&mut self, due_ns: u64, began_ns: u64) -> Next {
         let operation =
             Doing::Operation { due_ns, began_ns, asked_ns: began_ns, commits: false, commit_began_ns: None };
+        let mut is_over = false;
         // The first request of an operation commits nothing.
-        self.send(operation, |actor, session| actor.step(None, |request| session.send(request)).map(|_| ()))
+        let next = self.send(operation, |actor, session| {
+            is_over = actor.step(None, |request| session.send(request))?.is_none();
+            Ok(())
+        });
+        if is_over && matches!(next, Next::Waits) { self.ended_unasked(due_ns, began_ns) } else { next }
+    }
+
+    /// A transaction whose conditions left nothing to ask for has ended with its begin: another one comes when others have had
+    /// their turn.
+    #[cold]
+    fn ended_unasked(&mut self, due_ns: u64, began_ns: u64) -> Next {
+        self.doing = Doing::Nothing;
+        let ended_ns = self.worker.clock.now_ns();
+        self.worker.count(Timing { due_ns, began_ns, ended_ns }, None);
+        self.worker.look_at_ops();
+        Next::Sleeps(ended_ns)
     }
 
     /// Asks for what it has done to be visible.
@@ -246,7 +262,8 @@ impl SessionState {
                     self.worker.actor.again();
                     match self.begin(due_ns, began_ns) {
                         Next::Failed(error) => Err(error),
-                        _ => Ok(false),
+                        Next::Waits => Ok(false),
+                        Next::Sleeps(_) | Next::Leaves => Ok(true),
                     }
                 }
                 _ => {
@@ -315,7 +332,7 @@ impl SessionState {
     /// Gives up the operation under way, which has failed with `error`; what that leaves to be done.
     pub(crate) fn give_up(&mut self, error: &OpError) -> Failed {
         match self.doing {
-            Doing::Operation { .. } => self.worker.actor.failed(error.class),
+            Doing::Operation { .. } => self.worker.failed_op(error),
             _ => Failed::default(),
         }
     }

@@ -12,10 +12,17 @@ const RECONNECT_NS_MAX: u64 = 30_000_000_000;
 const BACKOFF_NS: (u64, u64) = (50_000_000, 2_000_000_000);
 
 impl Worker {
+    /// What the operation that has failed with `error` leaves to be done; at the run's end nothing begins anew.
+    #[cold]
+    pub(crate) fn failed_op(&mut self, error: &OpError) -> Failed {
+        let failed = self.actor.failed(error.class);
+        Failed { may_again: failed.may_again && self.shared.phase() != Phase::Stop, ..failed }
+    }
+
     /// Rolls back what the operation has begun that has failed with `error`; whether it begins anew.
     #[cold]
     pub(super) fn give_up(&mut self, session: &mut dyn Session, error: &OpError) -> Result<bool, Ended> {
-        let Failed { is_open, may_again } = self.actor.failed(error.class);
+        let Failed { is_open, may_again } = self.failed_op(error);
         match may_again {
             true => self.recorder.retried(error),
             false => self.recover(session, self.doing, error)?,

@@ -198,6 +198,29 @@ fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 16 * 150, "{:#}", record["ops"]["all"]);
 }
 
+/// A transaction that finds its condition false asks for nothing.
+#[test]
+fn a_transaction_without_a_request_is_over_at_once() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    let toml = r#"
+name = "seldom"
+[draw]
+n = { uniform = [1, 10] }
+[transaction.look]
+weight = 1
+commit = "each"
+steps = [{ if = "n > 9", steps = [{ sql = "SELECT 1" }] }]
+"#;
+    write(&desk, "seldom", &[("workload.toml", toml)]);
+    for url in [server.url(), "sqlite::memory:".to_owned()] {
+        let record = run(&desk, "workload.folder=seldom", &url, &["--set", "run.threads=1"]);
+        assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+        assert!(record["ops"]["look"]["count"].as_u64().unwrap() >= 4 * 150, "{:#}", record["ops"]);
+    }
+}
+
 #[test]
 fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
     let desk = Desk::new();
