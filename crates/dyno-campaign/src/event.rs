@@ -57,6 +57,8 @@ pub enum Event {
         /// Whether it is one of several that belong together.
         is_part: bool,
     },
+    /// What must stay true of a user's own workload is asked for, which may read whole tables.
+    AskingInvariants,
     /// A run goes on.
     Phase(dyno_drive::Event),
     /// The sessions of a run have ended.

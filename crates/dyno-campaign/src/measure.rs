@@ -7,7 +7,8 @@ use dyno_drive::{Aim, Job, Leftover, Watch};
 use dyno_engine::data::mix;
 use dyno_engine::{Cancel, MonotonicClock};
 use dyno_plan::Plan;
-use dyno_record::{PartOf, RunRecord, StartedRun, Status};
+use dyno_record::{Invariant, PartOf, RunRecord, StartedRun, Status};
+use dyno_workload::own::Own;
 
 use crate::error::Error;
 use crate::event::{Event, Warning};
@@ -25,17 +26,22 @@ impl Ready<'_> {
         for reached in &self.targets.all {
             reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
         }
+        let own = self.own.clone();
+        let asked = own.as_ref().map(|own| invariants::before(self.lead, &self.targets, own)).transpose()?;
         let begun = self.begin(part_of)?;
-        let before =
-            self.own.as_ref().map(|own| invariants::ask(self.lead, &self.targets, own)).transpose()?;
         let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
         let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
         self.fresh = false;
         let (mut record, left) = driven?;
-        if let (Some(own), Some(before), Some(facts)) = (&self.own, before, &mut record.workload) {
-            facts.invariants = invariants::held(before, invariants::ask(self.lead, &self.targets, own)?);
+        let asked = asked.unwrap_or_default();
+        let measured = (!asked.is_empty()).then(|| record.clone());
+        if let Some(facts) = &mut record.workload {
+            facts.invariants.clone_from(&asked);
         }
-        let record = self.keep(record, left)?;
+        let mut record = self.keep(record, left)?;
+        if let (Some(own), Some(measured)) = (own, measured) {
+            record = self.held(measured, &own, asked)?;
+        }
         self.ended = (self.ended.0 + 1, Some(record.status));
         for (at, reporter) in (1..).zip(reporters) {
             let Some(reporter) = reporter else { continue };
@@ -48,6 +54,22 @@ impl Ready<'_> {
         let record = Arc::new(record);
         self.lead.tell(Event::Stored(Arc::clone(&record)));
         Ok(record)
+    }
+
+    /// Asks for the invariants again, now that the record is safe, and judges and stores what was `measured` with the answers.
+    fn held(
+        &self,
+        mut measured: RunRecord,
+        own: &Own,
+        mut asked: Vec<Invariant>,
+    ) -> Result<RunRecord, Error> {
+        invariants::after(self.lead, &self.targets, own, &mut asked)?;
+        if let Some(facts) = &mut measured.workload {
+            facts.invariants = asked;
+        }
+        dyno_analyze::judge(&mut measured);
+        self.repository.amend(&measured)?;
+        Ok(measured)
     }
 
     /// Judges and stores the record of a run; then removes what its sessions have `left`, which may wait for somebody else.

@@ -32,12 +32,16 @@ fn script(
     let outcome = target.script(&texts, &mut |_| {
         done += 1;
         lead.tell(Event::Load(LoadEvent::Advance(1, 0)));
+        match lead.cancel.is_cancelled() && done < texts.len() {
+            true => Err(TargetError::new(TargetErrorKind::Cancelled, "stopped between two statements")),
+            false => Ok(()),
+        }
     });
     lead.tell(Event::Load(LoadEvent::Over));
     match (outcome, statements.get(done)) {
         (Ok(()), _) => Ok(done),
-        (Err(error), Some(single)) => Err(at(single, error)),
-        (Err(error), None) => Err(error),
+        (Err(error), Some(single)) if error.kind != TargetErrorKind::Cancelled => Err(at(single, error)),
+        (Err(error), _) => Err(error),
     }
 }
 

@@ -7,6 +7,9 @@ use crate::error::TargetError;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::row::Row;
 
+/// Hears the rows of each statement of a script, and whether it is to go on.
+pub type Told<'a> = &'a mut dyn FnMut(Vec<Row>) -> Result<(), TargetError>;
+
 /// A target as far as it holds test data. What an engine has nothing of, it does not say.
 pub trait Dataset: Send + Sync {
     /// The block size that data would be loaded with: the wish if the engine can choose, else its own.
@@ -95,8 +98,9 @@ pub trait Dataset: Send + Sync {
     /// committed by itself; `told` hears the rows of each. A database in a file, or in memory, is made where it is not there.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses one: that which follows those that `told` has heard of.
-    fn script(&self, statements: &[&str], told: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError>;
+    /// It cannot be reached, or refuses one: that which follows those that `told` has heard of. Or the error of `told`, after which
+    /// none follows.
+    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError>;
 
     /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
     ///

@@ -46,7 +46,7 @@ pub mod witness;
 
 pub use blocks::{Blocks, BlocksSql, BlocksStatement, Extra, Kind, Op, Place, SliceDone, Slices, Slot};
 pub use clock::{Clock, MonotonicClock};
-pub use dataset::Dataset;
+pub use dataset::{Dataset, Told};
 pub use dialect::Dialect;
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};

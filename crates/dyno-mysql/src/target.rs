@@ -11,8 +11,8 @@ use super::{counters, identity, layout, lock, sampler, stuck};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
-    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, Row, RowVersion, Sampler,
-    ServerLife, Session, SessionSetup, Target, TargetError,
+    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
+    Session, SessionSetup, Target, TargetError, Told,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -153,10 +153,10 @@ impl Dataset for MyTarget {
         ops::blocks(blocks)
     }
 
-    fn script(&self, statements: &[&str], told: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError> {
+    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
         let mut connection = Connection::open(&self.config, "dyno script")?;
         for sql in statements {
-            told(connection.simple(sql)?);
+            told(connection.simple(sql)?)?;
         }
         connection.close();
         Ok(())

@@ -10,8 +10,8 @@ use super::{awr, counters, identity, layout, lock, sampler, shelter};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
-    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, Reporter, Row, RowVersion,
-    Sampler, ServerLife, Session, SessionSetup, Target, TargetError,
+    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, Reporter, RowVersion, Sampler,
+    ServerLife, Session, SessionSetup, Target, TargetError, Told,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -163,17 +163,17 @@ impl Dataset for OraTarget {
         Ok(ops::blocks(blocks, commit))
     }
 
-    fn script(&self, statements: &[&str], told: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError> {
+    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
         self.ask(|connection| {
             for sql in statements {
                 // The driver wants to know which it is.
                 let word = sql.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
                 match word.as_str() {
-                    "SELECT" | "WITH" => told(connection.rows(sql, &[])?),
+                    "SELECT" | "WITH" => told(connection.rows(sql, &[])?)?,
                     _ => {
                         connection.run(sql, &[])?;
                         connection.commit()?;
-                        told(Vec::new());
+                        told(Vec::new())?;
                     }
                 }
             }

@@ -17,6 +17,17 @@ pub struct OwnWorkload {
     pub invariants: Vec<Invariant>,
 }
 
+/// Digits of a digest that tell two workloads apart.
+const SHORT: usize = 12;
+
+impl OwnWorkload {
+    /// Name and beginning of the digest: `shop e0aa0cbb8730`.
+    pub fn version(&self) -> String {
+        let digest: String = self.digest.chars().take(SHORT).collect();
+        format!("{} {digest}", self.name)
+    }
+}
+
 /// A question whose answer must be the same before and after a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Invariant {

@@ -23,8 +23,8 @@ use std::sync::{Arc, Mutex};
 use dyno_engine::grants::one_line;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Engine, Holder,
-    LoadOptions, LoadReport, Lock, Observer, Progress, Proof, Row, RowVersion, Sampler, Session,
-    SessionSetup, Target, TargetError,
+    LoadOptions, LoadReport, Lock, Observer, Progress, Proof, RowVersion, Sampler, Session, SessionSetup,
+    Target, TargetError, Told,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
@@ -192,7 +192,7 @@ impl Dataset for SqliteTarget {
         Ok(ops::blocks(blocks))
     }
 
-    fn script(&self, statements: &[&str], told: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError> {
+    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
         self.shared.keep()?;
         script::run(&self.shared.params, statements, told)
     }

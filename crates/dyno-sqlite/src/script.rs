@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
-use dyno_engine::Row;
 use dyno_engine::error::TargetError;
+use dyno_engine::{Row, Told};
 use rusqlite::types::ValueRef;
 
 use crate::connect::{Params, Purpose};
 use crate::fault::Doing as _;
 
 /// Does `statements`, one after the other on one connection; `told` hears the rows of each.
-pub(crate) fn run(
-    params: &Params,
-    statements: &[&str],
-    told: &mut dyn FnMut(Vec<Row>),
-) -> Result<(), TargetError> {
+pub(crate) fn run(params: &Params, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
     // One that loads makes the file; one that works leaves it as sessions will find it.
     drop(params.connect(Purpose::Load, &Arc::default())?);
     let link = params.connect(Purpose::Work, &Arc::default())?;
@@ -27,7 +23,7 @@ pub(crate) fn run(
             let texts = (0..columns).map(|column| row.get_ref(column).ok().and_then(text));
             all.push(Row(texts.collect()));
         }
-        told(all);
+        told(all)?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         Event::Locked(Some(caveat)) => talk.say(&format!("warning: {caveat}")),
         Event::Locked(None) => talk.detail("the target is locked against other dynos"),
         Event::LookingAtData => talk.detail("looking at the data"),
+        Event::AskingInvariants => talk.detail("asking what must stay true"),
         Event::WaitingForData => talk.detail("waiting until all targets see the data"),
         Event::Removed(rows) => {
             talk.say(&format!("removed {rows} rows that a run had inserted and left behind"));

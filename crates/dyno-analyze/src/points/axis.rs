@@ -5,7 +5,7 @@ use std::fmt;
 
 use dyno_plan::keys::Key;
 use dyno_plan::{Blocks, Bytes, Rate, Size, Span, keys};
-use dyno_record::{Kind, RunRecord};
+use dyno_record::{Kind, OwnWorkload, RunRecord};
 
 use crate::differ::has_effect;
 
@@ -155,7 +155,7 @@ const MOMENTS: [&str; 5] = ["begin_snap", "end_snap", "begin_time", "end_time", 
 type Fact = fn(&RunRecord) -> Option<String>;
 
 /// What sets platforms apart is an axis, so that runs on two of them are never taken for repeats.
-const FACTS: [(&str, Fact); 6] = [
+const FACTS: [(&str, Fact); 7] = [
     ("variant", |record| Some(record.variant.clone().unwrap_or_default())),
     ("side", |record| {
         let side = record.part_of.as_ref().and_then(|part| part.side.clone());
@@ -164,6 +164,8 @@ const FACTS: [(&str, Fact); 6] = [
     ("source", |record| {
         Some(record.imported.as_ref().map_or_else(String::new, |source| source.format.clone()))
     }),
+    // The same folder with other texts is another workload.
+    ("workload.version", |record| record.workload.as_ref().map(OwnWorkload::version)),
     ("target.version", products),
     ("host.name", |record| known(&record.host().name)),
     ("host.kernel", |record| known(&record.host().kernel)),

@@ -91,13 +91,14 @@ pub fn history_of(record: &RunRecord) -> Vec<(String, String)> {
     let keys = keys::all().filter(|key| has_effect(key.path) && record.knows(key.path));
     let plan = keys.map(|key| (key.path.to_owned(), key.get(&record.plan).unwrap_or_default()));
     let targets = record.targets.iter().map(|target| ("target".to_owned(), target.url.clone()));
+    let own = record.workload.iter().map(|own| ("workload.version".to_owned(), own.version()));
     let variant = record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone()));
     let labels = record.imported.iter().flat_map(|from| {
         let labels =
             from.labels.iter().filter(|(name, _)| from.format != REPORTS || WHO.contains(&name.as_str()));
         labels.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
     });
-    plan.chain(targets).chain(variant).chain(labels).collect()
+    plan.chain(targets).chain(own).chain(variant).chain(labels).collect()
 }
 
 /// What a history is followed by unless somebody says: the first of these that a run tells. Reports of databases count no

@@ -51,7 +51,7 @@ pub struct Verdict {
 /// # Errors
 /// The plan or the target is not fit for that, a command cannot be run, or the server does not come back.
 pub fn durability(lead: &Lead<'_>, plan: Plan, kill: Kill<'_>) -> Result<Durability, Error> {
-    let plan = timed(with_updates(lead, plan), kill.after);
+    let plan = timed(with_updates(lead, plan)?, kill.after);
     if plan.target.is_several() {
         return Err(Error::usage(
             "one server is killed and must come back with all that it acknowledged, and the plan names several targets",

@@ -41,7 +41,7 @@ pub struct Updates {
 /// # Errors
 /// The plan or the target is not fit for a run, or its rows cannot be read.
 pub fn updates(lead: &Lead<'_>, plan: Plan) -> Result<Updates, Error> {
-    let plan = with_updates(lead, plan);
+    let plan = with_updates(lead, plan)?;
     let ready = Ready::new(lead, plan, Work::Prove, Loading::Never, |_| Ok(()))?;
     lead.tell(Event::Proof(ProofEvent::Reading));
     let kept = open(&ready)?;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
 use dyno_engine::{
     Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim, DataState, Dataset, Dialect,
-    DropItem, Holder, Kind, LoadOptions, LoadReport, Lock, Observer, Progress, Proof, Row, RowVersion,
-    Sampler, Session, SessionSetup, Slot, Target, TargetError, TargetErrorKind, Type,
+    DropItem, Holder, Kind, LoadOptions, LoadReport, Lock, Observer, Progress, Proof, RowVersion, Sampler,
+    Session, SessionSetup, Slot, Target, TargetError, TargetErrorKind, Told, Type,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses};
@@ -229,7 +229,7 @@ impl Dataset for ScriptedTarget {
         Ok(0)
     }
 
-    fn script(&self, _: &[&str], _: &mut dyn FnMut(Vec<Row>)) -> Result<(), TargetError> {
+    fn script(&self, _: &[&str], _: Told<'_>) -> Result<(), TargetError> {
         unsupported()
     }
 }

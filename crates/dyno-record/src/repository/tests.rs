@@ -268,3 +268,19 @@ fn runs_are_found_by_their_marks_in_order_of_time() {
     repository.delete(&first.id).unwrap();
     assert_eq!(found(Mark::Variant, "a"), [third.id], "a deleted run bears no mark");
 }
+
+#[test]
+fn a_record_is_amended_in_its_place_and_nothing_else_is() {
+    let (_directory, repository) = repository();
+    let (first, other) = (record(1), record(2));
+    assert!(repository.amend(&first).is_err(), "there is nothing to be amended");
+    repository.finish(&first).unwrap();
+    repository.finish(&other).unwrap();
+    let status = crate::Status::Invalid;
+    let amended = RunRecord { status, reasons: vec!["asked later".to_owned()], ..first.clone() };
+    repository.amend(&amended).unwrap();
+    assert_eq!(repository.load(&first.id).unwrap(), amended);
+    assert_eq!(repository.summary(&first.id).unwrap().status, RunState::Invalid);
+    assert_eq!(repository.load(&other.id).unwrap(), other);
+    assert_eq!(repository.list(&Filter::default()).unwrap().len(), 2);
+}

@@ -80,6 +80,21 @@ impl Repository {
         self.finish_all([record]).map(|_| ())
     }
 
+    /// Stores `record` in the place of the one of that name: what could be known only after that was stored.
+    ///
+    /// # Errors
+    /// There is no such record, it cannot be written as JSON, or the file cannot be written; then the other one is there still.
+    pub fn amend(&self, record: &RunRecord) -> Result<(), RepositoryError> {
+        let packed = Packer::new().pack(record)?;
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|e| self.sorted(e))?;
+        let gone = transaction.execute("DELETE FROM record WHERE id = ?1", [&record.id]);
+        if gone.map_err(|e| self.sorted(e))? == 0 {
+            return Err(malformed(&record.id, "there is no record to be amended".to_owned()));
+        }
+        put(&transaction, &packed, false).and_then(|()| transaction.commit()).map_err(|e| self.sorted(e))
+    }
+
     /// Stores records, all of them or none, whatever ends this process meanwhile; returns how many were not there before.
     ///
     /// # Errors

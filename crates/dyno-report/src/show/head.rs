@@ -13,9 +13,6 @@ use crate::text::{clean, indent, truncate, wrap};
 /// Reasons and targets shown.
 const LIST_MAX: usize = 8;
 
-/// Digits of a digest that tell two workloads apart.
-const DIGEST_SHOWN: usize = 12;
-
 /// Columns of the name; those that Dyno gives have twenty.
 const NAME_MAX: usize = 60;
 
@@ -142,7 +139,6 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
 
 /// What a workload of the user's own is.
 fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> {
-    let digest: String = own.digest.chars().take(DIGEST_SHOWN).collect();
     let writes = if own.writes { "writes" } else { "only reads" };
     let share = |class: &Class| match class.share.percent {
         Some(percent) => format!("{percent} % {}", class.name),
@@ -150,7 +146,7 @@ fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> 
     };
     let transactions: Vec<String> = record.classes.iter().map(share).collect();
     vec![
-        ("workload".to_owned(), format!("{} (SHA-256 {digest}…), which {writes}", own.name)),
+        ("workload".to_owned(), format!("{}, which {writes}", own.version())),
         ("transactions".to_owned(), transactions.join(", ")),
     ]
 }

@@ -2,7 +2,8 @@
 //!
 //! SQLite keeps no counter of transactions, but it calls back. In WAL mode the call comes after a commit has been
 //! written, so it counts as it is. In the other modes it comes before, and a commit can still fail then (another
-//! connection does not let go of the file): it counts once no rollback has followed it.
+//! connection does not let go of the file): it counts once no rollback has followed it. There the call comes for commits that
+//! changed nothing, too, which count in no mode: a statement that finds no row to change has written nothing.
 
 // Hooks are C function pointers with a context.
 #![allow(unsafe_code)]
@@ -13,6 +14,7 @@ use std::ffi::{c_char, c_int, c_void};
 use rusqlite::{Connection, ffi};
 
 use crate::counters::Committed;
+use crate::raw;
 
 /// What the hooks of one session have counted.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(super) struct Hooks {
     rollbacks: Cell<u64>,
     /// A commit that was announced and not followed by a rollback yet.
     announced: Cell<bool>,
+    /// Rows changed on the connection when a transaction last ended; absent where one was rolled back since.
+    changed: Cell<Option<u64>>,
     checkpoint_pages: c_int,
 }
 
@@ -34,12 +38,14 @@ impl Hooks {
             committed,
             rollbacks: Cell::new(0),
             announced: Cell::new(false),
+            changed: Cell::new(Some(0)),
             checkpoint_pages: c_int::try_from(checkpoint_pages).unwrap_or(c_int::MAX),
         })
     }
 
     /// Lets SQLite call on `conn`. The hooks must outlive the connection.
     pub(super) fn install(&self, conn: &Connection, wal: bool) {
+        self.changed.set(Some(raw::total_changes(conn)));
         let context: *mut c_void = std::ptr::from_ref(self).cast_mut().cast();
         // SAFETY: the connection is open, and its session keeps these hooks until after it is closed.
         unsafe {
@@ -56,9 +62,22 @@ impl Hooks {
     /// Counts a commit that was announced: what it belongs to has ended well, and nothing has taken it back. A rollback that
     /// follows later is another transaction's.
     #[inline]
-    pub(super) fn settle(&self) {
+    pub(super) fn settle(&self, conn: &Connection) {
         if self.announced.replace(false) {
-            self.count();
+            let total = raw::total_changes(conn);
+            if self.changed.replace(Some(total)).is_none_or(|before| before < total) {
+                self.count();
+            }
+        } else {
+            self.look(conn);
+        }
+    }
+
+    /// Looks, after a rollback, how many rows were changed by then.
+    #[inline]
+    pub(super) fn look(&self, conn: &Connection) {
+        if self.changed.get().is_none() {
+            self.changed.set(Some(raw::total_changes(conn)));
         }
     }
 
@@ -68,8 +87,8 @@ impl Hooks {
     }
 
     /// Commits and rollbacks since this was last asked; asked between transactions.
-    pub(super) fn take(&self) -> (u64, u64) {
-        self.settle();
+    pub(super) fn take(&self, conn: &Connection) -> (u64, u64) {
+        self.settle(conn);
         (self.commits.take(), self.rollbacks.take())
     }
 }
@@ -88,7 +107,6 @@ unsafe fn hooks<'a>(context: *mut c_void) -> &'a Hooks {
 unsafe extern "C" fn on_commit(context: *mut c_void) -> c_int {
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
-    hooks.settle();
     hooks.announced.set(true);
     0
 }
@@ -99,6 +117,7 @@ unsafe extern "C" fn on_rollback(context: *mut c_void) {
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
     hooks.announced.set(false);
+    hooks.changed.set(None);
     hooks.rollbacks.set(hooks.rollbacks.get() + 1);
 }
 

@@ -73,7 +73,7 @@ impl Connected {
     /// What this connection has counted since this was last asked.
     fn take_counts(&mut self, hooks: &Hooks) -> Counts {
         let conn = &self.link.conn;
-        let (commits, rollbacks) = hooks.take();
+        let (commits, rollbacks) = hooks.take(conn);
         let total_changes = raw::total_changes(conn);
         let changes = total_changes - self.changes_published;
         self.changes_published = total_changes;
@@ -146,13 +146,18 @@ impl Session for SqliteSession {
             return Err(interrupted());
         }
         let done = self.attempt(request).map_err(|mut error| {
+            if let Some(Connected { link, .. }) = &self.connected {
+                self.hooks.look(&link.conn);
+            }
             if self.interrupter.asked() {
                 // Whatever SQLite called it (a wait given up is a busy database): this session was broken off.
                 error.class = ErrorClass::Connection;
             }
             error
         })?;
-        self.hooks.settle();
+        if let Some(Connected { link, .. }) = &self.connected {
+            self.hooks.settle(&link.conn);
+        }
         if matches!(request, Request::Execute(..))
             && self.pulse.beat(done.rows)
             && self.pulse.due(self.setup.clock.now_ns())

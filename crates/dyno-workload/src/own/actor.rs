@@ -143,9 +143,10 @@ impl Actor {
 
     #[cold]
     fn misses(&self, Amiss { statement, wanted: (least, most), got }: Amiss) -> Box<OpError> {
-        let name = &self.program.statements[statement.index()].name;
+        let statement = &self.program.statements[statement.index()];
         let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        let message = format!("statement {name} touched {got} rows, and has to touch {wanted}");
+        let problem = format!("{} touched {got} rows, and has to touch {wanted}", statement.name);
+        let message = statement.fault(problem, "").to_string();
         Box::new(OpError { class: ErrorClass::Fatal, code: "rows".to_owned(), message })
     }
 

@@ -149,10 +149,13 @@ impl State {
     pub(super) fn done(&mut self, execute: Execute, statement: &Prepared, rows: u64) {
         let touched = if statement.answer == Answer::Number { 1 } else { rows };
         self.outcome.effect.rows[statement.touch as usize] += touched;
-        self.has_written |= statement.writes;
+        // What changes no row commits nothing; of one that gives rows of its own nobody knows.
+        let has_written =
+            statement.writes && (touched > 0 || !matches!(statement.answer, Answer::Changed { .. }));
+        self.has_written |= has_written;
         if !self.is_open {
             self.outcome.effect.transactions += 1;
-            self.outcome.effect.commits += u64::from(statement.writes);
+            self.outcome.effect.commits += u64::from(has_written);
         }
         if let Some(slot) = execute.kept {
             self.set(slot, rows as i64);

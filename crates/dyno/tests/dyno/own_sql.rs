@@ -24,7 +24,7 @@ to = { expr = "from % 20 + 1" }
 amount = { uniform = [1, 100] }
 
 [transaction.transfer]
-weight = 80
+weight = 50
 isolation = "serializable"
 retries = 20
 sql = "transfer.sql"
@@ -38,6 +38,24 @@ steps = [
 [transaction.balance]
 weight = 20
 sql = "SELECT balance FROM bank_accounts WHERE id = :from"
+
+# What finds no row, by itself and in a transaction, and what is always taken back.
+[transaction.nobody]
+weight = 10
+sql = "UPDATE bank_accounts SET balance = 0 WHERE id = -1"
+
+[transaction.nobody_twice]
+weight = 10
+commit = "end"
+steps = [{ sql = "UPDATE bank_accounts SET balance = 0 WHERE id = -1" }]
+
+[transaction.regret]
+weight = 10
+commit = "end"
+steps = [
+  { sql = "UPDATE bank_accounts SET balance = balance - 1 WHERE id = :from", rows = 1 },
+  { rollback = true },
+]
 
 [[invariant]]
 name = "money"
@@ -138,7 +156,7 @@ fn through(url: &str) {
         match table {
             "shop_stock" => assert_eq!(classes, ["order", "pay", "look", "top"]),
             _ => {
-                assert_eq!(classes, ["transfer", "balance"]);
+                assert_eq!(classes, ["transfer", "balance", "nobody", "nobody_twice", "regret"]);
                 let done = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
                 assert!(done("transfer") > done("balance"), "{:#}", record["ops"]);
                 assert_eq!(check(&record, "mix")["status"], "pass");
@@ -198,6 +216,19 @@ fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 16 * 150, "{:#}", record["ops"]["all"]);
 }
 
+/// Other texts in the same folder are another workload, whatever the plan says.
+#[test]
+fn runs_of_texts_that_differ_are_no_repeats() {
+    let desk = Desk::new();
+    let balance = "SELECT balance FROM bank_accounts WHERE id = :from";
+    for text in [balance, "SELECT COUNT(*) FROM bank_accounts WHERE id <> :from"] {
+        write(&desk, "bank", &[("workload.toml", &BANK[0].1.replace(balance, text)), BANK[1], BANK[2]]);
+        assert_proved(&run(&desk, "workload.folder=bank", "sqlite::memory:", &["--variant", "same"]));
+    }
+    let compared = desk.dyno(&["compare", "last", "last~1"]);
+    assert!(compared.out.contains("workload.version"), "{compared:#?}");
+}
+
 /// A transaction that finds its condition false asks for nothing.
 #[test]
 fn a_transaction_without_a_request_is_over_at_once() {
@@ -232,11 +263,15 @@ fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
     assert!(detail.starts_with("money was 20000 before and is "), "{detail}");
 
     let toml = BANK[0].1.replace("from = { uniform = [1, 20] }", "from = { uniform = [1, 30] }");
+    let toml = toml.replace("id = :from\", rows = 1", "id = :from\"");
     write(&desk, "bank", &[("workload.toml", &toml), BANK[1], BANK[2]]);
     let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &[]);
     assert_eq!(record["status"], "failed");
     let reasons = record["reasons"].to_string();
-    assert!(reasons.contains("statement transfer_2 touched 0 rows, and has to touch 1"), "{reasons}");
+    assert!(
+        reasons.contains("bank/transfer.sql:4:10: transfer_2 touched 0 rows, and has to touch 1"),
+        "{reasons}"
+    );
 }
 
 #[test]
@@ -273,6 +308,9 @@ fn statements_of_a_plan_that_do_not_fit_are_told_with_their_place() {
     load(&desk, "workload.folder=bank", "sqlite:own.db");
     let checked = desk.dyno(&args("check", "workload.folder=bank", "sqlite:own.db", &[]));
     assert!(checked.out.contains("balence"), "{checked:#?}");
+    let said = desk.dyno(&args("prove", "workload.folder=bank", "sqlite:own.db", &["updates"]));
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(said.err.contains("what is proved is the classic method"), "{}", said.err);
     let mixed = args("run", "workload.folder=bank", "sqlite:own.db", &["--set", "workload.update_pct=20"]);
     let said = desk.dyno(&mixed);
     assert_eq!(said.code, 2, "{said:#?}");
