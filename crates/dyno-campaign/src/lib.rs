@@ -35,6 +35,7 @@ mod measure;
 mod names;
 pub mod own;
 mod own_data;
+mod own_plans;
 mod own_report;
 pub mod prove;
 mod ready;

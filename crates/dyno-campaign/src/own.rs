@@ -12,6 +12,8 @@ use dyno_workload::own::{Fault, Own};
 
 use crate::error::Error;
 use crate::lead::Lead;
+use crate::own_plans;
+pub use crate::own_plans::Planned;
 use crate::targets::{Reached, Targets};
 
 /// What a target says of a workload's statements.
@@ -25,6 +27,8 @@ pub struct Tried {
     pub statements: usize,
     /// Those that it refuses, with its words.
     pub refused: Vec<Fault>,
+    /// How it would do each, where that was asked for and it takes all of them.
+    pub plans: Vec<Planned>,
 }
 
 /// Reads the workload in `folder`.
@@ -66,15 +70,24 @@ pub(crate) fn refuse_writes(own: &Own, targets: &Targets) -> Result<(), Error> {
     )))
 }
 
-/// Prepares every statement of `own` on the targets of `plan`, and executes none.
+/// Prepares every statement of `own` on the targets of `plan`, and executes none; with `explain`, a seed, asks how each would be done.
 ///
 /// # Errors
 /// A target cannot be reached; or the workload has no SQL for it.
-pub fn try_statements(lead: &Lead<'_>, plan: &Plan, own: &Own) -> Result<Vec<Tried>, Error> {
+pub fn try_statements(
+    lead: &Lead<'_>,
+    plan: &Plan,
+    own: &Arc<Own>,
+    explain: Option<u64>,
+) -> Result<Vec<Tried>, Error> {
     let targets = Targets::reach(lead, plan)?;
     let mut all = Vec::new();
     for reached in &targets.all {
-        all.push(tried(reached, own)?);
+        let mut tried = tried(reached, own)?;
+        if let Some(seed) = explain.filter(|_| tried.refused.is_empty()) {
+            tried.plans = own_plans::plans(reached, own, seed)?;
+        }
+        all.push(tried);
     }
     Ok(all)
 }
@@ -86,7 +99,7 @@ pub(crate) fn tried(reached: &Reached, own: &Own) -> Result<Tried, Error> {
     let product = &reached.identity.product;
     let refused = reached.named(refused(target, product, own, &statements))?;
     let (url, identity) = (target.url(), reached.identity.clone());
-    Ok(Tried { url, identity, statements: statements.len(), refused })
+    Ok(Tried { url, identity, statements: statements.len(), refused, plans: Vec::new() })
 }
 
 /// Statements that `target` refuses: asked for one by one only where it does not take all of them.

@@ -4,8 +4,10 @@ use dyno_plan::{Bytes, Commit, DataSpec};
 
 use crate::blocks::{Blocks, BlocksSql};
 use crate::error::TargetError;
+use crate::explain;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
 use crate::row::Row;
+use crate::statement::Value;
 
 /// Hears the rows of each statement of a script, and whether it is to go on.
 pub type Told<'a> = &'a mut dyn FnMut(Vec<Row>) -> Result<(), TargetError>;
@@ -101,6 +103,19 @@ pub trait Dataset: Send + Sync {
     /// It cannot be reached, or refuses one: that which follows those that `told` has heard of. Or the error of `told`, after which
     /// none follows.
     fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError>;
+
+    /// How the database would do `sql`, line by line, with its values written out; it is not done.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses it.
+    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
+        explain::lines(self, &[&format!("EXPLAIN {sql}")], |row| row.text(0).to_owned())
+    }
+
+    /// `value` as it stands in a statement.
+    fn literal(&self, value: Value<'_>) -> String {
+        explain::literal(value)
+    }
 
     /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
     ///

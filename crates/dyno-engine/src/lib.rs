@@ -23,6 +23,7 @@ mod dataset;
 mod dialect;
 pub mod disk;
 pub mod error;
+pub mod explain;
 pub mod grants;
 pub mod layout;
 pub mod load;

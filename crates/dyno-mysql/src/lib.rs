@@ -6,6 +6,7 @@
 
 pub mod connect;
 mod counters;
+mod explain;
 mod identity;
 mod layout;
 mod lock;

@@ -7,12 +7,12 @@ use super::connect::ConnectConfig;
 use super::ops::{self, MySession};
 use super::own::Sessions;
 use super::wire::Connection;
-use super::{counters, identity, layout, lock, sampler, stuck};
+use super::{counters, explain, identity, layout, lock, sampler, stuck};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
     LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, Target, TargetError, Told,
+    Session, SessionSetup, Target, TargetError, Told, Value,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -160,6 +160,14 @@ impl Dataset for MyTarget {
         }
         connection.close();
         Ok(())
+    }
+
+    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
+        explain::explain(self, sql)
+    }
+
+    fn literal(&self, value: Value<'_>) -> String {
+        explain::literal(value)
     }
 }
 

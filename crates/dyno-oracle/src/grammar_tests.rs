@@ -96,6 +96,7 @@ const GIVEN_TOO: &[(sql::Statement, &[&str])] = &[
     (sql::SPOT_CONSTRAINTS, &["table_name"]),
     (sql::SPOT_INDEXES, &["table_name"]),
     (sql::SPOT_KEY, &["key"]),
+    (sql::SHOW_PLAN, &[]),
     (sql::SPOT_LARGEST, &[]),
     (sql::SPOT_SMALLEST, &[]),
     (sql::SPOT_TRIGGERS, &["table_name"]),

@@ -97,6 +97,7 @@ statements! {
     SESSION_WAIT = "session_wait";
     SESSIONS_PER_USER = "sessions_per_user";
     SETTINGS = "settings";
+    SHOW_PLAN = "show_plan";
     SLICE_LOOKUP = "slice_lookup";
     SLICE_MIXED = "slice_mixed";
     SLICE_SCAN = "slice_scan";

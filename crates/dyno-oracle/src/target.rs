@@ -6,12 +6,12 @@ use dyno_record::{Advice, Identity};
 use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::ops::{self, OraSession};
-use super::{awr, counters, identity, layout, lock, sampler, shelter};
+use super::{awr, counters, identity, layout, lock, sampler, shelter, sql};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
     LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, Reporter, RowVersion, Sampler,
-    ServerLife, Session, SessionSetup, Target, TargetError, Told,
+    ServerLife, Session, SessionSetup, Target, TargetError, Told, Value, explain,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -179,6 +179,18 @@ impl Dataset for OraTarget {
             }
             Ok(())
         })
+    }
+
+    fn explain(&self, statement: &str) -> Result<Vec<String>, TargetError> {
+        let chosen = format!("EXPLAIN PLAN FOR {statement}");
+        explain::lines(self, &[&chosen, &sql::SHOW_PLAN.text()], |row| row.text(0).to_owned())
+    }
+
+    fn literal(&self, value: Value<'_>) -> String {
+        match value {
+            Value::Bytes(bytes) => format!("HEXTORAW('{}')", explain::hex(bytes)),
+            _ => explain::literal(value),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
     LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, Target, TargetError, Told,
+    Session, SessionSetup, Target, TargetError, Told, Value, explain,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -184,6 +184,16 @@ impl Dataset for PgTarget {
         }
         connection.close();
         Ok(())
+    }
+
+    fn literal(&self, value: Value<'_>) -> String {
+        match value {
+            Value::Bytes(bytes) => format!("'\\x{}'::bytea", explain::hex(bytes)),
+            Value::Text(bytes) => {
+                format!("E'{}'", String::from_utf8_lossy(bytes).replace('\\', "\\\\").replace('\'', "''"))
+            }
+            _ => explain::literal(value),
+        }
     }
 
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {

@@ -196,6 +196,10 @@ impl Dataset for SqliteTarget {
         self.shared.keep()?;
         script::run(&self.shared.params, statements, told)
     }
+
+    fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
+        script::explain(&self.shared.params, sql)
+    }
 }
 
 impl Proof for SqliteTarget {

@@ -28,6 +28,24 @@ pub(crate) fn run(params: &Params, statements: &[&str], told: Told<'_>) -> Resul
     Ok(())
 }
 
+/// How SQLite would do `sql`: a step a line, those within others further to the right.
+pub(crate) fn explain(params: &Params, sql: &str) -> Result<Vec<String>, TargetError> {
+    let mut steps = Vec::new();
+    run(params, &[&format!("EXPLAIN QUERY PLAN {sql}")], &mut |rows| {
+        steps = rows;
+        Ok(())
+    })?;
+    let mut depths = vec![(0_i64, 0)];
+    let mut lines = Vec::new();
+    for step in &steps {
+        let (id, parent) = (step.parse(0).unwrap_or(0), step.parse::<i64>(1).unwrap_or(0));
+        let depth = depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
+        depths.push((id, depth + 1));
+        lines.push(format!("{}{}", "  ".repeat(depth), step.text(3)));
+    }
+    Ok(lines)
+}
+
 /// A value as SQLite itself would print it.
 fn text(value: ValueRef<'_>) -> Option<String> {
     match value {

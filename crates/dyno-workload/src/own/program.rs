@@ -40,6 +40,20 @@ impl Prepared {
     pub(super) fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
         self.text.fault(self.piece.at.start, problem, hint)
     }
+
+    /// Its text with what `stands` for each of its parameters, by their numbers from 1.
+    pub(super) fn with(&self, mut stands: impl FnMut(usize) -> String) -> String {
+        let Self { text, piece, .. } = self;
+        let mut sql = String::new();
+        let mut from = piece.at.start;
+        for (number, at) in (1..).zip(&piece.params) {
+            sql.push_str(&text.letters[from..at.start]);
+            sql.push_str(&stands(number));
+            from = at.end;
+        }
+        sql.push_str(&text.letters[from..piece.at.end]);
+        sql
+    }
 }
 
 /// What a transaction does.

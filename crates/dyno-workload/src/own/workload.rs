@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dyno_engine::{Commits, Dialect, Statement, StatementId};
+use dyno_engine::{Commits, Dialect, Statement, StatementId, Value};
 use dyno_record::{Class, OwnWorkload, Share, Touch};
 
 use super::draws::{Draws, Names};
@@ -124,6 +124,25 @@ impl Own {
         program.statements.iter().map(|prepared| statement(prepared, dialect)).collect()
     }
 
+    /// A statement with values in the place of its parameters, written as the engine writes them.
+    ///
+    /// # Errors
+    /// There is no SQL for this engine.
+    pub fn written_out(
+        &self,
+        engine: &str,
+        statement: StatementId,
+        values: &[Value<'_>],
+        literal: impl Fn(Value<'_>) -> String,
+    ) -> Result<String, Fault> {
+        let program = self.program(engine)?;
+        let value = |number: usize| values.get(number - 1).map_or_else(String::new, |&value| literal(value));
+        Ok(program
+            .statements
+            .get(statement.index())
+            .map_or_else(String::new, |prepared| prepared.with(value)))
+    }
+
     /// What is wrong with a statement, such as the words of a server.
     pub fn fault(
         &self,
@@ -189,14 +208,7 @@ fn statement(prepared: &Prepared, dialect: Dialect) -> Result<Statement, Fault> 
         let hint = "write :name for a value that is drawn, and a question mark in quotes where it is one";
         return Err(text.fault(at, "the engine takes ? for a parameter", hint));
     }
-    let mut sql = String::new();
-    let mut from = piece.at.start;
-    for (number, at) in (1..).zip(&piece.params) {
-        sql.push_str(&text.letters[from..at.start]);
-        sql.push_str(&mark(number));
-        from = at.end;
-    }
-    sql.push_str(&text.letters[from..piece.at.end]);
+    let sql = prepared.with(mark);
     let commits = if *commits { Commits::Behind } else { Commits::Nothing };
     let (name, params) = (name.clone(), types.to_vec());
     Ok(Statement { name, sql, params, answer: *answer, commits, works: true })

@@ -12,6 +12,7 @@ pub(crate) enum Workload {
         after_long_help = "Nothing is executed on the target, and nothing of the folder but its SQL ever is. Its tables have to be there: \
             the SQL of [setup] makes them.\n\n\
             Examples:\n  dyno workload check shop\n  dyno workload check shop --draws 20\n  \
+            dyno workload check shop --target postgres://dyno@db1/bench --explain\n  \
             dyno workload check shop --target postgres://dyno@db1/bench --json\n\n\
             Exit codes: 0 all is well, 2 the folder is wrong, 3 the target refuses a statement or cannot be reached."
     )]
@@ -29,4 +30,7 @@ pub(crate) struct CheckWorkload {
     /// The seed that they are drawn with.
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Show how the target would do each statement, with values that are drawn; it does none.
+    #[arg(long)]
+    pub(crate) explain: bool,
 }

@@ -99,6 +99,16 @@ fn check(desk: &Desk, url: &str, make: impl FnOnce(&str)) {
     assert_eq!(json["targets"][0]["refused"].as_array().map(Vec::len), Some(0));
     let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
     assert!(said.out.contains("prepares all 10 statements"), "{}", said.out);
+    let (code, json) = desk.json(&["workload", "check", "shop", "--target", url, "--explain"]);
+    assert_eq!(code, 0, "{json:#}");
+    let plans = json["targets"][0]["plans"].as_array().unwrap();
+    assert_eq!(plans.len(), 10);
+    for plan in plans {
+        // SQLite says nothing of an insert: it searches nothing.
+        assert!(plan["plan"].as_array().is_some(), "{plan:#}");
+    }
+    let of_top = plans.iter().find(|plan| plan["statement"] == "top_1").unwrap()["plan"].to_string();
+    assert!(of_top.contains("shop_stock"), "{of_top}");
     act(desk, "shop", url);
     // One that names what is not there is told with its place and the server's words.
     desk.write("shop/look.sql", "-- What is there.\nSELECT colour FROM shop_stock WHERE item = :item");

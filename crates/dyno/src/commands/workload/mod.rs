@@ -5,6 +5,7 @@ mod tables;
 
 use std::sync::Arc;
 
+use dyno_campaign::Error;
 use dyno_campaign::own::{Tried, read, try_statements};
 use dyno_plan::PlanErrors;
 use dyno_workload::own::Own;
@@ -18,6 +19,13 @@ use crate::talk::Talk;
 use sample::Drawn;
 
 pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyhow::Result<Exit> {
+    if args.explain && common.target.is_empty() {
+        return Err(Error::usage(
+            "--explain without a target",
+            "name the database that explains: --target URL",
+        )
+        .into());
+    }
     let own = Arc::new(read(&args.dir, ENGINES.specs)?);
     let plan = (!common.target.is_empty()).then(|| context::plan(common)).transpose()?;
     let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.of(&plan.target.url));
@@ -27,7 +35,9 @@ pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyho
     talk.show(&told)?;
     let tried = match &plan {
         None => Vec::new(),
-        Some(plan) => context::led(common, &Marks::default(), talk, |lead| try_statements(lead, plan, &own))?,
+        Some(plan) => context::led(common, &Marks::default(), talk, |lead| {
+            try_statements(lead, plan, &own, args.explain.then_some(args.seed))
+        })?,
     };
     for one in &tried {
         talk.show(&tables::tried(one))?;
@@ -112,9 +122,17 @@ fn as_json(
         .iter()
         .map(|one| {
             let refused: Vec<String> = one.refused.iter().map(ToString::to_string).collect();
+            let plans: Vec<Value> = one
+                .plans
+                .iter()
+                .map(|plan| match &plan.lines {
+                    Ok(lines) => json!({ "statement": plan.name, "plan": lines }),
+                    Err(why) => json!({ "statement": plan.name, "plan": null, "why": why }),
+                })
+                .collect();
             json!({
                 "target": one.url, "product": one.identity.product, "version": one.identity.version,
-                "statements": one.statements, "refused": refused,
+                "statements": one.statements, "refused": refused, "plans": plans,
             })
         })
         .collect();

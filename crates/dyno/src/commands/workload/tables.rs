@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use dyno_campaign::own::Tried;
+use dyno_campaign::own::{Planned, Tried};
 use dyno_plan::Span;
 use dyno_report::number::{count, fixed};
 use dyno_report::style::{Paint, Style};
@@ -171,14 +171,28 @@ fn sample(drawn: &Drawn) -> String {
 
 /// What a target says.
 pub(super) fn tried(tried: &Tried) -> String {
-    let Tried { url, identity, statements, refused } = tried;
+    let Tried { url, identity, statements, refused, plans } = tried;
     let server = format!("{} {} at {}", clean(&identity.product), clean(&identity.version), clean(url));
     match refused.len() {
-        0 => format!("\n{server} prepares all {} statements\n", count(*statements as u64)),
+        0 => {
+            let head = format!("\n{server} prepares all {} statements\n", count(*statements as u64));
+            plans.iter().map(plan).fold(head, |all, plan| all + &plan)
+        }
         some => {
             let mut out = format!("\n{server} refuses {some} of {} statements:\n", count(*statements as u64));
             refused.iter().for_each(|fault| out.push_str(&format!("  {}\n", clean(&fault.to_string()))));
             out
         }
     }
+}
+
+/// How a target would do a statement.
+fn plan(Planned { name, called, lines }: &Planned) -> String {
+    let lines = match lines {
+        Ok(lines) if lines.is_empty() => "nothing is searched\n".to_owned(),
+        Ok(lines) => lines.iter().map(|line| format!("{}\n", clean(line))).collect(),
+        Err(why) => format!("no plan: {}\n", clean(why)),
+    };
+    let called = called.as_ref().map(|called| format!(", {}", clean(called))).unwrap_or_default();
+    format!("\n  {}{called}\n{}", clean(name), indent(&indent(&lines)))
 }

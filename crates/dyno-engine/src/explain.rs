@@ -1,0 +1,55 @@
+//! How a database would do a statement: with its values written out, since a plan depends on them.
+
+use crate::error::TargetError;
+use crate::row::Row;
+use crate::{Dataset, Value};
+
+/// `value` as it stands in a statement of standard SQL.
+pub fn literal(value: Value<'_>) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        // In brackets a sign is never the second half of an operator.
+        Value::Int(number) if number < 0 => format!("({number})"),
+        Value::Int(number) => number.to_string(),
+        Value::Real(number) => format!("({number:e})"),
+        Value::Text(bytes) => format!("'{}'", String::from_utf8_lossy(bytes).replace('\'', "''")),
+        Value::Bytes(bytes) => format!("X'{}'", hex(bytes)),
+    }
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What the last of `statements` returns, each row worded by `line`.
+///
+/// # Errors
+/// The database cannot be reached, or refuses one.
+pub fn lines(
+    dataset: &(impl Dataset + ?Sized),
+    statements: &[&str],
+    line: impl Fn(&Row) -> String,
+) -> Result<Vec<String>, TargetError> {
+    let mut last = Vec::new();
+    dataset.script(statements, &mut |rows| {
+        last = rows;
+        Ok(())
+    })?;
+    Ok(last.iter().map(line).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_written_so_that_nothing_in_them_ends_the_literal() {
+        let of = |value| literal(value);
+        assert_eq!(of(Value::Null), "NULL");
+        assert_eq!(of(Value::Int(-5)), "(-5)");
+        assert_eq!(of(Value::Real(0.5)), "(5e-1)");
+        assert_eq!(of(Value::Text(b"it's")), "'it''s'");
+        assert_eq!(of(Value::Bytes(&[0, 255])), "X'00ff'");
+    }
+}
