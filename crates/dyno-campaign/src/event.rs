@@ -59,6 +59,8 @@ pub enum Event {
     },
     /// What must stay true of a user's own workload is asked for, which may read whole tables.
     AskingInvariants,
+    /// What one transaction of each class does is learned on one session alone.
+    Learning,
     /// A run goes on.
     Phase(dyno_drive::Event),
     /// The sessions of a run have ended.
@@ -215,6 +217,8 @@ pub enum Warning {
     NotKept(String),
     /// Not all of the full series could be stored.
     SeriesNotWhole(String),
+    /// What a transaction, or any of a workload, does to the database could not be learned: its name, and why.
+    NotLearned(String, String),
     /// The record could not be stored in the repository, and lies in this file.
     StoredElsewhere(String, PathBuf),
     /// The database's own report of a run cannot be had.

@@ -25,6 +25,7 @@ mod data;
 mod drop;
 mod error;
 mod event;
+mod expectations;
 pub mod files;
 mod hooks;
 mod invariants;

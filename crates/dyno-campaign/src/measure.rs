@@ -16,7 +16,7 @@ use crate::hooks::{self, HookRun, Watched};
 use crate::keeper::{self, Keeper};
 use crate::ready::{Ready, require_data};
 use crate::room::Loading;
-use crate::{data, files, invariants, names, own_report, tidy};
+use crate::{data, expectations, files, invariants, names, own_report, tidy};
 
 impl Ready<'_> {
     /// One run of the plan, from the hook before it to the stored record.
@@ -29,11 +29,16 @@ impl Ready<'_> {
         let own = self.own.clone();
         let asked = own.as_ref().map(|own| invariants::before(self.lead, &self.targets, own)).transpose()?;
         let begun = self.begin(part_of)?;
+        let expected =
+            own.as_ref().map(|own| expectations::of(self.lead, &self.targets, &self.specs, own, &begun.plan));
         let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
         let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
         self.fresh = false;
         let (mut record, left) = driven?;
         let asked = asked.unwrap_or_default();
+        if let (Some(facts), Some(expected)) = (&mut record.workload, expected) {
+            facts.expected = expected;
+        }
         let measured = (!asked.is_empty()).then(|| record.clone());
         if let Some(facts) = &mut record.workload {
             facts.invariants.clone_from(&asked);

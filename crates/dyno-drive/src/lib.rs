@@ -13,6 +13,7 @@ mod descriptors;
 mod failures;
 mod intervals;
 mod job;
+mod learn;
 mod leftover;
 mod life;
 mod line;
@@ -53,6 +54,7 @@ mod worker;
 
 pub use descriptors::{raise_limit, too_few};
 pub use job::{Aim, Job};
+pub use learn::Lesson;
 pub use leftover::Leftover;
 pub use observe::OWN_COMMITS;
 pub use run::{draft, run};

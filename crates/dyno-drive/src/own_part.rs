@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
 use dyno_record::{
-    ALL, Counter, CounterDelta, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
+    ALL, Counter, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
     window::{Counted, HotOps, ThinkTime, Whole},
 };
 use dyno_workload::Classes;
@@ -39,7 +39,7 @@ pub(crate) fn own_part(
     let ops = if window.is_some() { op_stats(job, results, work_s) } else { BTreeMap::new() };
     let classes = job.classes();
     let mut counters = window_counters(target, results);
-    withhold_of_test_data(job, at, &mut counters);
+    withhold_of_test_data(job, &mut counters);
     let host = host_delta(target, seconds);
     let waits =
         target.waits.clone().unwrap_or(Waits::Absent { absent: "the run ended before any sample".into() });
@@ -85,7 +85,7 @@ pub(crate) fn own_part(
         metrics: figures,
         counters,
         whole: whole(job, target, results, &classes).map(|mut whole| {
-            withhold_of_test_data(job, at, &mut whole.counters);
+            withhold_of_test_data(job, &mut whole.counters);
             whole
         }),
         host_counters,
@@ -98,13 +98,9 @@ pub(crate) fn own_part(
 }
 
 /// Takes out of `counters` what is told of Dyno's own test data, where sessions worked on data of the user's own.
-fn withhold_of_test_data(job: &Job<'_>, at: usize, counters: &mut Counters) {
+fn withhold_of_test_data(job: &Job<'_>, counters: &mut Counters) {
     if job.own.is_none() {
         return;
-    }
-    for counter in &job.targets[at].identity.counting.for_test_tables {
-        let absent = "it is counted of Dyno's own test tables alone".to_owned();
-        counters.portable.insert(*counter, CounterDelta::Absent { absent });
     }
     counters.own.clear();
     counters.elsewhere.remove(&Counter::RowsWritten);

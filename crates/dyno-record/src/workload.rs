@@ -1,10 +1,14 @@
 //! A workload of the user's own.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::counter::Counter;
+
 /// What a record says of the workload of the user's own that its sessions ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnWorkload {
     /// Its name.
     pub name: String,
@@ -15,6 +19,9 @@ pub struct OwnWorkload {
     /// What must be the same before and after a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Invariant>,
+    /// What one transaction of each class does to the database: as the workload says, and as was learned before the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<Expected>,
 }
 
 /// Digits of a digest that tell two workloads apart.
@@ -37,4 +44,45 @@ pub struct Invariant {
     pub before: String,
     /// The answer after it, or why there is none.
     pub after: Result<String, String>,
+}
+
+/// What one transaction of a class does to the database.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Expected {
+    /// The class.
+    pub class: String,
+    /// What the workload says of it, in the counters' units.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub said: BTreeMap<Counter, f64>,
+    /// What was learned of it, while it ran on one session with nobody beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<Learned>,
+}
+
+/// What was learned of a class of transactions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Learned {
+    /// Transactions that ended well.
+    pub transactions: u64,
+    /// Mean time of one, µs: without anybody to wait for.
+    pub alone_us: f64,
+    /// What one moves the database's counters by.
+    pub counters: BTreeMap<Counter, Mean>,
+}
+
+/// A mean over several parts of what was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mean {
+    /// The mean of one transaction, in the counter's unit.
+    pub mean: f64,
+    /// Its standard error, by what the parts differ.
+    pub error: f64,
+}
+
+impl Expected {
+    /// What one transaction is expected to move `counter` by: what is said, or else what was learned.
+    pub fn of(&self, counter: Counter) -> Option<Mean> {
+        let said = self.said.get(&counter).map(|&mean| Mean { mean, error: 0.0 });
+        said.or_else(|| self.learned.as_ref()?.counters.get(&counter).copied())
+    }
 }

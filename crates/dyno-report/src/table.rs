@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use dyno_analyze::whose::MARK;
 
+use crate::grid::{Grid, Head};
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width};
 
@@ -117,6 +118,21 @@ enum Line {
 pub struct Table {
     columns: Vec<Column>,
     lines: Vec<Line>,
+}
+
+impl From<&Grid> for Table {
+    /// The same without links and explanations.
+    fn from(grid: &Grid) -> Self {
+        let column = |head: &Head| match head.figures {
+            true => Column::figures(&head.label, &head.unit),
+            false => Column::text(&head.label),
+        };
+        let mut table = Self::new(grid.heads.iter().map(column).collect());
+        for (_, cells) in &grid.rows {
+            table.row(cells.iter().map(|cell| Cell::from(cell.text.as_str())));
+        }
+        table
+    }
 }
 
 impl Table {

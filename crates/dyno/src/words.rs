@@ -16,6 +16,7 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
         Event::Locked(Some(caveat)) => talk.say(&format!("warning: {caveat}")),
         Event::Locked(None) => talk.detail("the target is locked against other dynos"),
         Event::LookingAtData => talk.detail("looking at the data"),
+        Event::Learning => talk.detail("learning what each transaction does, on one session alone"),
         Event::AskingInvariants => talk.detail("asking what must stay true"),
         Event::WaitingForData => talk.detail("waiting until all targets see the data"),
         Event::Removed(rows) => {
@@ -149,6 +150,9 @@ fn warning(event: &Warning, talk: &Talk) {
         )),
         Warning::SeriesNotWhole(why) => {
             talk.say(&format!("warning: of the full series not all could be stored: {why}"));
+        }
+        Warning::NotLearned(name, why) => {
+            talk.say(&format!("warning: what {name} does to the database could not be learned: {why}"));
         }
         Warning::StoredElsewhere(error, path) => stored_elsewhere(error, path, talk),
         Warning::NoOwnReport(error) => {

@@ -3,8 +3,8 @@
 use super::facts::Facts;
 use super::finding::Verdict;
 use super::{
-    changes, churn, client, commits, counters, draws, others, physical, processor, reads, scans, time,
-    updates, window, work,
+    changes, churn, client, commits, counters, draws, expected, others, physical, processor, reads, scans,
+    time, updates, window, work,
 };
 
 /// One check: its stable name and its function.
@@ -23,6 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("errors", client::errors),
     ("invariants", work::invariants),
     ("work_unit", work::work_unit),
+    ("expected", expected::check),
     ("mix", work::mix),
     ("hot", draws::hot),
     ("series_sum", work::series_sum),

@@ -14,6 +14,7 @@ mod compare;
 mod counters;
 mod draws;
 mod each_target;
+mod expected;
 mod facts;
 mod finding;
 mod others;

@@ -32,6 +32,8 @@ pub(crate) struct PgObserver {
     settings: Option<(String, Vec<Row>)>,
     company: Company,
     commits: u64,
+    /// Whether sessions work on Dyno's own test tables.
+    on_test_tables: bool,
     /// What sessions go through, and its own transactions before this observer.
     pool: Option<(Arc<Pool>, u64)>,
 }
@@ -56,6 +58,7 @@ impl PgObserver {
             settings: None,
             company: Company::default(),
             commits: 2,
+            on_test_tables: !spec.is_none(),
             pool,
         };
         observer.probe()?;
@@ -144,6 +147,7 @@ impl Observer for PgObserver {
         };
         tell(Counting::Answered);
         let mut facts = Facts::new(self.connection.server_version_num(), self.missing.clone());
+        facts.on_test_tables = self.on_test_tables;
         let mut snapshot = Snapshot::default();
         for row in &rows {
             if let (Some(source), Some(key)) = (row.get(0), row.get(1))

@@ -17,12 +17,14 @@ pub(super) struct Facts {
     pub(super) missing: BTreeMap<&'static str, String>,
     /// `in_recovery`, and settings as `setting.fsync`.
     pub(super) settings: BTreeMap<String, String>,
+    /// Whether sessions work on Dyno's own test tables.
+    pub(super) on_test_tables: bool,
 }
 
 impl Facts {
     /// Facts of a server, its settings still unknown.
     pub(super) fn new(version_num: u32, missing: BTreeMap<&'static str, String>) -> Self {
-        Self { version_num, missing, settings: BTreeMap::new() }
+        Self { version_num, missing, settings: BTreeMap::new(), on_test_tables: true }
     }
 
     fn setting(&self, name: &str) -> &str {
@@ -74,7 +76,7 @@ const READINGS: [Reading; 20] = [
         Err("PostgreSQL counts statements only with the extension pg_stat_statements".into())
     }),
     (Counter::RowsRead, |native| native.rows(&["seq_tup_read", "idx_tup_fetch", "bitmap_tup_fetch"])),
-    (Counter::RowsWritten, |native| native.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"])),
+    (Counter::RowsWritten, |native| native.rows_written()),
     (Counter::DbTime, |native| native.database("active_time").map(|ms| ms * 1_000.0)),
     (Counter::CpuTime, |_| {
         Err("PostgreSQL does not count the CPU time of its sessions; see the host's figures".into())
@@ -256,8 +258,23 @@ impl Native<'_> {
         Ok(ms * 1_000.0)
     }
 
+    /// Those of Dyno's own tables; where sessions work on other data, those of the whole database.
+    fn rows_written(&self) -> Known {
+        if self.facts.on_test_tables {
+            return self.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"]);
+        }
+        self.facts.needs("track_counts")?;
+        ["tup_inserted", "tup_updated", "tup_deleted"].iter().map(|column| self.database(column)).sum()
+    }
+
     /// Rows of Dyno's own tables, so that nobody else's work is in the figure.
     fn rows(&self, columns: &[&str]) -> Known {
+        if !self.facts.on_test_tables {
+            return Err(
+                "PostgreSQL tells it of single tables, and it is asked of Dyno's own test tables alone"
+                    .into(),
+            );
+        }
         self.facts.needs("track_counts")?;
         let mut sum = 0.0;
         let mut found = false;

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use crate::audit::{ORDER, audit_summary, spoken};
 use crate::figures::{anchor, timed};
 use crate::grid::{Cell, Grid, Head};
+use crate::learned;
 use crate::report::Report;
 use crate::seen::{Grave, LISTED_MAX, is_grave};
 use crate::text::clean;
@@ -32,6 +33,11 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
         @if !record.ops.is_empty() {
             h3 { "Operations" }
             (table(&classes(record), "operations"))
+        }
+        @if let Some(grid) = learned::learned(record) {
+            h3 { "One transaction" }
+            p { "What one does and takes on one session alone, learned before the run, beside its mean time in the run." }
+            (table(&grid, learned::TITLE))
         }
         @if let Some((_, latency)) = timed(record) {
             @if let Some((words, grid)) = band_grid(latency) { h3 { "Service time in bands" } p { (words) "." } (table(&grid, "service time in bands")) }

@@ -14,7 +14,9 @@ mod waits;
 use dyno_record::RunRecord;
 
 use crate::audit::audit_full;
+use crate::learned;
 use crate::style::{Paint, Style};
+use crate::table::Table;
 use crate::text::{clean, indent};
 
 /// The whole record as text.
@@ -27,6 +29,10 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("result", head::result(record, inner)),
         ("targets", crate::by_target::targets_table(record, inner)),
         ("operations", ops::classes(record, inner)),
+        (
+            learned::TITLE,
+            learned::learned(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
+        ),
         ("service time", ops::distribution(record, inner)),
         ("second by second", series::series(record, inner)),
         ("metrics", metrics::metrics(record, inner)),

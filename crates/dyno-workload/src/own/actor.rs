@@ -57,13 +57,27 @@ impl Actor {
     /// Chooses the next transaction, and draws its values.
     #[inline]
     pub fn draw(&mut self) -> ClassId {
-        let Self { own, program, number, class, retries_left, state } = self;
-        *number += 1;
-        state.keys.turn_to(*number);
-        let Own { sums, deck, draws, transactions, .. } = &**own;
+        self.number += 1;
+        self.state.keys.turn_to(self.number);
+        let Own { sums, deck, .. } = &*self.own;
         let whole = sums[sums.len() - 1];
-        let drawn = if *deck { state.keys.card(*number, whole) } else { state.keys.class(whole) };
-        *class = sums.partition_point(|&sum| sum <= drawn) as u8;
+        let keys = &mut self.state.keys;
+        let drawn = if *deck { keys.card(self.number, whole) } else { keys.class(whole) };
+        self.open(sums.partition_point(|&sum| sum <= drawn) as u8)
+    }
+
+    /// Draws the values of a transaction of the class at `place`, whatever comes next by the mix.
+    pub fn draw_of(&mut self, place: usize) -> ClassId {
+        self.number += 1;
+        self.state.keys.turn_to(self.number);
+        self.open(place as u8)
+    }
+
+    #[inline]
+    fn open(&mut self, place: u8) -> ClassId {
+        let Self { own, program, class, retries_left, state, .. } = self;
+        let Own { draws, transactions, .. } = &**own;
+        *class = place;
         *retries_left = transactions[usize::from(*class)].retries;
         let code = &program.codes[usize::from(*class)];
         draws.draw(&code.drawn, &mut state.keys, &mut state.hold);

@@ -15,6 +15,7 @@ mod compile;
 mod describe;
 mod draws;
 pub mod example;
+mod expect;
 mod expr;
 mod fault;
 mod folder;

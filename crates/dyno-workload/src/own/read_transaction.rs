@@ -2,6 +2,7 @@
 
 use dyno_engine::Isolation;
 
+use super::expect::expect;
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
 use super::names::{NAME, is_name, shown};
@@ -47,7 +48,7 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         return Err(item.unknown("no name for a transaction", &[]).hint(hint));
     }
     let table = item.table("[transaction.NAME]")?;
-    table.only(&["weight", "isolation", "sql", "steps", "commit", "retries", "think"])?;
+    table.only(&["weight", "isolation", "sql", "steps", "commit", "retries", "think", "expect"])?;
     let statements = table.get("sql").map(|item| sql(folder, &item)).transpose()?;
     let steps = table.get("steps").map(|item| reader.steps(&item, 1)).transpose()?;
     if statements.is_none() && steps.is_none() {
@@ -66,6 +67,7 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         each,
         retries: table.get("retries").map_or(Ok(0), |retries| retries.whole(0, RETRIES_MAX))? as u32,
         think_ns: table.get("think").map_or(Ok((0, 0)), |think| self::think(&think))?,
+        said: table.get("expect").map(|said| expect(&said)).transpose()?.unwrap_or_default(),
         sql: statements,
         steps,
         here: item.here(),

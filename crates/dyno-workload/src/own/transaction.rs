@@ -1,6 +1,9 @@
 //! A transaction as it was written, and which statements of its file its steps mean.
 
+use std::collections::BTreeMap;
+
 use dyno_engine::Isolation;
+use dyno_record::Counter;
 
 use super::fault::{Fault, Text};
 use super::folder::Variants;
@@ -19,6 +22,8 @@ pub(super) struct Transaction {
     pub(super) retries: u32,
     /// The shortest and the longest rest behind it, ns.
     pub(super) think_ns: (u64, u64),
+    /// What one does to the database, as far as that is said.
+    pub(super) said: BTreeMap<Counter, f64>,
     pub(super) sql: Option<Variants<Sql>>,
     /// Its steps; none are the statements one after the other.
     pub(super) steps: Option<Vec<Step>>,

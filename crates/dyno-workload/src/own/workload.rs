@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dyno_engine::{Commits, Dialect, Statement, StatementId, Value};
-use dyno_record::{Class, OwnWorkload, Share, Touch};
+use dyno_record::{Class, Expected, OwnWorkload, Share, Touch};
 
 use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
@@ -81,12 +81,33 @@ impl Own {
     /// What a record says of it.
     pub fn facts(&self) -> OwnWorkload {
         let Self { name, digest, writes, .. } = self;
-        OwnWorkload { name: name.clone(), digest: digest.clone(), writes: *writes, invariants: Vec::new() }
+        OwnWorkload {
+            name: name.clone(),
+            digest: digest.clone(),
+            writes: *writes,
+            invariants: Vec::new(),
+            expected: Vec::new(),
+        }
     }
 
     /// Names of engines that files are for: `mysql` where there is `pay.mysql.sql`.
     pub fn engines(&self) -> impl Iterator<Item = &str> {
         self.programs.keys().map(String::as_str)
+    }
+
+    /// How often each transaction comes, against the others.
+    pub fn weights(&self) -> impl Iterator<Item = u64> {
+        self.transactions.iter().map(|transaction| transaction.weight)
+    }
+
+    /// What each transaction does to the database, as far as the workload says so.
+    pub fn expectations(&self) -> impl Iterator<Item = Expected> {
+        let said = |one: &Transaction| Expected {
+            class: one.name.clone(),
+            said: one.said.clone(),
+            ..Expected::default()
+        };
+        self.transactions.iter().map(said)
     }
 
     /// One class for each transaction, in the order in which they were written. Of rows and commits only what every transaction

@@ -135,6 +135,26 @@ fn assert_proved(record: &Value) {
     assert!(record["targets"][0]["data"].is_null(), "it has no test data of Dyno's");
 }
 
+/// What must hold of a run that has learned what its transactions do.
+fn assert_learned(record: &Value) {
+    let check = check(record, "expected");
+    assert_eq!(check["status"], "pass", "{check:#}");
+    for one in record["workload"]["expected"].as_array().unwrap() {
+        let rows = one["learned"]["counters"]["rows_written"]["mean"].as_f64().unwrap();
+        let exact = match one["class"].as_str().unwrap() {
+            "transfer" | "pay" => 2.0,
+            "balance" | "look" | "top" | "nobody" | "nobody_twice" => 0.0,
+            // Engines differ in whether rows count that are taken back.
+            "regret" => rows.round().min(1.0),
+            // Two and one for each line, of which there are 2 to 8 or so.
+            "order" => rows.clamp(4.0, 16.0),
+            other => panic!("{other}"),
+        };
+        assert!((rows - exact).abs() < 0.01, "{one:#}");
+        assert!(one["learned"]["alone_us"].as_f64().unwrap() > 0.0, "{one:#}");
+    }
+}
+
 /// All of it on one target.
 fn through(url: &str) {
     let desk = Desk::new();
@@ -162,6 +182,9 @@ fn through(url: &str) {
                 assert_eq!(check(&record, "mix")["status"], "pass");
             }
         }
+        let learned = run(&desk, folder, url, &["--set", "run.warmup=1s"]);
+        assert_proved(&learned);
+        assert_learned(&learned);
         for time in ["first", "second"] {
             let dropped = desk.dyno(&args("drop", folder, url, &["--yes"]));
             assert_eq!(dropped.code, 0, "{time}: {dropped:#?}");
@@ -214,6 +237,27 @@ fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
     assert!(conflicts.is_some_and(|error| error["retried"].as_u64() > Some(0)), "{}", record["errors"]);
     // What was tried again and ended well is an operation all the same.
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 16 * 150, "{:#}", record["ops"]["all"]);
+}
+
+#[test]
+fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
+    let desk = Desk::new();
+    let said = |rows: u32| {
+        BANK[0].1.replace("retries = 20", &format!("retries = 20\nexpect = {{ rows_written = {rows} }}"))
+    };
+    for (rows, status) in [(2, "pass"), (3, "fail")] {
+        write(&desk, "bank", &[("workload.toml", &said(rows)), BANK[1], BANK[2]]);
+        let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &["--set", "run.warmup=500ms"]);
+        let check = check(&record, "expected");
+        assert_eq!(check["status"], status, "{check:#}");
+        assert!(
+            check["detail"].as_str().unwrap().contains(&format!("{rows}.00 of each transfer")),
+            "{check:#}"
+        );
+        assert_eq!(record["status"], if rows == 2 { "valid" } else { "invalid" });
+    }
+    let shown = desk.dyno(&["show", "last"]);
+    assert!(shown.out.contains("one transaction, learned on one session alone"), "{}", shown.out);
 }
 
 /// Other texts in the same folder are another workload, whatever the plan says.

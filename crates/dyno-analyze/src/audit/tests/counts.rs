@@ -1,7 +1,9 @@
 //! Counts of client, database and host against each other.
 
+use std::collections::BTreeMap;
+
 use dyno_plan::{Commit, Drive};
-use dyno_record::{CountingRules, Invariant, OwnWorkload};
+use dyno_record::{CountingRules, Expected, Invariant, Learned, Mean, OwnWorkload};
 
 use super::counting::{commits, fuzzy, statements};
 use super::*;
@@ -48,6 +50,7 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
                 digest: "0".repeat(64),
                 writes: true,
                 invariants: vec![money],
+                expected: Vec::new(),
             });
             let whole = record.whole.as_mut().unwrap();
             let classes = record.classes.iter().map(|class| &class.name);
@@ -73,6 +76,46 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
     assert!(find(&broken, "invariants").detail.starts_with("money was 20000 before and is 19999: "));
     let unknown = own(0, Err("no connection".into()));
     assert!(find(&unknown, "invariants").detail.contains("nobody knows what it is: no connection"));
+}
+
+#[test]
+fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
+    let own = |said: Option<f64>, learned: f64, error: f64, shift_by: i64| {
+        postgres(|record| {
+            let of = |class: &str, mean: f64| {
+                let counters = BTreeMap::from([(Counter::RowsWritten, Mean { mean, error })]);
+                let said = said.filter(|_| class == "update").map(|said| (Counter::RowsWritten, said));
+                Expected {
+                    class: class.to_owned(),
+                    said: said.into_iter().collect(),
+                    learned: Some(Learned { transactions: 100, alone_us: 100.0, counters }),
+                }
+            };
+            record.workload = Some(OwnWorkload {
+                name: "bank".into(),
+                digest: "0".repeat(64),
+                writes: true,
+                invariants: Vec::new(),
+                expected: vec![of("select", 0.0), of("update", learned)],
+            });
+            // The fixture's counters hold 64 rows of each update.
+            shift(record, Counter::RowsWritten, shift_by);
+        })
+    };
+    let as_learned = find(&own(None, 64.0, 0.0, 0), "expected");
+    assert_eq!(as_learned.status, Pass, "{}", as_learned.detail);
+    assert_eq!(
+        as_learned.detail,
+        "rows written: 0.00 of each select, 64.00 of each update are 128,000, and the database counted 128,000"
+    );
+    // A trigger that writes beside them, or somebody else.
+    let more = find(&own(None, 64.0, 0.0, 20_000), "expected");
+    assert!(more.status == Warn && more.detail.contains("others do it beside the run"), "{}", more.detail);
+    assert_eq!(find(&own(None, 60.0, 2.0, 0), "expected").status, Pass, "as sure as it was learned");
+    // What is said goes before what was learned.
+    assert_eq!(find(&own(Some(64.0), 3.0, 0.0, 0), "expected").status, Pass);
+    let wrong = find(&own(Some(3.0), 64.0, 0.0, 0), "expected");
+    assert!(wrong.status == Fail && wrong.detail.contains("what the workload says"), "{}", wrong.detail);
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! What one transaction of a user's own workload does to the database: as the workload says, and learned before the run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dyno_drive::Lesson;
+use dyno_engine::{MonotonicClock, patience};
+use dyno_plan::{DataSpec, Plan};
+use dyno_record::{Expected, Learned};
+use dyno_workload::own::Own;
+
+use crate::event::{Event, Warning};
+use crate::lead::Lead;
+use crate::targets::Targets;
+
+/// How long learning may take, about; and as much of the warm-up at most.
+const TIME_MAX: Duration = Duration::from_secs(2);
+const SHARE_OF_WARMUP: u32 = 2;
+/// How much longer it is waited for: somebody may hold a lock.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What each class does: what `own` says, and what can be learned of it now, on one session alone. Nothing is learned where there
+/// is no warm-up, which is the time for it, nor where nobody could tell the transactions' counters from others at once.
+pub(crate) fn of(
+    lead: &Lead<'_>,
+    targets: &Targets,
+    specs: &[DataSpec],
+    own: &Arc<Own>,
+    plan: &Plan,
+) -> Vec<Expected> {
+    let mut all: Vec<Expected> = own.expectations().collect();
+    for (expected, learned) in all.iter_mut().zip(learn(lead, targets, specs, own, plan)) {
+        expected.learned = learned;
+    }
+    all.retain(|expected| expected.learned.is_some() || !expected.said.is_empty());
+    all
+}
+
+fn learn(
+    lead: &Lead<'_>,
+    targets: &Targets,
+    specs: &[DataSpec],
+    own: &Arc<Own>,
+    plan: &Plan,
+) -> Vec<Option<Learned>> {
+    let ([reached], [spec], false) = (&targets.all[..], specs, plan.run.warmup.0.is_zero()) else {
+        return Vec::new();
+    };
+    let counting = &reached.identity.counting;
+    if counting.unseen_s > 0.0 && !counting.at_edges {
+        return Vec::new();
+    }
+    lead.tell(Event::Learning);
+    let lesson = Lesson {
+        target: Arc::clone(&reached.target),
+        own: Arc::clone(own),
+        seed: plan.workload.seed(),
+        session: plan.sessions(),
+        commit: plan.workload.commit,
+        clock: Arc::new(MonotonicClock::default()),
+        time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP),
+        cancel: lead.cancel.clone(),
+        spec: spec.clone(),
+    };
+    let asked =
+        patience::within(TIME_MAX + PATIENCE, &lead.cancel, "learning what transactions do", move || {
+            lesson.learn()
+        });
+    let not = |what: &str, why: String| lead.tell(Event::Warning(Warning::NotLearned(what.to_owned(), why)));
+    match asked {
+        Ok(learned) => {
+            let one = |(expected, one): (Expected, Result<Learned, String>)| {
+                one.map_err(|why| not(&expected.class, why)).ok()
+            };
+            own.expectations().zip(learned).map(one).collect()
+        }
+        Err(error) => {
+            not(own.name(), error.to_string());
+            Vec::new()
+        }
+    }
+}

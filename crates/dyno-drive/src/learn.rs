@@ -1,0 +1,238 @@
+//! What one transaction of each class does to a database, learned while one session alone does some of each: before the others
+//! come, and before anything counts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dyno_engine::{Cancel, Clock, Observer, Request, Session, SessionSetup, Target, TargetError};
+use dyno_plan::{Commit, DataSpec};
+use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
+use dyno_workload::own::{Actor, Own};
+
+/// Parts in which each class is measured: their differences say how sure the mean is.
+const PARTS: usize = 5;
+/// Transactions of a part at most.
+const TRANSACTIONS_MAX: u64 = 1_000;
+/// Tries of a transaction that conflicts with somebody.
+const TRIES_MAX: u32 = 10;
+
+/// What of a database a transaction is known by. Times and requests depend on what else goes on.
+const COUNTERS: [Counter; 7] = [
+    Counter::LogicalReads,
+    Counter::RedoBytes,
+    Counter::Commits,
+    Counter::Rollbacks,
+    Counter::Executions,
+    Counter::RowsRead,
+    Counter::RowsWritten,
+];
+
+/// Who learns, and where.
+pub struct Lesson {
+    /// The database.
+    pub target: Arc<dyn Target>,
+    /// The data of Dyno's on it: none.
+    pub spec: DataSpec,
+    /// What is learned.
+    pub own: Arc<Own>,
+    /// The run's seed.
+    pub seed: u64,
+    /// A number that no session of the run has: what counts, such as sequences, is apart for each.
+    pub session: u32,
+    /// How commits wait.
+    pub commit: Commit,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// How long all of it may take, about.
+    pub time: Duration,
+    /// The user's wish to stop.
+    pub cancel: Cancel,
+}
+
+/// What one part of a class has moved.
+struct Part {
+    transactions: u64,
+    busy_ns: u64,
+    moved: BTreeMap<Counter, f64>,
+}
+
+impl Lesson {
+    /// What was learned of each class, in the workload's order; why nothing was of one is in words.
+    ///
+    /// # Errors
+    /// The target cannot be reached, or has nobody who counts.
+    pub fn learn(&self) -> Result<Vec<Result<Learned, String>>, TargetError> {
+        let engine = self.target.engine();
+        let unsupported = |fault: dyno_workload::own::Fault| TargetError::unsupported(fault.to_string());
+        let statements = self.own.statements(engine, self.target.dialect()).map_err(unsupported)?;
+        let mut observer = self.target.observer(&self.spec)?;
+        let setup = SessionSetup {
+            number: self.session,
+            statements,
+            rehearsal: None,
+            commit: self.commit,
+            blocks: None,
+            slices: false,
+            clock: Arc::clone(&self.clock),
+        };
+        let mut session = self.target.session(&setup)?;
+        let mut actor = Actor::new(&self.own, engine, self.seed, self.session).map_err(unsupported)?;
+        let weighed: Vec<bool> = self.own.weights().map(|weight| weight > 0).collect();
+        let count = weighed.iter().filter(|weighed| **weighed).count().max(1);
+        let part_ns = self.time.as_nanos() as u64 / (count * PARTS) as u64;
+        let learned = self.looks(session.as_mut(), observer.as_mut()).and_then(|looks| {
+            let class = |(place, is_weighed): (usize, bool)| match is_weighed {
+                false => Ok(Err("its weight is 0".to_owned())),
+                true => self.class(place, part_ns, &mut actor, session.as_mut(), observer.as_mut(), &looks),
+            };
+            weighed.iter().copied().enumerate().map(class).collect()
+        });
+        session.close();
+        learned
+    }
+
+    /// What looking itself moves.
+    fn looks(
+        &self,
+        session: &mut dyn Session,
+        observer: &mut dyn Observer,
+    ) -> Result<BTreeMap<Counter, f64>, TargetError> {
+        let mut sum = BTreeMap::new();
+        let mut before = self.look(session, observer)?;
+        for _ in 0..PARTS {
+            let after = self.look(session, observer)?;
+            for (counter, moved) in moved(&before, &after) {
+                *sum.entry(counter).or_insert(0.0) += moved / PARTS as f64;
+            }
+            before = after;
+        }
+        Ok(sum)
+    }
+
+    /// All that the session has done by now.
+    fn look(&self, session: &mut dyn Session, observer: &mut dyn Observer) -> Result<Snapshot, TargetError> {
+        session
+            .edge()
+            .map_err(|error| TargetError::database(format!("learning what transactions do: {error}")))?;
+        observer.snapshot()
+    }
+
+    fn class(
+        &self,
+        place: usize,
+        part_ns: u64,
+        actor: &mut Actor,
+        session: &mut dyn Session,
+        observer: &mut dyn Observer,
+        looks: &BTreeMap<Counter, f64>,
+    ) -> Result<Result<Learned, String>, TargetError> {
+        let mut parts = Vec::with_capacity(PARTS);
+        // The first one finds nothing in the caches: not of the statements, and not of the data.
+        if let Err(why) = self.transaction(place, actor, session) {
+            return Ok(Err(why));
+        }
+        let mut before = self.look(session, observer)?;
+        for _ in 0..PARTS {
+            let began_ns = self.clock.now_ns();
+            let (mut transactions, mut busy_ns) = (0, 0);
+            while transactions < TRANSACTIONS_MAX && (transactions == 0 || busy_ns < part_ns) {
+                if self.cancel.is_cancelled() {
+                    return Ok(Err("the run was stopped".to_owned()));
+                }
+                if let Err(why) = self.transaction(place, actor, session) {
+                    return Ok(Err(why));
+                }
+                transactions += 1;
+                busy_ns = self.clock.now_ns() - began_ns;
+            }
+            let after = self.look(session, observer)?;
+            let moved = moved(&before, &after)
+                .map(|(counter, moved)| (counter, moved - looks.get(&counter).copied().unwrap_or(0.0)))
+                .collect();
+            parts.push(Part { transactions, busy_ns, moved });
+            before = after;
+        }
+        Ok(Ok(learned(&parts)))
+    }
+
+    /// Does one transaction of the class at `place` to its end.
+    fn transaction(&self, place: usize, actor: &mut Actor, session: &mut dyn Session) -> Result<(), String> {
+        actor.draw_of(place);
+        let (mut last, mut tries) = (None, 1);
+        loop {
+            match actor.advance(last, |request| session.ask(request)) {
+                Ok(Some(done)) => last = Some(done),
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    let failed = actor.failed(error.class);
+                    if failed.is_open {
+                        session.ask(Request::Rollback).map_err(|error| error.to_string())?;
+                    }
+                    if !failed.may_again || tries == TRIES_MAX || !actor.again() {
+                        return Err(error.to_string());
+                    }
+                    tries += 1;
+                    last = None;
+                }
+            }
+        }
+    }
+}
+
+/// How far those counters moved that both snapshots have.
+fn moved(before: &Snapshot, after: &Snapshot) -> impl Iterator<Item = (Counter, f64)> {
+    let value = |snapshot: &Snapshot, counter| match snapshot.portable.get(&counter) {
+        Some(Reading::Value(value)) => Some(*value as f64),
+        _ => None,
+    };
+    COUNTERS
+        .into_iter()
+        .filter_map(move |counter| Some((counter, value(after, counter)? - value(before, counter)?)))
+}
+
+/// Means over `parts` of different lengths: the ratio estimator and its standard error (Cochran, Sampling Techniques, 3rd ed.,
+/// 6.3), for all that all parts know.
+fn learned(parts: &[Part]) -> Learned {
+    let transactions: u64 = parts.iter().map(|part| part.transactions).sum();
+    let busy_ns: u64 = parts.iter().map(|part| part.busy_ns).sum();
+    let count = parts.len() as f64;
+    let mean_length = transactions as f64 / count;
+    let of = |counter: Counter| {
+        let moved: Vec<(f64, f64)> = parts
+            .iter()
+            .map(|part| Some((part.moved.get(&counter).copied()?, part.transactions as f64)))
+            .collect::<Option<_>>()?;
+        let mean = moved.iter().map(|(moved, _)| moved).sum::<f64>() / transactions as f64;
+        let squares: f64 = moved.iter().map(|(moved, length)| (moved - mean * length).powi(2)).sum();
+        let error = (squares / (count * (count - 1.0))).sqrt() / mean_length;
+        Some((counter, Mean { mean: mean.max(0.0), error }))
+    };
+    Learned {
+        transactions,
+        alone_us: busy_ns as f64 / transactions as f64 / 1_000.0,
+        counters: COUNTERS.into_iter().filter_map(of).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_are_of_all_transactions_and_their_errors_of_the_parts() {
+        let part = |transactions, rows: f64| Part {
+            transactions,
+            busy_ns: transactions * 2_000,
+            moved: BTreeMap::from([(Counter::RowsWritten, rows)]),
+        };
+        let exact = learned(&[part(10, 30.0), part(20, 60.0), part(5, 15.0)]);
+        assert_eq!((exact.transactions, exact.alone_us), (35, 2.0));
+        assert_eq!(exact.counters[&Counter::RowsWritten], Mean { mean: 3.0, error: 0.0 });
+        let spread =
+            learned(&[part(10, 20.0), part(10, 30.0), part(10, 40.0)]).counters[&Counter::RowsWritten];
+        // Rows per transaction are 2, 3 and 4: a deviation of 1, over the root of 3.
+        assert!((spread.mean - 3.0).abs() < 1e-12 && (spread.error - 1.0 / 3.0_f64.sqrt()).abs() < 1e-12);
+        assert!(!exact.counters.contains_key(&Counter::RowsRead), "nobody counted these");
+    }
+}

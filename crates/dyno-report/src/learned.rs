@@ -1,0 +1,97 @@
+//! What one transaction of each class does, as it was learned on one session alone, beside what it took in the run.
+
+use dyno_record::{Counter, Expected, Learned, RunRecord};
+
+use crate::grid::{Cell, Grid, Head};
+use crate::number::{ABSENT, bytes, fixed, time_us};
+
+/// What it is, in a sentence.
+pub const TITLE: &str = "one transaction, learned on one session alone";
+
+/// Counters that are shown, with their heads.
+const SHOWN: [(Counter, &str); 6] = [
+    (Counter::Executions, "statements"),
+    (Counter::LogicalReads, "logical reads"),
+    (Counter::RowsRead, "rows read"),
+    (Counter::RowsWritten, "rows written"),
+    (Counter::RedoBytes, "redo"),
+    (Counter::Commits, "commits"),
+];
+
+/// A row for each class of which something was learned; nothing where nothing was.
+pub fn learned(record: &RunRecord) -> Option<Grid> {
+    let known: Vec<(&Expected, &Learned)> = record
+        .workload
+        .iter()
+        .flat_map(|own| &own.expected)
+        .filter_map(|one| Some((one, one.learned.as_ref()?)))
+        .collect();
+    if known.is_empty() {
+        return None;
+    }
+    let shown: Vec<_> = SHOWN
+        .into_iter()
+        .filter(|(counter, _)| known.iter().any(|(_, learned)| learned.counters.contains_key(counter)))
+        .collect();
+    let mut heads = vec![
+        Head::text("class"),
+        Head::figures("alone", "").explained("mean time with nobody to wait for"),
+        Head::figures("in the run", "").explained("mean service time"),
+        Head::figures("times as long", "").explained("what the other sessions cost each transaction"),
+    ];
+    heads.extend(shown.iter().map(|(_, head)| Head::figures(head, "").explained("of one transaction")));
+    let mut grid = Grid::new(heads);
+    for (expected, learned) in known {
+        let mean_us = record.ops.get(&expected.class).and_then(|ops| ops.service_us.mean);
+        let times = mean_us.filter(|_| learned.alone_us > 0.0).map(|mean_us| mean_us / learned.alone_us);
+        let cell = |text: Option<String>| Cell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
+        let mut cells = vec![
+            Cell::text(&expected.class),
+            Cell::text(&time_us(learned.alone_us)),
+            cell(mean_us.map(time_us)),
+            cell(times.map(|times| fixed(times, 1))),
+        ];
+        cells.extend(shown.iter().map(|(counter, _)| {
+            let mean = learned.counters.get(counter).map(|mean| mean.mean);
+            cell(mean.map(|mean| match counter {
+                Counter::RedoBytes => bytes(mean.round() as u64),
+                _ => fixed(mean, 2),
+            }))
+        }));
+        grid.row(cells);
+    }
+    Some(grid)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use dyno_analyze::fixture;
+    use dyno_record::{Mean, OwnWorkload};
+
+    use super::*;
+
+    #[test]
+    fn each_class_stands_beside_what_it_took_in_the_run() {
+        let mut record = fixture::postgres();
+        assert!(learned(&record).is_none());
+        let class = record.classes[0].name.clone();
+        let rows = BTreeMap::from([(Counter::RowsWritten, Mean { mean: 3.0, error: 0.0 })]);
+        let known = Learned { transactions: 10, alone_us: 500.0, counters: rows };
+        let known = Expected { class: class.clone(), learned: Some(known), ..Expected::default() };
+        let unknown = Expected { class: "other".into(), ..Expected::default() };
+        let (name, digest) = ("bank".into(), String::new());
+        record.workload = Some(OwnWorkload {
+            name,
+            digest,
+            writes: true,
+            invariants: Vec::new(),
+            expected: vec![known, unknown],
+        });
+        record.ops.get_mut(&class).unwrap().service_us.mean = Some(1_250.0);
+        let grid = learned(&record).unwrap();
+        let texts: Vec<&str> = grid.rows[0].1.iter().map(|cell| cell.text.as_str()).collect();
+        assert_eq!((grid.rows.len(), texts), (1, vec![class.as_str(), "500 µs", "1.25 ms", "2.5", "3.00"]));
+    }
+}
