@@ -285,6 +285,7 @@ impl SessionState {
         let ended_ns = worker.clock.now_ns();
         let explicit = commits.then_some(*asked_ns);
         *commit_began_ns = explicit.or(done.commit_began_ns).or(*commit_began_ns);
+        worker.actor.read(|column| session.answered(column))?;
         let sent = worker.actor.step(Some(done), |request| {
             (*asked_ns, *commits) = (ended_ns, matches!(request, Request::Commit));
             duplex(session.as_mut()).send(request)

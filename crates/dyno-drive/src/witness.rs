@@ -226,6 +226,10 @@ impl Session for WitnessedSession {
         outcome
     }
 
+    fn answered(&self, column: usize) -> Option<Value<'_>> {
+        self.inner.answered(column)
+    }
+
     fn slices(&mut self) -> Option<&mut dyn Slices> {
         self.inner.slices().is_some().then_some(self as &mut dyn Slices)
     }

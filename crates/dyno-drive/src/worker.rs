@@ -250,7 +250,11 @@ impl Worker {
                 commits = matches!(request, Request::Commit);
                 session.ask(request)
             });
-            match asked {
+            let told = match asked {
+                Ok(Some(done)) => self.actor.read(|column| session.answered(column)).map(|()| Some(done)),
+                other => other,
+            };
+            match told {
                 Ok(Some(done)) => {
                     let explicit = commits.then_some(timing.ended_ns);
                     timing.ended_ns = self.clock.now_ns();

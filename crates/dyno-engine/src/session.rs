@@ -90,6 +90,10 @@ pub trait Session: Send {
     /// [`Request::Rollback`] is due.
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>>;
 
+    /// A column of the last row, from 0, that the last request has brought, where its statement's answer is
+    /// [`Answer::Columns`](crate::Answer::Columns); absent where there is no row, or no such column.
+    fn answered(&self, column: usize) -> Option<Value<'_>>;
+
     /// Loops of the classic method inside the database; `None` where there are none, or the setup does not ask for them.
     fn slices(&mut self) -> Option<&mut dyn Slices>;
 

@@ -13,11 +13,13 @@ pub enum Type {
     Text,
     /// Bytes.
     Bytes,
-    /// A text that the database reads as whatever stands there in the statement: a date, a decimal number, a UUID.
+    /// What the database reads as whatever stands there in the statement: a text that is a date, a decimal number or a UUID, or a
+    /// number.
     Literal,
 }
 
-/// A value of a parameter. NULL fits every type, the others their own; texts fit [`Type::Literal`], too.
+/// A value: of a parameter, or of a column that is read. NULL fits every type, the others their own; texts and numbers fit
+/// [`Type::Literal`], too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
     /// NULL.
@@ -43,8 +45,8 @@ impl Value<'_> {
     pub fn fits(self, of: Type) -> bool {
         match self {
             Self::Null => true,
-            Self::Int(_) => of == Type::Int,
-            Self::Real(_) => of == Type::Real,
+            Self::Int(_) => matches!(of, Type::Int | Type::Literal),
+            Self::Real(_) => matches!(of, Type::Real | Type::Literal),
             Self::Text(_) => matches!(of, Type::Text | Type::Literal),
             Self::Bytes(_) => of == Type::Bytes,
         }
@@ -80,6 +82,8 @@ pub enum Answer {
     Row,
     /// How many rows there are; each comes to the client.
     Rows,
+    /// The columns of the last row, which [`Session::answered`](crate::Session::answered) tells then, and how many rows there are.
+    Columns,
     /// How many rows were changed, of which so many make one.
     Changed {
         /// Rows of the table that are one row of the workload; 1 but where a row has others beside it.
@@ -201,7 +205,8 @@ mod tests {
     fn null_fits_everywhere_and_other_values_their_own_type() {
         for of in [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal] {
             assert!(Value::Null.fits(of));
-            assert_eq!(Value::Int(1).fits(of), of == Type::Int);
+            assert_eq!(Value::Int(1).fits(of), matches!(of, Type::Int | Type::Literal));
+            assert_eq!(Value::Real(1.0).fits(of), matches!(of, Type::Real | Type::Literal));
             assert_eq!(Value::Text(b"1").fits(of), matches!(of, Type::Text | Type::Literal));
         }
     }

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use rusqlite::{Connection, ffi};
 
 use super::fault::Fault;
-use dyno_engine::{Answer, Value};
+use dyno_engine::{Answer, LastRow, Value};
 
 /// SQLite's own words for what went wrong last on `db`.
 fn fault(db: NonNull<ffi::sqlite3>, code: c_int) -> Box<Fault> {
@@ -113,14 +113,19 @@ impl Statement {
     pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<(), Box<Fault>> {
         for (index, value) in values.iter().enumerate() {
             match *value {
-                Value::Int(integer) => self.bind_integer(index + 1, integer)?,
+                // What a text was bound to last is told so, before another one is written in its place.
+                Value::Int(integer) if !matches!(self.places.get(index), Some(Some(_))) => {
+                    self.bind_integer(index + 1, integer)?;
+                }
                 Value::Text(text) => match self.places.get(index) {
                     Some(&Some((at, len))) if len == text.len() => {
                         self.texts()[at..at + len].copy_from_slice(text);
                     }
                     _ => return self.bind_anew(values),
                 },
-                Value::Null | Value::Real(_) | Value::Bytes(_) => return self.bind_anew(values),
+                Value::Null | Value::Int(_) | Value::Real(_) | Value::Bytes(_) => {
+                    return self.bind_anew(values);
+                }
             }
         }
         Ok(())
@@ -174,9 +179,15 @@ impl Statement {
         Ok(())
     }
 
-    /// Runs the statement, and tells what `answer` asks for.
+    /// Whether it changes nothing in the database.
+    pub(super) fn is_readonly(&self) -> bool {
+        // SAFETY: the statement is prepared.
+        unsafe { ffi::sqlite3_stmt_readonly(self.stmt.as_ptr()) != 0 }
+    }
+
+    /// Runs the statement, and tells what `answer` asks for; its columns go to `row`.
     #[inline]
-    pub(super) fn answer(&mut self, answer: Answer) -> Result<u64, Box<Fault>> {
+    pub(super) fn answer(&mut self, answer: Answer, row: &mut LastRow) -> Result<u64, Box<Fault>> {
         match answer {
             Answer::Number => {
                 let is_odd = Cell::new(false);
@@ -198,13 +209,32 @@ impl Statement {
             }
             Answer::Row => self.run(false, read),
             Answer::Rows => self.run(true, read),
+            Answer::Columns => self.columns(row),
             Answer::Changed { per_row } => {
                 self.run(true, |_| 0)?;
-                // SAFETY: the connection is open as long as there is a statement.
-                let changed = unsafe { ffi::sqlite3_changes64(self.db.as_ptr()) };
-                Ok(changed.unsigned_abs() / u64::from(per_row))
+                Ok(self.changed() / u64::from(per_row))
             }
         }
+    }
+
+    /// Rows that it has changed.
+    fn changed(&self) -> u64 {
+        // SAFETY: the connection is open as long as there is a statement.
+        unsafe { ffi::sqlite3_changes64(self.db.as_ptr()) }.unsigned_abs()
+    }
+
+    /// Runs the statement, and keeps the last row.
+    #[inline(never)]
+    fn columns(&mut self, row: &mut LastRow) -> Result<u64, Box<Fault>> {
+        row.clear();
+        // SAFETY: the statement is prepared.
+        let columns = unsafe { ffi::sqlite3_column_count(self.stmt.as_ptr()) };
+        let rows = self.run(true, |stmt| {
+            row.clear();
+            (0..columns).for_each(|column| row.push(value(stmt, column)));
+            1
+        })?;
+        Ok(if columns == 0 { self.changed() } else { rows })
     }
 
     /// Runs the statement, which tells nothing.
@@ -217,7 +247,7 @@ impl Statement {
     fn run(
         &mut self,
         to_its_end: bool,
-        of_row: impl Fn(*mut ffi::sqlite3_stmt) -> u64,
+        mut of_row: impl FnMut(*mut ffi::sqlite3_stmt) -> u64,
     ) -> Result<u64, Box<Fault>> {
         let stmt = self.stmt.as_ptr();
         let mut sum = 0;
@@ -270,6 +300,25 @@ fn read(stmt: *mut ffi::sqlite3_stmt) -> u64 {
         std::hint::black_box(ffi::sqlite3_column_blob(stmt, 0));
     }
     1
+}
+
+/// The value of a column in the row that `stmt` is at, until that goes on.
+fn value<'a>(stmt: *mut ffi::sqlite3_stmt, column: c_int) -> Value<'a> {
+    // SAFETY: there is a row with this column; what SQLite gives is so many bytes long, and is read before the next step.
+    unsafe {
+        let bytes = || {
+            let start = ffi::sqlite3_column_blob(stmt, column).cast::<u8>();
+            let length = ffi::sqlite3_column_bytes(stmt, column) as usize;
+            if start.is_null() { &[][..] } else { std::slice::from_raw_parts(start, length) }
+        };
+        match ffi::sqlite3_column_type(stmt, column) {
+            ffi::SQLITE_INTEGER => Value::Int(ffi::sqlite3_column_int64(stmt, column)),
+            ffi::SQLITE_FLOAT => Value::Real(ffi::sqlite3_column_double(stmt, column)),
+            ffi::SQLITE_TEXT => Value::Text(bytes()),
+            ffi::SQLITE_BLOB => Value::Bytes(bytes()),
+            _ => Value::Null,
+        }
+    }
 }
 
 /// Rows changed on `conn` since it was opened, those rolled back included.

@@ -1,6 +1,6 @@
 //! What one session does, operation after operation: which comes next, and the requests that it is made of.
 
-use dyno_engine::{Done, ErrorClass, OpError, Request};
+use dyno_engine::{Done, ErrorClass, OpError, Request, Value};
 
 use crate::effect::Failed;
 use crate::{ClassId, Effect, Task, blocks, own};
@@ -41,6 +41,19 @@ impl Actor {
         match self {
             Self::Blocks(actor) => actor.step(last, ask),
             Self::Own(actor) => actor.advance(last, ask),
+        }
+    }
+
+    /// Takes in the columns of the last row, which `column` tells, where the request that has ended has some that are read; to be
+    /// called behind each request of an operation.
+    ///
+    /// # Errors
+    /// They are not what the operation takes them for.
+    #[inline]
+    pub fn read<'a>(&mut self, column: impl Fn(usize) -> Option<Value<'a>>) -> Result<(), Box<OpError>> {
+        match self {
+            Self::Blocks(_) => Ok(()),
+            Self::Own(actor) => actor.read(column),
         }
     }
 

@@ -209,6 +209,10 @@ impl Session for ScriptedSession {
         Ok(done)
     }
 
+    fn answered(&self, _: usize) -> Option<Value<'_>> {
+        None
+    }
+
     fn slices(&mut self) -> Option<&mut dyn Slices> {
         Some(self)
     }

@@ -27,6 +27,15 @@ pub(super) struct Told {
     pub(super) changed: u64,
 }
 
+/// A part of an answer that is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    /// The definition of a column, and whether it is the first.
+    Column(bool, &'a [u8]),
+    /// A row.
+    Row(&'a [u8]),
+}
+
 /// What comes next of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Awaited {
@@ -44,7 +53,7 @@ impl Reply {
         Self { column, number: Some(0), ..Self::default() }
     }
 
-    /// Takes in what has arrived, and shows `each` row; `None` if that is not all of the answer.
+    /// Takes in what has arrived, and shows `each` part; `None` if that is not all of the answer.
     ///
     /// # Errors
     /// The server refused, and the connection is in step; or it is lost.
@@ -52,7 +61,7 @@ impl Reply {
     pub(super) fn take(
         &mut self,
         connection: &mut Connection,
-        mut each: impl FnMut(&[u8]),
+        mut each: impl FnMut(Part<'_>),
     ) -> Result<Option<Told>, WireError> {
         let marked = connection.marked;
         while let Some((_, range)) = connection.line.inbound.cut()? {
@@ -63,16 +72,18 @@ impl Reply {
                     [OK, ..] => {
                         self.rows += 1;
                         self.number = self.column.number(body, self.columns);
-                        each(body);
+                        each(Part::Row(body));
                         None
                     }
                     [END, ref rest @ ..] => Some(Ended::read(rest)?),
                     _ => return Err(no_row(body)),
                 },
                 Awaited::Definitions(left) => {
-                    if left == self.columns {
+                    let is_first = left == self.columns;
+                    if is_first {
                         self.column = Column::read(body)?;
                     }
+                    each(Part::Column(is_first, body));
                     self.awaited = Awaited::Definitions(left - 1);
                     None
                 }
@@ -91,7 +102,7 @@ impl Reply {
     pub(super) fn wait(
         mut self,
         connection: &mut Connection,
-        mut each: impl FnMut(&[u8]),
+        mut each: impl FnMut(Part<'_>),
     ) -> Result<Told, WireError> {
         loop {
             if let Some(told) = self.take(connection, &mut each)? {

@@ -10,6 +10,7 @@
 
 mod answer;
 mod books;
+mod columns;
 mod procedures;
 mod ready;
 mod session;

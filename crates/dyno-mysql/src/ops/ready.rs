@@ -1,5 +1,6 @@
 //! A connection, and what is prepared on it.
 
+use super::columns::Columns;
 use super::settings_sql;
 use super::slice::Calls;
 use super::template::Template;
@@ -13,6 +14,8 @@ pub(super) struct Ready {
     pub(super) connection: Connection,
     /// By [`StatementId`](dyno_engine::StatementId), with what the first column of its answer is.
     pub(super) statements: Vec<(Template, Column)>,
+    /// The columns of the last row, of statements whose columns are read.
+    pub(super) columns: Columns,
     /// Loops on the own schema and, where operations go there too, on schema 1.
     pub(super) calls: Option<(Calls, Option<Calls>)>,
 }
@@ -28,15 +31,25 @@ pub(super) fn prepare(
     connection.simple(&settings_sql(connection.is_mariadb(), setup.blocks.is_some()))?;
     let mut typed = true;
     let mut statements = Vec::with_capacity(setup.statements.len());
+    let mut columns = Vec::with_capacity(setup.statements.len());
     for statement in setup.statements.iter() {
         let Statement { name, sql, params, .. } = statement;
-        let prepared = connection.prepare(sql).map_err(|error| not_prepared(error, setup, name))?;
+        let mut own = Vec::new();
+        let prepared = connection
+            .prepare_with(sql, |column| own.push(column))
+            .map_err(|error| not_prepared(error, setup, name))?;
         if usize::from(prepared.parameters) != params.len() {
             let (marks, types) = (prepared.parameters, params.len());
             let message = format!("statement {name} has {marks} marks of parameters, and {types} types");
             return Err(TargetError::new(TargetErrorKind::Unsupported, message));
         }
-        typed &= statement.answer != Answer::Number || prepared.column.is_some_and(Column::is_number);
+        columns.push(own);
+        typed &= match statement.answer {
+            Answer::Number => prepared.column.is_some_and(Column::is_number),
+            // They may be others with values of other types.
+            Answer::Columns => false,
+            Answer::Row | Answer::Rows | Answer::Changed { .. } => true,
+        };
         statements.push((Template::new(prepared, params), prepared.column.unwrap_or_default()));
     }
     let calls = setup.blocks.as_ref().filter(|_| setup.slices).map(|blocks| {
@@ -50,7 +63,7 @@ pub(super) fn prepare(
         // itself where a client keeps them. Of a call's results they are not told at the preparation.
         connection.simple("SET SESSION resultset_metadata = NONE")?;
     }
-    Ok(Ready { connection, statements, calls })
+    Ok(Ready { connection, statements, columns: Columns::new(columns), calls })
 }
 
 /// Why the statement `name` could not be prepared.

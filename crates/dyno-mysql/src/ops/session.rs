@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::answer::{Reply, Told};
 use super::books::Books;
+use super::columns::Columns;
 use super::ready::{Ready, prepare};
 use super::texts::Texts;
 use super::thread;
@@ -18,7 +19,7 @@ use dyno_engine::net::{Breaker, local};
 use dyno_engine::statement::unknown;
 use dyno_engine::{
     Answer, Done, Duplex, Interrupter, Op, OpError, Place, Request, Session, SessionSetup, SliceDone, Slices,
-    Statement, TargetError,
+    Statement, TargetError, Value,
 };
 
 /// The longest wait for the server to book what a session did when it ends.
@@ -45,6 +46,8 @@ pub struct MySession {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Statement(usize),
+    /// The same, where its columns are read.
+    Columns(usize),
     Begin,
     Commit,
     Rollback,
@@ -83,7 +86,7 @@ impl MySession {
     /// Sends `request` and notes what its answer will mean.
     #[inline]
     fn put(&mut self, request: Request<'_>) -> Result<(), WireError> {
-        let Self { ready: Ready { connection, statements, .. }, texts, .. } = self;
+        let Self { ready: Ready { connection, statements, columns, .. }, texts, setup, .. } = self;
         let mut awaited = Column::default();
         let (asked, bytes) = match request {
             Request::Execute(id, values) => {
@@ -91,7 +94,14 @@ impl MySession {
                     return Err(WireError::Undone(unknown(id)));
                 };
                 awaited = *column;
-                (Asked::Statement(id.index()), template.bind(values).map_err(WireError::Undone)?)
+                let asked = match setup.statements[id.index()].answer {
+                    Answer::Columns => {
+                        columns.row.clear();
+                        Asked::Columns(id.index())
+                    }
+                    _ => Asked::Statement(id.index()),
+                };
+                (asked, template.bind(values).map_err(WireError::Undone)?)
             }
             Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
             Request::Commit => (Asked::Commit, &texts.commit[..]),
@@ -116,10 +126,14 @@ impl MySession {
                 Done::default()
             }));
         }
-        let Some(told) = self.reply.take(connection, |_| ())? else { return Ok(None) };
+        let told = match self.asked {
+            Asked::Columns(index) => columns(&mut self.reply, connection, &mut self.ready.columns, index)?,
+            _ => self.reply.take(connection, |_| ())?,
+        };
+        let Some(told) = told else { return Ok(None) };
         let mut rows = 0;
         match self.asked {
-            Asked::Statement(index) => {
+            Asked::Statement(index) | Asked::Columns(index) => {
                 self.ready.statements[index].1 = self.reply.column;
                 let statement = &self.setup.statements[index];
                 rows = counted(statement, told)?;
@@ -153,12 +167,24 @@ impl MySession {
     }
 }
 
+/// Takes in an answer to statement `index`, whose columns are read.
+#[inline(never)]
+fn columns(
+    reply: &mut Reply,
+    connection: &mut Connection,
+    columns: &mut Columns,
+    index: usize,
+) -> Result<Option<Told>, WireError> {
+    reply.take(connection, |part| columns.heard(index, part))
+}
+
 /// What is read of the answer to `statement`.
 #[inline]
 fn counted(statement: &Statement, told: Told) -> Result<u64, WireError> {
     match statement.answer {
         Answer::Number => told.number.ok_or_else(|| WireError::Undone(no_number(statement))),
         Answer::Row | Answer::Rows => Ok(told.rows),
+        Answer::Columns => Ok(if told.rows > 0 { told.rows } else { told.changed }),
         Answer::Changed { per_row } => Ok(told.changed / u64::from(per_row.max(1))),
     }
 }
@@ -202,6 +228,10 @@ impl Session for MySession {
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
         self.ask_and_wait(request).map_err(WireError::into_op)
+    }
+
+    fn answered(&self, column: usize) -> Option<Value<'_>> {
+        self.ready.columns.row.get(column)
     }
 
     fn slices(&mut self) -> Option<&mut dyn Slices> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dyno_plan::Redo;
 
-use super::answer::Reply;
+use super::answer::{Part, Reply};
 use super::procedures::HASH_BYTES;
 use super::template::Template;
 use crate::layout::Shape;
@@ -121,7 +121,11 @@ impl Calls {
         let (_, template) = template.ok_or_else(|| WireError::protocol("a slice that was not prepared"))?;
         connection.line.send_bytes(template.bind(told).map_err(WireError::Undone)?)?;
         let mut numbers = Vec::new();
-        Reply::to(Column::default()).wait(connection, |row| numbers = numbers_of(row, call.results()))?;
+        Reply::to(Column::default()).wait(connection, |part| {
+            if let Part::Row(row) = part {
+                numbers = numbers_of(row, call.results());
+            }
+        })?;
         done(&numbers).ok_or_else(|| WireError::protocol("a slice's result of another shape"))
     }
 

@@ -19,12 +19,14 @@ pub(super) struct Template {
     bytes: Vec<u8>,
     /// Where in it each value is; nothing for NULL.
     slots: Vec<Option<Range<usize>>>,
+    /// Whether a number stands where the database decides on the type: the next value may be of another one.
+    mixed: bool,
 }
 
 impl Template {
     /// A template for `statement` with these parameters.
     pub(super) fn new(statement: Prepared, params: &[Type]) -> Self {
-        Self { statement, params: params.into(), bytes: Vec::new(), slots: Vec::new() }
+        Self { statement, params: params.into(), bytes: Vec::new(), slots: Vec::new(), mixed: false }
     }
 
     /// The packet with these values. It is patched as long as each is as long as it was the last time, and built anew else.
@@ -42,8 +44,8 @@ impl Template {
     /// Sets the values in their places; whether all of them have one.
     #[inline]
     fn patch(&mut self, values: &[Value<'_>]) -> bool {
-        let Self { params, bytes, slots, .. } = self;
-        if bytes.is_empty() || values.len() != slots.len() {
+        let Self { params, bytes, slots, mixed, .. } = self;
+        if *mixed || bytes.is_empty() || values.len() != slots.len() {
             return false;
         }
         let mut set = |slot: &Range<usize>, value: &[u8]| {
@@ -55,6 +57,7 @@ impl Template {
         };
         values.iter().zip(slots).zip(params).all(|((value, slot), of)| match (*value, slot) {
             (Value::Null, slot) => slot.is_none(),
+            (Value::Int(_) | Value::Real(_), _) if *of == Type::Literal => false,
             (value, Some(slot)) if value.fits(*of) => match value {
                 Value::Int(number) => set(slot, &number.to_le_bytes()),
                 Value::Real(number) => set(slot, &number.to_le_bytes()),
@@ -68,7 +71,11 @@ impl Template {
     #[cold]
     fn build(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
         check(&self.params, values)?;
-        let Self { statement, params, bytes, slots } = self;
+        let Self { statement, params, bytes, slots, mixed } = self;
+        let is_mixed = |(value, of): (&Value<'_>, &Type)| {
+            *of == Type::Literal && matches!(value, Value::Int(_) | Value::Real(_))
+        };
+        *mixed = values.iter().zip(&*params).any(is_mixed);
         bytes.clear();
         slots.clear();
         message::packet(bytes, 0, |out| {
@@ -81,7 +88,8 @@ impl Template {
                 nulls(out, values);
                 // Types follow.
                 out.push(1);
-                params.iter().for_each(|&of| out.extend_from_slice(&[kind(of), 0]));
+                let kinds = values.iter().zip(&*params).map(|(&value, &of)| kind(value, of));
+                kinds.for_each(|kind| out.extend_from_slice(&[kind, 0]));
             }
             for value in values {
                 slots.push(append(out, *value));
@@ -117,14 +125,14 @@ fn nulls(out: &mut Vec<u8>, values: &[Value<'_>]) {
     }
 }
 
-/// The number of a type in the protocol.
-fn kind(of: Type) -> u8 {
-    match of {
+/// The number in the protocol of the type of a value for a parameter of type `of`.
+fn kind(value: Value<'_>, of: Type) -> u8 {
+    match (of, value) {
         // MYSQL_TYPE_LONGLONG, MYSQL_TYPE_DOUBLE, MYSQL_TYPE_VAR_STRING, MYSQL_TYPE_BLOB.
-        Type::Int => 0x08,
-        Type::Real => 0x05,
-        Type::Text | Type::Literal => 0xfd,
-        Type::Bytes => 0xfc,
+        (Type::Int, _) | (Type::Literal, Value::Int(_)) => 0x08,
+        (Type::Real, _) | (Type::Literal, Value::Real(_)) => 0x05,
+        (Type::Text | Type::Literal, _) => 0xfd,
+        (Type::Bytes, _) => 0xfc,
     }
 }
 

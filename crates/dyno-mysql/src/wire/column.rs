@@ -1,27 +1,41 @@
-//! The first column of a result in binary, as a number.
+//! Columns of a result in binary: the first one as a number, or all of them as values.
 
 use super::error::WireError;
 use super::fields::Fields;
+use dyno_engine::{LastRow, Value};
 
 /// Types of columns, by their number in the protocol.
 mod kind {
     pub(super) const TINY: u8 = 0x01;
     pub(super) const SHORT: u8 = 0x02;
     pub(super) const LONG: u8 = 0x03;
+    pub(super) const FLOAT: u8 = 0x04;
+    pub(super) const DOUBLE: u8 = 0x05;
+    pub(super) const TIMESTAMP: u8 = 0x07;
     pub(super) const LONGLONG: u8 = 0x08;
     pub(super) const INT24: u8 = 0x09;
+    pub(super) const DATE: u8 = 0x0a;
+    pub(super) const TIME: u8 = 0x0b;
+    pub(super) const DATETIME: u8 = 0x0c;
     pub(super) const YEAR: u8 = 0x0d;
+    pub(super) const BIT: u8 = 0x10;
+    pub(super) const JSON: u8 = 0xf5;
     pub(super) const NEWDECIMAL: u8 = 0xf6;
 }
+
+/// The collation of bytes that are no text.
+const BINARY: u16 = 63;
 
 /// Flag in a column's definition: its numbers are never negative.
 const UNSIGNED: u16 = 0x20;
 
-/// What a column is, as far as its numbers go.
+/// What a column is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Column {
     kind: u8,
     unsigned: bool,
+    /// Whether its texts are bytes.
+    binary: bool,
 }
 
 impl Column {
@@ -35,9 +49,9 @@ impl Column {
             }
             // How long the rest is, the collation, the width.
             fields.number()?;
-            fields.u16()?;
+            let binary = fields.u16()? == BINARY;
             fields.u32()?;
-            Some(Self { kind: fields.u8()?, unsigned: fields.u16()? & UNSIGNED != 0 })
+            Some(Self { kind: fields.u8()?, unsigned: fields.u16()? & UNSIGNED != 0, binary })
         };
         read().ok_or_else(|| WireError::protocol("a definition of a column that ends too early"))
     }
@@ -63,20 +77,112 @@ impl Column {
     /// negative, `None` where it is no number.
     #[inline]
     pub(crate) fn number(self, row: &[u8], columns: u64) -> Option<u64> {
-        // The row's mark, then a bit for each column behind two that are not used.
-        let head = 1 + (columns as usize + 2).div_ceil(8);
-        let value = row.get(head..)?;
+        let value = row.get(head(columns as usize)..)?;
         if row[1] & 0b100 != 0 {
             return Some(0);
         }
         let Some(width) = self.width() else {
             return if self.kind == kind::NEWDECIMAL { whole(value) } else { None };
         };
+        self.integer(value.get(..width)?)
+    }
+
+    /// The integer in so many bytes.
+    #[inline]
+    fn integer(self, value: &[u8]) -> Option<u64> {
+        let width = value.len();
         let mut bytes = [0; 8];
-        bytes[..width].copy_from_slice(value.get(..width)?);
+        bytes[..width].copy_from_slice(value);
         let number = u64::from_le_bytes(bytes);
         let negative = !self.unsigned && number >> (8 * width - 1) == 1;
         Some(if negative { number | u64::MAX.unbounded_shl(8 * width as u32) } else { number })
+    }
+
+    /// Adds its value, the next of `fields`, to `row`; `None` where the fields end too early.
+    fn add(self, fields: &mut Fields<'_>, row: &mut LastRow) -> Option<()> {
+        if let Some(width) = self.width() {
+            let number = self.integer(fields.take(width)?)?;
+            match i64::try_from(number) {
+                Err(_) if self.unsigned => row.push(Value::Text(number.to_string().as_bytes())),
+                _ => row.push(Value::Int(number.cast_signed())),
+            }
+            return Some(());
+        }
+        match self.kind {
+            kind::DOUBLE => row.push(Value::Real(f64::from_le_bytes(*fields.take(8)?.first_chunk()?))),
+            kind::FLOAT => {
+                let short = f32::from_le_bytes(*fields.take(4)?.first_chunk()?);
+                // As it is written, 0.1 is 0.1.
+                row.push(short.to_string().parse().map_or(Value::Null, Value::Real));
+            }
+            kind::DATE | kind::DATETIME | kind::TIMESTAMP => {
+                let text = moment(fields.value()??, self.kind == kind::DATE)?;
+                row.push(Value::Text(text.as_bytes()));
+            }
+            kind::TIME => row.push(Value::Text(time(fields.value()??)?.as_bytes())),
+            _ => {
+                let bytes = fields.value()??;
+                let is_text = !self.binary || matches!(self.kind, kind::NEWDECIMAL | kind::JSON);
+                let is_text = is_text && self.kind != kind::BIT;
+                row.push(if is_text { Value::Text(bytes) } else { Value::Bytes(bytes) });
+            }
+        }
+        Some(())
+    }
+}
+
+/// Where the values of a row begin that has so many columns: behind its mark, and a bit for each column behind two that are not
+/// used.
+#[inline]
+fn head(columns: usize) -> usize {
+    1 + (columns + 2).div_ceil(8)
+}
+
+/// Reads the values of a row of `columns`.
+pub(crate) fn values(columns: &[Column], body: &[u8], row: &mut LastRow) -> Option<()> {
+    row.clear();
+    let mut fields = Fields::new(body.get(head(columns.len())..)?);
+    for (bit, column) in (2..).zip(columns) {
+        if body[1 + bit / 8] >> (bit % 8) & 1 == 1 {
+            row.push(Value::Null);
+        } else {
+            column.add(&mut fields, row)?;
+        }
+    }
+    Some(())
+}
+
+/// A day, or a moment with or without its microseconds; parts that are left out are 0.
+fn moment(value: &[u8], is_day: bool) -> Option<String> {
+    let mut fields = Fields::new(value);
+    let (year, month, day) = match value.is_empty() {
+        true => (0, 0, 0),
+        false => (fields.u16()?, fields.u8()?, fields.u8()?),
+    };
+    let day = format!("{year:04}-{month:02}-{day:02}");
+    if is_day {
+        return Some(day);
+    }
+    Some(format!("{day} {}", clock(&mut fields, 0)))
+}
+
+/// A time of the day, or a span of time.
+fn time(value: &[u8]) -> Option<String> {
+    let mut fields = Fields::new(value);
+    let (sign, days) = match value.is_empty() {
+        true => (0, 0),
+        false => (fields.u8()?, fields.u32()?),
+    };
+    let sign = if sign == 1 { "-" } else { "" };
+    Some(format!("{sign}{}", clock(&mut fields, days)))
+}
+
+fn clock(fields: &mut Fields<'_>, days: u32) -> String {
+    let [hours, minutes, seconds] = [(); 3].map(|()| fields.u8().unwrap_or(0));
+    let hours = u64::from(days) * 24 + u64::from(hours);
+    match fields.u32() {
+        None | Some(0) => format!("{hours:02}:{minutes:02}:{seconds:02}"),
+        Some(micros) => format!("{hours:02}:{minutes:02}:{seconds:02}.{micros:06}"),
     }
 }
 
@@ -95,7 +201,7 @@ mod tests {
     use super::*;
 
     fn number(kind: u8, unsigned: bool, value: &[u8]) -> Option<u64> {
-        Column { kind, unsigned }.number(&[&[0, 0], value].concat(), 1)
+        Column { kind, unsigned, ..Column::default() }.number(&[&[0, 0], value].concat(), 1)
     }
 
     #[test]
@@ -111,17 +217,53 @@ mod tests {
         assert_eq!(number(kind::NEWDECIMAL, false, b"\x05120.5"), Some(120));
         assert_eq!(number(kind::NEWDECIMAL, false, b"\x02-1"), Some(-1i64 as u64));
         assert_eq!(number(0xfd, false, b"\x011"), None, "a text");
-        let null = Column { kind: kind::LONGLONG, unsigned: false };
+        let null = Column { kind: kind::LONGLONG, ..Column::default() };
         assert_eq!(null.number(&[0, 0b100], 1), Some(0));
         // Seven columns take two bytes for which of them are NULL.
-        assert_eq!(Column { kind: kind::TINY, unsigned: false }.number(&[0, 0, 0, 9], 7), Some(9));
+        assert_eq!(Column { kind: kind::TINY, ..Column::default() }.number(&[0, 0, 0, 9], 7), Some(9));
+    }
+
+    #[test]
+    fn values_of_every_kind_are_read() {
+        let of = |kind, value: &[u8]| -> String {
+            let column = Column { kind, binary: kind == 0xfc, ..Column::default() };
+            let mut row = LastRow::default();
+            values(&[column], &[&[0, 0], value].concat(), &mut row).expect("a whole row");
+            match row.get(0).expect("a column") {
+                Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                other => format!("{other:?}"),
+            }
+        };
+        assert_eq!(of(kind::TINY, &[0xff]), "Int(-1)");
+        assert_eq!(of(kind::DOUBLE, &1.5f64.to_le_bytes()), "Real(1.5)");
+        assert_eq!(of(kind::FLOAT, &0.1f32.to_le_bytes()), "Real(0.1)");
+        assert_eq!(of(kind::NEWDECIMAL, b"\x051.50 "), "1.50 ");
+        assert_eq!(of(kind::DATE, b"\x04\xea\x07\x0b\x17"), "2026-11-23");
+        assert_eq!(of(kind::DATETIME, b"\x04\xea\x07\x0b\x17"), "2026-11-23 00:00:00");
+        assert_eq!(
+            of(kind::DATETIME, b"\x0b\xea\x07\x0b\x17\x0c\x01\x02\x05\0\0\0"),
+            "2026-11-23 12:01:02.000005"
+        );
+        assert_eq!(of(kind::TIME, b"\x08\x01\x01\0\0\0\x02\x03\x04"), "-26:03:04");
+        assert_eq!(of(kind::TIME, b"\0"), "00:00:00");
+        assert_eq!(of(0xfd, b"\x02ab"), "ab");
+        assert_eq!(of(0xfc, b"\x01a"), "Bytes([97])");
+        let columns = [Column { kind: kind::TINY, ..Column::default() }; 9];
+        let mut row = LastRow::default();
+        values(&columns, &[0, 0b1111_1000, 0b011, 7, 8], &mut row).expect("a whole row");
+        let all: Vec<_> = (0..9).map(|column| row.get(column)).collect();
+        let mut expected = [Some(Value::Null); 9];
+        (expected[0], expected[8]) = (Some(Value::Int(7)), Some(Value::Int(8)));
+        assert_eq!(all, expected);
     }
 
     proptest! {
         #[test]
         fn no_bytes_can_make_it_panic(kind: u8, body: Vec<u8>, columns in 0u64..70_000) {
             let _ = Column::read(&body);
-            Column { kind, unsigned: false }.number(&body, columns);
+            let column = Column { kind, ..Column::default() };
+            column.number(&body, columns);
+            values(&[column; 3], &body, &mut LastRow::default());
         }
     }
 }

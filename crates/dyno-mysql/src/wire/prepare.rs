@@ -20,6 +20,15 @@ pub(crate) struct Prepared {
 impl Connection {
     /// Prepares `sql`.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<Prepared, WireError> {
+        self.prepare_with(sql, |_| ())
+    }
+
+    /// The same, and shows `each` column of its rows, as far as that is known before it is executed.
+    pub(crate) fn prepare_with(
+        &mut self,
+        sql: &str,
+        mut each: impl FnMut(Column),
+    ) -> Result<Prepared, WireError> {
         message::command(&mut self.line.out, command::STMT_PREPARE, sql);
         self.line.send()?;
         let body = self.next_body()?;
@@ -37,9 +46,11 @@ impl Connection {
         let mut column = None;
         for number in 0..columns {
             let body = self.next_body()?;
+            let own = Column::read(body)?;
             if number == 0 {
-                column = Some(Column::read(body)?);
+                column = Some(own);
             }
+            each(own);
         }
         Ok(Prepared { id, parameters, column })
     }

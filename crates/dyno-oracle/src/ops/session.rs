@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use oracledb::{Cursor, DB_TYPE_NUMBER, Error, ToDbValue};
+use oracledb::{
+    Cursor, DB_TYPE_BINARY_DOUBLE, DB_TYPE_BINARY_FLOAT, DB_TYPE_NUMBER, Error, OracleNumber, ToDbValue,
+};
 
 use super::binds::{binds, texts};
 use super::loops::Loops;
@@ -17,8 +19,9 @@ use dyno_engine::data::UpdateValues;
 use dyno_engine::net::Breaker;
 use dyno_engine::statement::unknown;
 use dyno_engine::{
-    Answer, Commits, Done, Duplex, ErrorClass, Interrupter, Isolation, Op, OpError, Place, Refusal as _,
-    Request, Session, SessionSetup, SliceDone, Slices, Statement, StatementId, TargetError, Value,
+    Answer, Commits, Done, Duplex, ErrorClass, Interrupter, Isolation, LastRow, Op, OpError, Place,
+    Refusal as _, Request, Session, SessionSetup, SliceDone, Slices, Statement, StatementId, TargetError,
+    Value,
 };
 
 /// One session on Oracle.
@@ -30,6 +33,8 @@ pub(crate) struct OraSession {
     /// Whether a transaction has begun that only a request ends.
     begun: bool,
     loops: Option<Loops>,
+    /// The columns that were read last.
+    row: LastRow,
 }
 
 impl OraSession {
@@ -45,6 +50,7 @@ impl OraSession {
             connection,
             breaker,
             begun: false,
+            row: LastRow::default(),
             loops: setup.blocks.as_ref().filter(|_| setup.slices).map(|blocks| Loops::new(blocks, setup)),
             setup: setup.clone(),
         };
@@ -94,18 +100,31 @@ impl OraSession {
                 format!("statement {} commits by itself, so it is no step of a transaction", statement.name);
             return Err(OpError::fatal("statement", message));
         }
+        if statement.answer == Answer::Columns && !is_query(statement) {
+            let message = format!("statement {} is no query, so no column of it can be read", statement.name);
+            return Err(OpError::fatal("statement", message));
+        }
         let texts = texts(&statement.params, values)?;
         let binds = binds(&statement.params, values, &texts);
-        self.call(|session| session.run(statement, binds))
+        let mut row = std::mem::take(&mut self.row);
+        row.clear();
+        let done = self.call(|session| session.run(statement, binds, &mut row));
+        self.row = row;
+        done
     }
 
     /// Runs a statement, and commits behind it where that is due.
-    fn run(&self, statement: &Statement, mut binds: Vec<&dyn ToDbValue>) -> Result<Done, Error> {
+    fn run(
+        &self,
+        statement: &Statement,
+        mut binds: Vec<&dyn ToDbValue>,
+        row: &mut LastRow,
+    ) -> Result<Done, Error> {
         let Statement { sql, answer, commits, .. } = statement;
         let driver = self.connection.driver();
         let tells = *commits == Commits::Inside || *answer == Answer::Number;
         let rows = if is_query(statement) {
-            read(driver.query(sql, &binds)?, *answer)?
+            read(driver.query(sql, &binds)?, *answer, row)?
         } else if tells {
             binds.push(&DB_TYPE_NUMBER);
             number(&driver.execute(sql, &binds)?.out_bind_data())?
@@ -186,16 +205,41 @@ fn is_query(statement: &Statement) -> bool {
 }
 
 /// What is read of the answer to a query.
-fn read(cursor: Cursor, answer: Answer) -> Result<u64, Error> {
+fn read(cursor: Cursor, answer: Answer, last_row: &mut LastRow) -> Result<u64, Error> {
     let (mut count, mut last) = (0, 0);
     for row in cursor {
         let row = row?;
         count += 1;
-        if answer == Answer::Number {
-            last = number(&row)?;
+        match answer {
+            Answer::Number => last = number(&row)?,
+            Answer::Columns => columns(&row, last_row)?,
+            Answer::Row | Answer::Rows | Answer::Changed { .. } => {}
         }
     }
     Ok(if answer == Answer::Number { last } else { count })
+}
+
+/// The columns of a row: whole numbers, floating-point numbers, and what is a text, decimal numbers among them.
+fn columns(row: &oracledb::Row, last_row: &mut LastRow) -> Result<(), Error> {
+    last_row.clear();
+    for (column, metadata) in row.columns().iter().enumerate() {
+        match metadata.db_type().name() {
+            of if of == DB_TYPE_NUMBER.name() => {
+                let text = row.get::<Option<OracleNumber>>(column)?.map(|number| number.to_string());
+                let whole = text.as_ref().and_then(|text| text.parse().ok()).map(Value::Int);
+                let value = whole.or_else(|| text.as_ref().map(|text| Value::Text(text.as_bytes())));
+                last_row.push(value.unwrap_or(Value::Null));
+            }
+            of if of == DB_TYPE_BINARY_DOUBLE.name() || of == DB_TYPE_BINARY_FLOAT.name() => {
+                last_row.push(row.get::<Option<f64>>(column)?.map_or(Value::Null, Value::Real));
+            }
+            _ => {
+                let text = row.get::<Option<String>>(column)?;
+                last_row.push(text.as_ref().map_or(Value::Null, |text| Value::Text(text.as_bytes())));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The number that a row begins with; 0 where that is NULL.
@@ -231,6 +275,10 @@ impl Session for OraSession {
             // way has done may be in part.
             Request::Edge => Ok(Done::default()),
         }
+    }
+
+    fn answered(&self, column: usize) -> Option<Value<'_>> {
+        self.row.get(column)
     }
 
     fn slices(&mut self) -> Option<&mut dyn Slices> {

@@ -27,7 +27,7 @@ pub(super) struct Reply {
 
 impl Reply {
     /// Takes in what has arrived, up to ReadyForQuery; `None` if that is not here yet. With a `clock`, the arrival of
-    /// CommandComplete is timed, if it was seen before the rest.
+    /// CommandComplete is timed, if it was seen before the rest. Descriptions of rows, and rows, are shown to `each`.
     ///
     /// # Errors
     /// The server refused, and the connection is in step again; or it is lost.
@@ -36,14 +36,18 @@ impl Reply {
         &mut self,
         connection: &mut Connection,
         clock: Option<&dyn Clock>,
+        mut each: impl FnMut(u8, &[u8]),
     ) -> Result<Option<Answer>, WireError> {
         while let Some((tag, body)) = connection.next_here()? {
             match tag {
                 b'D' => {
                     // The last row counts: through a pooler those of a session's settings come before.
-                    let number = integer(connection.line.body(body));
+                    let row = connection.line.body(body);
+                    each(tag, row);
+                    let number = integer(row);
                     (self.answer.value, self.answer.is_odd) = (number.unwrap_or(0), number.is_none());
                 }
+                b'T' => each(tag, connection.line.body(body)),
                 b'C' => {
                     if let Some(clock) = clock {
                         // Whatever has arrived behind it shows that the commit has ended as well.

@@ -7,6 +7,9 @@ use dyno_engine::{Type, Value};
 pub(super) mod oid {
     pub(in super::super) const INT8: u32 = 20;
     pub(in super::super) const INT2: u32 = 21;
+    pub(in super::super) const INT4: u32 = 23;
+    pub(in super::super) const OID: u32 = 26;
+    pub(in super::super) const FLOAT4: u32 = 700;
     pub(in super::super) const TEXT: u32 = 25;
     pub(in super::super) const FLOAT8: u32 = 701;
     pub(in super::super) const BYTEA: u32 = 17;
@@ -40,10 +43,12 @@ pub(super) fn formats(out: &mut Vec<u8>, types: &[Type]) {
     }
 }
 
-/// Appends the bytes of a value; false if it is NULL, which has none.
-pub(super) fn value(out: &mut Vec<u8>, value: Value<'_>) -> bool {
+/// Appends the bytes of a value for a parameter of type `of`; false if it is NULL, which has none.
+pub(super) fn value(out: &mut Vec<u8>, value: Value<'_>, of: Type) -> bool {
     match value {
         Value::Null => return false,
+        Value::Int(number) if of == Type::Literal => out.extend_from_slice(number.to_string().as_bytes()),
+        Value::Real(number) if of == Type::Literal => out.extend_from_slice(number.to_string().as_bytes()),
         Value::Int(number) => out.extend_from_slice(&int8(number)),
         Value::Real(number) => out.extend_from_slice(&number.to_be_bytes()),
         Value::Text(bytes) | Value::Bytes(bytes) => out.extend_from_slice(bytes),

@@ -12,6 +12,7 @@
 //! the platform and not the planner's second thoughts.
 
 mod answer;
+mod columns;
 mod encode;
 mod method;
 mod procedures;

@@ -5,7 +5,8 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answer::Reply;
+use super::answer::{self, Reply};
+use super::columns::Columns;
 use super::settings_sql;
 use super::slice::{self, Tails};
 use super::statements::{self, Form, Ready};
@@ -16,7 +17,7 @@ use dyno_engine::data::UpdateValues;
 use dyno_engine::net::local;
 use dyno_engine::slices::Call;
 use dyno_engine::{
-    Answer, Blocks, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Refusal as _,
+    Answer, Blocks, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Refusal as _,
     Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
 };
 
@@ -37,6 +38,7 @@ pub struct PgSession {
     /// What was sent last, and what has arrived of its answer.
     asked: Asked,
     reply: Reply,
+    columns: Columns,
     overhead_commits: u64,
     /// Whether it answers as a server on this machine does.
     is_near: bool,
@@ -103,6 +105,7 @@ impl PgSession {
             tails: blocks_in_loops(setup).map(|blocks| Tails::new(blocks.stamp())),
             asked: Asked::Edge,
             reply: Reply::default(),
+            columns: Columns::default(),
             overhead_commits: opening_commits(statements),
             is_near: false,
             through,
@@ -139,6 +142,9 @@ impl PgSession {
                 let bytes = self.ready.execute(id, values).map_err(WireError::Undone)?;
                 let statement = &self.setup.statements[id.index()];
                 let commits = statement.commits == Commits::Behind;
+                if statement.answer == Answer::Columns {
+                    self.columns.clear();
+                }
                 (Asked::Statement(statement.answer, commits, statement.works), bytes)
             }
             Request::Begin(isolation) => (Asked::Transaction, self.ready.begin(isolation)),
@@ -155,9 +161,13 @@ impl PgSession {
     fn heard(&mut self) -> Result<Option<Done>, WireError> {
         let commits = matches!(self.asked, Asked::Statement(_, true, _));
         let clock = commits.then_some(&*self.setup.clock);
-        let Some(answer) = self.reply.take(&mut self.connection, clock)? else {
-            return Ok(None);
+        let answer = match self.asked {
+            Asked::Statement(Answer::Columns, ..) => {
+                columns(&mut self.reply, &mut self.connection, clock, &mut self.columns)?
+            }
+            _ => self.reply.take(&mut self.connection, clock, |_, _| ())?,
         };
+        let Some(answer) = answer else { return Ok(None) };
         let rows = match self.asked {
             Asked::Statement(of, _, works) => {
                 self.overhead_commits += u64::from(!works);
@@ -165,6 +175,7 @@ impl PgSession {
                     Answer::Number if answer.is_odd => return Err(WireError::Undone(no_integer())),
                     Answer::Number => answer.value,
                     Answer::Row | Answer::Rows => answer.rows,
+                    Answer::Columns => answer.rows.max(self.columns.rows),
                     Answer::Changed { per_row } => answer.rows / u64::from(per_row),
                 }
             }
@@ -189,6 +200,17 @@ impl PgSession {
             self.connection.line.fill()?;
         }
     }
+}
+
+/// Takes in an answer whose columns are read.
+#[inline(never)]
+fn columns(
+    reply: &mut Reply,
+    connection: &mut Connection,
+    clock: Option<&dyn Clock>,
+    columns: &mut Columns,
+) -> Result<Option<answer::Answer>, WireError> {
+    reply.take(connection, clock, |tag, body| columns.heard(tag, body))
 }
 
 /// A transaction in which a statement has failed ends with its rollback, also where it is asked to commit.
@@ -315,6 +337,10 @@ impl Session for PgSession {
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
         self.ask_and_wait(request).map_err(WireError::into_op)
+    }
+
+    fn answered(&self, column: usize) -> Option<Value<'_>> {
+        self.columns.row.get(column)
     }
 
     fn slices(&mut self) -> Option<&mut dyn Slices> {

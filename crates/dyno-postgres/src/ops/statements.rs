@@ -5,7 +5,7 @@ use super::encode::type_oid;
 use super::template::{Ending, Template};
 use crate::wire::{Connection, message};
 use dyno_engine::statement::unknown;
-use dyno_engine::{Commits, Isolation, OpError, SessionSetup, Statement, StatementId, Value};
+use dyno_engine::{Answer, Commits, Isolation, OpError, SessionSetup, Statement, StatementId, Value};
 
 /// How statements come to the server.
 #[derive(Debug, Clone)]
@@ -44,7 +44,9 @@ impl Form {
             Commits::Behind => Ending::FlushSync,
             Commits::Nothing | Commits::Inside => Ending::Sync,
         };
-        Template::new(bytes, if self.prepared { &statement.name } else { "" }, &statement.params, ending)
+        let name = if self.prepared { &statement.name } else { "" };
+        let template = Template::new(bytes, name, &statement.params, ending);
+        if statement.answer == Answer::Columns { template.with_columns() } else { template }
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Template {
     name: String,
     types: Vec<Type>,
     ending: Ending,
+    /// Whether the columns of its rows are told, as text.
+    columns: bool,
     /// Where each value begins, and its length word.
     slots: Vec<(usize, u32)>,
 }
@@ -34,10 +36,21 @@ pub(super) struct Template {
 impl Template {
     /// A template for the statement `name` with parameters of these types, behind the messages in `bytes`.
     pub(super) fn new(bytes: Vec<u8>, name: &str, types: &[Type], ending: Ending) -> Self {
-        let (before, name) = (bytes.len(), name.to_owned());
-        let mut template = Self { bytes, before, name, types: types.to_vec(), ending, slots: Vec::new() };
-        template.build(&vec![Value::Null; types.len()]);
+        let (before, name, types) = (bytes.len(), name.to_owned(), types.to_vec());
+        let mut template = Self { bytes, before, name, types, ending, columns: false, slots: Vec::new() };
+        template.empty();
         template
+    }
+
+    /// The same for a statement whose columns are read.
+    pub(super) fn with_columns(mut self) -> Self {
+        self.columns = true;
+        self.empty();
+        self
+    }
+
+    fn empty(&mut self) {
+        self.build(&vec![Value::Null; self.types.len()]);
     }
 
     /// Puts `values` in.
@@ -79,7 +92,7 @@ impl Template {
     }
 
     fn build(&mut self, values: &[Value<'_>]) {
-        let Self { bytes, before, name, types, ending, slots } = self;
+        let Self { bytes, before, name, types, ending, columns, slots } = self;
         bytes.truncate(*before);
         slots.clear();
         message::message(bytes, b'B', |out| {
@@ -87,10 +100,10 @@ impl Template {
             message::text(out, name);
             encode::formats(out, types);
             message::count(out, values.len());
-            for value in values {
+            for (value, &of) in values.iter().zip(&*types) {
                 let head = out.len();
                 out.extend_from_slice(&NULL.to_be_bytes());
-                if encode::value(out, *value) {
+                if encode::value(out, *value, of) {
                     // Far below 4 GiB, as messages are.
                     let length = (out.len() - head - 4) as u32;
                     out[head..head + 4].copy_from_slice(&length.to_be_bytes());
@@ -99,9 +112,15 @@ impl Template {
                     slots.push((head + 4, NULL));
                 }
             }
-            message::count(out, 1);
-            message::count(out, 1);
+            // Results in binary, or in text, which is what none says.
+            message::count(out, usize::from(!*columns));
+            if !*columns {
+                message::count(out, 1);
+            }
         });
+        if *columns {
+            message::describe(bytes);
+        }
         message::execute(bytes);
         if *ending == Ending::FlushSync {
             message::flush(bytes);

@@ -80,6 +80,11 @@ pub(crate) fn bind_text(out: &mut Vec<u8>, name: &str, values: &[&str]) {
     });
 }
 
+/// Asks what the rows of the unnamed portal are.
+pub(crate) fn describe(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"D\0\0\0\x06P\0");
+}
+
 /// Executes the unnamed portal to its end.
 pub(crate) fn execute(out: &mut Vec<u8>) {
     out.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");

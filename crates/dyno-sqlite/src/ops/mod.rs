@@ -17,7 +17,7 @@ use super::raw;
 use crate::shared::Shared;
 use dyno_engine::{
     Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices, TargetError,
-    TargetErrorKind,
+    TargetErrorKind, Value,
 };
 use hooks::Hooks;
 use interrupt::Break;
@@ -165,6 +165,10 @@ impl Session for SqliteSession {
             self.publish();
         }
         Ok(done)
+    }
+
+    fn answered(&self, column: usize) -> Option<Value<'_>> {
+        self.connected.as_ref()?.statements.row.get(column)
     }
 
     /// SQLite has no stored procedures.

@@ -5,7 +5,7 @@ use rusqlite::{Connection, ffi};
 use crate::fault::Fault;
 use crate::raw::Statement as Raw;
 use dyno_engine::statement::{misfit, unknown};
-use dyno_engine::{Commits, Done, OpError, Statement, StatementId, Value};
+use dyno_engine::{Commits, Done, LastRow, OpError, Statement, StatementId, Value};
 
 /// Every statement that a session runs.
 pub(super) struct Statements {
@@ -13,22 +13,25 @@ pub(super) struct Statements {
     begin: Raw,
     commit: Raw,
     rollback: Raw,
+    /// The columns that were read last.
+    pub(super) row: LastRow,
 }
 
 impl Statements {
     /// Prepares `statements`. Where there are some that write, transactions take the lock for it when they begin: one that
     /// has read before it writes could not wait for others without holding them up.
     pub(super) fn prepare(conn: &Connection, statements: &[Statement]) -> Result<Self, Box<Fault>> {
-        let writes = statements.iter().any(Statement::writes);
-        let own = statements
+        let own: Vec<(Raw, Statement)> = statements
             .iter()
             .map(|statement| Ok((prepare(conn, statement)?, statement.clone())))
             .collect::<Result<_, Box<Fault>>>()?;
+        let writes = own.iter().any(|(raw, _)| !raw.is_readonly());
         Ok(Self {
             own,
             begin: Raw::prepare(conn, if writes { "BEGIN IMMEDIATE" } else { "BEGIN" })?,
             commit: Raw::prepare(conn, "COMMIT")?,
             rollback: Raw::prepare(conn, "ROLLBACK")?,
+            row: LastRow::default(),
         })
     }
 
@@ -42,7 +45,8 @@ impl Statements {
         values: &[Value<'_>],
         now_ns: impl FnOnce() -> u64,
     ) -> Result<Done, Box<OpError>> {
-        let Some((raw, statement)) = self.own.get_mut(id.index()) else { return Err(unknown(id)) };
+        let Self { own, begin, commit, row, .. } = self;
+        let Some((raw, statement)) = own.get_mut(id.index()) else { return Err(unknown(id)) };
         let Statement { params, answer, commits, .. } = statement;
         if values.len() != params.len() || !values.iter().zip(&*params).all(|(value, &of)| value.fits(of)) {
             return Err(misfit(params, values));
@@ -50,13 +54,13 @@ impl Statements {
         // The values are there before the lock is taken: others wait for it.
         raw.bind(values).map_err(|fault| fault.into_op())?;
         if *commits == Commits::Nothing || !conn.is_autocommit() {
-            let rows = raw.answer(*answer).map_err(|fault| fault.into_op())?;
+            let rows = raw.answer(*answer, row).map_err(|fault| fault.into_op())?;
             return Ok(Done { rows, commit_began_ns: None });
         }
-        self.begin.step().map_err(|fault| fault.into_op())?;
-        let changed = raw.answer(*answer);
+        begin.step().map_err(|fault| fault.into_op())?;
+        let changed = raw.answer(*answer, row);
         let commit_began_ns = now_ns();
-        let committed = changed.and_then(|rows| self.commit.step().map(|()| rows));
+        let committed = changed.and_then(|rows| commit.step().map(|()| rows));
         match committed {
             Ok(rows) => Ok(Done { rows, commit_began_ns: Some(commit_began_ns) }),
             Err(fault) => {
@@ -84,7 +88,7 @@ impl Statements {
 
     /// Runs of all statements since this was last asked.
     pub(super) fn take_runs(&mut self) -> u64 {
-        let Self { own, begin, commit, rollback } = self;
+        let Self { own, begin, commit, rollback, .. } = self;
         let own = own.iter_mut().map(|(raw, _)| raw);
         own.chain([begin, commit, rollback]).map(Raw::take_runs).sum()
     }

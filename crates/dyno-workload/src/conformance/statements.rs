@@ -21,7 +21,9 @@ const LENGTH: StatementId = StatementId(2);
 const RANGE: StatementId = StatementId(3);
 const BELOW: StatementId = StatementId(4);
 const ODD: StatementId = StatementId(5);
-const NONE: StatementId = StatementId(6);
+const COLUMNS: StatementId = StatementId(6);
+const ORDERED: StatementId = StatementId(7);
+const NONE: StatementId = StatementId(8);
 
 /// How a session is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +67,8 @@ fn statements(Dialect { mark, from_nothing, bytes_length, prefix }: Dialect) -> 
     );
     let length = format!("SELECT LENGTH({}){from_nothing}", mark(1));
     let range = format!("SELECT custid FROM {prefix}rows_1 WHERE custid BETWEEN {} AND {}", mark(1), mark(2));
+    let columns = format!("SELECT {int} - 10, 'naïve', NULL{from_nothing}");
+    let ordered = format!("{range} ORDER BY custid");
     vec![
         Statement::read("fit", fit, &TYPES, Answer::Number),
         Statement::read("nulls", nulls, &TYPES, Answer::Number),
@@ -72,6 +76,8 @@ fn statements(Dialect { mark, from_nothing, bytes_length, prefix }: Dialect) -> 
         Statement::read("range", range, &[Type::Int; 2], Answer::Rows),
         Statement::read("below", format!("SELECT {int} - 10{from_nothing}"), &[Type::Int], Answer::Number),
         Statement::read("odd", format!("SELECT 'seven'{from_nothing}"), &[], Answer::Number),
+        Statement::read("columns", columns, &[Type::Int], Answer::Columns),
+        Statement::read("ordered", ordered, &[Type::Int; 2], Answer::Columns),
     ]
 }
 
@@ -112,6 +118,12 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         is(FIT, &other, 0)?;
         is(FIT, &[Value::Null; 5], 0)?;
         is(FIT, &fit, 1)?;
+        // Numbers where the database decides on the type, between texts of as many bytes as they have.
+        for number in [Value::Real(12.5), Value::Text(b"12.50000"), Value::Real(12.5), Value::Int(12)] {
+            let fits = u64::from(number != Value::Int(12));
+            is(FIT, &[fit[0], fit[1], fit[2], fit[3], number], fits)?;
+        }
+        is(FIT, &fit, 1)?;
         is(NULLS, &[Value::Null; 5], 1)?;
         is(NULLS, &fit, 0)?;
         for length in [3, 3, 1, 250, 3_000, 7] {
@@ -122,6 +134,8 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         is(BELOW, &[Value::Int(17)], 7)?;
         is(BELOW, &[Value::Int(3)], -7i64 as u64)?;
         is(BELOW, &[Value::Null], 0)?;
+        wrong.extend(columns(session.as_mut(), way)?);
+        count += 3;
         let misfits: [(StatementId, &[Value<'_>]); 5] = [
             (ODD, &[]),
             (LENGTH, &[Value::Int(1)]),
@@ -141,6 +155,24 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         Some(first) => bad("values", format!("{} executions went wrong: {first}", wrong.len())),
         None => good("values", format!("{count} executions with values of every type gave what they should")),
     })
+}
+
+/// What is wrong with the columns of last rows.
+fn columns(session: &mut dyn Session, way: Way) -> Result<Option<String>, TargetError> {
+    type Case<'a> = (StatementId, &'a [Value<'a>], u64, &'a [Value<'a>]);
+    let cases: [Case<'_>; 3] = [
+        (COLUMNS, &[Value::Int(7)], 1, &[Value::Int(-3), Value::Text("naïve".as_bytes()), Value::Null]),
+        (ORDERED, &[Value::Int(11), Value::Int(40)], 30, &[Value::Int(40)]),
+        (ORDERED, &[Value::Int(40), Value::Int(11)], 0, &[]),
+    ];
+    for (id, values, rows, expected) in cases {
+        let done = way.ask(session, Request::Execute(id, values)).map_err(|error| failed(&error))?;
+        let told: Vec<Value<'_>> = (0..).map_while(|column| session.answered(column)).collect();
+        if (done.rows, &told[..]) != (rows, expected) {
+            return Ok(Some(format!("{values:?} gave {} rows, the last with {told:?}", done.rows)));
+        }
+    }
+    Ok(None)
 }
 
 /// A session that updates one range, and another one that looks at it.

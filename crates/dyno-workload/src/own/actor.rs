@@ -7,7 +7,7 @@ use dyno_engine::{Done, ErrorClass, Isolation, OpError, Request, StatementId, Ty
 use super::compile::PARAMS_MAX;
 use super::draws::Keys;
 use super::fault::Fault;
-use super::program::{Op, Prepared, Program};
+use super::program::{Columns, Execute, Op, Prepared, Program};
 use super::state::{Amiss, Ended, Outcome, State};
 use super::value::Held;
 use super::workload::Own;
@@ -155,6 +155,52 @@ impl Actor {
         step.map(|step| self.request(step, ask)).transpose()
     }
 
+    /// Takes in the columns of the last row, which `column` tells, where the statement that has ended has some that are read; to be
+    /// called behind each request.
+    ///
+    /// # Errors
+    /// It has fewer columns, or one is not what the workload takes it for.
+    #[inline]
+    pub fn read<'a>(&mut self, column: impl Fn(usize) -> Option<Value<'a>>) -> Result<(), Box<OpError>> {
+        match self.state.asked {
+            Some(Execute { statement, columns: Some(columns), .. }) => {
+                self.read_columns(usize::from(statement), usize::from(columns.get()) - 1, &column)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn read_columns<'a>(
+        &mut self,
+        statement: usize,
+        columns: usize,
+        column: &dyn Fn(usize) -> Option<Value<'a>>,
+    ) -> Result<(), Box<OpError>> {
+        let Self { own, program, state, .. } = self;
+        let Columns { slots, numbers } = &program.columns[columns];
+        if column(0).is_none() {
+            // There is no row, which is NULL in each of its columns.
+            slots.iter().for_each(|&slot| state.hold.held[usize::from(slot)] = Held::Null);
+            return Ok(());
+        }
+        for (place, (&slot, &is_number)) in slots.iter().zip(numbers).enumerate() {
+            let at = own.names.column_at(slot).unwrap_or_default();
+            let kept = match column(place) {
+                None => Err(format!("there are {place} columns, and {} are read", slots.len())),
+                Some(value) => state.hold.keep(slot, at, value, is_number),
+            };
+            if let Err(problem) = kept {
+                let prepared = &program.statements[statement];
+                let name = &own.names.all[usize::from(slot)];
+                let problem = format!("{}: {name} cannot be read: {problem}", prepared.name);
+                let message = prepared.fault(problem, "").to_string();
+                return Err(OpError::fatal("columns", message));
+            }
+        }
+        Ok(())
+    }
+
     #[cold]
     fn misses(&self, Amiss { statement, wanted: (least, most), got }: Amiss) -> Box<OpError> {
         let statement = &self.program.statements[statement.index()];
@@ -190,6 +236,7 @@ impl Actor {
         let mut values = [Value::Null; N];
         for ((value, &slot), &of) in values.iter_mut().zip(slots).zip(types) {
             *value = match hold.held[usize::from(slot)] {
+                Held::Null => Value::Null,
                 Held::Int(number) => Value::Int(number),
                 Held::Real(number) => Value::Real(number),
                 held => {

@@ -1,14 +1,16 @@
 //! From the steps of transactions to what sessions execute on one engine.
 
-use super::draws::When;
+use std::num::NonZeroU16;
+
+use super::draws::{Law, When};
 use super::expr::Expr;
 use super::fault::{Fault, Text};
 use super::prepare::{Around, Wanted, prepare};
-use super::program::{Code, Execute, Op, Program};
+use super::program::{Code, Columns, Execute, Op, Program};
 use super::sql::Piece;
-use super::steps::{Condition, Sql, Step, TURNS_MAX, Which};
+use super::steps::{Condition, Read, Sql, Step, TURNS_MAX, Which};
 use super::transaction::Transaction;
-use super::value::Number;
+use super::value::{Held, Number};
 
 /// Parameters of a statement at most.
 pub(super) const PARAMS_MAX: usize = 256;
@@ -23,7 +25,8 @@ pub(super) fn compile(
     around: Around<'_>,
 ) -> Result<Program, Fault> {
     let names = around.names.all.len();
-    let mut program = Program { statements: Vec::new(), codes: Vec::new(), slots: names };
+    let mut program =
+        Program { statements: Vec::new(), codes: Vec::new(), slots: names, columns: Vec::new() };
     for transaction in transactions {
         let sql = match &transaction.sql {
             None => None,
@@ -47,7 +50,25 @@ pub(super) fn compile(
             program.slots.max(names + code.ops.iter().filter(|op| matches!(op, Op::Enter { .. })).count());
         program.codes.push(code);
     }
+    mark_numbers(&mut program, around);
     Ok(program)
+}
+
+/// Notes which columns have to be numbers, because an expression reads them.
+fn mark_numbers(program: &mut Program, around: Around<'_>) {
+    let of_op = |op: &Op| match op {
+        Op::Unless(expr, _) | Op::Enter { times: expr, .. } => expr.slots(),
+        _ => Vec::new(),
+    };
+    let mut read: Vec<u16> = program.codes.iter().flat_map(|code| &code.ops).flat_map(of_op).collect();
+    for draw in &around.draws.all {
+        if let Law::Expr(expr) = &draw.law {
+            read.extend(expr.slots());
+        }
+    }
+    for Columns { slots, numbers } in &mut program.columns {
+        *numbers = slots.iter().map(|slot| read.contains(slot)).collect();
+    }
 }
 
 /// Makes the code of one transaction.
@@ -60,7 +81,7 @@ struct Maker<'a> {
     program: &'a mut Program,
     /// Which statements of the file are run.
     used: Vec<bool>,
-    /// Slots of numbers that are read so far.
+    /// Slots of what is read so far.
     known: Vec<u16>,
     /// Slots that are used outside of turns, or drawn once for all of them.
     drawn: Vec<u16>,
@@ -100,7 +121,10 @@ impl Maker<'_> {
         let at_first = |when| matches!(when, When::Transaction | When::Repeat);
         let mut code = std::mem::take(&mut self.code);
         code.drawn = draws.closure(&self.drawn, |draw| at_first(draw.when)).into();
-        code.read = self.known.clone().into();
+        let names = self.around.names;
+        let until_then =
+            |&slot: &u16| (slot, if names.column_at(slot).is_some() { Held::Null } else { Held::Int(0) });
+        code.read = self.known.iter().map(until_then).collect();
         code.statements = (self.first, self.program.statements.len() as u16);
         let edges = if *each { (0, Some(0)) } else { (2, Some(2)) };
         code.round_trips = plus(trips, edges);
@@ -123,7 +147,7 @@ impl Maker<'_> {
         for step in steps {
             let own = match step {
                 Step::Run { which, rows, read, count } => {
-                    self.run(which, *rows, (read.or(*count), read.is_some()), turning)?
+                    self.run(which, *rows, (read.as_ref(), *count), turning)?
                 }
                 Step::Repeat { times, counter, steps } => self.repeat(times, *counter, steps, turning)?,
                 Step::If { condition, then, otherwise } => {
@@ -273,7 +297,7 @@ impl Maker<'_> {
         &mut self,
         which: &Which,
         rows: Option<(u64, u64)>,
-        (kept, is_number): (Option<u16>, bool),
+        (read, count): (Option<&Read>, Option<u16>),
         turning: &[u16],
     ) -> Result<Trips, Fault> {
         let transaction = self.transaction;
@@ -284,12 +308,28 @@ impl Maker<'_> {
             self.used[place] = true;
         }
         let slots = self.bound(text, piece, turning)?;
-        let wanted = Wanted { text: text.clone(), piece: piece.clone(), slots, is_number };
+        let wanted = Wanted { text: text.clone(), piece: piece.clone(), slots, read: read.cloned() };
         let statements = &mut self.program.statements;
         let statement = prepare(statements, self.first, transaction, self.around, wanted)?;
+        let (kept, columns) = match read {
+            None => (count, None),
+            Some(Read::Number(slot)) => (Some(*slot), None),
+            Some(Read::Columns(slots)) => (count, Some(self.columns(slots)?)),
+        };
         self.known.extend(kept);
-        self.code.ops.push(Op::Execute(Execute { statement, rows, kept }));
+        self.code.ops.push(Op::Execute(Execute { statement, rows, kept, columns }));
         Ok((1, Some(1)))
+    }
+
+    /// Columns that are read here; their number.
+    fn columns(&mut self, slots: &[u16]) -> Result<NonZeroU16, Fault> {
+        self.known.extend(slots);
+        let columns = &mut self.program.columns;
+        columns.push(Columns { slots: slots.into(), numbers: Box::default() });
+        u16::try_from(columns.len()).and_then(NonZeroU16::try_from).map_err(|_| {
+            let hint = "make two workloads of it";
+            self.transaction.here.fault(0, "more than 65,535 steps read columns", hint)
+        })
     }
 
     /// What is bound to the parameters of a statement.

@@ -7,7 +7,7 @@ use dyno_engine::{Answer, Type};
 use super::draws::{Draw, When};
 use super::fault::Fault;
 use super::program::{Code, Prepared};
-use super::steps::{Condition, Step, Which};
+use super::steps::{Condition, Read, Step, Which};
 use super::transaction::Transaction;
 use super::workload::Own;
 
@@ -138,6 +138,7 @@ impl Own {
             sql: piece.letters(text).split_whitespace().collect::<Vec<_>>().join(" "),
             returns: match answer {
                 Answer::Number => "a number",
+                Answer::Columns => "columns",
                 Answer::Row | Answer::Rows => "rows",
                 Answer::Changed { .. } => "rows changed",
             },
@@ -146,8 +147,8 @@ impl Own {
         }
     }
 
-    fn name_of(&self, slot: Option<u16>) -> Option<&str> {
-        slot.map(|slot| self.names.all[usize::from(slot)].as_str())
+    fn name_of(&self, slot: u16) -> &str {
+        &self.names.all[usize::from(slot)]
     }
 
     fn lines(&self, steps: &[Step], depth: usize, lines: &mut Vec<String>) {
@@ -164,13 +165,19 @@ impl Own {
                         true => format!(", {least} {}", if least == 1 { "row" } else { "rows" }),
                         false => format!(", {least} to {most} rows"),
                     });
-                    let read = self.name_of(*read).map(|name| format!(" → {name}"));
-                    let count = self.name_of(*count).map(|name| format!(", rows → {name}"));
+                    let read = read.as_ref().map(|read| match read {
+                        Read::Number(slot) => format!(" → {}", self.name_of(*slot)),
+                        Read::Columns(slots) => {
+                            let names: Vec<&str> = slots.iter().map(|&slot| self.name_of(slot)).collect();
+                            format!(" → {}", names.join(", "))
+                        }
+                    });
+                    let count = count.map(|slot| format!(", rows → {}", self.name_of(slot)));
                     let all = [rows, read, count].map(Option::unwrap_or_default).concat();
                     lines.push(format!("{indent}{what}{all}"));
                 }
                 Step::Repeat { times, counter, steps } => {
-                    let counter = self.name_of(*counter).map(|name| format!(", {name} counts"));
+                    let counter = counter.map(|slot| format!(", {} counts", self.name_of(slot)));
                     lines.push(format!("{indent}repeat {}{}", words(times), counter.unwrap_or_default()));
                     self.lines(steps, depth + 1, lines);
                 }

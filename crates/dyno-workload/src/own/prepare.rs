@@ -7,6 +7,7 @@ use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
 use super::program::Prepared;
 use super::sql::{Does, Piece, does};
+use super::steps::Read;
 use super::transaction::Transaction;
 
 /// Statements of a workload at most.
@@ -27,8 +28,8 @@ pub(super) struct Wanted {
     pub(super) piece: Piece,
     /// What is bound to its parameters.
     pub(super) slots: Vec<u16>,
-    /// Whether the number that it gives is read.
-    pub(super) is_number: bool,
+    /// What is read of it.
+    pub(super) read: Option<Read>,
 }
 
 /// Adds a statement of `transaction`, whose own begin at `first`, unless it is there; returns its number.
@@ -40,11 +41,12 @@ pub(super) fn prepare(
     first: u16,
     transaction: &Transaction,
     around: Around<'_>,
-    Wanted { text, piece, slots, is_number }: Wanted,
+    Wanted { text, piece, slots, read }: Wanted,
 ) -> Result<u16, Fault> {
     let does = does(&text, &piece)?;
     let answer = match does {
-        _ if is_number => Answer::Number,
+        _ if matches!(read, Some(Read::Number(_))) => Answer::Number,
+        _ if read.is_some() => Answer::Columns,
         Does::Changes(_) => Answer::Changed { per_row: 1 },
         Does::Reads | Does::ReadsAndWrites | Does::Calls => Answer::Rows,
     };
@@ -62,7 +64,11 @@ pub(super) fn prepare(
         let problem = format!("more than {STATEMENTS_MAX} statements");
         return Err(text.fault(piece.at.start, problem, "make two workloads of it"));
     }
-    let of = |slot: &u16| around.draws.all.get(usize::from(*slot)).map_or(Type::Int, |draw| draw.of);
+    let of = |slot: &u16| match around.draws.all.get(usize::from(*slot)) {
+        Some(draw) => draw.of,
+        None if around.names.column_at(*slot).is_some() => Type::Literal,
+        None => Type::Int,
+    };
     statements.push(Prepared {
         name: format!("{}_{}", transaction.name, own.len() + 1),
         text,
@@ -71,6 +77,7 @@ pub(super) fn prepare(
         slots: slots.into(),
         answer,
         writes: does.writes(),
+        tells_changes: matches!(does, Does::Changes(_)) && answer != Answer::Number,
         touch: if let Does::Changes(touch) = does { touch } else { Touch::Read },
         commits: transaction.each && does.writes(),
     });

@@ -1,11 +1,14 @@
 //! What sessions execute for one engine: statements, and for each transaction what is done one after the other.
 
+use std::num::NonZeroU16;
+
 use dyno_engine::{Answer, Isolation, Type};
 use dyno_record::Touch;
 
 use super::expr::Expr;
 use super::fault::{Fault, Text};
 use super::sql::Piece;
+use super::value::Held;
 
 /// What sessions do on one engine.
 #[derive(Debug, Clone)]
@@ -15,6 +18,17 @@ pub(super) struct Program {
     pub(super) codes: Vec<Code>,
     /// Slots of draws, of numbers that are read, and of loops.
     pub(super) slots: usize,
+    /// Columns that statements read: the first is number 1 of [`Execute::columns`].
+    pub(super) columns: Vec<Columns>,
+}
+
+/// Columns that a statement reads.
+#[derive(Debug, Clone)]
+pub(super) struct Columns {
+    /// The slot of each.
+    pub(super) slots: Box<[u16]>,
+    /// Whether an expression reads it, so that it has to be a number.
+    pub(super) numbers: Box<[bool]>,
 }
 
 /// A statement of a transaction.
@@ -29,6 +43,8 @@ pub(super) struct Prepared {
     pub(super) types: Box<[Type]>,
     pub(super) answer: Answer,
     pub(super) writes: bool,
+    /// Whether the rows of its answer are those that it has changed.
+    pub(super) tells_changes: bool,
     /// What it does to the rows that its answer tells of.
     pub(super) touch: Touch,
     /// Whether it commits by itself.
@@ -62,8 +78,8 @@ pub(super) struct Code {
     pub(super) ops: Vec<Op>,
     /// Slots that are drawn when it begins.
     pub(super) drawn: Box<[u16]>,
-    /// Slots of numbers that it reads: 0 until then.
-    pub(super) read: Box<[u16]>,
+    /// Slots of what it reads, with what is in them until then: 0, or NULL for a column.
+    pub(super) read: Box<[(u16, Held)]>,
     /// Its statements: the first, and one behind the last.
     pub(super) statements: (u16, u16),
     /// Requests to the server, at least and at most; absent where that depends on what is read.
@@ -110,6 +126,8 @@ pub(super) struct Execute {
     pub(super) statement: u16,
     /// Rows that it has to touch.
     pub(super) rows: Option<(u64, u64)>,
-    /// Where its answer is kept.
+    /// Where its number, or how many rows there were, is kept.
     pub(super) kept: Option<u16>,
+    /// Which of [`Program::columns`] it reads, from 1.
+    pub(super) columns: Option<NonZeroU16>,
 }

@@ -94,7 +94,7 @@ fn programs(
 fn names(draw: Option<&Table<'_>>, transactions: &Table<'_>) -> Result<Names, Fault> {
     let all: Vec<String> =
         draw.map(Table::items).unwrap_or_default().iter().map(|item| item.own_name().to_owned()).collect();
-    let mut names = Names { draws: all.len(), all };
+    let mut names = Names { draws: all.len(), all, columns: Vec::new() };
     for transaction in transactions.items() {
         given(&transaction.table("[transaction.NAME]")?, &mut names)?;
     }

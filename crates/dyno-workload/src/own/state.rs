@@ -6,7 +6,7 @@ use dyno_record::Touch;
 use super::draws::Keys;
 use super::program::{Code, Execute, Op, Prepared};
 use super::steps::TURNS_MAX;
-use super::value::{Held, Hold, Number};
+use super::value::{Hold, Number};
 use crate::effect::Effect;
 
 /// How a transaction ended.
@@ -83,8 +83,8 @@ impl State {
 
     #[inline]
     pub(super) fn begin(&mut self, code: &Code) {
-        for &slot in &code.read {
-            self.hold.held[usize::from(slot)] = Held::Int(0);
+        for &(slot, held) in &code.read {
+            self.hold.held[usize::from(slot)] = held;
         }
         (self.next, self.turns, self.asked, self.outcome) = (0, 0, None, NOTHING);
         (self.is_open, self.has_written) = (false, false);
@@ -150,8 +150,7 @@ impl State {
         let touched = if statement.answer == Answer::Number { 1 } else { rows };
         self.outcome.effect.rows[statement.touch as usize] += touched;
         // What changes no row commits nothing; of one that gives rows of its own nobody knows.
-        let has_written =
-            statement.writes && (touched > 0 || !matches!(statement.answer, Answer::Changed { .. }));
+        let has_written = statement.writes && (touched > 0 || !statement.tells_changes);
         self.has_written |= has_written;
         if !self.is_open {
             self.outcome.effect.transactions += 1;

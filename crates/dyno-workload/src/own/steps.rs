@@ -39,11 +39,20 @@ pub(super) enum Which {
     Nth(usize),
 }
 
+/// What is read of an answer.
+#[derive(Debug, Clone)]
+pub(super) enum Read {
+    /// The number in the first column of the last row.
+    Number(u16),
+    /// The first columns of the last row, whatever they are.
+    Columns(Vec<u16>),
+}
+
 /// A step.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// Runs a statement, which has to touch so many rows, and keeps the number that it gives, or how many rows there were.
-    Run { which: Which, rows: Option<(u64, u64)>, read: Option<u16>, count: Option<u16> },
+    /// Runs a statement, which has to touch so many rows, and keeps what is read of it, or how many rows there were.
+    Run { which: Which, rows: Option<(u64, u64)>, read: Option<Read>, count: Option<u16> },
     /// Does steps again and again; `counter` says the how manieth turn it is.
     Repeat { times: Condition, counter: Option<u16>, steps: Vec<Step> },
     /// Does steps, or others.
@@ -83,20 +92,55 @@ pub(super) fn given(table: &Table<'_>, names: &mut Names) -> Result<(), Fault> {
     for step in steps.flatten().filter_map(|item| item.as_table()) {
         for key in ["read", "count", "counter"] {
             let Some(item) = step.get(key) else { continue };
-            let name = item.text("a name")?;
-            if !is_name(&name.letters) {
-                return Err(item.fault(format!("{:?} is no name", shown(&name.letters)), NAME));
-            }
-            if names.slot(&name.letters).is_some_and(|slot| usize::from(slot) < names.draws) {
-                return Err(item.fault(format!("{} is drawn", name.letters), "give the number another name"));
-            }
-            if names.slot(&name.letters).is_none() {
-                names.all.push(name.letters.to_string());
+            match item.as_list().filter(|_| key == "read") {
+                None => {
+                    name(&item, names)?;
+                }
+                Some(columns) => self::columns(&item, &columns, names)?,
             }
         }
         given(&step, names)?;
     }
     Ok(())
+}
+
+/// The names of columns that a step reads.
+fn columns(item: &Item<'_>, columns: &[Item<'_>], names: &mut Names) -> Result<(), Fault> {
+    if columns.is_empty() {
+        return Err(
+            item.fault("no column is read", "name the first ones in their order: [\"left\", \"price\"]")
+        );
+    }
+    let mut own = Vec::new();
+    for column in columns {
+        let slot = name(column, names)?;
+        if own.contains(&slot) {
+            return Err(column.fault("the name is there twice", "give each column a name of its own"));
+        }
+        own.push(slot);
+        if !names.columns.contains(&slot) {
+            names.columns.push(slot);
+        }
+    }
+    Ok(())
+}
+
+/// The slot of the name that `item` gives.
+fn name(item: &Item<'_>, names: &mut Names) -> Result<u16, Fault> {
+    let name = item.text("a name")?;
+    if !is_name(&name.letters) {
+        return Err(item.fault(format!("{:?} is no name", shown(&name.letters)), NAME));
+    }
+    match names.slot(&name.letters) {
+        Some(slot) if usize::from(slot) < names.draws => {
+            Err(item.fault(format!("{} is drawn", name.letters), "give the number another name"))
+        }
+        Some(slot) => Ok(slot),
+        None => {
+            names.all.push(name.letters.to_string());
+            Ok((names.all.len() - 1) as u16)
+        }
+    }
 }
 
 /// What steps are read with.
@@ -168,11 +212,23 @@ impl Reader<'_> {
         };
         let rows = table.get("rows").map(|item| item.whole_range(0, 1 << 40, "how many: 1, or [0, 10]"));
         let rows = rows.transpose()?.map(|(low, high)| (low.unsigned_abs(), high.unsigned_abs()));
-        if let (Some(read), true) = (table.get("read"), rows.is_some() || table.get("count").is_some()) {
-            let hint = "take `rows` and `count` out, or read the number in a step of its own";
+        let read = self.read(table);
+        if let (Some(Read::Number(_)), Some(read), true) =
+            (&read, table.get("read"), rows.is_some() || table.get("count").is_some())
+        {
+            let hint = "read it as a column, read = [\"left\"], or take `rows` and `count` out";
             return Err(read.fault("a statement whose number is read tells no rows", hint));
         }
-        Ok(Step::Run { which, rows, read: self.given(table, "read"), count: self.given(table, "count") })
+        Ok(Step::Run { which, rows, read, count: self.given(table, "count") })
+    }
+
+    /// What is read, of which [`given`] has seen the names.
+    fn read(&self, table: &Table<'_>) -> Option<Read> {
+        let Some(columns) = table.get("read")?.as_list() else {
+            return self.given(table, "read").map(Read::Number);
+        };
+        let slot = |item: &Item<'_>| item.as_text().and_then(|name| self.names.slot(&name.letters));
+        Some(Read::Columns(columns.iter().filter_map(slot).collect()))
     }
 
     /// The slot of the name under `key`, which [`given`] has seen.

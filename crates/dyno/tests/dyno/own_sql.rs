@@ -22,6 +22,7 @@ sql = "DROP TABLE bank_accounts"
 from = { uniform = [1, 20] }
 to = { expr = "from % 20 + 1" }
 amount = { uniform = [1, 100] }
+said = { template = ":kind" }
 
 [transaction.transfer]
 weight = 50
@@ -36,8 +37,18 @@ steps = [
 ]
 
 [transaction.balance]
-weight = 20
+weight = 10
 sql = "SELECT balance FROM bank_accounts WHERE id = :from"
+
+# Columns of every kind that later statements and conditions are given.
+[transaction.columns]
+weight = 10
+steps = [
+  { sql = "SELECT id, balance * 1.5, CASE WHEN id > 0 THEN 'own' ELSE '' END FROM bank_accounts WHERE :from = id", read = ["id", "worth", "kind"], rows = 1 },
+  { if = "worth > -1_000_000 and id = from", steps = [
+    { sql = "SELECT balance FROM bank_accounts WHERE id = :id AND :kind = 'own' AND :said = 'own'", rows = 1 },
+  ], else = [{ sql = "UPDATE bank_accounts SET balance = -1 WHERE id = 1", rows = 0 }] },
+]
 
 # What finds no row, by itself and in a transaction, and what is always taken back.
 [transaction.nobody]
@@ -176,7 +187,7 @@ fn through(url: &str) {
         match table {
             "shop_stock" => assert_eq!(classes, ["order", "pay", "look", "top"]),
             _ => {
-                assert_eq!(classes, ["transfer", "balance", "nobody", "nobody_twice", "regret"]);
+                assert_eq!(classes, ["transfer", "balance", "columns", "nobody", "nobody_twice", "regret"]);
                 let done = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
                 assert!(done("transfer") > done("balance"), "{:#}", record["ops"]);
                 assert_eq!(check(&record, "mix")["status"], "pass");

@@ -15,5 +15,6 @@ mod template;
 mod texts;
 
 pub(super) use draw::{Draw, Draws, Keys, When};
+pub(super) use law::Law;
 pub(super) use read::read;
-pub(super) use reading::{Names, numeric};
+pub(super) use reading::{COLUMN_BYTES_MAX, Names, numeric};

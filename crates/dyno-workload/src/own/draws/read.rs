@@ -52,8 +52,17 @@ fn expr<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
         Ok(slot)
     })?;
     let of_real = |slot: u16| reading.of(slot).is_some_and(|draw| draw.of == Type::Real);
-    let of = if parsed.is_real(&of_real) { Type::Real } else { Type::Int };
     let needs = parsed.slots();
+    // Of a column nobody knows beforehand whether it is a whole number.
+    let is_column = |&slot: &u16| {
+        reading.names.column_at(slot).is_some()
+            || reading.of(slot).is_some_and(|draw| draw.of == Type::Literal)
+    };
+    let of = match needs.iter().any(is_column) {
+        true => Type::Literal,
+        false if parsed.is_real(&of_real) => Type::Real,
+        false => Type::Int,
+    };
     Ok(Made { needs, ..Made::number(Law::Expr(parsed), of) })
 }
 

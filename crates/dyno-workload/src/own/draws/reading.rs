@@ -16,12 +16,17 @@ const DRAWS_MAX: usize = 1_000;
 /// Bytes that one session keeps for the texts it draws, at most.
 const OWN_BYTES_MAX: usize = 16 << 20;
 
-/// The names of everything that can be a parameter, each by its slot: draws first, then numbers that transactions read or count.
+/// Bytes of a text that a step reads, at most.
+pub(in crate::own) const COLUMN_BYTES_MAX: usize = 1_024;
+
+/// The names of everything that can be a parameter, each by its slot: draws first, then what transactions read or count.
 #[derive(Debug, Clone, Default)]
 pub(in crate::own) struct Names {
     pub(in crate::own) all: Vec<String>,
     /// How many of them are drawn.
     pub(in crate::own) draws: usize,
+    /// Slots of columns that are read, whose values may be of any type. Their texts are the first of a session's own bytes.
+    pub(in crate::own) columns: Vec<u16>,
 }
 
 impl Names {
@@ -36,6 +41,12 @@ impl Names {
             let problem = format!("nothing has the name {}", shown(name));
             text.fault(at, problem, self.way_out(name))
         })
+    }
+
+    /// Where the text of a column that is read stands among a session's own bytes; nothing of what is no column.
+    pub(in crate::own) fn column_at(&self, slot: u16) -> Option<usize> {
+        let place = self.columns.iter().position(|&column| column == slot)?;
+        Some(place * COLUMN_BYTES_MAX)
     }
 
     fn way_out(&self, name: &str) -> String {
@@ -98,7 +109,8 @@ pub(super) fn all<'a>(
         return Err(item.fault(format!("more than {DRAWS_MAX} draws"), "leave some out"));
     }
     let done = items.iter().map(|_| None).collect();
-    let mut reading = Reading { folder, names, law, items, done, begun: Vec::new(), draws: Draws::default() };
+    let draws = Draws { own_bytes: names.columns.len() * COLUMN_BYTES_MAX, ..Draws::default() };
+    let mut reading = Reading { folder, names, law, items, done, begun: Vec::new(), draws };
     for slot in 0..reading.items.len() {
         reading.need(slot as u16)?;
     }
@@ -226,7 +238,7 @@ impl<'a> Reading<'a> {
 /// Refuses a draw that is no number, whose name stands at byte `at` of `text`.
 pub(in crate::own) fn numeric(draw: Option<&Draw>, text: &Text, at: usize) -> Result<(), Fault> {
     match draw {
-        Some(draw) if !matches!(draw.of, Type::Int | Type::Real) => {
+        Some(draw) if !matches!(draw.of, Type::Int | Type::Real) && !matches!(draw.law, Law::Expr(_)) => {
             let problem = format!("{} is no number", draw.name);
             Err(text.fault(at, problem, "name a number, or a number that a step reads"))
         }

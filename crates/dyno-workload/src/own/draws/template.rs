@@ -53,6 +53,8 @@ impl Template {
                     copy(&shared[from as usize..][..len as usize], &mut out[at..])
                 }
                 Piece::Of(slot, quotes) => match held[usize::from(slot)] {
+                    Held::Null if quotes == Quotes::Json => copy(b"null", &mut out[at..]),
+                    Held::Null => 0,
                     Held::Int(number) => whole(number, &mut out[at..]),
                     Held::Real(number) => real(number, &mut out[at..]),
                     Held::Own { at: from, len } => {

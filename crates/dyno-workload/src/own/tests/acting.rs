@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dyno_engine::{Commits, Dialect, Done, Isolation, Request, Type, Value};
+use dyno_engine::{Answer, Commits, Dialect, Done, Isolation, Request, Type, Value};
 
 use super::{shop, workload};
 use crate::Effect;
@@ -225,4 +225,76 @@ fn an_order_of_the_shop_is_taken_back_where_an_item_is_sold_out() {
     assert_eq!((all[0].as_str(), all[5].as_str()), ("begin READ COMMITTED", "rollback"));
     assert!(all[3].contains(",7,2026-"), "{all:?}");
     assert_eq!(Isolation::ReadCommitted.words(), Some("READ COMMITTED"));
+}
+
+const COLUMNS: &str = r#"
+steps = [
+  { sql = "SELECT id, price, city FROM t", read = ["id", "price", "city"], rows = [0, 1], count = "found" },
+  { if = "price > 1.25", steps = [{ sql = "SELECT :id, :price, :city, :said, :said_json, :half" }] },
+  { sql = "UPDATE t SET a = 1 RETURNING b", read = ["id"] },
+  { sql = "SELECT :id, :found" },
+]"#;
+const OF_COLUMNS: &str = "said = { template = \":city/:price/:id\" }\nsaid_json = { json = '{ \"city\": :city }' }\nhalf = { expr = \"price / 2\" }";
+
+/// What a transaction does where the statements return these rows.
+fn acted_with(actor: &mut Actor, rows: &[&[Value<'_>]]) -> Result<Vec<String>, String> {
+    let (mut all, mut last, mut rows) = (Vec::new(), None, rows.iter());
+    actor.draw();
+    while let Some(step) = actor.step(last) {
+        all.push(actor.request(step, words));
+        let row =
+            if matches!(step, Step::Execute(_)) { rows.next().copied().unwrap_or_default() } else { &[] };
+        actor.read(|column| row.get(column).copied()).map_err(|error| error.message)?;
+        last = Some(Done { rows: u64::from(!row.is_empty()), commit_began_ns: None });
+    }
+    Ok(all)
+}
+
+#[test]
+fn columns_of_the_last_row_are_values_from_there_on() {
+    let own = workload(OF_COLUMNS, COLUMNS);
+    let statements = own.statements("sqlite", DOLLARS).expect("SQL");
+    assert_eq!(statements[0].answer, Answer::Columns);
+    assert_eq!(
+        statements[1].params,
+        [Type::Literal, Type::Literal, Type::Literal, Type::Text, Type::Literal, Type::Literal]
+    );
+    assert_eq!(statements[3].params, [Type::Literal, Type::Int]);
+    let mut actor = actor(&own);
+    let first = [Value::Int(7), Value::Text(b"1.50"), Value::Text("K\"öln".as_bytes())];
+    let asked = acted_with(&mut actor, &[&first, &[], &[Value::Real(0.5)]]).expect("columns");
+    let all = "1(7,1.50,K\"öln,K\"öln/1.50/7,{ \"city\": \"K\\\"öln\" },Real(0.75))";
+    assert_eq!(asked, ["begin", "0()", all, "2()", "3(Real(0.5),1)", "commit"]);
+    assert_eq!(actor.outcome().effect, Effect { rows: [1, 1, 0, 0], commits: 1, transactions: 1 });
+    // Without a row all is NULL, which is 0 in an expression, and an update that returns none has changed none.
+    let asked = acted_with(&mut actor, &[]).expect("columns");
+    assert_eq!(asked, ["begin", "0()", "2()", "3(Null,0)", "commit"]);
+    assert_eq!(actor.outcome().effect, Effect { rows: [0; 4], commits: 0, transactions: 1 });
+    let described = own.described("sqlite").expect("SQL");
+    assert_eq!(
+        described[0].steps[0],
+        "SELECT id, price, city FROM t, 0 to 1 rows → id, price, city, rows → found"
+    );
+}
+
+#[test]
+fn columns_that_cannot_be_read_are_told_with_their_place() {
+    let own = workload(OF_COLUMNS, COLUMNS);
+    let case = |row: &[Value<'_>], expected: &str| {
+        let told = acted_with(&mut actor(&own), &[row]).expect_err("what is wrong");
+        let told = told.split_once("w/").map(|(_, told)| told.to_owned()).expect("a place");
+        assert_eq!(told, format!("workload.toml:10:12: t_1: {expected}"));
+    };
+    let long = vec![b'x'; 1_025];
+    let text = Value::Text(b"many");
+    case(
+        &[Value::Int(1), text, text],
+        "price cannot be read: an expression takes it for a number, and it is \"many\"",
+    );
+    case(&[Value::Int(1), Value::Null], "city cannot be read: there are 2 columns, and 3 are read");
+    case(
+        &[Value::Int(1), Value::Null, Value::Text(&long)],
+        "city cannot be read: it is 1025 bytes long, and 1024 is the most",
+    );
+    case(&[Value::Bytes(b"1")], "id cannot be read: it is bytes, and no text");
 }

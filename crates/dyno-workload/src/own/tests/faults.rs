@@ -314,7 +314,7 @@ fn transactions() {
         ),
         (
             of_transaction("steps = [{ sql = \"SELECT 1\", rows = 1, read = \"n\" }]"),
-            "w/workload.toml:6:47: transaction.t.steps.read: a statement whose number is read tells no rows; take `rows` and `count` out, or read the number in a step of its own",
+            "w/workload.toml:6:47: transaction.t.steps.read: a statement whose number is read tells no rows; read it as a column, read = [\"left\"], or take `rows` and `count` out",
         ),
         (
             of_transaction("steps = [{ sql = \"SELECT 1\", read = \"x\" }]"),

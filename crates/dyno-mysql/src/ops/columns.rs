@@ -1,0 +1,36 @@
+//! The columns of the last row, where a statement's are read.
+
+use super::answer::Part;
+use crate::wire::{Column, values};
+use dyno_engine::LastRow;
+
+/// The columns of the last row.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    /// What those of each statement were when that was last told.
+    known: Vec<Vec<Column>>,
+    pub(super) row: LastRow,
+}
+
+impl Columns {
+    /// Of statements whose columns are these, as far as that is known before they are executed.
+    pub(super) fn new(known: Vec<Vec<Column>>) -> Self {
+        Self { known, row: LastRow::default() }
+    }
+
+    /// Takes in a part of the answer to statement `index`. A row that ends too early has fewer columns.
+    pub(super) fn heard(&mut self, index: usize, part: Part<'_>) {
+        let Self { known, row } = self;
+        match part {
+            Part::Column(is_first, body) => {
+                if is_first {
+                    known[index].clear();
+                }
+                known[index].push(Column::read(body).unwrap_or_default());
+            }
+            Part::Row(body) => {
+                let _ = values(&known[index], body, row);
+            }
+        }
+    }
+}
