@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_engine::{Cancel, Clock, Observer, Request, Session, SessionSetup, Target, TargetError};
+use dyno_engine::{
+    Cancel, Clock, ErrorClass, Observer, OpError, Request, Session, SessionSetup, Target, TargetError,
+};
 use dyno_plan::{Commit, DataSpec};
 use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
 use dyno_workload::own::{Actor, Own};
@@ -129,7 +131,7 @@ impl Lesson {
     ) -> Result<Result<Learned, String>, TargetError> {
         let mut parts = Vec::with_capacity(PARTS);
         // The first one finds nothing in the caches: not of the statements, and not of the data.
-        if let Err(why) = self.transaction(place, actor, session) {
+        if let Err(why) = self.transaction(place, actor, session)? {
             return Ok(Err(why));
         }
         let mut before = self.look(session, observer)?;
@@ -140,7 +142,7 @@ impl Lesson {
                 if self.cancel.is_cancelled() {
                     return Ok(Err("the run was stopped".to_owned()));
                 }
-                if let Err(why) = self.transaction(place, actor, session) {
+                if let Err(why) = self.transaction(place, actor, session)? {
                     return Ok(Err(why));
                 }
                 transactions += 1;
@@ -156,26 +158,43 @@ impl Lesson {
         Ok(Ok(learned(&parts)))
     }
 
-    /// Does one transaction of the class at `place` to its end.
-    fn transaction(&self, place: usize, actor: &mut Actor, session: &mut dyn Session) -> Result<(), String> {
+    /// Does one transaction of the class at `place` to its end; why it does not come to one, though it conflicts with nobody for long.
+    ///
+    /// # Errors
+    /// The session is of no more use: a transaction may be open.
+    fn transaction(
+        &self,
+        place: usize,
+        actor: &mut Actor,
+        session: &mut dyn Session,
+    ) -> Result<Result<(), String>, TargetError> {
         actor.draw_of(place);
         let (mut last, mut tries) = (None, 1);
         loop {
-            match actor.advance(last, |request| session.ask(request)) {
-                Ok(Some(done)) => last = Some(done),
-                Ok(None) => return Ok(()),
-                Err(error) => {
-                    let failed = actor.failed(error.class);
-                    if failed.is_open {
-                        session.ask(Request::Rollback).map_err(|error| error.to_string())?;
-                    }
-                    if !failed.may_again || tries == TRIES_MAX || !actor.again() {
-                        return Err(error.to_string());
-                    }
-                    tries += 1;
-                    last = None;
+            let asked = actor.advance(last, |request| session.ask(request)).and_then(|done| match done {
+                None => Ok(None),
+                Some(done) => actor.read(|column| session.answered(column)).map(|()| Some(done)),
+            });
+            let error = match asked {
+                Ok(None) => return Ok(Ok(())),
+                Ok(done) => {
+                    last = done;
+                    continue;
                 }
+                Err(error) => error,
+            };
+            let unable = |error: &OpError| TargetError::database(error.to_string());
+            let failed = actor.failed(error.class);
+            if error.class != ErrorClass::Retryable {
+                return Err(unable(&error));
             }
+            if failed.is_open {
+                session.ask(Request::Rollback).map_err(|error| unable(&error))?;
+            }
+            if tries == TRIES_MAX || !actor.again() {
+                return Ok(Err(error.to_string()));
+            }
+            (last, tries) = (None, tries + 1);
         }
     }
 }
