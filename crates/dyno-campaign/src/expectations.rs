@@ -57,6 +57,7 @@ fn learn(
         seed: plan.workload.seed(),
         session: plan.sessions(),
         commit: plan.workload.commit,
+        protocol: plan.workload.protocol,
         clock: Arc::new(MonotonicClock::default()),
         time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP),
         cancel: lead.cancel.clone(),

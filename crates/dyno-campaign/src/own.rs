@@ -148,6 +148,7 @@ fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<T
         statements,
         rehearsal: None,
         commit: Commit::Wait,
+        protocol: dyno_plan::Protocol::Prepared,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

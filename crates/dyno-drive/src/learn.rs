@@ -8,7 +8,7 @@ use std::time::Duration;
 use dyno_engine::{
     Cancel, Clock, ErrorClass, Observer, OpError, Request, Session, SessionSetup, Target, TargetError,
 };
-use dyno_plan::{Commit, DataSpec};
+use dyno_plan::{Commit, DataSpec, Protocol};
 use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
 use dyno_workload::own::{Actor, Own};
 
@@ -44,6 +44,8 @@ pub struct Lesson {
     pub session: u32,
     /// How commits wait.
     pub commit: Commit,
+    /// How statements come to the server.
+    pub protocol: Protocol,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// How long all of it may take, about.
@@ -74,6 +76,7 @@ impl Lesson {
             statements,
             rehearsal: None,
             commit: self.commit,
+            protocol: self.protocol,
             blocks: None,
             slices: false,
             clock: Arc::clone(&self.clock),

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use dyno_plan::Commit;
+use dyno_plan::{Commit, Protocol};
 
 use crate::blocks::{Blocks, Slices};
 use crate::clock::Clock;
@@ -21,6 +21,9 @@ pub struct SessionSetup {
     pub rehearsal: Option<(StatementId, i64)>,
     /// How commits wait; only engines whose sessions can choose are asked for more than [`Commit::Wait`].
     pub commit: Commit,
+    /// How statements come to the server; only engines that know more than one are asked for another than
+    /// [`Protocol::Prepared`].
+    pub protocol: Protocol,
     /// What it is told of the classic method's data, where it works on that.
     pub blocks: Option<Blocks>,
     /// Whether loops run inside the database, so that [`Session::slices`] is called.

@@ -1,6 +1,6 @@
 //! What a plan has to know of engines: each engine declares it, and whoever reads a plan hands the list in.
 
-use crate::plan::workload::Commit;
+use crate::plan::workload::{Commit, Protocol};
 
 /// What an engine is to plans.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +23,8 @@ pub struct EngineSpec {
     pub commits: &'static [Commit],
     /// The way out where a plan asks for another.
     pub other_commits: &'static str,
+    /// Ways in which statements can come to it, beside being prepared.
+    pub protocols: &'static [Protocol],
     /// Whether it makes AWR or STATSPACK reports.
     pub awr: bool,
     /// Whether sessions can go through a connection pooler.
@@ -87,6 +89,7 @@ impl EngineSpec {
             words: &[],
             commits: &[],
             other_commits: "leave it out",
+            protocols: &[],
             awr: false,
             pooled: false,
             passwords: Passwords { variables: &[], clients: &[] },
@@ -153,7 +156,7 @@ pub fn or(items: &[impl AsRef<str>]) -> String {
 #[cfg(test)]
 pub(crate) mod fixture {
     use super::{EngineSpec, Engines, Form, Passwords, Words};
-    use crate::plan::Commit;
+    use crate::plan::{Commit, Protocol};
     use crate::read::PlanSource;
 
     const FILE: Form = Form::File { write: "write sqlite:PATH or sqlite::memory:" };
@@ -179,6 +182,7 @@ pub(crate) mod fixture {
             ],
             commits: &[Commit::Nowait],
             other_commits: "commit = \"nowait\" (synchronous_commit = off), or leave it out",
+            protocols: &[Protocol::Extended, Protocol::Simple],
             pooled: true,
             passwords: Passwords { variables: &["PGPASS"], clients: &[] },
             ..EngineSpec::plain("postgres", Form::Server, "postgres://dyno@localhost:5432/bench")

@@ -1,7 +1,7 @@
 //! PostgreSQL, as plans know it.
 
-use dyno_plan::Commit;
 use dyno_plan::engine::{EngineSpec, Form, Passwords, Words};
+use dyno_plan::{Commit, Protocol};
 
 /// What a plan has to know of PostgreSQL.
 pub const SPEC: EngineSpec = EngineSpec {
@@ -15,6 +15,7 @@ pub const SPEC: EngineSpec = EngineSpec {
         Words::any_case("client_encoding", &["UTF8", "UTF-8", "auto"]),
     ],
     commits: &[Commit::Nowait],
+    protocols: &[Protocol::Extended, Protocol::Simple],
     other_commits: "commit = \"nowait\" (synchronous_commit = off), or leave it out",
     pooled: true,
     passwords: Passwords { variables: &["PGPASSWORD", "PGPASS"], clients: &[] },

@@ -13,7 +13,7 @@ use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
     LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, Target, TargetError, Told, Value, explain,
+    Session, SessionSetup, Target, TargetError, Told, Value,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -187,13 +187,7 @@ impl Dataset for PgTarget {
     }
 
     fn literal(&self, value: Value<'_>) -> String {
-        match value {
-            Value::Bytes(bytes) => format!("'\\x{}'::bytea", explain::hex(bytes)),
-            Value::Text(bytes) => {
-                format!("E'{}'", String::from_utf8_lossy(bytes).replace('\\', "\\\\").replace('\'', "''"))
-            }
-            _ => explain::literal(value),
-        }
+        ops::literal(value)
     }
 
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {

@@ -41,6 +41,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         statements: prepared.statements,
         rehearsal: None,
         commit: workload.commit,
+        protocol: dyno_plan::Protocol::Prepared,
         blocks: Some(method),
         slices: false,
         clock: Arc::clone(clock) as Arc<dyn Clock>,

@@ -20,6 +20,7 @@ fn setup(statements: Vec<Statement>) -> SessionSetup {
         statements: statements.into(),
         rehearsal: None,
         commit: Commit::Wait,
+        protocol: dyno_plan::Protocol::Prepared,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

@@ -75,7 +75,7 @@ fn an_example_is_allowed_and_changes_its_key_only() {
         // One key is for one engine only.
         let target = match key.path {
             "workload.commit" | "observe.awr" => "oracle://u@h/s",
-            "target.observe_url" => "postgres://u@h/d",
+            "target.observe_url" | "workload.protocol" => "postgres://u@h/d",
             _ => "sqlite:dyno.db",
         };
         let defaults =
@@ -143,6 +143,7 @@ fn limits_are_allowed_and_what_lies_beyond_is_not() {
         ("workload.redo", "lite heavy", "Lite none"),
         ("workload.drive", "client server", "both"),
         ("workload.commit", "wait nowait plsql", "batch"),
+        ("workload.protocol", "prepared extended simple", "binary"),
         ("workload.rate", "0.001/s 100000000/s off", "0/s 100000001/s 0.0009/s nan/s inf/s 5000 OFF"),
         ("workload.seed", "fresh 0 18446744073709551615", "Fresh 18446744073709551616 -1"),
         ("workload.arrivals", "poisson constant", "random"),

@@ -149,6 +149,17 @@ pub(super) const SECTION: Section = Section {
                    SQLite by `sync` in the URL: their plans leave it out. With `nowait` the audit's durable_commits says how \
                    few syncs there were.")
             .example("nowait"),
+        Key::new("workload.protocol", Kind::Word(&[], at!(workload.protocol)))
+            .words(&[
+                ("prepared", "each statement is prepared once for each connection, and executed with bound values"),
+                ("extended", "each statement is read and planned anew, with bound values (PostgreSQL)"),
+                ("simple", "each statement is sent as text, with its values written out (PostgreSQL)"),
+            ])
+            .default("prepared")
+            .doc("How statements come to the server.")
+            .more("What programs do that prepare nothing, and what that costs: the same statements by another protocol are another \
+                   setting to compare.")
+            .example("extended"),
         Key::new("workload.rate", Kind::Rate(Rate(0.001), Rate(100_000_000.0), at!(workload.rate)))
             .default("off")
             .doc("Open loop at this many operations per second over all sessions; off is closed loop.")

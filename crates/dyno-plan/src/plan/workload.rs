@@ -66,6 +66,9 @@ pub struct Workload {
     /// How an update's commit waits for its redo, where a session can choose.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub commit: Commit,
+    /// How statements come to the server.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub protocol: Protocol,
     /// Open loop at this many operations per second over all sessions; absent is closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -122,6 +125,19 @@ pub enum Commit {
     Plsql,
 }
 
+/// How statements come to the server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Prepared once for each connection, and executed with values that are bound.
+    #[default]
+    Prepared,
+    /// Read and planned anew each time, with values that are bound.
+    Extended,
+    /// Sent as text with the values written out.
+    Simple,
+}
+
 /// How arrivals of an open loop are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -157,6 +173,7 @@ impl Default for Workload {
             redo: Redo::Lite,
             drive: Drive::Client,
             commit: Commit::Wait,
+            protocol: Protocol::Prepared,
             rate: None,
             arrivals: Arrivals::Poisson,
             seed: None,
@@ -199,6 +216,7 @@ words! {
     Keys { Uniform = "uniform", Zipf = "zipf", Latest = "latest" }
     Drive { Client = "client", Server = "server" }
     Commit { Wait = "wait", Nowait = "nowait", Plsql = "plsql" }
+    Protocol { Prepared = "prepared", Extended = "extended", Simple = "simple" }
     Arrivals { Constant = "constant", Poisson = "poisson" }
 }
 

@@ -3,7 +3,7 @@
 use crate::data::TOTAL_ROWS_MAX;
 use crate::engine::{EngineSpec, Engines, or};
 use crate::keys::{BLOCK_SIZE, thousands};
-use crate::plan::{Awr, Commit, Drive, Order, Plan, Until, Workload};
+use crate::plan::{Awr, Commit, Drive, Order, Plan, Protocol, Until, Workload};
 use crate::sweep::is_sessions;
 use crate::units::Bytes;
 
@@ -22,7 +22,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 23] = [
+pub(super) static RULES: [Rule; 25] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
@@ -65,6 +65,11 @@ pub(super) static RULES: [Rule; 23] = [
     Rule { paths: &["observe.interval", "run.time"], broken: |plan, _| interval_too_long(plan) },
     Rule { paths: &["observe.interval", "run.time"], broken: |plan, _| interval_too_short(plan) },
     Rule { paths: &["workload.commit", "target.url"], broken: commit_of_engine },
+    Rule { paths: &["workload.protocol", "target.url"], broken: protocol_of_engine },
+    Rule {
+        paths: &["workload.protocol", "target.observe_url"],
+        broken: |plan, _| simple_through_pooler(plan),
+    },
     Rule { paths: &["observe.awr", "target.url"], broken: awr_of_engine },
     Rule { paths: &["target.observe_url", "target.urls", "target.url"], broken: observed_elsewhere },
     Rule { paths: &["target.observe_url", "workload.drive"], broken: |plan, _| slices_through_pooler(plan) },
@@ -154,6 +159,7 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         arrivals: workload.arrivals,
         seed: workload.seed,
         commit: workload.commit,
+        protocol: workload.protocol,
         think_every: workload.think_every,
         think_min: workload.think_min,
         think_max: workload.think_max,
@@ -293,6 +299,21 @@ fn commit_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static s
     let engine = engine_that(plan, engines, cannot)?;
     let problem = format!("a session of {} cannot choose {:?} for its commits", engine.name, commit.name());
     Some((problem, engine.other_commits))
+}
+
+fn protocol_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
+    let protocol = plan.workload.protocol;
+    let cannot =
+        |engine: &EngineSpec| protocol != Protocol::Prepared && !engine.protocols.contains(&protocol);
+    let engine = engine_that(plan, engines, cannot)?;
+    let problem = format!("statements do not come to {} by the {} protocol", engine.name, protocol.name());
+    Some((problem, "protocol = \"prepared\", or leave it out"))
+}
+
+fn simple_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
+    let is_simple = plan.workload.protocol == Protocol::Simple && plan.target.observe_url.is_some();
+    let problem = "behind a pooler each operation makes settings of its own, which texts cannot carry";
+    is_simple.then(|| (problem.to_owned(), "protocol = \"extended\", or sessions without a pooler"))
 }
 
 fn awr_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {

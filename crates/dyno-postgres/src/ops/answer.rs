@@ -22,10 +22,17 @@ pub(super) struct Answer {
 #[derive(Debug, Default)]
 pub(super) struct Reply {
     answer: Answer,
+    /// Whether rows come as text.
+    is_text: bool,
     refusal: Option<Box<PgError>>,
 }
 
 impl Reply {
+    /// Nothing has arrived; rows will come as text, or in binary.
+    pub(super) fn new(is_text: bool) -> Self {
+        Self { is_text, ..Self::default() }
+    }
+
     /// Takes in what has arrived, up to ReadyForQuery; `None` if that is not here yet. With a `clock`, the arrival of
     /// CommandComplete is timed, if it was seen before the rest. Descriptions of rows, and rows, are shown to `each`.
     ///
@@ -44,7 +51,7 @@ impl Reply {
                     // The last row counts: through a pooler those of a session's settings come before.
                     let row = connection.line.body(body);
                     each(tag, row);
-                    let number = integer(row);
+                    let number = if self.is_text { written(row) } else { integer(row) };
                     (self.answer.value, self.answer.is_odd) = (number.unwrap_or(0), number.is_none());
                 }
                 b'T' => each(tag, connection.line.body(body)),
@@ -98,6 +105,18 @@ fn integer(row: &[u8]) -> Option<u64> {
         _ => return None,
     };
     Some(number as u64)
+}
+
+/// The same of a row that comes as text.
+#[cold]
+fn written(row: &[u8]) -> Option<u64> {
+    let (length, value) = row.get(2..)?.split_first_chunk::<4>()?;
+    let length = u32::from_be_bytes(*length);
+    if length == u32::MAX {
+        return Some(0);
+    }
+    let digits = std::str::from_utf8(value.get(..length as usize)?).ok()?;
+    digits.parse::<i64>().ok().map(|number| number as u64)
 }
 
 /// Reads on until the connection is in step again.

@@ -17,6 +17,7 @@ mod encode;
 mod method;
 mod procedures;
 mod session;
+mod simple;
 mod slice;
 mod statements;
 mod template;
@@ -28,6 +29,7 @@ use dyno_plan::Commit;
 pub use method::blocks;
 pub use procedures::slice_sql;
 pub use session::PgSession;
+pub(crate) use simple::literal;
 
 /// What every session of the method sets for itself; everything else is as the platform has it, durability and isolation above all.
 pub const SESSION_SETTINGS: [SessionSetting; 6] = [

@@ -20,6 +20,7 @@ use dyno_engine::{
     Answer, Blocks, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Refusal as _,
     Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
 };
+use dyno_plan::Protocol;
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -91,8 +92,11 @@ impl PgSession {
         let breaker = Arc::new(Breaker::default());
         let statements = through.as_ref().map(|through| through.statements);
         let form = match statements {
-            None => Form::DIRECT,
-            Some(statements) => Form::pooled(statements == Statements::Prepared, setup),
+            None => Form::direct(setup.protocol),
+            Some(statements) => {
+                let prepared = statements == Statements::Prepared && setup.protocol == Protocol::Prepared;
+                Form::pooled(prepared, setup)
+            }
         };
         let connection = prepare(config, setup, statements, &breaker)?;
         let flushes = statements::flushes(&connection);
@@ -136,7 +140,8 @@ impl PgSession {
     /// Sends `request` and notes what its answer will mean.
     #[inline]
     fn send_request(&mut self, request: Request<'_>) -> Result<(), WireError> {
-        self.reply = Reply::default();
+        let is_text = self.ready.is_text && matches!(request, Request::Execute(..));
+        self.reply = Reply::new(is_text);
         let (asked, bytes) = match request {
             Request::Execute(id, values) => {
                 let bytes = self.ready.execute(id, values).map_err(WireError::Undone)?;

@@ -2,23 +2,33 @@
 
 use super::super::counters::{FLUSH, SHARED_STATISTICS};
 use super::encode::type_oid;
+use super::simple::Text;
 use super::template::{Ending, Template};
 use crate::wire::{Connection, message};
 use dyno_engine::statement::unknown;
 use dyno_engine::{Answer, Commits, Isolation, OpError, SessionSetup, Statement, StatementId, Value};
+use dyno_plan::Protocol;
 
 /// How statements come to the server.
 #[derive(Debug, Clone)]
 pub(super) struct Form {
     /// Whether they are prepared under their names when a session opens, or sent anew each time.
     pub(super) prepared: bool,
+    /// Whether they are sent as texts, with their values written out.
+    simple: bool,
     /// Messages before each operation, in its own transaction.
     before: Vec<u8>,
 }
 
 impl Form {
-    /// Prepared on the session's own connection, whose settings are made.
-    pub(super) const DIRECT: Self = Self { prepared: true, before: Vec::new() };
+    /// On the session's own connection, whose settings are made.
+    pub(super) fn direct(protocol: Protocol) -> Self {
+        Self {
+            prepared: protocol == Protocol::Prepared,
+            simple: protocol == Protocol::Simple,
+            before: Vec::new(),
+        }
+    }
 
     /// On whichever of a pooler's connections is free: each operation makes its settings itself, until its transaction
     /// ends.
@@ -31,7 +41,15 @@ impl Form {
             message::bind_text(&mut before, if prepared { SETTINGS } else { "" }, &[]);
             message::execute(&mut before);
         }
-        Self { prepared, before }
+        Self { prepared, simple: false, before }
+    }
+
+    /// What brings `statement`.
+    fn message(&self, statement: &Statement) -> Message {
+        match self.simple {
+            true => Message::Text(Text::new(&statement.sql, &statement.params)),
+            false => Message::Bound(self.template(statement)),
+        }
     }
 
     /// The messages of `statement`.
@@ -91,10 +109,19 @@ pub(super) fn flushes(connection: &Connection) -> bool {
     connection.server_version_num() >= SHARED_STATISTICS
 }
 
+/// What brings one statement.
+#[derive(Debug)]
+enum Message {
+    Bound(Template),
+    Text(Text),
+}
+
 /// What a session sends, ready.
 #[derive(Debug)]
 pub(super) struct Ready {
-    templates: Vec<Template>,
+    messages: Vec<Message>,
+    /// Whether rows come as text.
+    pub(super) is_text: bool,
     edge: Vec<u8>,
     begin: Vec<u8>,
     commit: Vec<u8>,
@@ -110,7 +137,7 @@ impl Ready {
             bytes
         };
         // An edge needs no settings.
-        let bare = Form { prepared: form.prepared, before: Vec::new() };
+        let bare = Form { prepared: form.prepared, simple: false, before: Vec::new() };
         let mut edge = Vec::new();
         match flushes {
             true => edge.extend_from_slice(bare.template(&super::method::edge()).bytes()),
@@ -118,7 +145,8 @@ impl Ready {
             false => message::sync(&mut edge),
         }
         Self {
-            templates: statements.iter().map(|statement| form.template(statement)).collect(),
+            messages: statements.iter().map(|statement| form.message(statement)).collect(),
+            is_text: form.simple,
             edge,
             begin: Vec::new(),
             commit: query("COMMIT"),
@@ -132,9 +160,16 @@ impl Ready {
     /// There is no such statement, or the values are not of its parameters' types.
     #[inline]
     pub(super) fn execute(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<&[u8], Box<OpError>> {
-        let template = self.templates.get_mut(id.index()).ok_or_else(|| unknown(id))?;
-        template.fill(values)?;
-        Ok(template.bytes())
+        match self.messages.get_mut(id.index()).ok_or_else(|| unknown(id))? {
+            Message::Bound(template) => {
+                template.fill(values)?;
+                Ok(template.bytes())
+            }
+            Message::Text(text) => {
+                text.fill(values)?;
+                Ok(text.bytes())
+            }
+        }
     }
 
     pub(super) fn edge(&self) -> &[u8] {

@@ -35,6 +35,7 @@ fn session(target: &dyn Target, number: u32, statements: &[Statement]) -> Box<dy
         statements: statements.into(),
         rehearsal: None,
         commit: Commit::Wait,
+        protocol: dyno_plan::Protocol::Prepared,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

@@ -39,6 +39,7 @@ impl Operated {
             statements: prepared.statements.clone(),
             rehearsal: prepared.rehearsal(blocks),
             commit,
+            protocol: dyno_plan::Protocol::Prepared,
             blocks: Some(blocks.clone()),
             slices: drive == Drive::Server,
             clock,

@@ -88,6 +88,7 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         statements: statements(target.dialect()).into(),
         rehearsal: None,
         commit: Commit::Wait,
+        protocol: dyno_plan::Protocol::Prepared,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

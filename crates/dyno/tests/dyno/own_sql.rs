@@ -271,6 +271,32 @@ fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
     assert!(shown.out.contains("one transaction, learned on one session alone"), "{}", shown.out);
 }
 
+#[test]
+fn statements_come_to_postgres_by_each_protocol_with_the_same_outcome() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    write(&desk, "bank", &BANK);
+    load(&desk, "workload.folder=bank", &server.url());
+    for protocol in ["prepared", "extended", "simple"] {
+        let set = format!("workload.protocol={protocol}");
+        for threads in ["run.threads=1", "run.threads=4"] {
+            let record =
+                run(&desk, "workload.folder=bank", &server.url(), &["--set", &set, "--set", threads]);
+            assert_proved(&record);
+            assert_eq!(record["plan"]["workload"]["protocol"].as_str().unwrap_or("prepared"), protocol);
+        }
+    }
+    let said = desk.dyno(&args(
+        "run",
+        "workload.folder=bank",
+        "sqlite::memory:",
+        &["--set", "workload.protocol=simple"],
+    ));
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(said.err.contains("do not come to sqlite by the simple protocol"), "{}", said.err);
+}
+
 /// Other texts in the same folder are another workload, whatever the plan says.
 #[test]
 fn runs_of_texts_that_differ_are_no_repeats() {

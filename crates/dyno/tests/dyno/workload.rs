@@ -30,6 +30,7 @@ fn session(target: &dyn Target, statements: Arc<[Statement]>) -> Box<dyn Session
         statements,
         rehearsal: None,
         commit: Commit::Wait,
+        protocol: dyno_plan::Protocol::Prepared,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),
