@@ -26,6 +26,9 @@ const CHAR_MAX: u32 = 255;
 const VARCHAR_MAX: u32 = 16_000;
 const VARBINARY_MAX: u32 = 65_000;
 
+/// A load that was killed leaves rows behind that the server takes back in its own time: whoever writes the same rows waits for that.
+const PATIENCE: &str = "SET SESSION innodb_lock_wait_timeout = 3600";
+
 /// How MySQL and MariaDB write tables.
 pub(crate) const WORDS: TableWords = TableWords {
     of,
@@ -67,6 +70,7 @@ pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, Br
     let breaker = Arc::new(Breaker::default());
     let mut connection = Connection::open_guarded(config, "dyno load", &breaker)?;
     settle(&mut connection)?;
+    connection.simple(PATIENCE)?;
     let way = Way::choose(&mut connection)?;
     // The server rolls back what a connection that ends has not committed.
     Ok((Box::new(Filler { connection, way }), Box::new(move || breaker.interrupt())))

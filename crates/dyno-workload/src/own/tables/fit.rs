@@ -42,7 +42,8 @@ pub(super) fn misfit(of: ColumnType, draw: &Draw, draws: &Draws) -> Option<(Stri
             Type::Text | Type::Literal => {
                 let longest = longest(draw, draws);
                 let problem = format!("up to {longest} letters are more than the type holds");
-                (longest > u64::from(letters)).then(|| (problem, "draw shorter ones, or write a longer type"))
+                (longest > u64::from(letters))
+                    .then_some((problem, "draw shorter ones, or write a longer type"))
             }
             other => no(kind(other), "draw a text"),
         },
