@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::lead::Lead;
 use crate::targets::{Reached, Targets};
-use crate::{consent, data, own};
+use crate::{consent, data, described, own};
 use dyno_workload::conformance;
 use dyno_workload::own::{Fault, Own};
 
@@ -96,6 +96,7 @@ fn findings(
     }
     if let Some(own) = own::of(plan, lead.engines.specs)? {
         advice.retain(|finding| !OF_TEST_DATA.contains(&finding.check.as_str()));
+        advice.extend(tables(reached, &own));
         advice.push(workload(reached, &own)?);
         return Ok(advice);
     }
@@ -130,6 +131,21 @@ fn workload(reached: &Reached, own: &Own) -> Result<Advice, Error> {
     };
     let fault = Fault { hint: String::new(), ..first.clone() };
     Ok(advice("workload", Severity::Fail, fault.to_string(), first.hint.as_str()))
+}
+
+/// Whether the target holds the tables that a workload of the user's own describes.
+fn tables(reached: &Reached, own: &Own) -> Option<Advice> {
+    let target = reached.target.as_ref();
+    if own.tables().is_empty() {
+        return None;
+    }
+    if target.capabilities().ephemeral {
+        return Some(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
+    }
+    Some(match described::require(target, own) {
+        Ok(()) => advice("data", Severity::Ok, format!("the tables of {} are there", own.name()), ""),
+        Err(error) => advice("data", Severity::Fail, error.to_string(), error.hint),
+    })
 }
 
 /// Checks of what only writing needs.

@@ -1,6 +1,6 @@
 //! Removes exactly what Dyno created.
 
-use dyno_engine::{DropItem, Holder, Target, Work};
+use dyno_engine::{DropItem, Holder, Target, TargetError, Work};
 use dyno_plan::Plan;
 use dyno_workload::own::Own;
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::event::{Event, Holdings};
 use crate::lead::Lead;
 use crate::targets::{self, Reached, Targets};
-use crate::{own, own_data};
+use crate::{described, own, own_data};
 
 /// Removes what Dyno made in the targets of `plan`; returns what was removed and what stays, or nothing where whoever leads does
 /// not agree to one of them.
@@ -43,7 +43,7 @@ fn drop_from(
 ) -> Result<Option<Holdings>, Error> {
     let target = holder.target.as_ref();
     let found = match own {
-        Some(own) => Holdings { url: target.url(), items: statements(own, target), left: Vec::new() },
+        Some(own) => Holdings { url: target.url(), items: items(own, target)?, left: Vec::new() },
         None => Holdings { url: target.url(), items: target.inventory()?, left: target.foreign()? },
     };
     if found.items.is_empty() {
@@ -54,15 +54,18 @@ fn drop_from(
         return Ok(None);
     }
     match own {
-        Some(own) => Ok(own_data::take_down(lead, target, own).map(|_| Some(found))?),
+        Some(own) if own.tables().is_empty() => {
+            Ok(own_data::take_down(lead, target, own).map(|_| Some(found))?)
+        }
+        Some(own) => Ok(described::take_down(lead, target, own).map(|()| Some(found))?),
         None => Ok(Some(Holdings { items: target.drop_all()?, ..found })),
     }
 }
 
-/// What a workload of the user's own does to remove what it has set up.
-fn statements(own: &Own, target: &dyn Target) -> Vec<DropItem> {
-    let all = own.teardown(target.engine()).unwrap_or_default();
-    all.into_iter()
-        .map(|single| DropItem { kind: "statement".into(), name: single.sql, bytes: None })
-        .collect()
+/// What is removed for a workload of the user's own.
+fn items(own: &Own, target: &dyn Target) -> Result<Vec<DropItem>, TargetError> {
+    match own.tables().is_empty() {
+        true => Ok(own_data::statements(own, target)),
+        false => described::inventory(target, own),
+    }
 }

@@ -172,8 +172,25 @@ pub enum LoadEvent {
     Worn(String),
     /// The target is loaded.
     Done(LoadReport),
-    /// A workload of the user's own is set up: its name, how many statements that was, and seconds.
-    SetUp(String, usize, f64),
+    /// A workload of the user's own is set up.
+    SetUp(SetUp),
+}
+
+/// What was done to set a workload of the user's own up.
+#[derive(Debug, Clone, Default)]
+pub struct SetUp {
+    /// Its name.
+    pub name: String,
+    /// The tables that it describes, with their rows.
+    pub tables: Vec<(String, u64)>,
+    /// Whether they were there, and nothing was done.
+    pub already: bool,
+    /// Rows that were written: fewer than all where an earlier load has written the others.
+    pub rows_written: u64,
+    /// Statements of its own that were done.
+    pub statements: usize,
+    /// Seconds that this took.
+    pub seconds: f64,
 }
 
 /// About a proof.

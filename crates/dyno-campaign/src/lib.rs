@@ -11,7 +11,7 @@
 //! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak` and `ab` say which comes next and what they conclude |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
-//! | `own` | users' own workloads |
+//! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
 //! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
 //! | `consent`, `files` | a plan's commands run for those who want them; files that are written whole or not at all |
 
@@ -22,6 +22,7 @@ pub mod compare;
 pub mod conclusions;
 mod consent;
 mod data;
+mod described;
 mod drop;
 mod error;
 mod event;
@@ -55,7 +56,9 @@ pub use check::{Checked, check, check_deep};
 pub use consent::tell as tell_commands;
 pub use drop::drop_data;
 pub use error::{Error, ErrorKind, HookError};
-pub use event::{Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, ProofEvent, Warning};
+pub use event::{
+    Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, ProofEvent, SetUp, Warning,
+};
 pub use lead::{Consent, Lead, Marks, repository_path};
 pub use load::{Done, Loaded, load};
 pub use run::run;

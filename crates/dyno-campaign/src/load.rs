@@ -6,8 +6,9 @@ use dyno_engine::{LoadOptions, LoadReport, Progress, Target, TargetError, Target
 use dyno_plan::{DataSpec, Plan};
 use dyno_workload::own::Own;
 
+use crate::described::{self, Replace};
 use crate::error::Error;
-use crate::event::{Event, LoadEvent};
+use crate::event::{Event, LoadEvent, SetUp};
 use crate::lead::Lead;
 use crate::targets::Targets;
 use crate::{data, own, own_data};
@@ -27,14 +28,7 @@ pub enum Done {
     /// Dyno's own test data was loaded, or was there.
     Data(LoadReport),
     /// A workload of the user's own was set up.
-    SetUp {
-        /// Its name.
-        name: String,
-        /// Statements that were done.
-        statements: usize,
-        /// Seconds that this took.
-        seconds: f64,
-    },
+    SetUp(SetUp),
 }
 
 /// Loads the data of `plan`; data of another shape is dropped first where it may be replaced.
@@ -58,7 +52,7 @@ pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, 
             lead.tell(Event::Load(LoadEvent::Ephemeral));
         }
         let done = match &own {
-            Some(own) => holder.named(load_own(lead, target, own, replace))?,
+            Some(own) => holder.named(load_own(lead, target, own, plan.data.load_parallel, replace))?,
             None => {
                 Done::Data(holder.named(load_one(lead, target, spec, plan.data.load_parallel, replace))?)
             }
@@ -73,15 +67,37 @@ pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, 
 }
 
 /// Sets a workload of the user's own up.
-fn load_own(lead: &Lead<'_>, target: &dyn Target, own: &Own, replace: bool) -> Result<Done, TargetError> {
+fn load_own(
+    lead: &Lead<'_>,
+    target: &dyn Target,
+    own: &Own,
+    parallel: u32,
+    replace: bool,
+) -> Result<Done, TargetError> {
+    let replace = if replace { Replace::All } else { Replace::Nothing };
+    let done = set_up(lead, target, own, parallel, replace)?;
+    lead.tell(Event::Load(LoadEvent::SetUp(done.clone())));
+    Ok(Done::SetUp(done))
+}
+
+/// Makes and fills the tables of a workload of the user's own, and does its SQL.
+pub(crate) fn set_up(
+    lead: &Lead<'_>,
+    target: &dyn Target,
+    own: &Own,
+    parallel: u32,
+    replace: Replace,
+) -> Result<SetUp, TargetError> {
+    if !own.tables().is_empty() {
+        return described::load(lead, target, own, parallel, replace);
+    }
     let began = Instant::now();
-    if replace {
+    if replace == Replace::All {
         own_data::take_down(lead, target, own)?;
     }
     let statements = own_data::set_up(lead, target, own)?;
     let (name, seconds) = (own.name().to_owned(), began.elapsed().as_secs_f64());
-    lead.tell(Event::Load(LoadEvent::SetUp(name.clone(), statements, seconds)));
-    Ok(Done::SetUp { name, statements, seconds })
+    Ok(SetUp { name, statements, seconds, ..SetUp::default() })
 }
 
 /// Loads `spec` into `target`.

@@ -31,12 +31,12 @@ pub struct Tried {
     pub plans: Vec<Planned>,
 }
 
-/// Reads the workload in `folder`.
+/// Reads the workload in `folder`, with this scale where it is not to have its own.
 ///
 /// # Errors
 /// It is none, or has files for an engine that is not among `engines`.
-pub fn read(folder: &Path, engines: Engines) -> Result<Own, Error> {
-    let own = Own::read(folder).map_err(PlanErrors::from)?;
+pub fn read(folder: &Path, scale: Option<u32>, engines: Engines) -> Result<Own, Error> {
+    let own = Own::read_scaled(folder, scale).map_err(PlanErrors::from)?;
     let is_known = |name: &str| engines.0.iter().any(|engine| engine.name == name);
     let stranger = own.engines().find(|name| !is_known(name));
     let Some(stranger) = stranger.map(str::to_owned) else { return Ok(own) };
@@ -51,8 +51,12 @@ pub fn read(folder: &Path, engines: Engines) -> Result<Own, Error> {
 
 /// The workload that `plan` names, if it names one.
 pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Option<Arc<Own>>, Error> {
-    let folder = plan.workload.folder.as_ref();
-    folder.map(|folder| read(Path::new(folder), engines).map(Arc::new)).transpose()
+    let (folder, scale) = (plan.workload.folder.as_ref(), plan.workload.scale);
+    if folder.is_none() && scale.is_some() {
+        let problem = "workload.scale is the scale of the workload in workload.folder, and there is none";
+        return Err(Error::usage(problem, "name the folder too; the classic method has data.scale"));
+    }
+    folder.map(|folder| read(Path::new(folder), scale, engines).map(Arc::new)).transpose()
 }
 
 /// Refuses a workload that writes where no target takes writes.
@@ -128,7 +132,7 @@ fn refused(
 }
 
 fn way_out(error: &TargetError, own: &Own, engine: &str) -> String {
-    let makes_tables = own.setup(engine).is_ok_and(|setup| !setup.is_empty());
+    let makes_tables = !own.tables().is_empty() || own.setup(engine).is_ok_and(|setup| !setup.is_empty());
     match error.kind {
         TargetErrorKind::Data if makes_tables => {
             "set it up there first: dyno load with workload.folder in its plan".to_owned()

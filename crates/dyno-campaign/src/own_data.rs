@@ -1,6 +1,6 @@
 //! Data of users' own workloads: set up, and removed, by their own SQL.
 
-use dyno_engine::{Target, TargetError, TargetErrorKind};
+use dyno_engine::{DropItem, Target, TargetError, TargetErrorKind};
 use dyno_workload::own::{Fault, Own, Single};
 
 use crate::event::{Event, LoadEvent};
@@ -14,6 +14,14 @@ pub(crate) fn set_up(lead: &Lead<'_>, target: &dyn Target, own: &Own) -> Result<
 /// Does the statements that remove what [`set_up`] has made.
 pub(crate) fn take_down(lead: &Lead<'_>, target: &dyn Target, own: &Own) -> Result<usize, TargetError> {
     script(lead, target, &own.teardown(target.engine()), "drop")
+}
+
+/// What [`take_down`] does.
+pub(crate) fn statements(own: &Own, target: &dyn Target) -> Vec<DropItem> {
+    let all = own.teardown(target.engine()).unwrap_or_default();
+    all.into_iter()
+        .map(|single| DropItem { kind: "statement".into(), name: single.sql, bytes: None })
+        .collect()
 }
 
 fn script(

@@ -8,14 +8,15 @@ use dyno_plan::{DataSpec, Plan, Sweep};
 use dyno_record::{Repository, Status};
 use dyno_workload::own::Own;
 
+use crate::described::Replace;
 use crate::error::Error;
 use crate::event::Event;
 use crate::lead::{Lead, Marks};
-use crate::load::load_one;
+use crate::load::{load_one, set_up};
 use crate::refuse::refuse_impossible;
 use crate::room::{Loading, make_room};
 use crate::targets::{Reached, Targets};
-use crate::{consent, data, own, own_data};
+use crate::{consent, data, described, own};
 
 /// Everything that is there before a run begins.
 pub(crate) struct Ready<'a> {
@@ -72,7 +73,9 @@ impl<'a> Ready<'a> {
     /// Gets ready for a run of another `plan`: with the same target and data there is nothing to do.
     pub(crate) fn turn_to(&mut self, plan: Plan) -> Result<(), Error> {
         let same_target = plan.target == self.plan.target;
-        if plan.workload.folder != self.plan.workload.folder {
+        let workload = |plan: &Plan| (plan.workload.folder.clone(), plan.workload.scale);
+        let other_workload = workload(&plan) != workload(&self.plan);
+        if other_workload {
             self.own = own::of(&plan, self.lead.engines.specs)?;
         }
         self.plan = plan;
@@ -81,7 +84,7 @@ impl<'a> Ready<'a> {
         }
         refuse_impossible(&self.plan, &self.targets)?;
         let specs = make_room(self.lead, &self.plan, &self.targets, self.loading)?;
-        if specs != self.specs {
+        if specs != self.specs || (other_workload && self.own.is_some()) {
             self.specs = specs;
             self.ready_data(self.loading)?;
             self.fresh = true;
@@ -134,10 +137,7 @@ impl<'a> Ready<'a> {
     ) -> Result<Option<String>, TargetError> {
         if let Some(own) = &self.own {
             // What is in memory alone is made for each run; on everything else `dyno load` makes it.
-            return match reached.target.capabilities().ephemeral {
-                true => own_data::set_up(self.lead, reached.target.as_ref(), own).map(|_| None),
-                false => Ok(None),
-            };
+            return self.ready_own(reached.target.as_ref(), own, loading).map(|()| None);
         }
         let (target, may_load) = (reached.target.as_ref(), matches!(loading, Loading::AsNeeded { .. }));
         let load =
@@ -158,6 +158,28 @@ impl<'a> Ready<'a> {
             }
         }
         require_data(self.lead, reached, spec)
+    }
+}
+
+impl Ready<'_> {
+    /// Makes sure that a target holds what a workload of the user's own needs, as far as that is known.
+    fn ready_own(&self, target: &dyn Target, own: &Own, loading: Loading<'_>) -> Result<(), TargetError> {
+        let load =
+            |replace| set_up(self.lead, target, own, self.plan.data.load_parallel, replace).map(|_| ());
+        if target.capabilities().ephemeral {
+            return load(Replace::Others);
+        }
+        if let (Loading::AsNeeded { own: plans, replace }, false) = (loading, own.tables().is_empty()) {
+            let may_go = |scale: u64| {
+                replace || plans.iter().any(|plan| plan.workload.scale.map(u64::from) == Some(scale))
+            };
+            match described::holds(target, own)? {
+                Ok(()) => {}
+                Err(Some(scale)) if may_go(scale) => return load(Replace::Others),
+                Err(_) => return load(Replace::Nothing),
+            }
+        }
+        described::require(target, own)
     }
 }
 

@@ -6,8 +6,10 @@ use crate::blocks::{Blocks, BlocksSql};
 use crate::error::TargetError;
 use crate::explain;
 use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::pool::BreakOff;
 use crate::row::Row;
 use crate::statement::Value;
+use crate::tables::{Fill, ObjectKind, TableWords};
 
 /// Hears the rows of each statement of a script, and whether it is to go on.
 pub type Told<'a> = &'a mut dyn FnMut(Vec<Row>) -> Result<(), TargetError>;
@@ -116,6 +118,22 @@ pub trait Dataset: Send + Sync {
     fn literal(&self, value: Value<'_>) -> String {
         explain::literal(value)
     }
+
+    /// How the engine writes tables that users describe.
+    fn table_words(&self) -> TableWords;
+
+    /// A connection that fills tables which users describe, where names mean what they mean to [`Dataset::script`]; and what breaks
+    /// off whatever it does.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError>;
+
+    /// Those of `names` under which there is such an object, where [`Dataset::script`] would find it, in their order.
+    ///
+    /// # Errors
+    /// It cannot be reached, or refuses.
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError>;
 
     /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
     ///

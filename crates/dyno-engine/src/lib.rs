@@ -43,6 +43,7 @@ pub mod session;
 pub mod settings;
 pub mod slices;
 pub mod statement;
+pub mod tables;
 pub mod target;
 pub mod witness;
 
@@ -64,5 +65,6 @@ pub use row::Row;
 pub use secret::Secret;
 pub use session::{Done, Duplex, Interrupter, Session, SessionSetup};
 pub use statement::{Answer, Commits, Isolation, Request, Statement, StatementId, Type, Value};
+pub use tables::{Column, ColumnType, Fill, ObjectKind, Part, Rows, TableWords};
 pub use target::{Capabilities, Instance, Target};
 pub use witness::{RowVersion, ServerLife};

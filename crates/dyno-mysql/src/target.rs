@@ -8,11 +8,12 @@ use super::ops::{self, MySession};
 use super::own::Sessions;
 use super::wire::Connection;
 use super::{counters, explain, identity, layout, lock, sampler, stuck};
+use dyno_engine::pool::BreakOff;
 use dyno_engine::target::Stuck;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
-    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, Target, TargetError, Told, Value,
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
+    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, OpenOptions, Progress, Proof, RowVersion,
+    Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -151,6 +152,18 @@ impl Dataset for MyTarget {
 
     fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
         ops::blocks(blocks)
+    }
+
+    fn table_words(&self) -> TableWords {
+        layout::filler::WORDS
+    }
+
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+        layout::filler::open(&self.config)
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(|connection| layout::filler::find(connection, kind, names))
     }
 
     fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {

@@ -52,6 +52,8 @@ statements! {
     DELETE = "delete";
     DELETE_PLSQL = "delete_plsql";
     DROP_TABLE = "drop_table";
+    FIND_INDEX = "find_index";
+    FIND_TABLE = "find_table";
     FORGET_OBJECT = "forget_object";
     FOUND = "found";
     FREE_SPACE = "free_space";

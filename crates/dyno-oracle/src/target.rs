@@ -7,11 +7,13 @@ use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::ops::{self, OraSession};
 use super::{awr, counters, identity, layout, lock, sampler, shelter, sql};
+use dyno_engine::pool::BreakOff;
 use dyno_engine::target::Stuck;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
-    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, Reporter, RowVersion, Sampler,
-    ServerLife, Session, SessionSetup, Target, TargetError, Told, Value, explain,
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
+    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, OpenOptions, Progress, Proof, Reporter,
+    RowVersion, Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
+    explain,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -161,6 +163,18 @@ impl Dataset for OraTarget {
 
     fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks, commit))
+    }
+
+    fn table_words(&self) -> TableWords {
+        layout::filler::WORDS
+    }
+
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+        layout::filler::open(&self.config)
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        self.ask(|connection| layout::filler::find(connection, kind, names))
     }
 
     fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {

@@ -9,11 +9,12 @@ use super::ops::{self, PgSession};
 use super::pool::Pool;
 use super::wire::Connection;
 use super::{counters, identity, layout, lock, sampler};
+use dyno_engine::pool::BreakOff;
 use dyno_engine::target::Stuck;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Holder, Instance,
-    LoadOptions, LoadReport, Lock, Observer, OpenOptions, Progress, Proof, RowVersion, Sampler, ServerLife,
-    Session, SessionSetup, Target, TargetError, Told, Value,
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
+    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, OpenOptions, Progress, Proof, RowVersion,
+    Sampler, ServerLife, Session, SessionSetup, TableWords, Target, TargetError, Told, Value,
 };
 
 /// Loading connections of use at most: more than a server has processors for.
@@ -188,6 +189,21 @@ impl Dataset for PgTarget {
 
     fn literal(&self, value: Value<'_>) -> String {
         ops::literal(value)
+    }
+
+    fn table_words(&self) -> TableWords {
+        layout::filler::WORDS
+    }
+
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+        layout::filler::open(&self.config)
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        let mut connection = Connection::open(&self.config, "dyno script")?;
+        let found = layout::filler::find(&mut connection, kind, names)?;
+        connection.close();
+        Ok(found)
     }
 
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {

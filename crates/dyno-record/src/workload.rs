@@ -14,6 +14,9 @@ pub struct OwnWorkload {
     pub name: String,
     /// SHA-256 of its files, as far as the run read them: the same for the same workload.
     pub digest: String,
+    /// What rows of its tables and bounds of its draws were calculated with.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub scale: u64,
     /// Whether it may change data.
     pub writes: bool,
     /// What must be the same before and after a run.
@@ -24,14 +27,25 @@ pub struct OwnWorkload {
     pub expected: Vec<Expected>,
 }
 
+fn one() -> u64 {
+    1
+}
+
+// As serde asks.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_one(scale: &u64) -> bool {
+    *scale == 1
+}
+
 /// Digits of a digest that tell two workloads apart.
 const SHORT: usize = 12;
 
 impl OwnWorkload {
-    /// Name and beginning of the digest: `shop e0aa0cbb8730`.
+    /// Name and beginning of the digest, with the scale where it is not 1: `shop e0aa0cbb8730`, `shop e0aa0cbb8730 scale 10`.
     pub fn version(&self) -> String {
         let digest: String = self.digest.chars().take(SHORT).collect();
-        format!("{} {digest}", self.name)
+        let scale = if is_one(&self.scale) { String::new() } else { format!(" scale {}", self.scale) };
+        format!("{} {digest}{scale}", self.name)
     }
 }
 

@@ -8,6 +8,7 @@ mod connect;
 mod counters;
 mod device;
 mod fault;
+mod filler;
 mod identity;
 mod layout;
 mod lock;
@@ -21,10 +22,11 @@ mod vfs;
 use std::sync::{Arc, Mutex};
 
 use dyno_engine::grants::one_line;
+use dyno_engine::pool::BreakOff;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Engine, Holder,
-    LoadOptions, LoadReport, Lock, Observer, Progress, Proof, RowVersion, Sampler, Session, SessionSetup,
-    Target, TargetError, Told,
+    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Engine, Fill,
+    Holder, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Progress, Proof, RowVersion, Sampler,
+    Session, SessionSetup, TableWords, Target, TargetError, Told,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
@@ -199,6 +201,22 @@ impl Dataset for SqliteTarget {
 
     fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
         script::explain(&self.shared.params, sql)
+    }
+
+    fn table_words(&self) -> TableWords {
+        filler::WORDS
+    }
+
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+        self.shared.keep()?;
+        filler::open(&self.shared.params)
+    }
+
+    fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        match self.shared.inspect()? {
+            Some(link) => filler::find(&link, kind, names),
+            None => Ok(Vec::new()),
+        }
     }
 }
 

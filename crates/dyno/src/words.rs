@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, ProofEvent, Warning};
+use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, ProofEvent, SetUp, Warning};
 use dyno_engine::{DropItem, LoadReport};
 use dyno_record::RunRecord;
 use dyno_report::number::{count, fixed};
@@ -75,14 +75,28 @@ pub(crate) fn load(event: &LoadEvent, talk: &Talk) {
         }
         LoadEvent::Worn(note) => talk.say(note),
         LoadEvent::Done(report) => talk.say(&loaded(report)),
-        LoadEvent::SetUp(name, 0, _) => {
-            talk.say(&format!("{name} has nothing to set up: it works on what is there"));
-        }
-        LoadEvent::SetUp(name, statements, seconds) => {
-            let statements = count(*statements as u64);
-            talk.say(&format!("{name} is set up: {statements} statements in {} s", fixed(*seconds, 1)));
-        }
+        LoadEvent::SetUp(done) => talk.say(&set_up(done)),
         LoadEvent::Phase(..) | LoadEvent::Advance(..) | LoadEvent::Over => {}
+    }
+}
+
+fn set_up(done: &SetUp) -> String {
+    let SetUp { name, tables, already, rows_written, statements, seconds } = done;
+    let statements = match statements {
+        0 => String::new(),
+        1 => "1 statement".to_owned(),
+        many => format!("{} statements", count(*many as u64)),
+    };
+    let rows = match tables.len() {
+        0 => String::new(),
+        1 => format!("{} rows into 1 table", count(*rows_written)),
+        many => format!("{} rows into {many} tables", count(*rows_written)),
+    };
+    let parts: Vec<String> = [rows, statements].into_iter().filter(|part| !part.is_empty()).collect();
+    match (already, parts.is_empty()) {
+        (true, _) => format!("{name} is there already: no rows were written"),
+        (false, true) => format!("{name} has nothing to set up: it works on what is there"),
+        (false, false) => format!("{name} is set up: {} in {} s", parts.join(", "), fixed(*seconds, 1)),
     }
 }
 

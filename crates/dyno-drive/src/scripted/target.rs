@@ -4,10 +4,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
+use dyno_engine::pool::BreakOff;
 use dyno_engine::{
     Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim, DataState, Dataset, Dialect,
-    DropItem, Holder, Kind, LoadOptions, LoadReport, Lock, Observer, Progress, Proof, RowVersion, Sampler,
-    Session, SessionSetup, Slot, Target, TargetError, TargetErrorKind, Told, Type,
+    DropItem, Fill, Holder, Kind, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Progress, Proof,
+    RowVersion, Sampler, Session, SessionSetup, Slot, TableWords, Target, TargetError, TargetErrorKind, Told,
+    Type,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses};
@@ -231,6 +233,23 @@ impl Dataset for ScriptedTarget {
 
     fn script(&self, _: &[&str], _: Told<'_>) -> Result<(), TargetError> {
         unsupported()
+    }
+
+    fn table_words(&self) -> TableWords {
+        TableWords {
+            of: |column| format!("{column:?}"),
+            key_first: true,
+            end: "",
+            analyze: |name| format!("ANALYZE {name}"),
+        }
+    }
+
+    fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
+        unsupported()
+    }
+
+    fn find(&self, _: ObjectKind, _: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+        Ok(Vec::new())
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn write(
 }
 
 /// What can end the file: the wire, or the user.
-struct Stop(TargetError);
+pub(super) struct Stop(pub(super) TargetError);
 
 impl From<WireError> for Stop {
     fn from(error: WireError) -> Self {
@@ -77,13 +77,19 @@ fn file(
         Ok(())
     });
     let taken = taken.map_err(|Stop(error)| error)?;
-    if connection.warnings() > 0 {
-        let said = connection.simple("SHOW WARNINGS LIMIT 1")?;
-        let said = said.first().and_then(|row| row.get(2)).unwrap_or("a warning").to_owned();
-        return Err(TargetError::data(format!("rows were changed on their way in: {said}"))
-            .hint("`dyno load --replace` drops what Dyno made and loads anew"));
-    }
+    no_warnings(connection)?;
     Ok(taken)
+}
+
+/// Fails where the server has warned of the last statement: it takes from a file what it would refuse elsewhere, and changes it.
+pub(super) fn no_warnings(connection: &mut Connection) -> Result<(), TargetError> {
+    if connection.warnings() == 0 {
+        return Ok(());
+    }
+    let said = connection.simple("SHOW WARNINGS LIMIT 1")?;
+    let said = said.first().and_then(|row| row.get(2)).unwrap_or("a warning").to_owned();
+    Err(TargetError::data(format!("rows were changed on their way in: {said}"))
+        .hint("`dyno load --replace` drops what Dyno made and loads anew"))
 }
 
 fn insert(

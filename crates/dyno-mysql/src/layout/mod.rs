@@ -15,6 +15,7 @@
 mod create;
 mod drop;
 mod fill;
+pub(super) mod filler;
 mod finish;
 mod keys;
 mod meta;

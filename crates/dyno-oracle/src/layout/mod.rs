@@ -10,6 +10,7 @@
 
 mod create;
 mod drop;
+pub(super) mod filler;
 mod finish;
 mod meta;
 pub(super) mod own_rows;

@@ -4,6 +4,9 @@ use super::kind::{millis, seconds};
 use super::{Key, Kind, Section, at};
 use crate::units::Rate;
 
+/// The largest scale of a workload of the user's own.
+const SCALE_MAX: u32 = 1_000_000;
+
 pub(super) const SECTION: Section = Section {
     name: "workload",
     title: "the load",
@@ -19,6 +22,11 @@ pub(super) const SECTION: Section = Section {
                    `arrivals`, `seed`, `commit` and the think times go together with it. `dyno init --workload` writes an \
                    example.")
             .example("shop"),
+        Key::new("workload.scale", Kind::Count(1, SCALE_MAX, at!(workload.scale)))
+            .without("what the workload says, else 1")
+            .doc("The scale of the workload in `workload.folder`: rows of its tables, bounds of its draws.")
+            .more("Data that was loaded with another scale has to be loaded anew.")
+            .example("10"),
         Key::new("workload.update_pct", Kind::Count(0, 100, at!(workload.update_pct)))
             .default("0")
             .doc("Share of operations that are updates; each is one commit.")

@@ -12,6 +12,9 @@ pub struct Workload {
     /// The folder of a workload of the user's own, whose transactions take the place of the operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
+    /// The scale of that workload: what it calculates its tables' rows and its draws' bounds with; absent is what it says itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<u32>,
     /// Share of operations that are updates, 0–100 %.
     pub update_pct: u32,
     /// Share of the reads that are full scans, 0–100 %.
@@ -153,6 +156,7 @@ impl Default for Workload {
     fn default() -> Self {
         Self {
             folder: None,
+            scale: None,
             update_pct: 0,
             scan_pct: 0,
             lookup_pct: 0,

@@ -155,6 +155,7 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
     // What both kinds of load have.
     let common = Workload {
         folder: Some(folder.clone()),
+        scale: workload.scale,
         rate: workload.rate,
         arrivals: workload.arrivals,
         seed: workload.seed,

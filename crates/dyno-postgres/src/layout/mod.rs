@@ -10,6 +10,7 @@ mod copy_rows;
 mod create;
 pub(super) mod deletions;
 mod drop;
+pub(super) mod filler;
 mod finish;
 mod keys;
 mod meta;

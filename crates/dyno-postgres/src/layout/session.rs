@@ -57,7 +57,7 @@ const WORK_KEY: (u64, u32) = (LOCK_KEY, 2);
 /// its statement that its client was killed, and builds an index or vacuums to the end.
 ///
 /// Without that lock where a pooler is in between, which would keep it for the next client.
-fn worker(config: &ConnectConfig) -> Result<Connection, TargetError> {
+pub(super) fn worker(config: &ConnectConfig) -> Result<Connection, TargetError> {
     let mut connection = loader(config)?;
     let ((class, object), pid) = (WORK_KEY, connection.backend_pid());
     connection.simple(&format!(

@@ -7,6 +7,7 @@ use dyno_engine::{Answer, Type};
 use super::draws::{Draw, When};
 use super::fault::Fault;
 use super::program::{Code, Prepared};
+use super::scale::SCALE;
 use super::steps::{Condition, Read, Step, Which};
 use super::transaction::Transaction;
 use super::workload::Own;
@@ -93,7 +94,8 @@ impl Own {
             words: draw.words.clone(),
             used: used.iter().any(|&used| usize::from(used) == slot),
         };
-        Ok(self.draws.all.iter().enumerate().map(one).collect())
+        let all = self.draws.all.iter().enumerate().map(one);
+        Ok(all.filter(|draw| draw.used || draw.name != SCALE).collect())
     }
 
     /// What transactions do.

@@ -5,6 +5,7 @@
 //! | `fault`, `names`, `table`, `folder` | what users wrote, with the place of everything |
 //! | `sql` | statements and their parameters out of a file of SQL |
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
+//! | `scale`, `tables` | numbers that grow with the scale, and the tables that are described |
 //! | `steps`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `read_transaction`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `state`, `actor` | one session of it |
@@ -24,11 +25,13 @@ mod prepare;
 mod program;
 mod read;
 mod read_transaction;
+mod scale;
 mod scripts;
 mod sql;
 mod state;
 mod steps;
 mod table;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -39,4 +42,5 @@ pub use actor::{Actor, Step};
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
 pub use state::{Amiss, Ended, Outcome};
+pub use tables::{DescribedIndex, DescribedTable, RowMaker};
 pub use workload::{Own, Single};

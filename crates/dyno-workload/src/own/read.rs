@@ -11,9 +11,11 @@ use super::folder::{Folder, Variants};
 use super::prepare::Around;
 use super::program::Program;
 use super::read_transaction::transactions;
+use super::scale::{SCALE, SCALE_MAX};
 use super::scripts::{Invariant, invariants, script};
 use super::steps::{Reader, Sql, given};
 use super::table::{self, Table};
+use super::tables;
 use super::transaction::Transaction;
 use super::workload::Own;
 
@@ -23,17 +25,41 @@ impl Own {
     /// # Errors
     /// What is wrong first, with its place and what would be right.
     pub fn read(folder: &Path) -> Result<Self, Fault> {
+        Self::read_scaled(folder, None)
+    }
+
+    /// The same with this scale instead of the one that the workload says.
+    ///
+    /// # Errors
+    /// What is wrong first, with its place and what would be right.
+    pub fn read_scaled(folder: &Path, scale: Option<u32>) -> Result<Self, Fault> {
         let folder = Folder::new(folder);
         let main = folder.main()?;
-        table::read(&main, |top| own(&folder, top))
+        table::read(&main, |top| own(&folder, top, scale))
     }
 }
 
 /// Keys at the top.
-const KEYS: [&str; 10] =
-    ["version", "name", "about", "writes", "deck", "setup", "drop", "draw", "transaction", "invariant"];
+const KEYS: [&str; 13] = [
+    "version",
+    "name",
+    "about",
+    "writes",
+    "deck",
+    "scale",
+    "seed",
+    "table",
+    "setup",
+    "drop",
+    "draw",
+    "transaction",
+    "invariant",
+];
 
-fn own(folder: &Folder, top: &Table<'_>) -> Result<Own, Fault> {
+/// The seed of described tables where none is written.
+const SEED: i64 = 1;
+
+fn own(folder: &Folder, top: &Table<'_>, scale: Option<u32>) -> Result<Own, Fault> {
     top.only(&KEYS)?;
     top.get("version").map_or(Ok(1), |version| version.whole(1, 1))?;
     let name = top.need("name", "name = \"shop\"")?.name()?;
@@ -41,11 +67,15 @@ fn own(folder: &Folder, top: &Table<'_>) -> Result<Own, Fault> {
     let flag = |key: &str| top.get(key).map_or(Ok(false), |flag| flag.flag());
     let (writes, deck) = (flag("writes")?, flag("deck")?);
     let table = |key: &str| top.get(key).map(|item| item.table(&format!("[{key}]"))).transpose();
+    let own_scale = top.get("scale").map_or(Ok(1), |scale| scale.whole(1, SCALE_MAX))?;
+    let scale = scale.map_or(own_scale, i64::from);
+    let seed = top.get("seed").map_or(Ok(SEED), |seed| seed.whole(0, i64::MAX))?;
+    let described = tables::read(folder, table("table")?.as_ref(), scale, seed.unsigned_abs())?;
     let draw = table("draw")?;
     let transaction = top.need("transaction", "[transaction.NAME]")?;
     let transaction_table = transaction.table("[transaction.NAME]")?;
     let names = names(draw.as_ref(), &transaction_table)?;
-    let draws = read(folder, draw.as_ref(), &names)?;
+    let draws = read(folder, draw.as_ref(), &names, scale)?;
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
     let sums = sums(&transactions);
     if sums.last() == Some(&0) {
@@ -64,6 +94,8 @@ fn own(folder: &Folder, top: &Table<'_>) -> Result<Own, Fault> {
         sums,
         common,
         programs,
+        scale: scale.unsigned_abs(),
+        described,
         draws,
         names,
         transactions,
@@ -92,8 +124,9 @@ fn programs(
 
 /// The names of everything that can be a parameter.
 fn names(draw: Option<&Table<'_>>, transactions: &Table<'_>) -> Result<Names, Fault> {
+    let drawn = draw.map(Table::items).unwrap_or_default();
     let all: Vec<String> =
-        draw.map(Table::items).unwrap_or_default().iter().map(|item| item.own_name().to_owned()).collect();
+        drawn.iter().map(|item| item.own_name().to_owned()).chain([SCALE.to_owned()]).collect();
     let mut names = Names { draws: all.len(), all, columns: Vec::new() };
     for transaction in transactions.items() {
         given(&transaction.table("[transaction.NAME]")?, &mut names)?;

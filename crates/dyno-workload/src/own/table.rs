@@ -39,6 +39,16 @@ pub(super) enum Written {
     Broken(f64),
 }
 
+impl Written {
+    /// As a floating-point number.
+    pub(super) fn real(self) -> f64 {
+        match self {
+            Self::Whole(whole) => whole as f64,
+            Self::Broken(broken) => broken,
+        }
+    }
+}
+
 /// Reads the table that `file` is, and gives it to `of`.
 pub(super) fn read<T>(file: &Arc<File>, of: impl FnOnce(&Table<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
     let table = DeTable::parse(&file.text).map_err(|error| {
@@ -128,6 +138,28 @@ impl<'a> Item<'a> {
         shown(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
+    /// What is written without what means nothing: spaces, comments, the way in which numbers and texts are written.
+    pub(super) fn meaning(&self) -> String {
+        if let Some(table) = self.as_table() {
+            let entries: Vec<String> = table
+                .items()
+                .iter()
+                .map(|item| format!("{} = {}", item.own_name(), item.meaning()))
+                .collect();
+            return format!("{{{}}}", entries.join(", "));
+        }
+        if let Some(list) = self.as_list() {
+            let values: Vec<String> = list.iter().map(Item::meaning).collect();
+            return format!("[{}]", values.join(", "));
+        }
+        match (self.as_number(), self.as_text()) {
+            (Some(Written::Whole(number)), _) => number.to_string(),
+            (Some(Written::Broken(number)), _) => format!("{number:?}"),
+            (None, Some(text)) => format!("{:?}", text.letters),
+            (None, None) => self.here().letters.to_string(),
+        }
+    }
+
     /// The text, if it is one.
     pub(super) fn as_text(&self) -> Option<Text> {
         let letters = self.value.get_ref().as_str()?;
@@ -176,10 +208,7 @@ impl<'a> Item<'a> {
     }
 
     pub(super) fn real(&self, example: &str) -> Result<f64, Fault> {
-        Ok(match self.number(example)? {
-            Written::Whole(whole) => whole as f64,
-            Written::Broken(broken) => broken,
-        })
+        self.number(example).map(Written::real)
     }
 
     /// A whole number within these limits.

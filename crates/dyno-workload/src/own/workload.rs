@@ -13,6 +13,7 @@ use super::program::{Prepared, Program};
 use super::scripts::Invariant;
 use super::sql::Piece;
 use super::steps::Sql;
+use super::tables::{Described, DescribedTable};
 use super::transaction::Transaction;
 use crate::classes::Classes;
 
@@ -22,6 +23,10 @@ pub struct Own {
     pub(super) name: String,
     pub(super) about: String,
     pub(super) writes: bool,
+    /// What its tables' rows and its draws' bounds are calculated with.
+    pub(super) scale: u64,
+    /// The tables that it describes.
+    pub(super) described: Described,
     pub(super) draws: Draws,
     pub(super) names: Names,
     pub(super) transactions: Vec<Transaction>,
@@ -78,12 +83,28 @@ impl Own {
         self.writes
     }
 
+    /// What its tables' rows and its draws' bounds are calculated with.
+    pub fn scale(&self) -> u64 {
+        self.scale
+    }
+
+    /// The tables that it describes, in the order in which they were written.
+    pub fn tables(&self) -> &[DescribedTable] {
+        &self.described.tables
+    }
+
+    /// SHA-256 of what its tables mean, with scale and seed: the same for the same rows.
+    pub fn tables_digest(&self) -> &str {
+        &self.described.digest
+    }
+
     /// What a record says of it.
     pub fn facts(&self) -> OwnWorkload {
-        let Self { name, digest, writes, .. } = self;
+        let Self { name, digest, writes, scale, .. } = self;
         OwnWorkload {
             name: name.clone(),
             digest: digest.clone(),
+            scale: *scale,
             writes: *writes,
             invariants: Vec::new(),
             expected: Vec::new(),

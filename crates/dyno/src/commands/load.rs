@@ -41,8 +41,13 @@ fn rows(report: &LoadReport) -> Vec<dyno_report::LoadRow> {
 fn as_json(done: &Done) -> Value {
     match done {
         Done::Data(report) => data_as_json(report),
-        Done::SetUp { name, statements, seconds } => {
-            json!({ "workload": name, "statements": statements, "seconds": seconds })
+        Done::SetUp(done) => {
+            let table = |(name, rows): &(String, u64)| json!({ "table": name, "rows": rows });
+            json!({
+                "workload": done.name, "statements": done.statements, "seconds": done.seconds,
+                "tables": done.tables.iter().map(table).collect::<Vec<_>>(), "already": done.already,
+                "rows_written": done.rows_written,
+            })
         }
     }
 }

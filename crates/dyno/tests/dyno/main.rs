@@ -15,6 +15,7 @@ mod company_changes;
 mod company_mysql;
 mod company_postgres;
 mod compare;
+mod described;
 mod faults_clock;
 mod faults_data;
 mod faults_descriptors;

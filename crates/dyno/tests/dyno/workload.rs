@@ -17,7 +17,7 @@ const ENGINES: Registry = Registry {
     specs: Engines(&[dyno_sqlite::ENGINE.spec, dyno_postgres::ENGINE.spec, dyno_mysql::ENGINE.spec]),
 };
 
-fn open(url: &str) -> Box<dyn Target> {
+pub(crate) fn open(url: &str) -> Box<dyn Target> {
     let url = TargetUrl::read(url, ENGINES.specs).unwrap();
     let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(10) };
     let engine: &Engine = ENGINES.of(&url).unwrap();

@@ -46,6 +46,7 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
         postgres(|record| {
             let money = Invariant { name: "money".into(), before: "20000".into(), after };
             record.workload = Some(OwnWorkload {
+                scale: 1,
                 name: "bank".into(),
                 digest: "0".repeat(64),
                 writes: true,

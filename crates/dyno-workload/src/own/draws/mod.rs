@@ -16,5 +16,5 @@ mod texts;
 
 pub(super) use draw::{Draw, Draws, Keys, When};
 pub(super) use law::Law;
-pub(super) use read::read;
+pub(super) use read::{read, read_columns};
 pub(super) use reading::{COLUMN_BYTES_MAX, Names, numeric};

@@ -19,8 +19,36 @@ pub(in crate::own) fn read(
     folder: &Folder,
     table: Option<&Table<'_>>,
     names: &Names,
+    scale: i64,
 ) -> Result<Draws, Fault> {
-    all(folder, table.map(Table::items).unwrap_or_default(), names, law)
+    all(folder, table.map(Table::items).unwrap_or_default(), names, scale, law)
+}
+
+/// What the columns of a described table are filled with; `names` has theirs first.
+///
+/// # Errors
+/// One is wrong, or made of itself.
+pub(in crate::own) fn read_columns(
+    folder: &Folder,
+    table: &Table<'_>,
+    names: &Names,
+    scale: i64,
+) -> Result<Draws, Fault> {
+    all(folder, table.items(), names, scale, law_of_column)
+}
+
+/// Keys of a column beside those of what it is filled with.
+const OF_COLUMN: [&str; 2] = ["type", "null_pct"];
+
+/// The law that a column says.
+fn law_of_column<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+    let table = item.table("a column: { type = \"integer\", expr = \"row\" }")?;
+    if let Some(value) = table.get("value") {
+        table.only(&[OF_COLUMN[0], OF_COLUMN[1], "value"])?;
+        let (held, of) = reading.value(&value)?;
+        return Ok(Made::number(Law::Is(held), of));
+    }
+    law_of(reading, item, &table, &OF_COLUMN)
 }
 
 /// The law that `item` says.
@@ -29,7 +57,18 @@ fn law<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
         let (held, of) = reading.value(item)?;
         return Ok(Made::number(Law::Is(held), of));
     };
-    let items = table.items();
+    law_of(reading, item, &table, &["per"])
+}
+
+/// The law that a table says, with `beside` as keys beside its own.
+fn law_of<'a>(
+    reading: &mut Reading<'a>,
+    item: &Item<'a>,
+    table: &Table<'a>,
+    beside: &[&str],
+) -> Result<Made, Fault> {
+    let items: Vec<Item<'a>> =
+        table.items().into_iter().filter(|item| !OF_COLUMN.contains(&item.own_name())).collect();
     let kind = |item: &Item<'_>| KINDS.iter().find(|kind| kind.name == item.own_name());
     let Some((item, kind)) = items.iter().find_map(|item| Some((item, kind(item)?))) else {
         let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
@@ -38,9 +77,9 @@ fn law<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
             None => item.fault("says nothing", format!("write one of {}", known.join(", "))),
         });
     };
-    let known: Vec<&str> = [kind.name, "per"].into_iter().chain(kind.options.iter().copied()).collect();
+    let known: Vec<&str> = [kind.name].iter().chain(beside).chain(kind.options).copied().collect();
     table.only(&known)?;
-    (kind.read)(reading, item, &table)
+    (kind.read)(reading, item, table)
 }
 
 /// The expression that `item` is.
@@ -75,30 +114,38 @@ struct Kind {
 }
 
 const KINDS: [Kind; 18] = [
-    Kind { name: "uniform", options: &[], read: |_, item, _| read_number::uniform(item) },
+    Kind { name: "uniform", options: &[], read: |reading, item, _| read_number::uniform(reading, item) },
     Kind {
         name: "zipf",
         options: &["theta", "scrambled"],
-        read: |_, item, table| read_number::zipf(item, table),
+        read: |reading, item, table| read_number::zipf(reading, item, table),
     },
     Kind {
         name: "normal",
         options: &["mean", "sd"],
-        read: |_, item, table| read_number::normal(item, table),
+        read: |reading, item, table| read_number::normal(reading, item, table),
     },
     Kind {
         name: "exponential",
         options: &["mean"],
-        read: |_, item, table| read_number::exponential(item, table),
+        read: |reading, item, table| read_number::exponential(reading, item, table),
     },
-    Kind { name: "nurand", options: &["a", "c"], read: |_, item, table| read_number::nurand(item, table) },
+    Kind {
+        name: "nurand",
+        options: &["a", "c"],
+        read: |reading, item, table| read_number::nurand(reading, item, table),
+    },
     Kind {
         name: "permutation",
         options: &[],
         read: |reading, item, _| read_number::permutation(reading, item),
     },
     Kind { name: "sequence", options: &["apart"], read: read_number::sequence },
-    Kind { name: "decimal", options: &["scale"], read: |_, item, table| read_number::decimal(item, table) },
+    Kind {
+        name: "decimal",
+        options: &["scale"],
+        read: |reading, item, table| read_number::decimal(reading, item, table),
+    },
     Kind { name: "choice", options: &["weights", "literal"], read: read_number::choice },
     Kind { name: "expr", options: &[], read: |reading, item, _| expr(reading, item) },
     Kind {

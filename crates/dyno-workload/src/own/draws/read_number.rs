@@ -9,6 +9,7 @@ use super::reading::{Made, Reading, literal};
 use super::texts::WHOLE_LETTERS;
 use crate::draw::Zipf;
 use crate::own::fault::Fault;
+use crate::own::scale;
 use crate::own::table::{Item, Table, Written};
 use crate::own::value::Held;
 
@@ -22,15 +23,15 @@ const WEIGHT_MAX: i64 = 1_000_000_000;
 /// The ends of a range of numbers, and the same as whole numbers where they are such.
 type Ends = (f64, f64, Option<(i64, i64)>);
 
-fn ends(item: &Item<'_>) -> Result<Ends, Fault> {
-    let example = "the lowest and the highest: [1, 1_000]";
-    let (low, high) = item.range(example)?;
-    let (low_end, high_end) = (low.number(example)?, high.number(example)?);
-    let whole = match (low_end, high_end) {
-        (Written::Whole(_), Written::Whole(_)) => Some(item.whole_range(-END_MAX, END_MAX, example)?),
+fn ends(reading: &Reading<'_>, item: &Item<'_>) -> Result<Ends, Fault> {
+    let (low, high) = item.range(RANGE)?;
+    let number = |item: &Item<'_>| scale::number(item, reading.scale, RANGE);
+    let (low, high) = (number(&low)?, number(&high)?);
+    let whole = match (low, high) {
+        (Written::Whole(_), Written::Whole(_)) => Some(whole_range(reading, item, -END_MAX)?),
         _ => None,
     };
-    let (low, high) = (low.real(example)?, high.real(example)?);
+    let (low, high) = (low.real(), high.real());
     if low > high {
         return Err(item.fault(format!("{low} is above {high}"), "write the lower end first"));
     }
@@ -38,9 +39,17 @@ fn ends(item: &Item<'_>) -> Result<Ends, Fault> {
 }
 
 /// A range of whole numbers: the first, and how many.
-fn wholes(item: &Item<'_>) -> Result<(i64, u64), Fault> {
-    let (low, high) = item.whole_range(-END_MAX, END_MAX, "the lowest and the highest: [1, 1_000]")?;
+fn wholes(reading: &Reading<'_>, item: &Item<'_>) -> Result<(i64, u64), Fault> {
+    let (low, high) = whole_range(reading, item, -END_MAX)?;
     Ok((low, high.abs_diff(low) + 1))
+}
+
+/// What a range looks like.
+const RANGE: &str = "the lowest and the highest: [1, 1_000]";
+
+/// A range of whole numbers, which may be calculated with the scale, from `least` on.
+fn whole_range(reading: &Reading<'_>, item: &Item<'_>, least: i64) -> Result<(i64, i64), Fault> {
+    scale::whole_range(item, reading.scale, (least, END_MAX), RANGE)
 }
 
 /// Numbers of a curve between two ends.
@@ -51,8 +60,8 @@ fn curve(ends: Ends, curve: Curve) -> Made {
     }
 }
 
-pub(super) fn uniform(item: &Item<'_>) -> Result<Made, Fault> {
-    Ok(match ends(item)? {
+pub(super) fn uniform(reading: &Reading<'_>, item: &Item<'_>) -> Result<Made, Fault> {
+    Ok(match ends(reading, item)? {
         (_, _, Some((low, high))) => {
             Made::number(Law::Whole(Whole::Uniform { low, count: high.abs_diff(low) + 1 }), Type::Int)
         }
@@ -60,8 +69,8 @@ pub(super) fn uniform(item: &Item<'_>) -> Result<Made, Fault> {
     })
 }
 
-pub(super) fn zipf(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
-    let (low, count) = wholes(item)?;
+pub(super) fn zipf(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+    let (low, count) = wholes(reading, item)?;
     let (usual, least, most) = THETA;
     let theta = table.get("theta").map_or(Ok(usual), |theta| match theta.real("a number: 0.99")? {
         number if (least..=most).contains(&number) => Ok(number),
@@ -81,8 +90,8 @@ fn above_0(item: &Item<'_>) -> Result<f64, Fault> {
     }
 }
 
-pub(super) fn normal(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
-    let ends = ends(item)?;
+pub(super) fn normal(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+    let ends = ends(reading, item)?;
     let sd = above_0(&table.need("sd", "the standard deviation: sd = 10")?)?;
     let mean = match table.get("mean") {
         None => ends.0 + (ends.1 - ends.0) / 2.0,
@@ -94,13 +103,13 @@ pub(super) fn normal(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> 
     Ok(curve(ends, Curve::Normal { mean, sd }))
 }
 
-pub(super) fn exponential(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn exponential(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
     let mean = above_0(&table.need("mean", "the mean above the lower end: mean = 10")?)?;
-    Ok(curve(ends(item)?, Curve::Exponential { mean }))
+    Ok(curve(ends(reading, item)?, Curve::Exponential { mean }))
 }
 
-pub(super) fn nurand(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
-    let (low, high) = item.whole_range(0, END_MAX, "the lowest and the highest: [1, 3_000]")?;
+pub(super) fn nurand(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+    let (low, high) = whole_range(reading, item, 0)?;
     let a = table.need("a", "the number A of TPC-C, clause 2.1.6: a = 1023")?.whole(0, END_MAX)?;
     let c = table.get("c").map_or(Ok(0), |c| c.whole(0, END_MAX))?;
     let (count, a, c) = (high.abs_diff(low) + 1, a.unsigned_abs(), c.unsigned_abs());
@@ -108,12 +117,12 @@ pub(super) fn nurand(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> 
 }
 
 pub(super) fn permutation(reading: &mut Reading<'_>, item: &Item<'_>) -> Result<Made, Fault> {
-    let (low, count) = wholes(item)?;
+    let (low, count) = wholes(reading, item)?;
     Ok(Made::number(Law::Permutation { low, count, counter: reading.counter() }, Type::Int))
 }
 
 pub(super) fn sequence(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
-    let (low, count) = wholes(item)?;
+    let (low, count) = wholes(reading, item)?;
     let apart = table.get("apart").map_or(Ok(false), |flag| flag.flag())?;
     if apart && count > 1 << 30 {
         return Err(item.fault("each session has more than 2^30 numbers of its own", "write a shorter range"));
@@ -121,9 +130,9 @@ pub(super) fn sequence(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table
     Ok(Made::number(Law::Sequence { low, count, apart, counter: reading.counter() }, Type::Int))
 }
 
-pub(super) fn decimal(item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn decimal(reading: &Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
     let scale = table.get("scale").map_or(Ok(2), |scale| scale.whole(0, SCALE_MAX))? as u32;
-    let (low, high, _) = ends(item)?;
+    let (low, high, _) = ends(reading, item)?;
     let ten = 10f64.powi(scale as i32);
     let (low, high) = ((low * ten).round(), (high * ten).round());
     if low.abs().max(high.abs()) > 1e15 {

@@ -2,11 +2,12 @@
 
 use dyno_engine::Type;
 
+use super::calendar;
 use super::law::Law;
 use super::reading::COLUMN_BYTES_MAX;
 use super::reading::{Made, Reading, literal};
-use super::template::{NUMBER_LETTERS, Piece, Quotes, Template};
-use super::{calendar, texts};
+use super::template::{Piece, Quotes, REAL_LETTERS, Template};
+use super::texts::{self, WHOLE_LETTERS};
 use crate::own::fault::{Fault, Text};
 use crate::own::table::{Item, Table, Written};
 use crate::own::value::Held;
@@ -183,9 +184,11 @@ impl Reading<'_> {
     /// Bytes that the value in `slot`, whose name stands at byte `at` of `text`, takes in a template at most.
     fn most(&self, slot: u16, text: &Text, at: usize, quotes: Quotes) -> Result<usize, Fault> {
         let Some(draw) = self.of(slot) else {
+            // What is neither drawn nor a column that is read is a whole number.
             let is_column = self.names.column_at(slot).is_some();
-            return Ok(if is_column { quotes.most(COLUMN_BYTES_MAX) } else { NUMBER_LETTERS });
+            return Ok(if is_column { quotes.most(COLUMN_BYTES_MAX) } else { WHOLE_LETTERS });
         };
+        let letters = |number: i64| number.to_string().len();
         let longest_shared =
             |places: &[(u32, u32)]| places.iter().map(|&(_, len)| len as usize).max().unwrap_or(0);
         let of_held = |held: &Held| match held {
@@ -197,7 +200,10 @@ impl Reading<'_> {
                 let problem = format!("{} is bytes, and no text", draw.name);
                 return Err(text.fault(at, problem, "draw a text"));
             }
-            (_, Type::Int | Type::Real) | (Law::Expr(_), _) => NUMBER_LETTERS,
+            (law, Type::Int) => {
+                law.ends().map_or(WHOLE_LETTERS, |(low, high)| letters(low).max(letters(high)))
+            }
+            (_, Type::Real) | (Law::Expr(_), _) => REAL_LETTERS,
             (Law::Words { words, count: (1, 1) }, _) => quotes.most(longest_shared(words)),
             (Law::Choice { values, .. }, _) => quotes.most(values.iter().map(of_held).max().unwrap_or(0)),
             (Law::Is(held), _) => quotes.most(of_held(held)),

@@ -8,6 +8,7 @@ use super::law::Law;
 use crate::own::fault::{Fault, Text};
 use crate::own::folder::Folder;
 use crate::own::names::{NAME, is_name, meant, shown};
+use crate::own::scale::SCALE;
 use crate::own::table::{Item, Table, Written};
 use crate::own::value::Held;
 
@@ -50,7 +51,7 @@ impl Names {
     }
 
     fn way_out(&self, name: &str) -> String {
-        match meant(name, self.all.iter().map(String::as_str)) {
+        match meant(name, self.all.iter().map(String::as_str).filter(|known| *known != SCALE)) {
             none if none.is_empty() => format!("draw it: `{} = {{ … }}` in [draw]", shown(name)),
             hint => hint,
         }
@@ -86,6 +87,8 @@ pub(super) type OfItem<'a> = fn(&mut Reading<'a>, &Item<'a>) -> Result<Made, Fau
 pub(super) struct Reading<'a> {
     pub(super) folder: &'a Folder,
     pub(super) names: &'a Names,
+    /// The workload's scale.
+    pub(super) scale: i64,
     law: OfItem<'a>,
     items: Vec<Item<'a>>,
     /// Those that are read.
@@ -95,7 +98,7 @@ pub(super) struct Reading<'a> {
     pub(super) draws: Draws,
 }
 
-/// The draws of these items, by what reads the law of one; `names` has theirs first.
+/// The draws of these items, by what reads the law of one, and behind them the scale; `names` has theirs first.
 ///
 /// # Errors
 /// One is wrong, or made of itself.
@@ -103,20 +106,40 @@ pub(super) fn all<'a>(
     folder: &'a Folder,
     items: Vec<Item<'a>>,
     names: &'a Names,
+    scale: i64,
     law: OfItem<'a>,
 ) -> Result<Draws, Fault> {
     if let Some(item) = items.get(DRAWS_MAX) {
         return Err(item.fault(format!("more than {DRAWS_MAX} draws"), "leave some out"));
     }
-    let done = items.iter().map(|_| None).collect();
-    let draws = Draws { own_bytes: names.columns.len() * COLUMN_BYTES_MAX, ..Draws::default() };
-    let mut reading = Reading { folder, names, law, items, done, begun: Vec::new(), draws };
+    if let Some(item) = items.iter().find(|item| item.own_name() == SCALE) {
+        return Err(item.unknown("the workload itself has a scale", &[]).hint("give the draw another name"));
+    }
+    let done = items.iter().map(|_| None).chain([Some(of_scale(scale))]).collect();
+    let own_bytes = names.columns.len() * COLUMN_BYTES_MAX;
+    let draws = Draws { order: vec![items.len() as u16], own_bytes, ..Draws::default() };
+    let mut reading = Reading { folder, names, scale, law, items, done, begun: Vec::new(), draws };
     for slot in 0..reading.items.len() {
         reading.need(slot as u16)?;
     }
     let Reading { done, mut draws, .. } = reading;
     draws.all = done.into_iter().flatten().collect();
     Ok(draws)
+}
+
+/// The scale as a value that is always the same.
+fn of_scale(scale: i64) -> Draw {
+    Draw {
+        name: SCALE.to_owned(),
+        words: scale.to_string(),
+        law: Law::Is(Held::Int(scale)),
+        of: Type::Int,
+        when: When::Session,
+        needs: Vec::new(),
+        at: 0,
+        bytes_max: 0,
+        salt: 0,
+    }
 }
 
 impl<'a> Reading<'a> {

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::texts::{WHOLE_LETTERS, whole};
+use super::texts::whole;
 use crate::own::value::Held;
 
 /// Letters of a floating-point number at most.
@@ -78,10 +78,6 @@ impl Template {
         self.pieces.iter().filter_map(of).collect()
     }
 }
-
-/// Bytes that a number takes at most.
-pub(super) const NUMBER_LETTERS: usize =
-    if WHOLE_LETTERS > REAL_LETTERS { WHOLE_LETTERS } else { REAL_LETTERS };
 
 fn copy(bytes: &[u8], out: &mut [u8]) -> usize {
     out[..bytes.len()].copy_from_slice(bytes);

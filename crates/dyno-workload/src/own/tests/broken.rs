@@ -69,3 +69,30 @@ fn every_example_of_the_documentation_is_read() {
     }
     assert!(count >= 18, "{count} examples");
 }
+
+#[test]
+fn the_described_tables_of_the_documentation_are_read() {
+    let text = include_str!("../../../../../docs/workload.md");
+    let examples = text.split("```toml\n").skip(1).filter_map(|part| part.split("```").next());
+    let with_tables: Vec<&str> = examples.filter(|example| example.contains("[table.")).collect();
+    assert!(!with_tables.is_empty());
+    for example in with_tables {
+        let own = read(&[("workload.toml", example)]).unwrap_or_else(|fault| panic!("{fault}"));
+        assert!(!own.tables().is_empty());
+        act(&own);
+    }
+    // Every type that is listed is one.
+    let rows = text.lines().skip_while(|line| !line.starts_with("| type |")).skip(2);
+    let types: Vec<&str> = rows
+        .take_while(|row| row.starts_with('|'))
+        .map(|row| row.split('`').nth(1).expect("a type"))
+        .collect();
+    assert_eq!(types.len(), 13);
+    for of in types {
+        let text = format!(
+            "name = \"w\"\n[table.t]\nrows = 1\n[table.t.columns]\na = {{ type = \"{of}\", bytes = 3 }}\n[transaction.t]\nsql = \"SELECT 1\"\n"
+        );
+        let told = read(&[("workload.toml", &text)]).err().unwrap_or_default();
+        assert!(told.is_empty() || told.contains("does not fit the type"), "{told}");
+    }
+}

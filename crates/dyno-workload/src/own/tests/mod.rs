@@ -2,6 +2,7 @@
 
 mod acting;
 mod broken;
+mod described;
 mod drawn;
 mod faults;
 mod splitting;

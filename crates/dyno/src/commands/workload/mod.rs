@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dyno_campaign::Error;
 use dyno_campaign::own::{Tried, read, try_statements};
 use dyno_plan::PlanErrors;
-use dyno_workload::own::Own;
+use dyno_workload::own::{DescribedTable, Own};
 use serde_json::{Value, json};
 
 use crate::cli::{CheckWorkload, Common, Marks};
@@ -26,8 +26,9 @@ pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyho
         )
         .into());
     }
-    let own = Arc::new(read(&args.dir, ENGINES.specs)?);
     let plan = (!common.target.is_empty()).then(|| context::plan(common)).transpose()?;
+    let scale = plan.as_ref().and_then(|plan| plan.workload.scale);
+    let own = Arc::new(read(&args.dir, scale, ENGINES.specs)?);
     let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.of(&plan.target.url));
     let engine = of_target.map_or_else(|| usual_engine(&own), |engine| engine.name.to_owned());
     let drawn = sample::draw(&own, &engine, args.seed, args.draws).map_err(PlanErrors::from)?;
@@ -138,9 +139,15 @@ fn as_json(
         .collect();
     Ok(json!({
         "name": own.name(), "digest": own.facts().digest, "about": own.about(), "writes": own.writes(), "deck": own.deck(), "engine": engine,
+        "scale": own.scale(), "tables": own.tables().iter().map(table).collect::<Vec<_>>(),
         "transactions": transactions, "draws": draws, "drawn": drawn,
         "setup": own.setup(engine)?.len(), "drop": own.teardown(engine)?.len(),
         "invariants": own.invariants(engine)?.iter().map(|one| &one.name).collect::<Vec<_>>(),
         "targets": targets,
     }))
+}
+
+fn table(table: &DescribedTable) -> Value {
+    let columns: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+    json!({ "name": table.name(), "rows": table.rows(), "columns": columns })
 }

@@ -1,0 +1,225 @@
+//! Filling tables that users describe: `LOAD DATA LOCAL`, or `INSERT` of several rows where the server does not take files; one
+//! transaction for each part.
+
+use std::sync::Arc;
+
+use super::super::connect::ConnectConfig;
+use super::super::wire::Connection;
+use super::fill::{Stop, Way, no_warnings};
+use super::quote::literal;
+use super::session::settle;
+use crate::wire::FILE_PACKET_BYTES;
+use dyno_engine::net::Breaker;
+use dyno_engine::pool::{BreakOff, cancelled};
+use dyno_engine::row::first;
+use dyno_engine::tables::{Part, Rows, all_taken, append_hex, append_line};
+use dyno_engine::{
+    Cancel, ColumnType, DropItem, Fill, Interrupter as _, ObjectKind, TableWords, TargetError, Value,
+};
+
+/// Bytes of one INSERT, about: less than every server's `max_allowed_packet`.
+const INSERT_BYTES: usize = 256 * 1024;
+
+/// Letters of a `CHAR` and of a `VARCHAR` at most, and bytes of a `VARBINARY`: a row has 65,535 bytes, of which a letter takes
+/// four.
+const CHAR_MAX: u32 = 255;
+const VARCHAR_MAX: u32 = 16_000;
+const VARBINARY_MAX: u32 = 65_000;
+
+/// A load that was killed leaves rows behind that the server takes back in its own time: whoever writes the same rows waits for that.
+const PATIENCE: &str = "SET SESSION innodb_lock_wait_timeout = 3600";
+
+/// How MySQL and MariaDB write tables.
+pub(crate) const WORDS: TableWords = TableWords {
+    of,
+    // Rows lie in the order of the primary key.
+    key_first: true,
+    end: " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4",
+    analyze: |name| format!("ANALYZE TABLE {name}"),
+};
+
+fn of(column: ColumnType) -> String {
+    match column {
+        ColumnType::Integer => "INT".to_owned(),
+        ColumnType::Bigint => "BIGINT".to_owned(),
+        ColumnType::Decimal(digits, scale) => format!("DECIMAL({digits}, {scale})"),
+        ColumnType::Real => "DOUBLE".to_owned(),
+        ColumnType::Char(letters) if letters <= CHAR_MAX => format!("CHAR({letters})"),
+        ColumnType::Char(letters) | ColumnType::Varchar(letters) if letters <= VARCHAR_MAX => {
+            format!("VARCHAR({letters})")
+        }
+        ColumnType::Char(_) | ColumnType::Varchar(_) | ColumnType::Text => "LONGTEXT".to_owned(),
+        ColumnType::Date => "DATE".to_owned(),
+        ColumnType::Timestamp => "DATETIME".to_owned(),
+        ColumnType::Uuid => "CHAR(36) CHARACTER SET ascii".to_owned(),
+        ColumnType::Bytes(bytes) if bytes <= VARBINARY_MAX => format!("VARBINARY({bytes})"),
+        ColumnType::Bytes(_) => "LONGBLOB".to_owned(),
+        ColumnType::Json => "JSON".to_owned(),
+        ColumnType::Boolean => "BOOLEAN".to_owned(),
+    }
+}
+
+/// A connection that fills tables.
+struct Filler {
+    connection: Connection,
+    way: Way,
+}
+
+/// Opens one.
+pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+    let breaker = Arc::new(Breaker::default());
+    let mut connection = Connection::open_guarded(config, "dyno load", &breaker)?;
+    settle(&mut connection)?;
+    connection.simple(PATIENCE)?;
+    let way = Way::choose(&mut connection)?;
+    // The server rolls back what a connection that ends has not committed.
+    Ok((Box::new(Filler { connection, way }), Box::new(move || breaker.interrupt())))
+}
+
+impl Fill for Filler {
+    fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
+        let Self { connection, way } = self;
+        let mut written = connection.simple("START TRANSACTION").map(|_| 0);
+        written = written.and_then(|_| match way {
+            Way::File => file(connection, part, rows, cancel),
+            Way::Insert => insert(connection, part, rows, cancel),
+        });
+        written = written.and_then(|bytes| {
+            connection.simple(part.note)?;
+            connection.simple("COMMIT").map(|_| bytes)
+        });
+        if written.is_err() {
+            // Whether or not this arrives, what is not committed is gone.
+            let _ = connection.simple("ROLLBACK");
+        }
+        written.map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<(), TargetError> {
+        self.connection.simple(sql).map(drop)
+    }
+
+    fn close(self: Box<Self>) {
+        self.connection.close();
+    }
+}
+
+fn file(
+    connection: &mut Connection,
+    part: &Part<'_>,
+    rows: &mut dyn Rows,
+    cancel: &Cancel,
+) -> Result<u64, TargetError> {
+    let (mut fields, mut sets) = (Vec::new(), Vec::new());
+    for (place, column) in part.columns.iter().enumerate() {
+        match column.of {
+            // What is in the file is text.
+            ColumnType::Bytes(_) => {
+                fields.push(format!("@bytes_{place}"));
+                sets.push(format!("{} = UNHEX(@bytes_{place})", column.name));
+            }
+            _ => fields.push(column.name.clone()),
+        }
+    }
+    let sets = if sets.is_empty() { String::new() } else { format!(" SET {}", sets.join(", ")) };
+    let sql = format!(
+        "LOAD DATA LOCAL INFILE 'dyno' INTO TABLE {} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \
+         LINES TERMINATED BY '\\n' ({}){sets}",
+        part.table,
+        fields.join(", ")
+    );
+    let mut numbers = part.first..part.first + part.rows;
+    let mut bytes = 0;
+    let taken = connection.load_local(&sql, |out| {
+        if cancel.is_cancelled() {
+            return Err(Stop(cancelled()));
+        }
+        let begin = out.len();
+        while out.len() < begin + FILE_PACKET_BYTES {
+            let Some(number) = numbers.next() else { break };
+            rows.make(number);
+            append_line(rows, part.columns.len(), b"", out);
+        }
+        bytes += (out.len() - begin) as u64;
+        Ok(())
+    });
+    let taken = taken.map_err(|Stop(error)| error)?;
+    no_warnings(connection)?;
+    all_taken(part, taken)?;
+    Ok(bytes)
+}
+
+fn insert(
+    connection: &mut Connection,
+    part: &Part<'_>,
+    rows: &mut dyn Rows,
+    cancel: &Cancel,
+) -> Result<u64, TargetError> {
+    let (mut taken, mut bytes) = (0, 0);
+    let mut numbers = (part.first..part.first + part.rows).peekable();
+    while numbers.peek().is_some() {
+        if cancel.is_cancelled() {
+            return Err(cancelled());
+        }
+        let mut sql = format!("INSERT INTO {} VALUES ", part.table).into_bytes();
+        let mut comma: &[u8] = b"";
+        while sql.len() < INSERT_BYTES
+            && let Some(number) = numbers.next()
+        {
+            rows.make(number);
+            sql.extend_from_slice(comma);
+            append_values(rows, part.columns.len(), &mut sql);
+            comma = b",";
+        }
+        bytes += sql.len() as u64;
+        connection.simple(&String::from_utf8_lossy(&sql))?;
+        taken += connection.rows_affected();
+    }
+    all_taken(part, taken)?;
+    Ok(bytes)
+}
+
+/// Appends the row that was made last as parentheses of VALUES.
+fn append_values(rows: &dyn Rows, columns: usize, out: &mut Vec<u8>) {
+    for column in 0..columns {
+        out.push(if column == 0 { b'(' } else { b',' });
+        match rows.value(column) {
+            Value::Null => out.extend_from_slice(b"NULL"),
+            Value::Int(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Value::Real(number) => out.extend_from_slice(format!("{number:e}").as_bytes()),
+            Value::Text(text) => out.extend_from_slice(literal(&String::from_utf8_lossy(text)).as_bytes()),
+            Value::Bytes(bytes) => {
+                out.extend_from_slice(b"X'");
+                append_hex(bytes, out);
+                out.push(b'\'');
+            }
+        }
+    }
+    out.push(b')');
+}
+
+/// Those of `names` that there are in the database of the connection.
+pub(crate) fn find(
+    connection: &mut Connection,
+    kind: ObjectKind,
+    names: &[&str],
+) -> Result<Vec<DropItem>, TargetError> {
+    let (word, sql) = match kind {
+        ObjectKind::Table => (
+            "table",
+            "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ",
+        ),
+        ObjectKind::Index => (
+            "index",
+            "SELECT NULL FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND INDEX_NAME = ",
+        ),
+    };
+    let mut found = Vec::new();
+    for name in names {
+        let rows = connection.simple(&format!("{sql}{} LIMIT 1", literal(name)))?;
+        if !rows.is_empty() {
+            found.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
+        }
+    }
+    Ok(found)
+}

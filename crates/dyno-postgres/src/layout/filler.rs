@@ -1,0 +1,131 @@
+//! Filling tables that users describe: `COPY` as text, one transaction for each part.
+
+use super::super::connect::ConnectConfig;
+use super::super::wire::Connection;
+use super::quote::literal;
+use super::session::worker;
+use dyno_engine::pool::{BreakOff, cancelled};
+use dyno_engine::row::first;
+use dyno_engine::tables::{Part, Rows, all_taken, append_line};
+use dyno_engine::{Cancel, ColumnType, DropItem, Fill, ObjectKind, TableWords, TargetError};
+
+/// Rows are gathered into sends of about this many bytes.
+const SEND_BYTES: usize = 256 * 1024;
+
+/// How PostgreSQL writes tables.
+pub(crate) const WORDS: TableWords = TableWords {
+    of,
+    // An index over rows that are there is built many times as fast as one that grows with them.
+    key_first: false,
+    end: "",
+    analyze: |name| format!("VACUUM (FREEZE, ANALYZE) {name}"),
+};
+
+fn of(column: ColumnType) -> String {
+    match column {
+        ColumnType::Integer => "integer".to_owned(),
+        ColumnType::Bigint => "bigint".to_owned(),
+        ColumnType::Decimal(digits, scale) => format!("numeric({digits}, {scale})"),
+        ColumnType::Real => "double precision".to_owned(),
+        ColumnType::Char(letters) => format!("char({letters})"),
+        ColumnType::Varchar(letters) => format!("varchar({letters})"),
+        ColumnType::Text => "text".to_owned(),
+        ColumnType::Date => "date".to_owned(),
+        ColumnType::Timestamp => "timestamp".to_owned(),
+        ColumnType::Uuid => "uuid".to_owned(),
+        ColumnType::Bytes(_) => "bytea".to_owned(),
+        ColumnType::Json => "jsonb".to_owned(),
+        ColumnType::Boolean => "boolean".to_owned(),
+    }
+}
+
+/// A connection that fills tables.
+struct Filler(Connection);
+
+/// Opens one.
+pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+    let mut connection = worker(config)?;
+    // Names mean what they mean to the user's own statements.
+    connection.simple("SET search_path TO DEFAULT")?;
+    let token = connection.cancel_token();
+    Ok((Box::new(Filler(connection)), Box::new(move || drop(token.cancel()))))
+}
+
+impl Fill for Filler {
+    fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
+        let connection = &mut self.0;
+        let mut written = connection.simple("BEGIN").map(|_| 0);
+        written = written.and_then(|_| copy(connection, part, rows, cancel));
+        written = written.and_then(|bytes| {
+            connection.simple(part.note)?;
+            connection.simple("COMMIT").map(|_| bytes)
+        });
+        if written.is_err() {
+            // Whether or not this arrives, what is not committed is gone.
+            let _ = connection.simple("ROLLBACK");
+        }
+        written.map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<(), TargetError> {
+        self.0.simple(sql).map(drop)
+    }
+
+    fn close(self: Box<Self>) {
+        self.0.close();
+    }
+}
+
+/// Writes rows by one COPY; how many bytes they are.
+fn copy(
+    connection: &mut Connection,
+    part: &Part<'_>,
+    rows: &mut dyn Rows,
+    cancel: &Cancel,
+) -> Result<u64, TargetError> {
+    // Text is read as UTF-8 whatever the database is made of: nothing else is ever sent on these connections.
+    let mut copy = connection.copy_in(&format!("COPY {} FROM STDIN (ENCODING 'UTF8')", part.table))?;
+    let mut buffer = Vec::with_capacity(SEND_BYTES + 4_096);
+    let mut bytes = 0;
+    for number in part.first..part.first + part.rows {
+        rows.make(number);
+        append_line(rows, part.columns.len(), br"\\x", &mut buffer);
+        if buffer.len() >= SEND_BYTES {
+            if cancel.is_cancelled() {
+                copy.fail()?;
+                return Err(cancelled());
+            }
+            bytes += buffer.len() as u64;
+            copy.send(&buffer)?;
+            buffer.clear();
+        }
+    }
+    bytes += buffer.len() as u64;
+    copy.send(&buffer)?;
+    all_taken(part, copy.finish()?)?;
+    Ok(bytes)
+}
+
+/// Those of `names` that there are, as the search path finds them.
+pub(crate) fn find(
+    connection: &mut Connection,
+    kind: ObjectKind,
+    names: &[&str],
+) -> Result<Vec<DropItem>, TargetError> {
+    let (word, kinds) = match kind {
+        ObjectKind::Table => ("table", "'r', 'p'"),
+        ObjectKind::Index => ("index", "'i', 'I'"),
+    };
+    let mut found = Vec::new();
+    for name in names {
+        let rows = connection.simple(&format!(
+            "SELECT pg_catalog.pg_total_relation_size(oid) FROM pg_catalog.pg_class
+             WHERE oid = pg_catalog.to_regclass({}) AND relkind IN ({kinds})",
+            literal(name)
+        ))?;
+        if !rows.is_empty() {
+            found.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,160 @@
+//! `[table.NAME]`: from what a user wrote to tables.
+
+use dyno_engine::{Column, ColumnType};
+use sha2::{Digest as _, Sha256};
+
+use super::column::column_type;
+use super::fit::misfit;
+use super::rows::NULL_PARTS;
+use super::table::DescribedTable;
+use crate::own::draws::{Draws, Names, read_columns};
+use crate::own::fault::Fault;
+use crate::own::folder::Folder;
+use crate::own::names::{NAME, is_name, meant, shown};
+use crate::own::scale::{self, SCALE};
+use crate::own::table::{Item, Table};
+
+/// Tables of a workload, and columns of a table, at most.
+const TABLES_MAX: usize = 100;
+const COLUMNS_MAX: usize = 500;
+/// Rows of a table at most.
+const ROWS_MAX: i64 = 1 << 50;
+
+/// The name of a row's number in expressions.
+const ROW: &str = "row";
+
+/// All tables, with what tells this description from every other.
+#[derive(Debug, Clone, Default)]
+pub(in crate::own) struct Described {
+    pub(in crate::own) tables: Vec<DescribedTable>,
+    /// SHA-256 of what they mean, with scale and seed; empty where there are none.
+    pub(in crate::own) digest: String,
+}
+
+/// The tables of `table`.
+///
+/// # Errors
+/// One is wrong.
+pub(in crate::own) fn read(
+    folder: &Folder,
+    table: Option<&Table<'_>>,
+    scale: i64,
+    seed: u64,
+) -> Result<Described, Fault> {
+    let Some(all) = table else { return Ok(Described::default()) };
+    let items = all.items();
+    if let Some(item) = items.get(TABLES_MAX) {
+        return Err(item.fault(format!("more than {TABLES_MAX} tables"), "make two workloads of it"));
+    }
+    let mut hash = Sha256::new();
+    let mut note = |text: &[u8]| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    note(format!("scale {scale}, seed {seed}").as_bytes());
+    let mut tables: Vec<DescribedTable> = Vec::new();
+    for item in &items {
+        let name = item.own_name();
+        if tables.iter().any(|other| other.name.eq_ignore_ascii_case(name)) {
+            return Err(item.unknown("there is a table of this name", &[]).hint("give it another name"));
+        }
+        let one = one(folder, item, scale, seed)?;
+        for text in [name.as_bytes(), item.meaning().as_bytes(), &one.draws.shared] {
+            note(text);
+        }
+        tables.push(one);
+    }
+    let digest = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Described { tables, digest })
+}
+
+fn one(folder: &Folder, item: &Item<'_>, scale: i64, seed: u64) -> Result<DescribedTable, Fault> {
+    let name = item.own_name();
+    if !is_name(name) {
+        return Err(item.unknown("no name for a table", &[]).hint(NAME));
+    }
+    let table = item.table("[table.NAME]")?;
+    table.only(&["rows", "primary_key", "indexes", "columns"])?;
+    let rows = scale::whole(&table.need("rows", "rows = \"100_000 * scale\"")?, scale, 0, ROWS_MAX)?;
+    let columns_item = table.need("columns", "[table.NAME.columns]")?;
+    let columns_table = columns_item.table("[table.NAME.columns]")?;
+    let written = columns_table.items();
+    if written.is_empty() || written.len() > COLUMNS_MAX {
+        return Err(columns_item.fault(format!("1 to {COLUMNS_MAX} columns"), ""));
+    }
+    if let Some(row) = columns_table.get(ROW) {
+        return Err(row.unknown("the number of the row", &[]).hint("give the column another name"));
+    }
+    let mut names: Vec<String> = written.iter().map(|item| item.own_name().to_owned()).collect();
+    names.push(SCALE.to_owned());
+    let draws = names.len();
+    names.push(ROW.to_owned());
+    let draws =
+        read_columns(folder, &columns_table, &Names { all: names, draws, columns: Vec::new() }, scale)?;
+    let (mut columns, mut nulls): (Vec<Column>, Vec<u32>) = (Vec::new(), Vec::new());
+    for (place, item) in written.iter().enumerate() {
+        let (of, null) = column(item, place, &draws)?;
+        let name = item.own_name();
+        if columns.iter().any(|other| other.name.eq_ignore_ascii_case(name)) {
+            return Err(item.unknown("there is a column of this name", &[]).hint("give it another name"));
+        }
+        columns.push(Column { name: name.to_owned(), of });
+        nulls.push(null);
+    }
+    let key = table.get("primary_key").map_or(Ok(Vec::new()), |item| places(&item, &columns))?;
+    if let Some(&column) = key.iter().find(|&&column| nulls[column] > 0) {
+        let null = written[column].fault("a column of the primary key is never NULL", "leave null_pct out");
+        return Err(null);
+    }
+    let indexes = match table.get("indexes") {
+        None => Vec::new(),
+        Some(item) => {
+            let list = item.list("a list of lists of columns: [[\"bid\"]]")?;
+            list.iter().map(|one| places(one, &columns)).collect::<Result<_, _>>()?
+        }
+    };
+    let (rows, name, here) = (rows.unsigned_abs(), name.to_owned(), item.here());
+    Ok(DescribedTable { name, rows, columns, nulls, key, indexes, draws, seed, here })
+}
+
+/// The type of a column, and its share of NULL.
+fn column(item: &Item<'_>, place: usize, draws: &Draws) -> Result<(ColumnType, u32), Fault> {
+    let table = item.table("a column")?;
+    let written = table.need("type", "type = \"integer\"")?;
+    let of = column_type(&written)?;
+    if let Some((problem, hint)) = misfit(of, &draws.all[place], draws) {
+        return Err(item.fault(problem, hint));
+    }
+    let null = match table.get("null_pct") {
+        None => 0.0,
+        Some(share) => match share.real("a share: 5")? {
+            number if (0.0..=100.0).contains(&number) => number,
+            number => return Err(share.fault(format!("{number} is not from 0 to 100"), "")),
+        },
+    };
+    Ok((of, (null / 100.0 * NULL_PARTS as f64).round() as u32))
+}
+
+/// The places of the columns that `item`, a name or a list of names, names.
+fn places(item: &Item<'_>, columns: &[Column]) -> Result<Vec<usize>, Fault> {
+    let list = item.as_list().unwrap_or_else(|| vec![item.clone()]);
+    if list.is_empty() {
+        return Err(item.fault("no column", "write the name of one"));
+    }
+    let mut places = Vec::new();
+    for item in &list {
+        let name = item.text("the name of a column")?;
+        match columns.iter().position(|column| column.name == *name.letters) {
+            Some(place) if places.contains(&place) => {
+                return Err(item.fault(format!("{} is there twice", shown(&name.letters)), "write it once"));
+            }
+            Some(place) => places.push(place),
+            None => {
+                let hint = meant(&name.letters, columns.iter().map(|column| column.name.as_str()));
+                let problem = format!("there is no column {}", shown(&name.letters));
+                return Err(name.fault(0, problem, hint));
+            }
+        }
+    }
+    Ok(places)
+}

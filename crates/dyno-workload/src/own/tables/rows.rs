@@ -1,0 +1,99 @@
+//! Rows of a described table, made one after the other.
+
+use dyno_engine::data::mix;
+use dyno_engine::{Rows, Type, Value};
+
+use super::table::DescribedTable;
+use crate::own::draws::Keys;
+use crate::own::value::{Held, Hold};
+
+/// Tells whether a value is NULL from what it is.
+const NULL: u64 = 0x6e75_6c6c;
+
+/// Shares of NULL are counted in parts of so many.
+pub(super) const NULL_PARTS: u64 = 1_000_000_000;
+
+/// Makes the rows of one table.
+#[derive(Debug)]
+pub struct RowMaker<'a> {
+    table: &'a DescribedTable,
+    /// Slots that are drawn, each behind those that it needs.
+    slots: Vec<u16>,
+    keys: Keys,
+    hold: Hold,
+    /// The slot of the row's number.
+    row_slot: usize,
+    row: u64,
+    /// What tells this table from others.
+    own: u64,
+}
+
+impl<'a> RowMaker<'a> {
+    /// Makes all columns.
+    pub(super) fn new(table: &'a DescribedTable) -> Self {
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        Self::of(table, &all)
+    }
+
+    /// Makes these columns only.
+    pub(super) fn of(table: &'a DescribedTable, columns: &[usize]) -> Self {
+        let salt = table.name.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
+        let own = mix(mix(table.seed) ^ salt);
+        let mut keys = Keys::new(own, 0);
+        // Behind the columns come the scale, which is drawn, and the row's number, which is not.
+        let row_slot = table.draws.all.len();
+        let hold = table.draws.hold(row_slot + 1, &mut keys);
+        let columns: Vec<u16> = columns.iter().map(|&column| column as u16).collect();
+        let slots = table.draws.closure(&columns, |_| true);
+        Self { table, slots, keys, hold, row_slot, row: 0, own }
+    }
+
+    /// Whether the value of this column of the row is NULL, whatever was drawn.
+    fn is_null(&self, column: usize) -> bool {
+        let share = u64::from(self.table.nulls[column]);
+        share > 0 && {
+            let salt = self.table.draws.all[column].salt;
+            mix(mix(self.own ^ self.row) ^ salt ^ NULL) % NULL_PARTS < share
+        }
+    }
+
+    /// The sum of an integer column over all rows.
+    pub(super) fn sum(&mut self, column: usize) -> i128 {
+        let mut sum = 0;
+        for number in 1..=self.table.rows {
+            self.make(number);
+            if let Value::Int(value) = self.value(column) {
+                sum += i128::from(value);
+            }
+        }
+        sum
+    }
+}
+
+impl Rows for RowMaker<'_> {
+    fn make(&mut self, number: u64) {
+        self.row = number;
+        self.keys.turn_to(number);
+        self.hold.held[self.row_slot] = Held::Int(number as i64);
+        // What counts has come so far as the row says, wherever a part begins.
+        self.hold.counted.fill(number - 1);
+        self.table.draws.draw(&self.slots, &mut self.keys, &mut self.hold);
+    }
+
+    fn value(&self, column: usize) -> Value<'_> {
+        if self.is_null(column) {
+            return Value::Null;
+        }
+        match self.hold.held[column] {
+            Held::Int(number) => Value::Int(number),
+            Held::Real(number) => Value::Real(number),
+            held => {
+                let bytes = self.hold.bytes_of(held, &self.table.draws.shared);
+                match self.table.draws.all[column].of {
+                    Type::Bytes => Value::Bytes(bytes),
+                    _ => Value::Text(bytes),
+                }
+            }
+        }
+    }
+}

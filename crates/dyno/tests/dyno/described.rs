@@ -1,0 +1,352 @@
+//! Tables that a workload describes: the same rows on every engine, whole after a kill, and gone after a drop.
+
+use std::collections::BTreeMap;
+
+use crate::common::{Desk, Said, until};
+use crate::workload::open;
+use dyno_engine::{Rows, Value};
+use dyno_testbed::{MySql, Postgres};
+use dyno_workload::own::Own;
+
+/// A table of every type, and one of many rows.
+const BANK: &str = r#"
+name = "bank"
+writes = true
+scale = 2
+
+[table.bank_all]
+rows = "500 * scale"
+primary_key = ["a", "b"]
+indexes = [["h", "b"], ["c"]]
+[table.bank_all.columns]
+a = { type = "integer", permutation = [1, "500 * scale"] }
+b = { type = "bigint", sequence = [5, 9] }
+c = { type = "decimal(8, 2)", decimal = [-5.00, 500.00] }
+d = { type = "real", normal = [0.0, 1.0], sd = 0.1, null_pct = 10 }
+e = { type = "char(10)", text = [1, 10] }
+f = { type = "varchar(40)", template = 'A\b:a "x" ä' }
+g = { type = "text", words = ["one	tab", "zwölf\nlines"], count = [1, 3], null_pct = 50 }
+h = { type = "date", date = ["2020-01-01", "2026-12-31"] }
+i = { type = "timestamp", timestamp = ["2020-01-01 00:00:00", "2026-12-31 23:59:59"] }
+j = { type = "uuid", uuid = 7 }
+k = { type = "bytes(16)", bytes = [0, 16], null_pct = 5 }
+l = { type = "json", json = '{ "a": :a, "e": :e }' }
+m = { type = "boolean", choice = [0, 1], null_pct = 1 }
+n = { type = "bigint", expr = "a * 1_000_000_000_000 + row" }
+
+[table.bank_accounts]
+rows = "60_000 * scale"
+primary_key = "aid"
+indexes = [["bid"]]
+[table.bank_accounts.columns]
+aid = { type = "integer", expr = "row" }
+bid = { type = "integer", expr = "(row - 1) / 60_000 + 1" }
+abalance = { type = "integer", value = 0 }
+filler = { type = "char(184)", text = 184 }
+
+[setup]
+sql = "CREATE TABLE bank_branches (bid INTEGER, name VARCHAR(20))"
+[drop]
+sql = "DROP TABLE bank_branches"
+
+[draw]
+aid = { uniform = [1, "60_000 * scale"] }
+delta = { uniform = [-5000, 5000] }
+
+[transaction.pay]
+sql = "UPDATE bank_accounts SET abalance = abalance + :delta WHERE aid = :aid"
+
+[[invariant]]
+name = "accounts"
+sql = "SELECT COUNT(*) FROM bank_accounts"
+"#;
+
+const FOLDER: &str = "workload.folder=bank";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.file("bank")).unwrap();
+    desk.write("bank/workload.toml", BANK);
+    desk
+}
+
+fn dyno(desk: &Desk, command: &str, url: &str, more: &[&str]) -> Said {
+    desk.dyno(&[&[command, "--target", url, "--set", FOLDER], more].concat())
+}
+
+fn done(said: &Said) {
+    assert_eq!(said.code, 0, "{said:#?}");
+}
+
+/// The rows of a query on the target, as text.
+fn ask(url: &str, sql: &str) -> Vec<Vec<Option<String>>> {
+    let mut all = Vec::new();
+    let told = &mut |rows: Vec<dyno_engine::Row>| {
+        all.extend(rows.into_iter().map(|row| row.0));
+        Ok(())
+    };
+    open(url).script(&[sql], told).unwrap();
+    all
+}
+
+fn one(url: &str, sql: &str) -> String {
+    ask(url, sql)[0][0].clone().unwrap_or_default()
+}
+
+/// What the rows of `table` are, by their keys, with each value in words that are the same for the same value.
+fn described(own: &Own, table: &str) -> BTreeMap<String, Vec<String>> {
+    let table = own.tables().iter().find(|one| one.name() == table).unwrap();
+    let mut maker = table.row_maker();
+    let mut rows = BTreeMap::new();
+    for number in 1..=table.rows() {
+        maker.make(number);
+        let value = |column: usize| match maker.value(column) {
+            Value::Null => "NULL".to_owned(),
+            Value::Int(number) => number.to_string(),
+            Value::Real(number) => number.to_string(),
+            Value::Text(text) => same(&table.columns()[column].name, std::str::from_utf8(text).unwrap()),
+            Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        let row: Vec<String> = (0..table.columns().len()).map(value).collect();
+        rows.insert(row[0].clone(), row);
+    }
+    rows
+}
+
+/// A value in words that are the same for the same value: each engine has its own for some types.
+fn same(column: &str, text: &str) -> String {
+    match column {
+        "c" => format!("{:.2}", text.parse::<f64>().unwrap()),
+        "d" => text.parse::<f64>().unwrap().to_string(),
+        "e" | "filler" => text.trim_end_matches(' ').to_owned(),
+        "l" => serde_json::from_str::<serde_json::Value>(text).unwrap().to_string(),
+        "k" => text.to_lowercase(),
+        "m" => match text {
+            "t" => "1".to_owned(),
+            "f" => "0".to_owned(),
+            text => text.to_owned(),
+        },
+        "i" => text.trim_end_matches(".000000").to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// The rows of `table` as they are in the database.
+fn there(own: &Own, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
+    let described = own.tables().iter().find(|one| one.name() == table).unwrap();
+    let names: Vec<&str> = described.columns().iter().map(|column| column.name.as_str()).collect();
+    let hex = if url.starts_with("postgres") {
+        "encode(k, 'hex')"
+    } else {
+        "CASE WHEN k IS NOT NULL THEN hex(k) END"
+    };
+    let list: Vec<&str> = names.iter().map(|name| if *name == "k" { hex } else { *name }).collect();
+    let rows = ask(url, &format!("SELECT {} FROM {table}", list.join(", ")));
+    let words = |row: &Vec<Option<String>>| -> Vec<String> {
+        let value = |(name, text): (&&str, &Option<String>)| {
+            text.as_deref().map_or("NULL".to_owned(), |text| same(name, text))
+        };
+        names.iter().zip(row).map(value).collect()
+    };
+    let count = rows.len();
+    let rows: BTreeMap<_, _> = rows.iter().map(words).map(|row| (row[0].clone(), row)).collect();
+    assert_eq!(rows.len(), count, "keys are there once");
+    rows
+}
+
+fn assert_there(desk: &Desk, url: &str, scale: u32) {
+    let own = Own::read_scaled(&desk.file("bank"), Some(scale)).unwrap();
+    for table in ["bank_all", "bank_accounts"] {
+        let (there, wanted) = (there(&own, url, table), described(&own, table));
+        assert_eq!(there.len(), wanted.len(), "{table} on {url}");
+        let wrong = there.iter().zip(&wanted).find(|(there, wanted)| there != wanted);
+        assert!(wrong.is_none(), "{table} on {url}: {wrong:#?}");
+    }
+}
+
+/// All of it on one target.
+fn through(url: &str) {
+    let desk = desk();
+    assert_eq!(dyno(&desk, "drop", url, &["--yes"]).code, 0);
+    let early = dyno(&desk, "run", url, &["--set", "run.time=1s"]);
+    assert_eq!(early.code, 3, "{early:#?}");
+    assert!(early.err.contains("the tables of bank are not there"), "{}", early.err);
+
+    let loaded = dyno(&desk, "load", url, &["--json"]);
+    done(&loaded);
+    let report: serde_json::Value = serde_json::from_str(&loaded.out).unwrap();
+    assert_eq!((&report["rows_written"], &report["statements"]), (&121_000.into(), &1.into()));
+    assert_there(&desk, url, 2);
+    let again = dyno(&desk, "load", url, &[]);
+    assert!(again.code == 0 && again.err.contains("already"), "{again:#?}");
+    let checked = dyno(&desk, "check", url, &[]);
+    assert!(checked.out.contains("the tables of bank are there"), "{checked:#?}");
+
+    let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s", "--json"];
+    let run = dyno(&desk, "run", url, &few);
+    let record: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    assert_eq!(record["workload"]["scale"], 2);
+
+    // Another scale is other data.
+    let other = ["--set", "workload.scale=1"];
+    for command in ["load", "run"] {
+        let refused = dyno(&desk, command, url, &other);
+        assert_eq!(refused.code, 3, "{refused:#?}");
+        assert!(refused.err.contains("was loaded with scale 2, and scale 1 is asked for"), "{}", refused.err);
+    }
+    let checked = dyno(&desk, "check", url, &other);
+    assert!(checked.out.contains("was loaded with scale 2"), "{checked:#?}");
+    done(&dyno(&desk, "load", url, &["--set", "workload.scale=1", "--replace"]));
+    assert_there(&desk, url, 1);
+
+    // Another description, too, with the same scale.
+    desk.write("bank/workload.toml", &BANK.replace("value = 0", "value = 1"));
+    let refused = dyno(&desk, "load", url, &other);
+    assert!(refused.err.contains("from another description or seed"), "{refused:#?}");
+    desk.write("bank/workload.toml", BANK);
+
+    // What is dropped is what was made, and nothing else.
+    let mine = "CREATE TABLE bank_mine (a INTEGER)";
+    ask(url, mine);
+    let dropped = dyno(&desk, "drop", url, &["--yes", "--json"]);
+    done(&dropped);
+    let dropped: serde_json::Value = serde_json::from_str(&dropped.out).unwrap();
+    let names: Vec<&str> =
+        dropped["dropped"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "DROP TABLE bank_branches",
+            "bank_accounts",
+            "bank_all",
+            "dyno_own_parts",
+            "dyno_own_tables",
+            "dyno_own_loads"
+        ]
+    );
+    let named = |name: &str| open(url).find(dyno_engine::ObjectKind::Table, &[name]).unwrap().len();
+    for name in names {
+        assert_eq!(named(name), 0, "{name} is still there");
+    }
+    assert_eq!((named("bank_branches"), named("bank_mine")), (0, 1));
+
+    // A table of somebody else's is not filled.
+    ask(url, "CREATE TABLE bank_accounts (aid INTEGER)");
+    let refused = dyno(&desk, "load", url, &["--replace"]);
+    assert_eq!(refused.code, 3, "{refused:#?}");
+    assert!(
+        refused.err.contains("bank/workload.toml") && refused.err.contains("was not made for bank"),
+        "{}",
+        refused.err
+    );
+    done(&dyno(&desk, "drop", url, &["--yes"]));
+    assert_eq!((named("bank_accounts"), named("dyno_own_loads")), (1, 0));
+}
+
+#[test]
+fn described_tables_are_the_same_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    through(&format!("sqlite:{}", folder.path().join("own.db").display()));
+}
+
+#[test]
+fn described_tables_are_the_same_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        through(&server.url());
+    }
+}
+
+#[test]
+fn described_tables_are_the_same_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        for local_infile in ["1", "0"] {
+            let server = MySql::start(&version, &[("local_infile", local_infile)]);
+            through(&server.url());
+        }
+    }
+}
+
+#[test]
+fn a_run_in_memory_makes_them_itself() {
+    let desk = desk();
+    let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s", "--json"];
+    let run = dyno(&desk, "run", "sqlite::memory:", &few);
+    let record: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+}
+
+/// Kills a load between its parts again and again, each time further on, and lets it end; every row is there once.
+fn killed(url: &str) {
+    let desk = desk();
+    // Many parts.
+    let toml = BANK.replace("rows = \"60_000 * scale\"", "rows = \"400_000\"");
+    desk.write("bank/workload.toml", &toml);
+    let parts = || {
+        let target = open(url);
+        match target.find(dyno_engine::ObjectKind::Table, &["dyno_own_parts"]) {
+            Ok(found) if !found.is_empty() => {
+                one(url, "SELECT COUNT(*) FROM dyno_own_parts").parse::<u64>().unwrap()
+            }
+            _ => 0,
+        }
+    };
+    let mut before = 0;
+    for round in 0..3 {
+        let mut loading = desk.start(&["load", "--target", url, "--set", FOLDER]);
+        loading.until("rows …");
+        until(&format!("round {round} on {url}: a part behind {before}"), || parts() > before);
+        match round {
+            2 => loading.signal("INT"),
+            _ => loading.signal("KILL"),
+        }
+        let said = loading.end();
+        assert_ne!(said.code, 0, "{said:#?}");
+        before = parts();
+        assert!(before < 12, "the load was over before it was killed");
+        let early = dyno(&desk, "run", url, &["--set", "run.time=1s"]);
+        assert!(early.err.contains("did not end"), "{early:#?}");
+    }
+    let ended = dyno(&desk, "load", url, &["--json"]);
+    done(&ended);
+    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let written = report["rows_written"].as_u64().unwrap();
+    assert!(0 < written && written < 401_000, "{report:#}");
+    assert_there(&desk, url, 2);
+    let indexes = ["bank_accounts_i1", "bank_all_i1", "bank_all_i2"];
+    assert_eq!(open(url).find(dyno_engine::ObjectKind::Index, &indexes).unwrap().len(), 3);
+}
+
+#[test]
+fn a_load_of_described_tables_that_is_killed_goes_on_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    killed(&format!("sqlite:{}", folder.path().join("own.db").display()));
+}
+
+#[test]
+fn a_load_of_described_tables_that_is_killed_goes_on_on_servers() {
+    if let Some(version) = Postgres::available().into_iter().next() {
+        killed(&Postgres::start(&version, &[("autovacuum", "off")]).url());
+    }
+    for version in MySql::available() {
+        killed(&MySql::start(&version, &[("local_infile", "1")]).url());
+    }
+}
+
+/// A setup of which nobody knows how far it came is not done again.
+#[test]
+fn a_setup_that_fails_is_told_and_done_anew() {
+    let desk = desk();
+    let url = format!("sqlite:{}", desk.file("own.db").display());
+    desk.write("bank/workload.toml", &BANK.replace("VARCHAR(20))", "VARCHAR(20) oops ("));
+    let failed = dyno(&desk, "load", &url, &[]);
+    assert_eq!(failed.code, 3, "{failed:#?}");
+    assert!(failed.err.contains("bank/workload.toml:37:8"), "{}", failed.err);
+    desk.write("bank/workload.toml", BANK);
+    let refused = dyno(&desk, "load", &url, &[]);
+    assert!(refused.err.contains("was broken off in the SQL of [setup]"), "{refused:#?}");
+    // Nothing of it is there to be dropped, which is no error then.
+    done(&dyno(&desk, "load", &url, &["--replace"]));
+    assert_there(&desk, &url, 2);
+}
