@@ -1,0 +1,101 @@
+//! Ready workloads as a user runs them, small: written, loaded, run, proved and dropped, on each engine.
+
+use crate::common::{Desk, check};
+use dyno_testbed::{MySql, Postgres};
+use dyno_workload::own::example::EXAMPLES;
+use serde_json::Value;
+
+/// Few operations, so that a run takes a moment.
+const FEW: [&str; 6] =
+    ["--set", "run.sessions_per_schema=4", "--set", "run.ops_per_session=60", "--set", "run.warmup=0s"];
+
+/// A desk with all of them.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for name in names() {
+        let said = desk.dyno(&["init", "--workload", name]);
+        assert_eq!(said.code, 0, "{said:#?}");
+    }
+    desk
+}
+
+/// All but the one that only shows the language, which `own_sql` runs.
+fn names() -> impl Iterator<Item = &'static str> {
+    EXAMPLES.iter().map(|example| example.name).filter(|name| *name != "shop")
+}
+
+fn done(desk: &Desk, command: &str, folder: &str, url: &str, more: &[&str]) -> String {
+    let set = format!("workload.folder={folder}");
+    let said = desk.dyno(&[&[command, "--target", url, "--set", &set][..], more].concat());
+    assert_eq!(said.code, 0, "{command} {folder}: {said:#?}");
+    said.out
+}
+
+/// Runs it once; what must hold of it.
+fn run(desk: &Desk, folder: &str, url: &str, writes: bool) -> Value {
+    let out = done(desk, "run", folder, url, &[&FEW[..], &["--json"]].concat());
+    let record: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(record["status"], "valid", "{folder}: {}", record["reasons"]);
+    let invariants = check(&record, "invariants");
+    assert_eq!(invariants["status"], "pass", "{folder}: {invariants:#}");
+    if writes {
+        let commits = check(&record, "commits_whole");
+        assert_eq!(commits["status"], "pass", "{folder}: {commits:#}");
+    }
+    for class in record["classes"].as_array().unwrap() {
+        let name = class["name"].as_str().unwrap();
+        assert!(record["ops"][name]["count"].as_u64().unwrap() > 0, "{folder}: {name}: {:#}", record["ops"]);
+    }
+    record
+}
+
+/// All of them on one target; each is gone from it at the end.
+fn through(desk: &Desk, url: &str) {
+    for name in names() {
+        done(desk, "load", name, url, &[]);
+        if name == "key-value" {
+            for mix in ["a", "b", "c", "d", "e", "f"] {
+                let file = desk.file("key-value/workload.toml");
+                let text = std::fs::read_to_string(&file).unwrap();
+                let line = text.lines().find(|line| line.starts_with("mix = ")).unwrap();
+                std::fs::write(&file, text.replace(line, &format!("mix = \"{mix}\""))).unwrap();
+                run(desk, name, url, mix != "c");
+            }
+        } else {
+            run(desk, name, url, name != "point-select");
+        }
+        done(desk, "drop", name, url, &["--yes"]);
+    }
+}
+
+#[test]
+fn ready_workloads_run_on_sqlite() {
+    let desk = desk();
+    let url = format!("sqlite:{}", desk.file("ready.db").display());
+    through(&desk, &url);
+    assert_eq!(tables_left(&desk), "");
+}
+
+/// Names of tables in the file.
+fn tables_left(desk: &Desk) -> String {
+    let connection = rusqlite::Connection::open(desk.file("ready.db")).unwrap();
+    let sql = "SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'";
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn ready_workloads_run_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        through(&desk(), &server.url());
+        assert_eq!(server.psql("SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
+    }
+}
+
+#[test]
+fn ready_workloads_run_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        through(&desk(), &server.url());
+    }
+}

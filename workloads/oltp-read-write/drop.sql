@@ -1,0 +1,1 @@
+DROP TABLE oltp_rows;

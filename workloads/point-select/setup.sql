@@ -1,0 +1,10 @@
+-- 10,000 rows.
+CREATE TABLE points_rows (id INT NOT NULL PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL, pad CHAR(60) NOT NULL);
+CREATE TABLE points_digits (d INT NOT NULL PRIMARY KEY);
+INSERT INTO points_digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+INSERT INTO points_rows
+SELECT n.id, 1 + n.id * 7919 % 10000, v.c, v.pad
+  FROM (SELECT 1 + a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS id FROM points_digits a, points_digits b, points_digits c, points_digits e) n,
+       (SELECT '30741852963074185296307418529630741852963074185296307418529630741852963074185296307418529630741852963074185296307418529' AS c, '14703692581470369258147036925814703692581470369258147036925' AS pad) v;
+CREATE INDEX points_rows_k ON points_rows (k);
+DROP TABLE points_digits;

@@ -1,0 +1,2 @@
+DROP TABLE queue_jobs;
+DROP TABLE queue_lanes;

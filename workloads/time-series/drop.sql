@@ -1,0 +1,2 @@
+DROP TABLE ts_points;
+DROP TABLE ts_series;
