@@ -99,3 +99,51 @@ fn ready_workloads_run_on_mysql_and_mariadb() {
         through(&desk(), &server.url());
     }
 }
+
+/// Settings of a small run of `folder`.
+fn small<'a>(folder: &'a str, url: &'a str) -> Vec<&'a str> {
+    [&["--target", url, "--set", folder][..], &FEW[2..]].concat()
+}
+
+#[test]
+fn petals_and_comparisons_take_tpcb_as_they_take_operations() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = desk();
+    done(&desk, "load", "tpcb", &server.url(), &[]);
+    let url = server.url();
+    let args = small("workload.folder=tpcb", &url);
+    let grid = ["--set", "sweep.sessions=1,2,4", "--set", "sweep.repeats=1", "--set", "sweep.pause=0s"];
+    let sweep = desk.dyno(&[&["sweep"], &args[..], &grid].concat());
+    assert!(sweep.code == 0 && sweep.out.contains("throughput"), "{sweep:#?}");
+    let (_, listed) = desk.json(&["list", "--sweep", "last"]);
+    let valid = listed.as_array().unwrap().iter().filter(|run| run["status"] == "valid").count();
+    assert_eq!(valid, 3, "{listed:#}");
+    let page = desk.dyno(&["report", "sweep:last", "--format", "md", "-o", "-"]);
+    assert!(page.out.contains("## What the sweep ") && page.out.contains("transfer"), "{page:#?}");
+
+    for variant in ["one", "other"] {
+        let more = ["--set", "run.sessions_per_schema=2", "--variant", variant];
+        let said = desk.dyno(&[&["run"], &args[..], &more].concat());
+        assert_eq!(said.code, 0, "{said:#?}");
+    }
+    let compared = desk.dyno(&["compare", "variant:one", "variant:other"]);
+    assert!(compared.out.contains("one run each: no verdict"), "{compared:#?}");
+    assert!(!compared.out.contains("workload.version"), "{compared:#?}");
+}
+
+#[test]
+fn a_search_finds_the_knee_of_oltp_read_write() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = desk();
+    done(&desk, "load", "oltp-read-write", &server.url(), &[]);
+    let url = server.url();
+    let args = small("workload.folder=oltp-read-write", &url);
+    let limit = ["--limit", "p99 <= 10m", "--max", "3", "--confirm", "1"];
+    let said = desk.dyno(&[&["search"], &args[..], &limit].concat());
+    assert_eq!(said.code, 0, "{said:#?}");
+    let (_, json) = desk.json(&["show", "sweep:last"]);
+    let line = json["conclusions"][0]["line"].as_str().unwrap();
+    assert!(line.contains("p99 <= 10m holds up to 3 sessions"), "{line}");
+}
