@@ -1,1 +1,1 @@
-DROP TABLE steady_rows;
+-- Nothing: what belongs to a table goes with it.

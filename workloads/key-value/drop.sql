@@ -1,1 +1,1 @@
-DROP TABLE kv_records;
+-- Nothing: what belongs to a table goes with it.

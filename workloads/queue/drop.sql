@@ -1,2 +1,1 @@
-DROP TABLE queue_jobs;
-DROP TABLE queue_lanes;
+-- Nothing: what belongs to a table goes with it.

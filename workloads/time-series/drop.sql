@@ -1,2 +1,1 @@
-DROP TABLE ts_points;
-DROP TABLE ts_series;
+-- Nothing: what belongs to a table goes with it.

@@ -50,16 +50,16 @@ fn run(desk: &Desk, folder: &str, url: &str, writes: bool) -> Value {
 }
 
 /// All of them on one target; each is gone from it at the end.
-fn through(desk: &Desk, url: &str) {
+fn through(desk: &Desk, url: &str, mixes: &[&str]) {
     for name in names() {
         done(desk, "load", name, url, &[]);
         if name == "key-value" {
-            for mix in ["a", "b", "c", "d", "e", "f"] {
+            for mix in mixes {
                 let file = desk.file("key-value/workload.toml");
                 let text = std::fs::read_to_string(&file).unwrap();
                 let line = text.lines().find(|line| line.starts_with("mix = ")).unwrap();
                 std::fs::write(&file, text.replace(line, &format!("mix = \"{mix}\""))).unwrap();
-                run(desk, name, url, mix != "c");
+                run(desk, name, url, *mix != "c");
             }
         } else {
             run(desk, name, url, name != "point-select");
@@ -72,23 +72,37 @@ fn through(desk: &Desk, url: &str) {
 fn ready_workloads_run_on_sqlite() {
     let desk = desk();
     let url = format!("sqlite:{}", desk.file("ready.db").display());
-    through(&desk, &url);
+    through(&desk, &url, &["a", "b", "c", "d", "e", "f"]);
     assert_eq!(tables_left(&desk), "");
+
+    let scaled = ["--set", "workload.scale=2"];
+    done(&desk, "load", "tpcb", &url, &scaled);
+    let count = |table: &str| asked(&desk, &format!("SELECT COUNT(*) || '' FROM {table}"));
+    assert_eq!((count("tpcb_branches"), count("tpcb_accounts")), ("2".to_owned(), "200000".to_owned()));
+    done(&desk, "run", "tpcb", &url, &[&FEW[..], &scaled].concat());
 }
 
 /// Names of tables in the file.
 fn tables_left(desk: &Desk) -> String {
+    asked(desk, "SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
+}
+
+/// A text that the file is asked for.
+fn asked(desk: &Desk, sql: &str) -> String {
     let connection = rusqlite::Connection::open(desk.file("ready.db")).unwrap();
-    let sql = "SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'";
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
+
+/// Mixes that have every transaction among them.
+const THREE: [&str; 3] = ["d", "e", "f"];
 
 #[test]
 fn ready_workloads_run_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        through(&desk(), &server.url());
-        assert_eq!(server.psql("SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
+        through(&desk(), &server.url(), &THREE);
+        let left = "SELECT COUNT(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+        assert_eq!(server.psql(left), "0");
     }
 }
 
@@ -96,7 +110,9 @@ fn ready_workloads_run_on_postgres() {
 fn ready_workloads_run_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        through(&desk(), &server.url());
+        through(&desk(), &server.url(), &THREE);
+        let left = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
+        assert_eq!(server.sql(left), "0");
     }
 }
 

@@ -22,8 +22,9 @@ fn every_one_is_read_and_has_all_it_needs_on_every_engine() {
             let what = format!("{} on {engine}", example.name);
             assert!(!own.described(engine).expect(&what).is_empty(), "{what}");
             assert!(!own.invariants(engine).expect(&what).is_empty(), "{what}");
-            assert!(!own.setup(engine).expect(&what).is_empty(), "{what}");
-            assert!(!own.teardown(engine).expect(&what).is_empty(), "{what}");
+            own.setup(engine).expect(&what);
+            own.teardown(engine).expect(&what);
+            assert!(example.name == "shop" || !own.tables().is_empty(), "{what}");
         }
         assert!(example.name == "shop" || own.about().ends_with('?'), "{}: what it answers", example.name);
     }

@@ -1,1 +1,0 @@
-DROP TABLE docs_documents;

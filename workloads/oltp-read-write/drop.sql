@@ -1,1 +1,0 @@
-DROP TABLE oltp_rows;
