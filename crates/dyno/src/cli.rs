@@ -83,7 +83,8 @@ pub(crate) enum Command {
     #[command(
         after_long_help = "What --target and --set say stands in the plan.\n\nExamples:\n  dyno init\n  dyno init --target postgres://dyno@db1/bench --set data.scale=10G\n  \
             dyno init --engine postgres --plan pg.toml\n  dyno init --ready oltp-80-20 --engine postgres --plan oltp.toml\n  \
-            dyno init --workload shop                    a folder with SQL of your own"
+            dyno init --workload shop                    a folder with SQL of your own\n  \
+            dyno init --workload tpcb                    a ready one, as pgbench's"
     )]
     Init(Init),
     /// Look for everything that would prevent or falsify a run, with the way out.
@@ -239,7 +240,7 @@ pub(crate) struct Init {
     /// A ready plan of a published experiment instead of an empty one.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
     pub(crate) ready: Option<String>,
-    /// A folder with SQL of your own instead of a plan: what sessions do, commented.
+    /// A folder with SQL instead of a plan: `shop` is a commented example of your own, the others are ready to run.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "ready"], value_parser = clap::builder::PossibleValuesParser::new(EXAMPLES_OF_WORKLOADS.map(|example| example.name)))]
     pub(crate) workload: Option<String>,
     /// The folder that --workload writes [default: its name].

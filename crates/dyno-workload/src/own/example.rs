@@ -11,19 +11,115 @@ pub struct Example {
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// All of them.
-pub const EXAMPLES: [Example; 1] = [Example {
-    name: "shop",
-    about: "customers, orders, lines and stock; on SQLite, PostgreSQL and MySQL",
-    files: &[
-        ("workload.toml", include_str!("example/shop/workload.toml")),
-        ("setup.sql", include_str!("example/shop/setup.sql")),
-        ("drop.sql", include_str!("example/shop/drop.sql")),
-        ("order.sql", include_str!("example/shop/order.sql")),
-        ("pay.sql", include_str!("example/shop/pay.sql")),
-        ("look.sql", include_str!("example/shop/look.sql")),
-        ("top.sql", include_str!("example/shop/top.sql")),
-        ("top.mysql.sql", include_str!("example/shop/top.mysql.sql")),
-        ("cities.txt", include_str!("example/shop/cities.txt")),
-    ],
-}];
+/// A ready workload of the folder `workloads/`, with its files.
+macro_rules! ready {
+    ($name:literal, $about:literal, $($file:literal),* $(,)?) => {
+        Example {
+            name: $name,
+            about: $about,
+            files: &[$(($file, include_str!(concat!("../../../../workloads/", $name, "/", $file)))),*],
+        }
+    };
+}
+
+/// All of them: one that shows the language, and ready workloads.
+pub const EXAMPLES: [Example; 9] = [
+    Example {
+        name: "shop",
+        about: "customers, orders, lines and stock; on SQLite, PostgreSQL and MySQL",
+        files: &[
+            ("workload.toml", include_str!("example/shop/workload.toml")),
+            ("setup.sql", include_str!("example/shop/setup.sql")),
+            ("drop.sql", include_str!("example/shop/drop.sql")),
+            ("order.sql", include_str!("example/shop/order.sql")),
+            ("pay.sql", include_str!("example/shop/pay.sql")),
+            ("look.sql", include_str!("example/shop/look.sql")),
+            ("top.sql", include_str!("example/shop/top.sql")),
+            ("top.mysql.sql", include_str!("example/shop/top.mysql.sql")),
+            ("cities.txt", include_str!("example/shop/cities.txt")),
+        ],
+    },
+    ready!("tpcb", "small writing transactions, as pgbench's", "workload.toml", "transfer.sql"),
+    ready!("point-select", "one row by its key, as sysbench's oltp_point_select", "workload.toml"),
+    ready!(
+        "oltp-read-write",
+        "transactions of 18 statements, as sysbench's oltp_read_write",
+        "workload.toml",
+        "read_write.sql"
+    ),
+    ready!(
+        "key-value",
+        "records by their keys, as YCSB's workloads A to F",
+        "workload.toml",
+        "drop.oracle.sql",
+        "drop.sql",
+        "insert.sql",
+        "scan.oracle.sql",
+        "scan.sql",
+        "setup.mysql.sql",
+        "setup.oracle.sql",
+        "setup.sql",
+        "setup.sqlite.sql"
+    ),
+    ready!(
+        "queue",
+        "jobs that are put into a table and taken out of it",
+        "workload.toml",
+        "drop.oracle.sql",
+        "drop.sql",
+        "setup.mysql.sql",
+        "setup.oracle.sql",
+        "setup.sql",
+        "setup.sqlite.sql",
+        "take.oracle.sql",
+        "take.sql",
+        "take.sqlite.sql"
+    ),
+    ready!(
+        "time-series",
+        "points that are appended, and windows over them",
+        "workload.toml",
+        "drop.oracle.sql",
+        "drop.sql",
+        "latest.oracle.sql",
+        "latest.sql",
+        "setup.mysql.sql",
+        "setup.oracle.sql",
+        "setup.sql",
+        "setup.sqlite.sql"
+    ),
+    ready!(
+        "json-documents",
+        "documents that are read, changed in part and looked into",
+        "workload.toml",
+        "find.mysql.sql",
+        "find.oracle.sql",
+        "find.sql",
+        "find.sqlite.sql",
+        "move.mysql.sql",
+        "move.oracle.sql",
+        "move.sql",
+        "move.sqlite.sql",
+        "note.mysql.sql",
+        "note.oracle.sql",
+        "note.sql",
+        "note.sqlite.sql",
+        "points.mysql.sql",
+        "points.oracle.sql",
+        "points.sql",
+        "points.sqlite.sql"
+    ),
+    ready!(
+        "insert-constant-size",
+        "rows that are inserted and deleted at a steady size, with queries beside",
+        "workload.toml",
+        "drop.oracle.sql",
+        "drop.sql",
+        "newest.oracle.sql",
+        "newest.sql",
+        "setup.mysql.sql",
+        "setup.oracle.sql",
+        "setup.sql",
+        "setup.sqlite.sql"
+    ),
+];

@@ -7,9 +7,9 @@
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
 //! | `scale`, `tables` | numbers that grow with the scale, and the tables that are described |
 //! | `steps`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
-//! | `scripts`, `read_transaction`, `read`, `workload`, `describe` | the whole, and what can be told of it |
+//! | `scripts`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `state`, `actor` | one session of it |
-//! | `example` | a folder to begin with |
+//! | `example` | folders to begin with |
 
 mod actor;
 mod compile;
@@ -20,6 +20,7 @@ mod expect;
 mod expr;
 mod fault;
 mod folder;
+mod mixes;
 mod names;
 mod prepare;
 mod program;

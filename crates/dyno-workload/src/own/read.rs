@@ -8,6 +8,7 @@ use super::compile::compile;
 use super::draws::{Names, read};
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
+use super::mixes::chosen;
 use super::prepare::Around;
 use super::program::Program;
 use super::read_transaction::transactions;
@@ -40,7 +41,7 @@ impl Own {
 }
 
 /// Keys at the top.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 15] = [
     "version",
     "name",
     "about",
@@ -49,6 +50,8 @@ const KEYS: [&str; 13] = [
     "scale",
     "seed",
     "table",
+    "mix",
+    "mixes",
     "setup",
     "drop",
     "draw",
@@ -77,6 +80,7 @@ fn own(folder: &Folder, top: &Table<'_>, scale: Option<u32>) -> Result<Own, Faul
     let names = names(draw.as_ref(), &transaction_table)?;
     let draws = read(folder, draw.as_ref(), &names, scale)?;
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
+    let transactions = chosen(transactions, table("mixes")?.as_ref(), top.get("mix").as_ref())?;
     let sums = sums(&transactions);
     if sums.last() == Some(&0) {
         return Err(transaction.fault("all weights are 0", "give one of them a weight"));

@@ -12,7 +12,7 @@ use super::transaction::Transaction;
 
 /// Transactions of a workload at most; classes are numbered in 8 bits.
 const TRANSACTIONS_MAX: usize = 100;
-const WEIGHT_MAX: i64 = 1_000_000;
+pub(super) const WEIGHT_MAX: i64 = 1_000_000;
 const RETRIES_MAX: i64 = 1_000;
 /// The longest rest behind a transaction, s.
 const THINK_S_MAX: u64 = 3_600;

@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::folder::{Folder, Variants};
 use super::names::shown;
 use super::sql::{Does, does};
-use super::steps::{Sql, sql};
+use super::steps::{Sql, sql, sql_or_nothing};
 use super::table::{Item, Table};
 
 /// SQL that has to return the same before and after each run.
@@ -18,7 +18,7 @@ pub(super) struct Invariant {
 pub(super) fn script(folder: &Folder, table: Option<Table<'_>>) -> Result<Variants<Sql>, Fault> {
     let Some(table) = table else { return Ok(Variants::default()) };
     table.only(&["sql"])?;
-    let sql = sql(folder, &table.need("sql", "sql = \"setup.sql\"")?)?;
+    let sql = sql_or_nothing(folder, &table.need("sql", "sql = \"setup.sql\"")?)?;
     nothing_drawn(&sql)?;
     Ok(sql)
 }

@@ -63,6 +63,15 @@ pub(super) enum Step {
 
 /// The statements of `sql`, which is a text or, where that ends in `.sql`, a file's name.
 pub(super) fn sql(folder: &Folder, item: &Item<'_>) -> Result<Variants<Sql>, Fault> {
+    let sql = sql_or_nothing(folder, item)?;
+    if let Some(Sql { text, .. }) = sql.all().find(|sql| sql.pieces.is_empty()) {
+        return Err(text.fault(0, "there is no statement", "write one"));
+    }
+    Ok(sql)
+}
+
+/// The same, where there need be no statement.
+pub(super) fn sql_or_nothing(folder: &Folder, item: &Item<'_>) -> Result<Variants<Sql>, Fault> {
     let text = item.text("SQL, or the name of a file that ends in .sql")?;
     let variants = match text.letters.ends_with(".sql") {
         true => folder.sql(&text)?,
@@ -70,10 +79,7 @@ pub(super) fn sql(folder: &Folder, item: &Item<'_>) -> Result<Variants<Sql>, Fau
     };
     let read = |text: Text| -> Result<Sql, Fault> {
         let pieces = split(&text)?;
-        match pieces.is_empty() {
-            true => Err(text.fault(0, "there is no statement", "write one")),
-            false => Ok(Sql { text, pieces }),
-        }
+        Ok(Sql { text, pieces })
     };
     Ok(Variants {
         common: variants.common.map(read).transpose()?,

@@ -40,6 +40,7 @@ mod pooler;
 mod postgres;
 mod prove;
 mod ready_plans;
+mod ready_workloads;
 mod report;
 mod sqlite;
 mod sweep;

@@ -5,6 +5,7 @@ mod broken;
 mod described;
 mod drawn;
 mod faults;
+mod ready;
 mod splitting;
 
 use std::sync::Arc;

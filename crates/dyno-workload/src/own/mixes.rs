@@ -1,0 +1,68 @@
+//! `[mixes]`: sets of weights under names, of which one is run.
+
+use super::fault::Fault;
+use super::names::{NAME, is_name, meant, shown};
+use super::read_transaction::WEIGHT_MAX;
+use super::table::{Item, Table};
+use super::transaction::Transaction;
+
+/// The transactions that are run: all, or those of the mix that `chosen` names, with its weights.
+///
+/// # Errors
+/// A mix is wrong, or the one that is chosen is not there.
+pub(super) fn chosen(
+    transactions: Vec<Transaction>,
+    mixes: Option<&Table<'_>>,
+    chosen: Option<&Item<'_>>,
+) -> Result<Vec<Transaction>, Fault> {
+    let Some(mixes) = mixes else {
+        return match chosen {
+            None => Ok(transactions),
+            Some(chosen) => {
+                Err(chosen.fault("there are no mixes", "write [mixes] with NAME = { TRANSACTION = 50 }"))
+            }
+        };
+    };
+    let mut all = Vec::new();
+    for item in mixes.items() {
+        let name = item.own_name();
+        if !is_name(name) {
+            return Err(item.unknown("no name for a mix", &[]).hint(NAME));
+        }
+        all.push((name, weights(&item, &transactions)?));
+    }
+    let names = || all.iter().map(|(name, _)| *name);
+    let Some(chosen) = chosen else {
+        let hint = format!("write mix = \"NAME\" at the top; {}", meant("", names()));
+        return Err(mixes.fault("no mix is chosen", hint));
+    };
+    let name = chosen.text("the name of a mix")?;
+    let Some((_, weights)) = all.iter().find(|(known, _)| **known == *name.letters) else {
+        let problem = format!("there is no mix {}", shown(&name.letters));
+        return Err(name.fault(0, problem, meant(&name.letters, names())));
+    };
+    let with_weight = |mut transaction: Transaction| {
+        let (_, weight) = weights.iter().find(|(name, _)| *name == transaction.name)?;
+        transaction.weight = *weight;
+        Some(transaction)
+    };
+    Ok(transactions.into_iter().filter_map(with_weight).collect())
+}
+
+/// The weight of each transaction of a mix.
+fn weights(item: &Item<'_>, transactions: &[Transaction]) -> Result<Vec<(String, u64)>, Fault> {
+    let table = item.table("transactions with their weights: { read = 50, update = 50 }")?;
+    let mut weights = Vec::new();
+    for weight in table.items() {
+        let name = weight.own_name();
+        if !transactions.iter().any(|transaction| transaction.name == name) {
+            let known: Vec<&str> = transactions.iter().map(|transaction| transaction.name.as_str()).collect();
+            return Err(weight.unknown("there is no such transaction", &known));
+        }
+        weights.push((name.to_owned(), weight.whole(0, WEIGHT_MAX)?.unsigned_abs()));
+    }
+    match weights.iter().any(|(_, weight)| *weight > 0) {
+        true => Ok(weights),
+        false => Err(item.fault("all weights are 0", "give a transaction of it a weight")),
+    }
+}

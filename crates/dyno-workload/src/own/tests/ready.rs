@@ -1,0 +1,75 @@
+//! The workloads that the program has inside.
+
+use super::read;
+use crate::own::example::EXAMPLES;
+
+/// What is said of a workload of two transactions with these lines at its top.
+fn of(text: &str) -> String {
+    let toml = format!(
+        "name = \"w\"\n{text}\n[transaction.look]\nsql = \"SELECT 1\"\n[transaction.see]\nsql = \"SELECT 2\"\n"
+    );
+    read(&[("workload.toml", &toml)]).expect_err("what is wrong")
+}
+
+#[test]
+fn every_one_is_read_and_has_all_it_needs_on_every_engine() {
+    for example in EXAMPLES {
+        let own = read(example.files).unwrap_or_else(|fault| panic!("{}: {fault}", example.name));
+        assert_eq!(own.name(), example.name);
+        // The first one shows how a workload is made, without Oracle.
+        let engines = ["sqlite", "postgres", "mysql", "oracle"];
+        for engine in &engines[..if example.name == "shop" { 3 } else { 4 }] {
+            let what = format!("{} on {engine}", example.name);
+            assert!(!own.described(engine).expect(&what).is_empty(), "{what}");
+            assert!(!own.invariants(engine).expect(&what).is_empty(), "{what}");
+            own.setup(engine).expect(&what);
+            own.teardown(engine).expect(&what);
+            assert!(example.name == "shop" || !own.tables().is_empty(), "{what}");
+        }
+        assert!(example.name == "shop" || own.about().ends_with('?'), "{}: what it answers", example.name);
+    }
+}
+
+#[test]
+fn a_mix_takes_some_transactions_with_weights_of_its_own() {
+    let key_value = EXAMPLES.iter().find(|example| example.name == "key-value").expect("it is there");
+    let classes = |mix: &str| -> Vec<(String, Option<u32>)> {
+        let chosen = format!("mix = \"{mix}\"");
+        let toml = key_value.files[0].1.replace("mix = \"a\"", &chosen);
+        let files = [&[("workload.toml", toml.as_str())], &key_value.files[1..]].concat();
+        let own = read(&files).unwrap_or_else(|fault| panic!("{fault}"));
+        let classes = own.classes();
+        classes.of_operations().iter().map(|class| (class.name.clone(), class.share.percent)).collect()
+    };
+    let own = |name: &str, percent| (name.to_owned(), Some(percent));
+    assert_eq!(classes("a"), [own("read", 50), own("update", 50)]);
+    assert_eq!(classes("c"), [own("read", 100)]);
+    assert_eq!(classes("e"), [own("insert", 5), own("scan", 95)]);
+}
+
+#[test]
+fn mixes_that_are_wrong_are_told_with_their_place() {
+    let cases = [
+        ("mix = \"a\"", "2:7: mix: there are no mixes; write [mixes] with NAME = { TRANSACTION = 50 }"),
+        (
+            "[mixes]\na = { look = 1 }",
+            "2:2: mixes: no mix is chosen; write mix = \"NAME\" at the top; there are: a",
+        ),
+        ("mix = \"b\"\n[mixes]\na = { look = 1 }", "2:8: there is no mix b; there are: a"),
+        (
+            "mix = \"a\"\n[mixes]\na = { lok = 1 }",
+            "4:7: mixes.a.lok: there is no such transaction; did you mean look?",
+        ),
+        (
+            "mix = \"a\"\n[mixes]\na = { look = 0 }",
+            "4:5: mixes.a: all weights are 0; give a transaction of it a weight",
+        ),
+        (
+            "mix = \"a\"\n[mixes]\na = { look = 1.5 }",
+            "4:14: mixes.a.look: 1.5 is not a whole number from 0 to 1000000",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(of(text), format!("w/workload.toml:{expected}"));
+    }
+}

@@ -1,0 +1,1 @@
+-- Nothing: an integer key gives new rows the next number by itself.

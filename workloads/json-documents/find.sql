@@ -1,0 +1,1 @@
+SELECT id, doc FROM docs_documents WHERE id BETWEEN :id AND :id + 99 AND doc ->> 'city' = :city;

@@ -1,0 +1,1 @@
+UPDATE docs_documents SET doc = JSON_SET(doc, '$.note', :note) WHERE id = :id;

@@ -1,0 +1,1 @@
+UPDATE docs_documents SET doc = jsonb_set(doc, '{note}', to_jsonb(:note)) WHERE id = :id;

@@ -1,0 +1,1 @@
+SELECT SUM((doc ->> 'points')::int) FROM docs_documents;

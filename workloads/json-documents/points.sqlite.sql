@@ -1,0 +1,1 @@
+SELECT SUM(json_extract(doc, '$.points')) FROM docs_documents;

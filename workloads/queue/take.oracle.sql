@@ -1,0 +1,7 @@
+-- The oldest job; where another session has it this one goes without.
+-- name: oldest
+SELECT id, payload FROM queue_jobs WHERE id = (SELECT MIN(id) FROM queue_jobs) FOR UPDATE SKIP LOCKED;
+-- name: remove
+DELETE FROM queue_jobs WHERE id = :job;
+-- name: note
+UPDATE queue_lanes SET taken = taken + 1 WHERE lane = :lane;

@@ -1,0 +1,1 @@
+DROP SEQUENCE ts_ids;

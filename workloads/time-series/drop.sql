@@ -1,0 +1,1 @@
+-- Nothing: what belongs to a table goes with it.
