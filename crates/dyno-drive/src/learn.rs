@@ -172,13 +172,20 @@ impl Lesson {
         let (mut last, mut tries) = (None, 1);
         loop {
             let asked = actor.advance(last, |request| session.ask(request)).and_then(|done| match done {
-                None => Ok(None),
-                Some(done) => actor.read(|column| session.answered(column)).map(|()| Some(done)),
+                Turn::Asked(done) => {
+                    actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
+                }
+                other => Ok(other),
             });
             let error = match asked {
-                Ok(None) => return Ok(Ok(())),
-                Ok(done) => {
-                    last = done;
+                Ok(Turn::Over) => return Ok(Ok(())),
+                Ok(Turn::Asked(done)) => {
+                    last = Some(done);
+                    continue;
+                }
+                // A rest costs the database nothing.
+                Ok(Turn::Rests(_)) => {
+                    last = None;
                     continue;
                 }
                 Err(error) => error,

@@ -5,12 +5,14 @@
 //! | `fault`, `names`, `table`, `folder` | what users wrote, with the place of everything |
 //! | `sql` | statements and their parameters out of a file of SQL |
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
-//! | `steps`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
+//! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `read_transaction`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `state`, `actor` | one session of it |
 //! | `example` | a folder to begin with |
+//! | `pgbench` | a workload from scripts of pgbench |
 
 mod actor;
+mod assign;
 mod compile;
 mod describe;
 mod draws;
@@ -19,7 +21,9 @@ mod expect;
 mod expr;
 mod fault;
 mod folder;
+mod isolation;
 mod names;
+pub mod pgbench;
 mod prepare;
 mod program;
 mod read;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::assign::set_real;
 use super::compile::compile;
 use super::draws::{Names, read};
 use super::fault::Fault;
@@ -18,6 +19,16 @@ use super::transaction::Transaction;
 use super::workload::Own;
 
 impl Own {
+    /// Reads the workload that these files would be in a folder `name`: names with what is in them.
+    ///
+    /// # Errors
+    /// As [`Own::read`].
+    pub fn read_files(name: &str, files: &[(String, String)]) -> Result<Self, Fault> {
+        let folder = Folder::of(Path::new(name), files);
+        let main = folder.main()?;
+        table::read(&main, |top| own(&folder, top))
+    }
+
     /// Reads the workload in `folder`.
     ///
     /// # Errors
@@ -44,8 +55,17 @@ fn own(folder: &Folder, top: &Table<'_>) -> Result<Own, Fault> {
     let draw = table("draw")?;
     let transaction = top.need("transaction", "[transaction.NAME]")?;
     let transaction_table = transaction.table("[transaction.NAME]")?;
-    let names = names(draw.as_ref(), &transaction_table)?;
-    let draws = read(folder, draw.as_ref(), &names)?;
+    let mut names = names(draw.as_ref(), &transaction_table)?;
+    let mut draws = read(folder, draw.as_ref(), &names)?;
+    // What is set to a floating-point number may be so because of another that is.
+    loop {
+        let real = set_real(&transaction_table, &draws, &names);
+        if real == names.real {
+            break;
+        }
+        names.real = real;
+        draws = read(folder, draw.as_ref(), &names)?;
+    }
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
     let sums = sums(&transactions);
     if sums.last() == Some(&0) {
@@ -94,7 +114,7 @@ fn programs(
 fn names(draw: Option<&Table<'_>>, transactions: &Table<'_>) -> Result<Names, Fault> {
     let all: Vec<String> =
         draw.map(Table::items).unwrap_or_default().iter().map(|item| item.own_name().to_owned()).collect();
-    let mut names = Names { draws: all.len(), all, columns: Vec::new() };
+    let mut names = Names { draws: all.len(), all, columns: Vec::new(), real: BTreeSet::new() };
     for transaction in transactions.items() {
         given(&transaction.table("[transaction.NAME]")?, &mut names)?;
     }

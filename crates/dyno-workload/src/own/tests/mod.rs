@@ -4,6 +4,7 @@ mod acting;
 mod broken;
 mod drawn;
 mod faults;
+mod pgbench;
 mod splitting;
 
 use std::sync::Arc;
