@@ -10,6 +10,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Commit, DataSpec};
 use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
+use dyno_workload::Turn;
 use dyno_workload::own::{Actor, Own};
 
 /// Parts in which each class is measured: their differences say how sure the mean is.

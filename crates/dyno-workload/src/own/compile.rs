@@ -12,7 +12,7 @@ use super::program::{Code, Columns, Execute, Op, Program};
 use super::sql::Piece;
 use super::steps::{Condition, Read, Sql, Step, TURNS_MAX, Which};
 use super::transaction::Transaction;
-use super::value::{Held, Number};
+use super::value::Number;
 
 /// Parameters of a statement at most.
 pub(super) const PARAMS_MAX: usize = 256;

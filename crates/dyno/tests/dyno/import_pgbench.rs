@@ -202,7 +202,7 @@ fn rests_and_transactions_among_statements_are_done_and_counted() {
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let desk = Desk::new();
     let script = "\\set n :n + 1\nINSERT INTO seen VALUES (:client_id, :n);\nBEGIN;\nUPDATE seen SET n = n WHERE client = :client_id;\n\
-                  \\sleep 3 ms\nINSERT INTO seen VALUES (:client_id, -:n);\nEND;\n\\if :n % 2 = 0\n\\sleep 500 us\nSELECT 1;\n\\endif\n";
+                  \\sleep 3 ms\nSELECT -:n::int AS minus, 'x' AS other \\gset\n\\set minus :minus * 2 / 2\nINSERT INTO seen VALUES (:client_id, :minus);\nEND;\n\\if :n % 2 = 0\n\\sleep 500 us\nSELECT 1;\n\\endif\n";
     desk.write("s.sql", script);
     import(&desk, &["s.sql", "--into", "w", "-D", "n=0"]);
     for (sessions, more) in [(2, &[][..]), (6, &["--set", "run.threads=1"][..])] {

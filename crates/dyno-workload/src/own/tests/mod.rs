@@ -5,6 +5,7 @@ mod broken;
 mod drawn;
 mod faults;
 mod pgbench;
+mod setting;
 mod splitting;
 
 use std::sync::Arc;

@@ -488,3 +488,21 @@ fn faults_have_their_place() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
+
+#[test]
+fn columns_are_read_by_their_names() {
+    let script = "SELECT a.x AS one, b.\"Two\", (SELECT 3) AS three, count(*) four_is_no_name FROM a, b \\gset p_\nSELECT 1;";
+    let told = imported_with(script, &[]).err().unwrap_or_default();
+    assert_eq!(told, "s.sql:1:50: a column without a name that can be seen; write AS NAME behind it");
+    let script = "SELECT a.x AS one, b.\"Two\", (SELECT 3) AS three\nFROM a, b \\gset p_\n\\set y :p_one * 2\nSELECT :p_one, :p_Two, :y;\n\
+                  UPDATE a SET x = 1 RETURNING x, y AS z\n\\gset\nSELECT :x, :z;";
+    let imported = imported(script);
+    let text = main_file(&imported);
+    for line in [
+        "  { run = \"select_a\", read = [\"p_one\", \"p_Two\", \"p_three\"], rows = 1 },\n",
+        "  { set = \"y\", expr = \"p_one * 2\" },\n",
+        "  { run = \"update_a\", read = [\"x\", \"z\"], rows = 1 },\n",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
