@@ -375,12 +375,15 @@ fn constant(parts: &[Expr; 3]) -> Option<[Number; 3]> {
     }
 }
 
+/// The greatest exponent that a draw by Zipf's law may have.
+const THETA_MAX: f64 = 10.0;
+
 /// The draw of a random function over numbers that never change.
 fn drawn(law: Random, [low, high, bend]: [Number; 3]) -> String {
     let (low, high, bend) = (low.whole(), high.whole(), bend.real());
     // Ends that are too far away for the draws of a workload are none for expressions.
     let far = low.unsigned_abs().max(high.unsigned_abs()) > 1 << 61;
-    if far || (law == Random::Gaussian && low == high) {
+    if far || (law == Random::Zipfian && bend > THETA_MAX) {
         let parts = [Number::Int(low), Number::Int(high), Number::Real(bend)].map(Expr::Is);
         let words = print(&Expr::Random(law, Box::new(parts)), &[]);
         return format!("{{ expr = {} }}", quoted(&words));
