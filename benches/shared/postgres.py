@@ -95,12 +95,13 @@ class Server:
         argv = [self.bin / "psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql]
         return process.run(argv, env={**self.env, **(env or {})}).stdout.strip()
 
-    def pgbench(self, scripts, sessions, seconds):
-        """`pgbench -M prepared` with scripts `{path: weight}`; returns `(tps, transactions the server counted, cpu_s)`."""
+    def pgbench(self, scripts, sessions, seconds, builtin=None):
+        """`pgbench -M prepared` with scripts `{path: weight}`, or one that is built in; returns `(tps, transactions the server counted, cpu_s)`."""
         jobs = min(sessions, os.cpu_count())
         argv = [self.bin / "pgbench", "-n", "-M", "prepared", "-c", sessions, "-j", jobs, "-T", seconds]
         for path, weight in scripts.items():
             argv += ["-f", f"{path}@{weight}"]
+        argv += ["-b", builtin] if builtin else []
         before = self.commits()
         done = process.run(argv, env={**self.env, "PGOPTIONS": SESSION_OPTIONS})
         failed = re.search(r"number of failed transactions: (\d+)", done.stdout)
@@ -137,6 +138,13 @@ class Server:
         """The server's process and its children."""
         children = pathlib.Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
         return [self.child.pid, *map(int, children)]
+
+    def bind(self, processors):
+        """Keeps all of its processes, and those to come, on these processors."""
+        for pid in self.pids():
+            # One of them may have ended meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(pid, processors)
 
     def stop(self):
         """At once."""

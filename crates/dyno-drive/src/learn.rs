@@ -10,6 +10,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Commit, DataSpec, Protocol};
 use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
+use dyno_workload::Turn;
 use dyno_workload::own::{Actor, Own};
 
 /// Parts in which each class is measured: their differences say how sure the mean is.
@@ -175,13 +176,20 @@ impl Lesson {
         let (mut last, mut tries) = (None, 1);
         loop {
             let asked = actor.advance(last, |request| session.ask(request)).and_then(|done| match done {
-                None => Ok(None),
-                Some(done) => actor.read(|column| session.answered(column)).map(|()| Some(done)),
+                Turn::Asked(done) => {
+                    actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
+                }
+                other => Ok(other),
             });
             let error = match asked {
-                Ok(None) => return Ok(Ok(())),
-                Ok(done) => {
-                    last = done;
+                Ok(Turn::Over) => return Ok(Ok(())),
+                Ok(Turn::Asked(done)) => {
+                    last = Some(done);
+                    continue;
+                }
+                // A rest costs the database nothing.
+                Ok(Turn::Rests(_)) => {
+                    last = None;
                     continue;
                 }
                 Err(error) => error,

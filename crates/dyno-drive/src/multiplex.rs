@@ -261,8 +261,10 @@ impl Multiplexer {
             }
             let Some(index) = self.to_cross.pop_front() else { return };
             // Those that have something under way look for themselves when it has ended.
-            if self.states[index].as_ref().is_some_and(|state| state.is_idle()) {
-                self.go_on(index);
+            match &self.states[index] {
+                Some(state) if state.is_idle() => self.go_on(index),
+                Some(state) if phase == Phase::Stop && state.rests_until_ns().is_some() => self.wake(index),
+                _ => {}
             }
         }
     }
@@ -277,12 +279,32 @@ impl Multiplexer {
                 self.crossing -= usize::from(edge);
                 self.go_on(index);
             }
-            Ok(false) => {}
+            Ok(false) => self.note_rest(index),
             Err(error) if idle => {
                 let socket = state.socket();
                 self.poll.remove(socket);
                 state.note_lost(error);
             }
+            Err(error) => self.failed(index, error),
+        }
+    }
+
+    /// Notes when a session goes on that rests in the middle of an operation.
+    #[inline]
+    fn note_rest(&mut self, index: usize) {
+        if let Some(until_ns) = self.states[index].as_ref().and_then(|state| state.rests_until_ns()) {
+            self.due.push(Reverse((until_ns, index)));
+        }
+    }
+
+    /// Lets a session go on whose rest in the middle of an operation is over, or that is not to rest any more.
+    #[cold]
+    fn wake(&mut self, index: usize) {
+        let Some(state) = &mut self.states[index] else { return };
+        self.turn = index;
+        match state.rested() {
+            Ok(true) => self.go_on(index),
+            Ok(false) => self.note_rest(index),
             Err(error) => self.failed(index, error),
         }
     }
@@ -368,8 +390,12 @@ impl Multiplexer {
             }
             self.due.pop();
             // One that is busy starts it when that has ended; one that has started it already goes back to sleep.
-            if self.states[index].as_ref().is_some_and(|state| state.is_idle()) {
-                self.go_on(index);
+            match &self.states[index] {
+                Some(state) if state.is_idle() => self.go_on(index),
+                Some(state) if state.rests_until_ns().is_some_and(|until_ns| until_ns <= due_ns) => {
+                    self.wake(index)
+                }
+                _ => {}
             }
         }
     }

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use dyno_engine::{Done, Duplex, OpError, Request, Session};
-use dyno_workload::{Actor, ClassId, Failed, Pace};
+use dyno_workload::{Actor, ClassId, Failed, Pace, Turn};
 
 use crate::poll;
 use crate::recorder::Timing;
@@ -38,6 +38,8 @@ enum Doing {
         asked_ns: u64,
         commits: bool,
         commit_began_ns: Option<u64>,
+        /// Until when it asks for nothing.
+        rests_until_ns: Option<u64>,
     },
     /// It rolls back what an operation had begun that failed; one that begins anew was due and began then.
     RollingBack(Option<(u64, u64)>),
@@ -209,15 +211,55 @@ impl SessionState {
     /// Begins the operation that was drawn, or begins it anew.
     #[inline]
     fn begin(&mut self, due_ns: u64, began_ns: u64) -> Next {
-        let operation =
-            Doing::Operation { due_ns, began_ns, asked_ns: began_ns, commits: false, commit_began_ns: None };
-        let mut is_over = false;
+        let operation = Doing::Operation {
+            due_ns,
+            began_ns,
+            asked_ns: began_ns,
+            commits: false,
+            commit_began_ns: None,
+            rests_until_ns: None,
+        };
+        let mut turn = Turn::Over;
         // The first request of an operation commits nothing.
         let next = self.send(operation, |actor, session| {
-            is_over = actor.step(None, |request| session.send(request))?.is_none();
+            turn = actor.step(None, |request| session.send(request))?;
             Ok(())
         });
-        if is_over && matches!(next, Next::Waits) { self.ended_unasked(due_ns, began_ns) } else { next }
+        match (next, turn) {
+            (Next::Waits, Turn::Over) => self.ended_unasked(due_ns, began_ns),
+            (Next::Waits, Turn::Rests(ns)) => self.pause(ns),
+            (next, _) => next,
+        }
+    }
+
+    /// Asks for nothing for so long, in the middle of an operation; not where the run is over.
+    #[cold]
+    fn pause(&mut self, ns: u64) -> Next {
+        let Self { worker, doing, .. } = self;
+        let ns = if worker.shared.phase() == Phase::Stop { 0 } else { ns };
+        let until_ns = worker.clock.now_ns().saturating_add(ns);
+        if let Doing::Operation { rests_until_ns, .. } = doing {
+            *rests_until_ns = Some(until_ns);
+        }
+        Next::Sleeps(until_ns)
+    }
+
+    /// Until when it rests in the middle of an operation, if it does.
+    #[inline]
+    pub(crate) fn rests_until_ns(&self) -> Option<u64> {
+        match self.doing {
+            Doing::Operation { rests_until_ns, .. } => rests_until_ns,
+            _ => None,
+        }
+    }
+
+    /// Its rest is over: goes on with the operation. Whether that has ended.
+    #[cold]
+    pub(crate) fn rested(&mut self) -> Result<bool, Box<OpError>> {
+        if let Doing::Operation { rests_until_ns, .. } = &mut self.doing {
+            *rests_until_ns = None;
+        }
+        self.step(None)
     }
 
     /// A transaction whose conditions left nothing to ask for has ended with its begin: another one comes when others have had
@@ -257,13 +299,13 @@ impl SessionState {
         match duplex(self.session.as_mut()).receive() {
             Ok(None) => Ok(false),
             Ok(Some(done)) => match self.doing {
-                Doing::Operation { .. } => self.step(done),
+                Doing::Operation { .. } => self.step(Some(done)),
                 Doing::RollingBack(Some((due_ns, began_ns))) => {
                     self.worker.actor.again();
                     match self.begin(due_ns, began_ns) {
                         Next::Failed(error) => Err(error),
                         Next::Waits => Ok(false),
-                        Next::Sleeps(_) | Next::Leaves => Ok(true),
+                        Next::Sleeps(_) | Next::Leaves => Ok(self.rests_until_ns().is_none()),
                     }
                 }
                 _ => {
@@ -275,23 +317,30 @@ impl SessionState {
         }
     }
 
-    /// A request of the operation has ended: sends the next one. Whether there was none, and the operation has ended.
+    /// A request of the operation has ended, or a rest: sends the next one. Whether there was none, and the operation has ended.
     #[inline]
-    fn step(&mut self, done: Done) -> Result<bool, Box<OpError>> {
+    fn step(&mut self, done: Option<Done>) -> Result<bool, Box<OpError>> {
         let Self { doing, worker, session, .. } = self;
-        let Doing::Operation { due_ns, began_ns, asked_ns, commits, commit_began_ns } = doing else {
+        let Doing::Operation { due_ns, began_ns, asked_ns, commits, commit_began_ns, .. } = doing else {
             return Ok(true);
         };
         let ended_ns = worker.clock.now_ns();
-        let explicit = commits.then_some(*asked_ns);
-        *commit_began_ns = explicit.or(done.commit_began_ns).or(*commit_began_ns);
-        worker.actor.read(|column| session.answered(column))?;
-        let sent = worker.actor.step(Some(done), |request| {
+        if let Some(done) = done {
+            let explicit = commits.then_some(*asked_ns);
+            *commit_began_ns = explicit.or(done.commit_began_ns).or(*commit_began_ns);
+            worker.actor.read(|column| session.answered(column))?;
+        }
+        let turn = worker.actor.step(done, |request| {
             (*asked_ns, *commits) = (ended_ns, matches!(request, Request::Commit));
             duplex(session.as_mut()).send(request)
         })?;
-        if sent.is_some() {
-            return Ok(false);
+        match turn {
+            Turn::Asked(()) => return Ok(false),
+            Turn::Rests(ns) => {
+                self.pause(ns);
+                return Ok(false);
+            }
+            Turn::Over => {}
         }
         let timing = Timing { due_ns: *due_ns, began_ns: *began_ns, ended_ns };
         let commit_began_ns = *commit_began_ns;

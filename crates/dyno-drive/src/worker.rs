@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 
 use dyno_engine::{Clock, Interrupter, Request, Session, SessionSetup, Target, TargetError, TargetErrorKind};
 use dyno_record::Touch;
-use dyno_workload::{Actor, ClassId, Pace, Think};
+use dyno_workload::{Actor, ClassId, Pace, Think, Turn};
 
 use crate::descriptors;
 use crate::looks::Looks;
@@ -251,23 +251,42 @@ impl Worker {
                 session.ask(request)
             });
             let told = match asked {
-                Ok(Some(done)) => self.actor.read(|column| session.answered(column)).map(|()| Some(done)),
+                Ok(Turn::Asked(done)) => {
+                    self.actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
+                }
                 other => other,
             };
             match told {
-                Ok(Some(done)) => {
+                Ok(Turn::Asked(done)) => {
                     let explicit = commits.then_some(timing.ended_ns);
                     timing.ended_ns = self.clock.now_ns();
                     commit_began_ns = explicit.or(done.commit_began_ns).or(commit_began_ns);
                     last = Some(done);
                 }
-                Ok(None) => break,
+                Ok(Turn::Over) => break,
+                Ok(Turn::Rests(ns)) => {
+                    timing.ended_ns = self.pause(ns);
+                    last = None;
+                }
                 Err(error) if self.give_up(session, &error)? => (last, commit_began_ns) = (None, None),
                 Err(_) => return Ok(()),
             }
         }
         self.count(timing, commit_began_ns);
         Ok(())
+    }
+
+    /// Rests within an operation, until the run is over at the latest; when that was.
+    #[cold]
+    fn pause(&self, ns: u64) -> u64 {
+        let until_ns = self.clock.now_ns().saturating_add(ns);
+        loop {
+            let now_ns = self.clock.now_ns();
+            if now_ns >= until_ns || self.shared.phase() == Phase::Stop {
+                return now_ns;
+            }
+            self.clock.park_until(until_ns);
+        }
     }
 
     /// Notes what a snapshot holds of a transaction's steps that is under way when the window begins: those before it.

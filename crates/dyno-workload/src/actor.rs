@@ -3,7 +3,7 @@
 use dyno_engine::{Done, ErrorClass, OpError, Request, Value};
 
 use crate::effect::Failed;
-use crate::{ClassId, Effect, Task, blocks, own};
+use crate::{ClassId, Effect, Task, Turn, blocks, own};
 
 /// What one session does. Static, for it is asked before and after each request.
 #[expect(
@@ -27,8 +27,7 @@ impl Actor {
         }
     }
 
-    /// Gives the next request of the operation to `ask`; `last` is what the one before has brought. `None` where there is no
-    /// more, and the operation has ended well.
+    /// Gives the next request of the operation to `ask`, if there is one now; `last` is what the one before has brought.
     ///
     /// # Errors
     /// Those of `ask`; or the operation has not done what it should.
@@ -37,9 +36,9 @@ impl Actor {
         &mut self,
         last: Option<Done>,
         ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
-    ) -> Result<Option<T>, Box<OpError>> {
+    ) -> Result<Turn<T>, Box<OpError>> {
         match self {
-            Self::Blocks(actor) => actor.step(last, ask),
+            Self::Blocks(actor) => Ok(actor.step(last, ask)?.map_or(Turn::Over, Turn::Asked)),
             Self::Own(actor) => actor.advance(last, ask),
         }
     }

@@ -13,6 +13,7 @@ mod effect;
 pub mod own;
 pub mod pace;
 pub mod think;
+mod turn;
 
 pub use actor::Actor;
 pub use class_id::ClassId;
@@ -21,3 +22,4 @@ pub use draw::{Draw, Task};
 pub use effect::{Effect, Failed};
 pub use pace::Pace;
 pub use think::Think;
+pub use turn::Turn;

@@ -21,7 +21,7 @@ pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
 pub(crate) use shared::Marks;
-pub(crate) use workload::{CheckWorkload, Workload};
+pub(crate) use workload::{CheckWorkload, ImportPgbench, Workload};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]
@@ -182,6 +182,17 @@ pub(crate) enum Command {
             dyno import-slob pgio.conf --target postgres://pgio@db1/pgio > pgio.toml\n  dyno import-slob slob.conf --json"
     )]
     ImportSlob(ImportSlob),
+    /// A workload of your own SQL from scripts of PostgreSQL's pgbench, or from those that are built into it.
+    #[command(
+        after_long_help = "What a script does is done alike, or refused with its place: nothing is left out. What differs is said, and stands in the \
+            folder: statements of a pipeline, for instance, are sent one after the other. Scripts with pgbench's own tables get the \
+            SQL that makes them. The folder is a workload as any other, which can be changed.\n\n\
+            Examples:\n  dyno import-pgbench --builtin tpcb-like --scale 10 --into tpcb\n  \
+            dyno import-pgbench pay.sql@9 look.sql -D customers=1000 --into bank\n  \
+            dyno import-pgbench -b simple-update@3 -b select-only@7 --into mixed\n  \
+            dyno load --set workload.folder=tpcb; dyno run --set workload.folder=tpcb"
+    )]
+    ImportPgbench(ImportPgbench),
     /// Runs as one page with charts, as a picture, or as a table for other programs.
     #[command(
         after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; a sweep's name, tag:NAME and variant:NAME stand for all their runs.\n\

@@ -13,6 +13,7 @@ use super::value::Held;
 use super::workload::Own;
 use crate::class_id::ClassId;
 use crate::effect::Failed;
+use crate::turn::Turn;
 
 /// What a session is to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Step {
     Commit,
     /// Take it back.
     Rollback,
+    /// Do nothing for so many ns.
+    Rest(u64),
 }
 
 /// What one session does.
@@ -120,11 +123,17 @@ impl Actor {
                     state.asked = Some(*execute);
                     return Some(Step::Execute(StatementId(execute.statement)));
                 }
-                Op::Commit => {
+                Op::Commit { ends } => {
                     state.committed();
-                    state.outcome.ended = Ended::Committed;
+                    if *ends {
+                        state.outcome.ended = Ended::Committed;
+                    }
                     return Some(Step::Commit);
                 }
+                Op::Sleep(time, unit_ns) => match state.rest_ns(time, *unit_ns) {
+                    0 => {}
+                    ns => return Some(Step::Rest(ns)),
+                },
                 Op::Rollback => {
                     state.taken_back();
                     state.outcome.ended = Ended::RolledBack;
@@ -147,12 +156,16 @@ impl Actor {
         &mut self,
         last: Option<Done>,
         ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
-    ) -> Result<Option<T>, Box<OpError>> {
+    ) -> Result<Turn<T>, Box<OpError>> {
         let step = self.step(last);
         if let Some(amiss) = self.state.outcome.amiss {
             return Err(self.misses(amiss));
         }
-        step.map(|step| self.request(step, ask)).transpose()
+        match step {
+            None => Ok(Turn::Over),
+            Some(Step::Rest(ns)) => Ok(Turn::Rests(ns)),
+            Some(step) => self.request(step, ask).map(Turn::Asked),
+        }
     }
 
     /// Takes in the columns of the last row, which `column` tells, where the statement that has ended has some that are read; to be
@@ -210,13 +223,14 @@ impl Actor {
         Box::new(OpError { class: ErrorClass::Fatal, code: "rows".to_owned(), message })
     }
 
-    /// The request of a step, given to `ask`.
+    /// The request of a step, given to `ask`; a rest asks for nothing.
     #[inline]
     pub fn request<T>(&self, step: Step, ask: impl FnOnce(Request<'_>) -> T) -> T {
         let statement = match step {
             Step::Begin(isolation) => return ask(Request::Begin(isolation)),
             Step::Commit => return ask(Request::Commit),
             Step::Rollback => return ask(Request::Rollback),
+            Step::Rest(_) => return ask(Request::Edge),
             Step::Execute(statement) => statement,
         };
         let prepared = &self.program.statements[statement.index()];
@@ -255,9 +269,11 @@ impl Actor {
         Failed { is_open: is_open && retryable, may_again: retryable && self.retries_left > 0 }
     }
 
-    /// Whether any transaction is followed by a rest.
+    /// Whether any transaction is followed by a rest, or has one within.
     pub fn thinks(&self) -> bool {
-        self.own.transactions.iter().any(|transaction| transaction.think_ns.1 > 0)
+        let mut ops = self.program.codes.iter().flat_map(|code| &code.ops);
+        ops.any(|op| matches!(op, Op::Sleep(..)))
+            || self.own.transactions.iter().any(|transaction| transaction.think_ns.1 > 0)
     }
 
     /// What has come of the transaction.

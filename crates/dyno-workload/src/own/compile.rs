@@ -1,5 +1,7 @@
 //! From the steps of transactions to what sessions execute on one engine.
 
+mod values;
+
 use std::num::NonZeroU16;
 
 use super::draws::{Law, When};
@@ -10,7 +12,7 @@ use super::program::{Code, Columns, Execute, Op, Program};
 use super::sql::Piece;
 use super::steps::{Condition, Read, Sql, Step, TURNS_MAX, Which};
 use super::transaction::Transaction;
-use super::value::{Held, Number};
+use super::value::Number;
 
 /// Parameters of a statement at most.
 pub(super) const PARAMS_MAX: usize = 256;
@@ -43,6 +45,7 @@ pub(super) fn compile(
             known: Vec::new(),
             drawn: Vec::new(),
             loops: 0,
+            in_part: false,
             code: Code::default(),
         };
         let code = maker.code()?;
@@ -56,11 +59,7 @@ pub(super) fn compile(
 
 /// Notes which columns have to be numbers, because an expression reads them.
 fn mark_numbers(program: &mut Program, around: Around<'_>) {
-    let of_op = |op: &Op| match op {
-        Op::Unless(expr, _) | Op::Enter { times: expr, .. } => expr.slots(),
-        _ => Vec::new(),
-    };
-    let mut read: Vec<u16> = program.codes.iter().flat_map(|code| &code.ops).flat_map(of_op).collect();
+    let mut read: Vec<u16> = program.codes.iter().flat_map(|code| &code.ops).flat_map(Op::slots).collect();
     for draw in &around.draws.all {
         if let Law::Expr(expr) = &draw.law {
             read.extend(expr.slots());
@@ -86,6 +85,8 @@ struct Maker<'a> {
     /// Slots that are used outside of turns, or drawn once for all of them.
     drawn: Vec<u16>,
     loops: u16,
+    /// Whether steps are within one transaction of the database, where others commit each by itself.
+    in_part: bool,
     code: Code,
 }
 
@@ -114,23 +115,21 @@ impl Maker<'_> {
         };
         let trips = self.steps(steps, &[])?;
         if !each {
-            self.code.ops.push(Op::Commit);
+            self.code.ops.push(Op::Commit { ends: true });
         }
         self.sql.map_or(Ok(()), |sql| self.transaction.all_used(sql, &self.used))?;
         let draws = self.around.draws;
         let at_first = |when| matches!(when, When::Transaction | When::Repeat);
         let mut code = std::mem::take(&mut self.code);
         code.drawn = draws.closure(&self.drawn, |draw| at_first(draw.when)).into();
-        let names = self.around.names;
-        let until_then =
-            |&slot: &u16| (slot, if names.column_at(slot).is_some() { Held::Null } else { Held::Int(0) });
-        code.read = self.known.iter().map(until_then).collect();
+        code.read = self.known.iter().map(|&slot| (slot, self.first_of(slot))).collect();
         code.statements = (self.first, self.program.statements.len() as u16);
         let edges = if *each { (0, Some(0)) } else { (2, Some(2)) };
         code.round_trips = plus(trips, edges);
         let own = &self.program.statements[usize::from(self.first)..];
         code.writes = own.iter().any(|statement| statement.writes);
-        let straight = !steps.iter().any(|step| !matches!(step, Step::Run { .. }));
+        let plain = |step: &Step| matches!(step, Step::Run { .. } | Step::Set { .. } | Step::Sleep { .. });
+        let straight = steps.iter().all(plain);
         let writing = own.iter().filter(|statement| statement.writes).count() as u64;
         code.commits = match (straight, each) {
             (true, true) => Some(writing),
@@ -154,6 +153,11 @@ impl Maker<'_> {
                     self.branch(condition, then, otherwise, turning)?
                 }
                 Step::Rollback { condition } => self.rollback(condition, turning)?,
+                Step::Set { slot, to } => self.set(*slot, to, turning)?,
+                Step::Sleep { time, unit_ns } => self.sleep(time, *unit_ns, turning)?,
+                Step::Transaction { isolation, steps, text } => {
+                    self.part(*isolation, steps, text, turning)?
+                }
             };
             trips = plus(trips, own);
         }
@@ -289,6 +293,10 @@ impl Maker<'_> {
                     self.used_in(otherwise, used);
                 }
                 Step::Rollback { condition } => used.extend(condition.expr.slots()),
+                Step::Set { to: value, .. } | Step::Sleep { time: value, .. } => {
+                    used.extend(value.expr.slots());
+                }
+                Step::Transaction { steps, .. } => self.used_in(steps, used),
             }
         }
     }
@@ -308,7 +316,8 @@ impl Maker<'_> {
             self.used[place] = true;
         }
         let slots = self.bound(text, piece, turning)?;
-        let wanted = Wanted { text: text.clone(), piece: piece.clone(), slots, read: read.cloned() };
+        let alone = transaction.each && !self.in_part;
+        let wanted = Wanted { text: text.clone(), piece: piece.clone(), slots, read: read.cloned(), alone };
         let statements = &mut self.program.statements;
         let statement = prepare(statements, self.first, transaction, self.around, wanted)?;
         let (kept, columns) = match read {

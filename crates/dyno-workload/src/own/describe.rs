@@ -6,7 +6,7 @@ use dyno_engine::{Answer, Type};
 
 use super::draws::{Draw, When};
 use super::fault::Fault;
-use super::program::{Code, Prepared};
+use super::program::{Code, Op, Prepared};
 use super::scale::SCALE;
 use super::steps::{Condition, Read, Step, Which};
 use super::transaction::Transaction;
@@ -80,7 +80,8 @@ impl Own {
         let program = self.program(engine)?;
         let of_statements = program.statements.iter().flat_map(|statement| statement.slots.iter().copied());
         let of_codes = program.codes.iter().flat_map(|code| code.drawn.iter().copied());
-        let direct: Vec<u16> = of_statements.chain(of_codes).collect();
+        let of_ops = program.codes.iter().flat_map(|code| &code.ops).flat_map(Op::slots);
+        let direct: Vec<u16> = of_statements.chain(of_codes).chain(of_ops).collect();
         let used = self.draws.closure(&direct, |_| true);
         let one = |(slot, draw): (usize, &Draw)| DescribedDraw {
             name: draw.name.clone(),
@@ -193,6 +194,23 @@ impl Own {
                 }
                 Step::Rollback { condition } => {
                     lines.push(format!("{indent}rollback if {}", words(condition)));
+                }
+                Step::Set { slot, to } => {
+                    let name = &self.names.all[usize::from(*slot)];
+                    lines.push(format!("{indent}{name} = {}", words(to)));
+                }
+                Step::Sleep { time, unit_ns } => {
+                    let unit = match unit_ns {
+                        1_000 => " us",
+                        1_000_000 => " ms",
+                        1_000_000_000 => " s",
+                        _ => "",
+                    };
+                    lines.push(format!("{indent}sleep {}{unit}", words(time)));
+                }
+                Step::Transaction { steps, .. } => {
+                    lines.push(format!("{indent}one transaction"));
+                    self.lines(steps, depth + 1, lines);
                 }
             }
         }

@@ -103,6 +103,17 @@ impl Text {
         Self { file, begin, exact, letters: letters.into() }
     }
 
+    /// These bytes of it.
+    pub(super) fn part(&self, range: std::ops::Range<usize>) -> Self {
+        let begin = self.begin + if self.exact { range.start } else { 0 };
+        Self { file: Arc::clone(&self.file), begin, exact: self.exact, letters: self.letters[range].into() }
+    }
+
+    /// Its letters before byte `end`; places stay what they are.
+    pub(super) fn upto(&self, end: usize) -> Self {
+        self.part(0..end)
+    }
+
     /// What is wrong at byte `at` of it.
     pub(super) fn fault(&self, at: usize, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
         self.file.fault(self.begin + if self.exact { at } else { 0 }, problem, hint)

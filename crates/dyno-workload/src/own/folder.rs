@@ -20,6 +20,8 @@ const BYTES_MAX: u64 = 4 << 20;
 /// A folder, whose files are read when they are asked for.
 pub(super) struct Folder {
     path: PathBuf,
+    /// Whether it has the files that were given, and is on no disk.
+    is_given: bool,
     read: RefCell<BTreeMap<String, Arc<File>>>,
 }
 
@@ -53,7 +55,17 @@ impl<T> Variants<T> {
 impl Folder {
     /// The folder at `path`.
     pub(super) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), read: RefCell::default() }
+        Self { path: path.to_owned(), is_given: false, read: RefCell::default() }
+    }
+
+    /// A folder with these files, which is on no disk.
+    pub(super) fn of(path: &Path, files: &[(String, String)]) -> Self {
+        let folder = Self { is_given: true, ..Self::new(path) };
+        for (name, text) in files {
+            let file = Arc::new(File { name: folder.shown(name), text: text.clone() });
+            folder.read.borrow_mut().insert(name.clone(), file);
+        }
+        folder
     }
 
     /// SHA-256 of the files that were asked for, with their names in the folder.
@@ -75,7 +87,7 @@ impl Folder {
 
     /// The file `workload.toml`.
     pub(super) fn main(&self) -> Result<Arc<File>, Fault> {
-        if !self.path.is_dir() {
+        if !self.is_given && !self.path.is_dir() {
             let problem = "there is no such folder";
             let hint = "name the folder of a workload; `dyno init --workload shop` writes one";
             return Err(Fault::whole(self.path.display().to_string(), problem, hint));
@@ -111,12 +123,18 @@ impl Folder {
                 own.insert(engine.to_owned(), Text::file(file));
             }
         }
-        let there = self.path.join(path).exists();
+        let there = match self.is_given {
+            true => self.read.borrow().contains_key(&*name.letters),
+            false => self.path.join(path).exists(),
+        };
         let common = if own.is_empty() || there { Some(self.open(name)?) } else { None };
         Ok(Variants { common, own })
     }
 
     fn names_in(&self, beside: &Path) -> Vec<String> {
+        if self.is_given {
+            return self.read.borrow().keys().cloned().collect();
+        }
         let entries = std::fs::read_dir(self.path.join(beside)).into_iter().flatten().flatten();
         let mut names: Vec<String> =
             entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();

@@ -6,12 +6,14 @@
 //! | `sql` | statements and their parameters out of a file of SQL |
 //! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
 //! | `scale`, `tables` | numbers that grow with the scale, and the tables that are described |
-//! | `steps`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
-//! | `scripts`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
+//! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
+//! | `scripts`, `expect`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `state`, `actor` | one session of it |
 //! | `example` | folders to begin with |
+//! | `pgbench` | a workload from scripts of pgbench |
 
 mod actor;
+mod assign;
 mod compile;
 mod describe;
 mod draws;
@@ -20,8 +22,10 @@ mod expect;
 mod expr;
 mod fault;
 mod folder;
+mod isolation;
 mod mixes;
 mod names;
+pub mod pgbench;
 mod prepare;
 mod program;
 mod read;

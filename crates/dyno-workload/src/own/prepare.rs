@@ -22,6 +22,18 @@ pub(super) struct Around<'a> {
     pub(super) writes: bool,
 }
 
+impl Around<'_> {
+    /// The type of what is in `slot`.
+    pub(super) fn type_of(&self, slot: u16) -> Type {
+        match self.draws.all.get(usize::from(slot)) {
+            Some(draw) => draw.of,
+            None if self.names.column_at(slot).is_some() => Type::Literal,
+            None if self.names.real.contains(&slot) => Type::Real,
+            None => Type::Int,
+        }
+    }
+}
+
 /// A statement that a step runs.
 pub(super) struct Wanted {
     pub(super) text: Text,
@@ -30,6 +42,8 @@ pub(super) struct Wanted {
     pub(super) slots: Vec<u16>,
     /// What is read of it.
     pub(super) read: Option<Read>,
+    /// Whether it commits by itself, if it changes something.
+    pub(super) alone: bool,
 }
 
 /// Adds a statement of `transaction`, whose own begin at `first`, unless it is there; returns its number.
@@ -41,7 +55,7 @@ pub(super) fn prepare(
     first: u16,
     transaction: &Transaction,
     around: Around<'_>,
-    Wanted { text, piece, slots, read }: Wanted,
+    Wanted { text, piece, slots, read, alone }: Wanted,
 ) -> Result<u16, Fault> {
     let does = does(&text, &piece)?;
     let answer = match does {
@@ -55,7 +69,10 @@ pub(super) fn prepare(
         return Err(text.fault(piece.at.start, "the workload says that it does not write", hint));
     }
     let own = &statements[usize::from(first)..];
-    let same = |known: &Prepared| known.text == text && known.piece.at == piece.at && known.answer == answer;
+    let commits = alone && does.writes();
+    let same = |known: &Prepared| {
+        known.text == text && known.piece.at == piece.at && known.answer == answer && known.commits == commits
+    };
     if let Some(place) = own.iter().position(same) {
         return Ok(first + place as u16);
     }
@@ -64,11 +81,7 @@ pub(super) fn prepare(
         let problem = format!("more than {STATEMENTS_MAX} statements");
         return Err(text.fault(piece.at.start, problem, "make two workloads of it"));
     }
-    let of = |slot: &u16| match around.draws.all.get(usize::from(*slot)) {
-        Some(draw) => draw.of,
-        None if around.names.column_at(*slot).is_some() => Type::Literal,
-        None => Type::Int,
-    };
+    let of = |slot: &u16| around.type_of(*slot);
     statements.push(Prepared {
         name: format!("{}_{}", transaction.name, own.len() + 1),
         text,
@@ -79,7 +92,7 @@ pub(super) fn prepare(
         writes: does.writes(),
         tells_changes: matches!(does, Does::Changes(_)) && answer != Answer::Number,
         touch: if let Does::Changes(touch) = does { touch } else { Touch::Read },
-        commits: transaction.each && does.writes(),
+        commits,
     });
     Ok(number as u16)
 }

@@ -78,7 +78,7 @@ pub(super) struct Code {
     pub(super) ops: Vec<Op>,
     /// Slots that are drawn when it begins.
     pub(super) drawn: Box<[u16]>,
-    /// Slots of what it reads, with what is in them until then: 0, or NULL for a column.
+    /// Slots of what it reads or sets, with what is in them until then: 0, or NULL for a column.
     pub(super) read: Box<[(u16, Held)]>,
     /// Its statements: the first, and one behind the last.
     pub(super) statements: (u16, u16),
@@ -95,11 +95,18 @@ pub(super) struct Code {
 #[derive(Debug, Clone)]
 pub(super) enum Op {
     Begin(Isolation),
-    Commit,
+    /// Commits, and ends it; or goes on, where only some steps were one transaction of the database.
+    Commit {
+        ends: bool,
+    },
     Rollback,
     /// Draws these slots anew.
     Draw(Box<[u16]>),
     Execute(Execute),
+    /// Gives a slot another number.
+    Set(u16, Expr),
+    /// Rests for so many units of so many ns.
+    Sleep(Expr, u64),
     /// Goes on elsewhere unless this holds.
     Unless(Expr, u32),
     /// Goes on elsewhere.
@@ -117,6 +124,19 @@ pub(super) enum Op {
         counter: Option<u16>,
         from: u32,
     },
+}
+
+impl Op {
+    /// The slots that its expression reads.
+    pub(super) fn slots(&self) -> Vec<u16> {
+        match self {
+            Self::Unless(expr, _)
+            | Self::Enter { times: expr, .. }
+            | Self::Set(_, expr)
+            | Self::Sleep(expr, _) => expr.slots(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A statement that is executed.

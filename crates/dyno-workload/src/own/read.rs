@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::assign::set_real;
 use super::compile::compile;
 use super::draws::{Names, read};
 use super::fault::Fault;
@@ -21,6 +22,16 @@ use super::transaction::Transaction;
 use super::workload::Own;
 
 impl Own {
+    /// Reads the workload that these files would be in a folder `name`: names with what is in them.
+    ///
+    /// # Errors
+    /// As [`Own::read`].
+    pub fn read_files(name: &str, files: &[(String, String)]) -> Result<Self, Fault> {
+        let folder = Folder::of(Path::new(name), files);
+        let main = folder.main()?;
+        table::read(&main, |top| own(&folder, top, None))
+    }
+
     /// Reads the workload in `folder`.
     ///
     /// # Errors
@@ -77,8 +88,17 @@ fn own(folder: &Folder, top: &Table<'_>, scale: Option<u32>) -> Result<Own, Faul
     let draw = table("draw")?;
     let transaction = top.need("transaction", "[transaction.NAME]")?;
     let transaction_table = transaction.table("[transaction.NAME]")?;
-    let names = names(draw.as_ref(), &transaction_table)?;
-    let draws = read(folder, draw.as_ref(), &names, scale)?;
+    let mut names = names(draw.as_ref(), &transaction_table)?;
+    let mut draws = read(folder, draw.as_ref(), &names, scale)?;
+    // What is set to a floating-point number may be so because of another that is.
+    loop {
+        let real = set_real(&transaction_table, &draws, &names);
+        if real == names.real {
+            break;
+        }
+        names.real = real;
+        draws = read(folder, draw.as_ref(), &names, scale)?;
+    }
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
     let transactions = chosen(transactions, table("mixes")?.as_ref(), top.get("mix").as_ref())?;
     let sums = sums(&transactions);
@@ -131,7 +151,7 @@ fn names(draw: Option<&Table<'_>>, transactions: &Table<'_>) -> Result<Names, Fa
     let drawn = draw.map(Table::items).unwrap_or_default();
     let all: Vec<String> =
         drawn.iter().map(|item| item.own_name().to_owned()).chain([SCALE.to_owned()]).collect();
-    let mut names = Names { draws: all.len(), all, columns: Vec::new() };
+    let mut names = Names { draws: all.len(), all, columns: Vec::new(), real: BTreeSet::new() };
     for transaction in transactions.items() {
         given(&transaction.table("[transaction.NAME]")?, &mut names)?;
     }

@@ -1,10 +1,9 @@
 //! `[transaction.NAME]`: from what a user wrote to transactions.
 
-use dyno_engine::Isolation;
-
 use super::expect::expect;
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
+use super::isolation::isolation;
 use super::names::{NAME, is_name, shown};
 use super::steps::{Reader, Step, sql};
 use super::table::{Item, Table};
@@ -97,20 +96,6 @@ fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
         return Err(retries.fault("each statement commits, so those that have would run twice", hint));
     }
     Ok(each)
-}
-
-fn isolation(item: &Item<'_>) -> Result<Isolation, Fault> {
-    let text = item.text("\"serializable\"")?;
-    match &*text.letters {
-        "platform" => Ok(Isolation::Platform),
-        "read committed" => Ok(Isolation::ReadCommitted),
-        "repeatable read" => Ok(Isolation::RepeatableRead),
-        "serializable" => Ok(Isolation::Serializable),
-        other => {
-            let hint = "platform, read committed, repeatable read or serializable";
-            Err(item.fault(format!("{:?} is no isolation", shown(other)), hint))
-        }
-    }
 }
 
 /// The shortest and the longest rest, ns.

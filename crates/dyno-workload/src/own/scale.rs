@@ -1,10 +1,10 @@
 //! The scale of a workload, and numbers that are calculated with it.
 
-use super::expr::parse;
+use super::expr::{Given, Key, parse};
 use super::fault::Fault;
 use super::names::shown;
 use super::table::{Item, Written};
-use super::value::Number;
+use super::value::{Held, Hold, Number};
 
 /// The name under which expressions have it.
 pub(super) const SCALE: &str = "scale";
@@ -25,7 +25,14 @@ pub(super) fn number(item: &Item<'_>, scale: i64, example: &str) -> Result<Writt
             Err(text.fault(at, problem, "write numbers and scale: \"100_000 * scale\""))
         }
     })?;
-    match parsed.of(&|_| Number::Int(scale)) {
+    if parsed.is_random() {
+        return Err(item.fault(
+            "a random number, where one number is needed",
+            "write numbers and scale: \"100_000 * scale\"",
+        ));
+    }
+    let hold = Hold { held: [Held::Int(scale)].into(), bytes: Box::default(), counted: Box::default() };
+    match parsed.of(&mut Given::new(&hold, Key::Is(0))) {
         Number::Int(whole) => Ok(Written::Whole(whole)),
         Number::Real(broken) if broken.is_finite() => Ok(Written::Broken(broken)),
         Number::Real(_) => Err(item.fault("no number that there is", "write a smaller one")),

@@ -4,10 +4,14 @@ use dyno_engine::{Answer, StatementId};
 use dyno_record::Touch;
 
 use super::draws::Keys;
+use super::expr::{Expr, Given, Key};
 use super::program::{Code, Execute, Op, Prepared};
 use super::steps::TURNS_MAX;
 use super::value::{Hold, Number};
 use crate::effect::Effect;
+
+/// The longest rest within a transaction, ns: an hour.
+pub(super) const REST_NS_MAX: u64 = 3_600_000_000_000;
 
 /// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +99,7 @@ impl State {
     pub(super) fn committed(&mut self) {
         self.outcome.effect.transactions += 1;
         self.outcome.effect.commits += u64::from(self.has_written);
-        self.is_open = false;
+        (self.is_open, self.has_written) = (false, false);
     }
 
     /// It is taken back: nothing that it wrote is there.
@@ -108,16 +112,15 @@ impl State {
     /// Goes where conditions and turns lead.
     #[inline]
     pub(super) fn turn(&mut self, op: &Op) {
-        let slots = |slot: u16| self.hold.number(slot);
         match op {
             Op::Unless(condition, to) => {
-                if !condition.of(&slots).holds() {
+                if !self.value(condition).holds() {
                     self.next = *to;
                 }
             }
             Op::Jump(to) => self.next = *to,
             Op::Enter { times, left, counter, end } => {
-                let times = times.of(&slots).whole().min(TURNS_MAX);
+                let times = self.value(times).whole().min(TURNS_MAX);
                 self.set(*left, times - 1);
                 match times > 0 {
                     true => counter.iter().for_each(|&counter| self.set(counter, 1)),
@@ -125,18 +128,35 @@ impl State {
                 }
             }
             Op::Turn { left, counter, from } => {
-                let to_come = slots(*left).whole();
+                let to_come = self.hold.number(*left).whole();
                 self.turns += 1;
                 // Turns within turns could go on for years without a statement.
                 if to_come > 0 && self.turns < TURNS_MAX {
-                    let turn = counter.map(|counter| slots(counter).whole() + 1);
+                    let turn = counter.map(|counter| self.hold.number(counter).whole() + 1);
                     self.set(*left, to_come - 1);
                     counter.iter().zip(turn).for_each(|(&counter, turn)| self.set(counter, turn));
                     self.next = *from;
                 }
             }
-            Op::Begin(_) | Op::Commit | Op::Rollback | Op::Draw(_) | Op::Execute(_) => {}
+            Op::Set(slot, expr) => {
+                let number = self.value(expr);
+                self.hold.held[usize::from(*slot)] = number.held();
+            }
+            Op::Begin(_) | Op::Commit { .. } | Op::Rollback | Op::Draw(_) => {}
+            Op::Execute(_) | Op::Sleep(..) => {}
         }
+    }
+
+    /// What an expression comes to.
+    #[inline]
+    fn value(&mut self, expr: &Expr) -> Number {
+        let Self { hold, keys, .. } = self;
+        expr.of(&mut Given::new(hold, Key::Made(&mut || keys.next())))
+    }
+
+    /// How long a rest is, ns.
+    pub(super) fn rest_ns(&mut self, time: &Expr, unit_ns: u64) -> u64 {
+        (self.value(time).real() * unit_ns as f64).clamp(0.0, REST_NS_MAX as f64) as u64
     }
 
     #[inline]

@@ -1,9 +1,12 @@
 //! The steps of a transaction, as users write them.
 
+use dyno_engine::Isolation;
+
 use super::draws::{Draws, Names, numeric};
 use super::expr::{Expr, parse};
 use super::fault::{Fault, Text};
 use super::folder::{Folder, Variants};
+use super::isolation::isolation;
 use super::names::{NAME, is_name, shown};
 use super::sql::{Piece, one, split};
 use super::table::{Item, Table, Written};
@@ -11,6 +14,8 @@ use super::value::Number;
 
 /// Steps within each other, at most.
 const DEPTH_MAX: usize = 8;
+/// Keys of steps with steps within.
+pub(super) const NESTING: [&str; 3] = ["steps", "else", "transaction"];
 /// Turns of a transaction, at most.
 pub(super) const TURNS_MAX: i64 = 1_000_000;
 
@@ -59,6 +64,12 @@ pub(super) enum Step {
     If { condition: Condition, then: Vec<Step>, otherwise: Vec<Step> },
     /// Takes the transaction back, and ends it.
     Rollback { condition: Condition },
+    /// Gives a name what an expression comes to.
+    Set { slot: u16, to: Condition },
+    /// Rests for so many units of so many ns.
+    Sleep { time: Condition, unit_ns: u64 },
+    /// Does steps in one transaction of the database, where others commit each by itself.
+    Transaction { isolation: Isolation, steps: Vec<Step>, text: Text },
 }
 
 /// The statements of `sql`, which is a text or, where that ends in `.sql`, a file's name.
@@ -93,11 +104,14 @@ pub(super) fn sql_or_nothing(folder: &Folder, item: &Item<'_>) -> Result<Variant
 
 /// The names that steps of `table`, a transaction, give to numbers.
 pub(super) fn given(table: &Table<'_>, names: &mut Names) -> Result<(), Fault> {
-    let steps =
-        ["steps", "else"].into_iter().filter_map(|key| table.get(key)).filter_map(|item| item.as_list());
+    let steps = NESTING.into_iter().filter_map(|key| table.get(key)).filter_map(|item| item.as_list());
     for step in steps.flatten().filter_map(|item| item.as_table()) {
-        for key in ["read", "count", "counter"] {
+        for key in ["read", "count", "counter", "set"] {
             let Some(item) = step.get(key) else { continue };
+            if key == "set" {
+                set_name(&item, names)?;
+                continue;
+            }
             match item.as_list().filter(|_| key == "read") {
                 None => {
                     name(&item, names)?;
@@ -129,6 +143,15 @@ fn columns(item: &Item<'_>, columns: &[Item<'_>], names: &mut Names) -> Result<(
         }
     }
     Ok(())
+}
+
+/// The name that a step sets; whether it is a variable where it is drawn is known only when draws are read.
+fn set_name(item: &Item<'_>, names: &mut Names) -> Result<(), Fault> {
+    let text = item.text("a name")?;
+    match names.slot(&text.letters) {
+        Some(slot) if usize::from(slot) < names.draws => Ok(()),
+        _ => name(item, names).map(|_| ()),
+    }
 }
 
 /// The slot of the name that `item` gives.
@@ -169,7 +192,7 @@ impl Reader<'_> {
     }
 
     fn step(&self, table: &Table<'_>, depth: usize) -> Result<Step, Fault> {
-        const KINDS: [&str; 5] = ["run", "sql", "repeat", "if", "rollback"];
+        const KINDS: [&str; 8] = ["run", "sql", "repeat", "if", "rollback", "set", "sleep", "transaction"];
         let kind = KINDS.iter().find_map(|kind| table.get(kind));
         let Some(kind) = kind else {
             return Err(match table.items().first() {
@@ -201,6 +224,17 @@ impl Reader<'_> {
             "rollback" => {
                 table.only(&["rollback"])?;
                 Ok(Step::Rollback { condition: self.condition(&kind)? })
+            }
+            "set" => self.set(table, &kind),
+            "sleep" => self.sleep(table, &kind),
+            "transaction" => {
+                table.only(&["transaction", "isolation"])?;
+                let isolation = table.get("isolation").map(|item| isolation(&item)).transpose()?;
+                Ok(Step::Transaction {
+                    isolation: isolation.unwrap_or(Isolation::Platform),
+                    steps: self.steps(&kind, depth + 1)?,
+                    text: kind.here(),
+                })
             }
             own => self.run(table, &kind, own),
         }
@@ -238,12 +272,12 @@ impl Reader<'_> {
     }
 
     /// The slot of the name under `key`, which [`given`] has seen.
-    fn given(&self, table: &Table<'_>, key: &str) -> Option<u16> {
+    pub(super) fn given(&self, table: &Table<'_>, key: &str) -> Option<u16> {
         table.get(key)?.as_text().and_then(|name| self.names.slot(&name.letters))
     }
 
     /// An expression, a number, or true.
-    fn condition(&self, item: &Item<'_>) -> Result<Condition, Fault> {
+    pub(super) fn condition(&self, item: &Item<'_>) -> Result<Condition, Fault> {
         let text = item.as_text();
         let is = |number: i64| Ok(Condition { expr: Expr::Is(Number::Int(number)), text: item.here() });
         match (item.as_number(), text) {

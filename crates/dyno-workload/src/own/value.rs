@@ -28,6 +28,12 @@ pub(super) enum Number {
 }
 
 impl Number {
+    /// 1 where it holds, else 0.
+    #[inline]
+    pub(super) fn truth(holds: bool) -> Self {
+        Self::Int(holds.into())
+    }
+
     /// What is held of it.
     #[inline]
     pub(super) fn held(self) -> Held {

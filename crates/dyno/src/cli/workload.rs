@@ -34,3 +34,28 @@ pub(crate) struct CheckWorkload {
     #[arg(long)]
     pub(crate) explain: bool,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportPgbench {
+    /// Scripts, each with how often it comes against the others behind an @.
+    #[arg(value_name = "FILE[@WEIGHT]", required_unless_present = "builtin")]
+    pub(crate) files: Vec<String>,
+    /// A script that is built in: tpcb-like, simple-update or select-only, or how its name begins.
+    #[arg(long, short, value_name = "NAME[@WEIGHT]")]
+    pub(crate) builtin: Vec<String>,
+    /// The folder to write.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: PathBuf,
+    /// Branches: the scripts' :scale, and the size of pgbench's tables.
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    pub(crate) scale: u32,
+    /// A variable of the scripts with its value.
+    #[arg(long, short = 'D', value_name = "NAME=VALUE")]
+    pub(crate) define: Vec<String>,
+    /// The workload's name [default: the folder's].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Overwrite files that are there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}

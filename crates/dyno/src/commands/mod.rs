@@ -8,6 +8,7 @@ mod completions;
 mod drop;
 mod export;
 mod import;
+mod import_pgbench;
 mod import_slob;
 mod init;
 mod init_workload;
@@ -52,6 +53,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Trend(args) => trend::run(common, args, talk),
         Command::Import(args) => import::run(common, args, talk),
         Command::ImportSlob(args) => import_slob::run(common, args, talk),
+        Command::ImportPgbench(args) => import_pgbench::run(common, args, talk),
         Command::Report(args) => report::run(common, args, talk),
         Command::Export(args) => export::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
@@ -75,7 +77,11 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
             false
         }
-        Command::ImportSlob(_) | Command::Report(_) | Command::Export(_) | Command::Awr(_) => false,
+        Command::ImportSlob(_)
+        | Command::ImportPgbench(_)
+        | Command::Report(_)
+        | Command::Export(_)
+        | Command::Awr(_) => false,
         // It reads one where a target is named.
         Command::Workload(_) => !common.target.is_empty(),
         Command::Completions(_) | Command::Man(_) => false,

@@ -28,6 +28,7 @@ mod faults_postgres;
 mod faults_signals;
 mod faults_terminal;
 mod grants;
+mod import_pgbench;
 mod import_slob;
 mod interrupt;
 mod kept;

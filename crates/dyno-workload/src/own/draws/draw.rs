@@ -38,6 +38,13 @@ pub(in crate::own) struct Draw {
     pub(in crate::own) salt: u64,
 }
 
+impl Draw {
+    /// Whether steps set it.
+    pub(in crate::own) fn is_variable(&self) -> bool {
+        matches!(self.law, Law::Variable(_))
+    }
+}
+
 /// All draws: one for each slot from the first on.
 #[derive(Debug, Clone, Default)]
 pub(in crate::own) struct Draws {
@@ -79,6 +86,14 @@ impl Keys {
         (self.transaction, self.turns) = (mix(self.session ^ number), 0);
     }
 
+    /// The seed of what is drawn now, beside draws with names.
+    #[inline]
+    pub(in crate::own) fn next(&mut self) -> u64 {
+        let key = mix(self.transaction ^ self.turns);
+        self.turns += 1;
+        key
+    }
+
     /// As if the first values were drawn.
     pub(in crate::own) fn skip(&mut self) {
         self.turns += 1;
@@ -115,8 +130,7 @@ impl Draws {
     /// Draws the values of `slots`, each after those that it needs.
     #[inline]
     pub(in crate::own) fn draw(&self, slots: &[u16], keys: &mut Keys, hold: &mut Hold) {
-        let key = mix(keys.transaction ^ keys.turns);
-        keys.turns += 1;
+        let key = keys.next();
         for &slot in slots {
             let draw = &self.all[usize::from(slot)];
             let turn = Turn {

@@ -10,7 +10,7 @@ use super::numbers::{Curve, Whole, nth};
 use super::template::Template;
 use super::texts;
 use crate::draw::uniform;
-use crate::own::expr::Expr;
+use crate::own::expr::{Expr, Given, Key};
 use crate::own::value::{Held, Hold};
 
 /// How a value is drawn.
@@ -18,6 +18,8 @@ use crate::own::value::{Held, Hold};
 pub(in crate::own) enum Law {
     /// Always the same.
     Is(Held),
+    /// What steps give it; this at first.
+    Variable(Held),
     /// A whole number.
     Whole(Whole),
     /// A floating-point number between two ends.
@@ -75,7 +77,7 @@ impl Law {
             number
         };
         match self {
-            Self::Is(held) => *held,
+            Self::Is(held) | Self::Variable(held) => *held,
             Self::Whole(whole) => Held::Int(whole.draw(&mut rng())),
             Self::Real { low, high, curve } => Held::Real(curve.draw(&mut rng(), *low, *high)),
             Self::Sequence { low, count, apart, counter } => {
@@ -100,7 +102,7 @@ impl Law {
                 texts::uuid(&mut rng(), Some(moment), &mut hold.bytes[turn.at..]);
                 own(turn.at, texts::UUID_LETTERS)
             }
-            Self::Expr(expr) => expr.of(&|slot| hold.number(slot)).held(),
+            Self::Expr(expr) => expr.of(&mut Given::new(hold, Key::Is(turn.key))).held(),
             Self::Template(template) => {
                 let (before, out) = hold.bytes.split_at_mut(turn.at);
                 own(turn.at, template.write(&hold.held, before, shared, out))

@@ -90,7 +90,8 @@ fn expr<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
         numeric(reading.of(slot), &text, at)?;
         Ok(slot)
     })?;
-    let of_real = |slot: u16| reading.of(slot).is_some_and(|draw| draw.of == Type::Real);
+    let is_set_real = |slot: u16| reading.names.real.contains(&slot);
+    let of_real = |slot: u16| reading.of(slot).map_or(is_set_real(slot), |draw| draw.of == Type::Real);
     let needs = parsed.slots();
     // Of a column nobody knows beforehand whether it is a whole number.
     let is_column = |&slot: &u16| {
@@ -105,6 +106,13 @@ fn expr<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
     Ok(Made { needs, ..Made::number(Law::Expr(parsed), of) })
 }
 
+/// The number that a variable has at first.
+fn variable<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+    item.number("the number that it is at first: variable = 0")?;
+    let (held, of) = reading.value(item)?;
+    Ok(Made::number(Law::Variable(held), of))
+}
+
 /// A kind of draws.
 struct Kind {
     name: &'static str,
@@ -113,7 +121,7 @@ struct Kind {
     read: for<'a> fn(&mut Reading<'a>, &Item<'a>, &Table<'a>) -> Result<Made, Fault>,
 }
 
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 19] = [
     Kind { name: "uniform", options: &[], read: |reading, item, _| read_number::uniform(reading, item) },
     Kind {
         name: "zipf",
@@ -135,6 +143,7 @@ const KINDS: [Kind; 18] = [
         options: &["a", "c"],
         read: |reading, item, table| read_number::nurand(reading, item, table),
     },
+    Kind { name: "variable", options: &[], read: |reading, item, _| variable(reading, item) },
     Kind {
         name: "permutation",
         options: &[],

@@ -1,5 +1,7 @@
 //! Reading draws one after the other, each after those that it is made of.
 
+use std::collections::BTreeSet;
+
 use dyno_engine::Type;
 use dyno_engine::data::mix;
 
@@ -28,6 +30,8 @@ pub(in crate::own) struct Names {
     pub(in crate::own) draws: usize,
     /// Slots of columns that are read, whose values may be of any type. Their texts are the first of a session's own bytes.
     pub(in crate::own) columns: Vec<u16>,
+    /// Slots that are set to floating-point numbers.
+    pub(in crate::own) real: BTreeSet<u16>,
 }
 
 impl Names {
@@ -188,14 +192,17 @@ impl<'a> Reading<'a> {
     /// When it is drawn: not more rarely than what it is made of.
     fn when(&self, item: &Item<'a>, law: &Law, needs: &[u16]) -> Result<When, Fault> {
         let of = |slot: &u16| match self.done.get(usize::from(*slot)) {
-            Some(Some(draw)) => (draw.when, *slot),
-            // A number that is read or counted may be another one each time.
+            Some(Some(draw)) if !draw.is_variable() => (draw.when, *slot),
+            // A number that is read, counted or set may be another one each time.
             _ => (When::Statement, *slot),
         };
         let latest = needs.iter().map(of).max();
         let latest_when = latest.map(|(when, _)| when);
         let own = match item.as_table().and_then(|table| table.get("per")) {
-            None if matches!(law, Law::Is(_)) => return Ok(When::Session),
+            Some(per) if matches!(law, Law::Variable(_)) => {
+                return Err(per.fault("a variable is what steps set", "leave `per` out"));
+            }
+            None if matches!(law, Law::Is(_) | Law::Variable(_)) => return Ok(When::Session),
             None => return Ok(latest_when.unwrap_or(When::Transaction).max(When::Transaction)),
             Some(per) => per,
         };

@@ -1,10 +1,19 @@
-//! Expressions over the values of a transaction: whole and floating-point numbers, comparisons, conditions.
+//! Expressions over the values of a transaction: whole and floating-point numbers, comparisons, conditions, random numbers.
 
+mod functions;
+mod given;
+mod hash;
 mod parse;
+mod random;
+#[cfg(test)]
+mod tests;
 
 use super::value::Number;
 
+pub(super) use functions::{One, Two};
+pub(super) use given::{Given, Key};
 pub(super) use parse::parse;
+pub(super) use random::Random;
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,60 +26,69 @@ pub(super) enum Expr {
     Of(One, Box<Expr>),
     /// `x + y` and the like, `min(x, y)`, `max(x, y)`.
     Both(Two, Box<Expr>, Box<Expr>),
-}
-
-/// What is done to one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum One {
-    Minus,
-    Not,
-    Abs,
-    /// Towards zero.
-    Int,
-    Real,
-}
-
-/// What is done to two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Two {
-    Or,
-    And,
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-    Plus,
-    Minus,
-    Times,
-    Divided,
-    Rest,
-    Least,
-    Greatest,
+    /// The second where the first holds, else the third.
+    If(Box<[Expr; 3]>),
+    /// `permute(number, count, seed)`.
+    Permute(Box<[Expr; 3]>),
+    /// A random number from the first to the second; the third says how bent its law is.
+    Random(Random, Box<[Expr; 3]>),
 }
 
 impl Expr {
-    /// What it comes to, with the numbers in the slots.
+    /// Whether it draws a random number.
+    pub(super) fn is_random(&self) -> bool {
+        match self {
+            Self::Is(_) | Self::Slot(_) => false,
+            Self::Of(_, of) => of.is_random(),
+            Self::Both(_, one, other) => one.is_random() || other.is_random(),
+            Self::If(all) | Self::Permute(all) => all.iter().any(Self::is_random),
+            Self::Random(..) => true,
+        }
+    }
+
+    /// What it comes to.
     #[inline]
-    pub(super) fn of(&self, slots: &impl Fn(u16) -> Number) -> Number {
+    pub(super) fn of(&self, given: &mut Given<'_>) -> Number {
         match self {
             Self::Is(number) => *number,
-            Self::Slot(slot) => slots(*slot),
-            Self::Of(one, x) => one.of(x.of(slots)),
-            Self::Both(Two::And, x, y) => truth(x.of(slots).holds() && y.of(slots).holds()),
-            Self::Both(Two::Or, x, y) => truth(x.of(slots).holds() || y.of(slots).holds()),
-            Self::Both(two, x, y) => two.of(x.of(slots), y.of(slots)),
+            Self::Slot(slot) => given.number(*slot),
+            Self::Of(one, x) => one.of(x.of(given)),
+            Self::Both(Two::And, x, y) => Number::truth(x.of(given).holds() && y.of(given).holds()),
+            Self::Both(Two::Or, x, y) => Number::truth(x.of(given).holds() || y.of(given).holds()),
+            Self::Both(two, x, y) => {
+                let x = x.of(given);
+                two.of(x, y.of(given))
+            }
+            Self::If(parts) => {
+                let [condition, then, otherwise] = &**parts;
+                if condition.of(given).holds() { then.of(given) } else { otherwise.of(given) }
+            }
+            Self::Permute(parts) => {
+                let [number, count, seed] = parts.each_ref().map(|part| part.of(given).whole());
+                Number::Int(hash::permute(number, count, seed))
+            }
+            Self::Random(law, parts) => {
+                let [low, high, bend] = parts.each_ref().map(|part| part.of(given));
+                Number::Int(law.draw(given.rng(), low.whole(), high.whole(), bend.real()))
+            }
+        }
+    }
+
+    /// The parts that it is made of.
+    fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::Is(_) | Self::Slot(_) => Vec::new(),
+            Self::Of(_, x) => vec![x],
+            Self::Both(_, x, y) => vec![x, y],
+            Self::If(parts) | Self::Permute(parts) | Self::Random(_, parts) => parts.iter().collect(),
         }
     }
 
     /// The slots that it reads.
     pub(super) fn slots(&self) -> Vec<u16> {
         match self {
-            Self::Is(_) => Vec::new(),
             Self::Slot(slot) => vec![*slot],
-            Self::Of(_, x) => x.slots(),
-            Self::Both(_, x, y) => [x.slots(), y.slots()].concat(),
+            other => other.parts().into_iter().flat_map(Self::slots).collect(),
         }
     }
 
@@ -79,80 +97,20 @@ impl Expr {
         match self {
             Self::Is(number) => matches!(number, Number::Real(_)),
             Self::Slot(number) => slot(*number),
-            Self::Of(One::Not | One::Int, _) => false,
-            Self::Of(One::Real, _) => true,
-            Self::Of(One::Minus | One::Abs, x) => x.is_real(slot),
-            Self::Both(two, x, y) => two.gives_its_own() && (x.is_real(slot) || y.is_real(slot)),
+            Self::Of(one, x) => one.is_real().unwrap_or_else(|| x.is_real(slot)),
+            Self::Both(two, x, y) => two.is_real().unwrap_or_else(|| x.is_real(slot) || y.is_real(slot)),
+            Self::If(parts) => parts[1..].iter().any(|part| part.is_real(slot)),
+            Self::Permute(_) | Self::Random(..) => false,
         }
     }
-}
 
-#[inline]
-fn truth(holds: bool) -> Number {
-    Number::Int(holds.into())
-}
-
-impl One {
-    #[inline]
-    fn of(self, x: Number) -> Number {
-        match (self, x) {
-            (Self::Not, x) => truth(!x.holds()),
-            (Self::Int, x) => Number::Int(x.whole()),
-            (Self::Real, x) => Number::Real(x.real()),
-            (Self::Minus, Number::Int(x)) => Number::Int(x.saturating_neg()),
-            (Self::Minus, Number::Real(x)) => Number::Real(-x),
-            (Self::Abs, Number::Int(x)) => Number::Int(x.saturating_abs()),
-            (Self::Abs, Number::Real(x)) => Number::Real(x.abs()),
-        }
-    }
-}
-
-impl Two {
-    /// Whether it gives a number of its arguments' kind, and no truth.
-    fn gives_its_own(self) -> bool {
-        use Two::{Divided, Greatest, Least, Minus, Plus, Rest, Times};
-        matches!(self, Plus | Minus | Times | Divided | Rest | Least | Greatest)
+    /// The same as a whole number, towards zero.
+    pub(super) fn as_whole(self) -> Self {
+        Self::Of(One::Int, Box::new(self))
     }
 
-    /// Sums and products beyond the largest number stay at it; what is divided by 0 is 0.
-    #[inline]
-    fn of(self, x: Number, y: Number) -> Number {
-        if let (Number::Int(x), Number::Int(y)) = (x, y) {
-            return match self {
-                Self::Or => truth(x != 0 || y != 0),
-                Self::And => truth(x != 0 && y != 0),
-                Self::Equal => truth(x == y),
-                Self::Unequal => truth(x != y),
-                Self::Less => truth(x < y),
-                Self::AtMost => truth(x <= y),
-                Self::More => truth(x > y),
-                Self::AtLeast => truth(x >= y),
-                Self::Plus => Number::Int(x.saturating_add(y)),
-                Self::Minus => Number::Int(x.saturating_sub(y)),
-                Self::Times => Number::Int(x.saturating_mul(y)),
-                Self::Divided => Number::Int(if y == 0 { 0 } else { x.saturating_div(y) }),
-                Self::Rest => Number::Int(x.checked_rem(y).unwrap_or(0)),
-                Self::Least => Number::Int(x.min(y)),
-                Self::Greatest => Number::Int(x.max(y)),
-            };
-        }
-        let (x, y) = (x.real(), y.real());
-        match self {
-            Self::Or => truth(x != 0.0 || y != 0.0),
-            Self::And => truth(x != 0.0 && y != 0.0),
-            Self::Equal => truth(x == y),
-            Self::Unequal => truth(x != y),
-            Self::Less => truth(x < y),
-            Self::AtMost => truth(x <= y),
-            Self::More => truth(x > y),
-            Self::AtLeast => truth(x >= y),
-            Self::Plus => Number::Real(x + y),
-            Self::Minus => Number::Real(x - y),
-            Self::Times => Number::Real(x * y),
-            Self::Divided => Number::Real(if y == 0.0 { 0.0 } else { x / y }),
-            Self::Rest => Number::Real(if y == 0.0 { 0.0 } else { x % y }),
-            Self::Least => Number::Real(x.min(y)),
-            Self::Greatest => Number::Real(x.max(y)),
-        }
+    /// The same as a floating-point number.
+    pub(super) fn as_real(self) -> Self {
+        Self::Of(One::Real, Box::new(self))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Expr, One, Two};
+use super::{Expr, One, Random, Two};
 use crate::own::fault::{Fault, Text};
 use crate::own::names::{meant, shown};
 use crate::own::value::Number;
@@ -16,8 +16,30 @@ const LETTERS_MAX: usize = 1_000;
 /// Words that are no names.
 const WORDS: [&str; 3] = ["and", "or", "not"];
 
-/// Functions with how many arguments each has.
-const FUNCTIONS: [(&str, usize); 5] = [("min", 2), ("max", 2), ("abs", 1), ("int", 1), ("real", 1)];
+/// Arguments of a function, at most.
+const ARGUMENTS_MAX: usize = 16;
+
+/// Functions with how many arguments each has at least and at most.
+const FUNCTIONS: [(&str, usize, usize); 18] = [
+    ("min", 2, ARGUMENTS_MAX),
+    ("max", 2, ARGUMENTS_MAX),
+    ("abs", 1, 1),
+    ("int", 1, 1),
+    ("real", 1, 1),
+    ("round", 1, 1),
+    ("sqrt", 1, 1),
+    ("ln", 1, 1),
+    ("exp", 1, 1),
+    ("pow", 2, 2),
+    ("if", 3, 3),
+    ("hash_fnv1a", 2, 2),
+    ("hash_murmur2", 2, 2),
+    ("permute", 3, 3),
+    ("random", 2, 2),
+    ("random_exponential", 3, 3),
+    ("random_gaussian", 3, 3),
+    ("random_zipfian", 3, 3),
+];
 
 /// The expression that `text` says; `slot` tells where the value of a name is.
 ///
@@ -63,7 +85,7 @@ struct Token {
 }
 
 /// Operators with how closely each binds; those of two characters first.
-const OPERATORS: [(&str, u8, Two); 13] = [
+const OPERATORS: [(&str, u8, Two); 18] = [
     ("or", 1, Two::Or),
     ("and", 2, Two::And),
     ("<>", 4, Two::Unequal),
@@ -72,16 +94,23 @@ const OPERATORS: [(&str, u8, Two); 13] = [
     ("=", 4, Two::Equal),
     ("<", 4, Two::Less),
     (">", 4, Two::More),
-    ("+", 5, Two::Plus),
-    ("-", 5, Two::Minus),
-    ("*", 6, Two::Times),
-    ("/", 6, Two::Divided),
-    ("%", 6, Two::Rest),
+    ("<<", BITS, Two::ShiftLeft),
+    (">>", BITS, Two::ShiftRight),
+    ("|", BITS, Two::BitOr),
+    ("#", BITS, Two::BitXor),
+    ("&", BITS, Two::BitAnd),
+    ("+", 6, Two::Plus),
+    ("-", 6, Two::Minus),
+    ("*", 7, Two::Times),
+    ("/", 7, Two::Divided),
+    ("%", 7, Two::Rest),
 ];
+/// How closely operators on bits bind.
+const BITS: u8 = 5;
 /// How closely `not` binds: less than a comparison, more than `and`.
 const NOT: u8 = 3;
 /// How closely a sign binds.
-const SIGN: u8 = 7;
+const SIGN: u8 = 8;
 
 impl Parser<'_> {
     fn letters(&self, token: &Token) -> &str {
@@ -95,7 +124,7 @@ impl Parser<'_> {
         let run = |of: fn(&u8) -> bool| begin + bytes[begin..].iter().take_while(|byte| of(byte)).count();
         let (kind, end) = match bytes.get(begin) {
             None => (Kind::End, begin),
-            Some(b'0'..=b'9') => (Kind::Number, run(|byte| byte.is_ascii_digit() || b"._".contains(byte))),
+            Some(b'0'..=b'9') => (Kind::Number, number_end(bytes, begin)),
             Some(byte) if byte.is_ascii_alphabetic() => {
                 (Kind::Name, run(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
             }
@@ -116,11 +145,11 @@ impl Parser<'_> {
                 ));
             }
         }
-        let known = OPERATORS.iter().map(|(sign, ..)| *sign).chain(["(", ")", ","]);
+        let known = OPERATORS.iter().map(|(sign, ..)| *sign).chain(["(", ")", ",", "~"]);
         let length = known.filter(|sign| rest.starts_with(sign)).map(str::len).max();
         length.map(|length| begin + length).ok_or_else(|| {
             let first: String = rest.chars().take(1).collect();
-            let hint = "numbers, names, + - * / %, = <> < <= > >=, and, or, not, min, max, abs, int, real";
+            let hint = "numbers, names, + - * / %, = <> < <= > >=, | # & ~ << >>, and, or, not, and functions as min and max";
             self.text.fault(begin, format!("{} is no operator", shown(&first)), hint)
         })
     }
@@ -154,6 +183,7 @@ impl Parser<'_> {
         let (one, closeness) = match self.letters(&token) {
             "-" => (One::Minus, SIGN),
             "not" => (One::Not, NOT),
+            "~" => (One::Turned, BITS),
             _ => return self.atom(&token),
         };
         self.at = token.at.end;
@@ -201,8 +231,8 @@ impl Parser<'_> {
 
     /// The function of this name, whose arguments follow.
     fn call(&mut self, name: &str, token: &Token) -> Result<Expr, Fault> {
-        let Some(&(_, count)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
-            let hint = meant(name, FUNCTIONS.map(|(name, _)| name));
+        let Some(&(_, least, most)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
+            let hint = meant(name, FUNCTIONS.map(|(name, ..)| name));
             return Err(self.text.fault(
                 token.at.start,
                 format!("there is no function {}", shown(name)),
@@ -211,20 +241,16 @@ impl Parser<'_> {
         };
         self.deeper(token)?;
         let mut arguments = Vec::new();
-        for place in 0..count {
+        for place in 0..most {
+            if place >= least && !self.letters(&self.look()?).starts_with(',') {
+                break;
+            }
             self.expect(if place == 0 { "(" } else { "," })?;
             arguments.push(self.binary(0)?);
         }
         self.expect(")")?;
         self.depth -= 1;
-        let mut next = || Box::new(arguments.remove(0));
-        Ok(match name {
-            "min" => Expr::Both(Two::Least, next(), next()),
-            "max" => Expr::Both(Two::Greatest, next(), next()),
-            "abs" => Expr::Of(One::Abs, next()),
-            "int" => Expr::Of(One::Int, next()),
-            _ => Expr::Of(One::Real, next()),
-        })
+        Ok(function(name, arguments))
     }
 
     fn expect(&mut self, sign: &str) -> Result<(), Fault> {
@@ -237,11 +263,57 @@ impl Parser<'_> {
     }
 }
 
+/// The function of this name over so many arguments as it has.
+fn function(name: &str, mut arguments: Vec<Expr>) -> Expr {
+    let three = |arguments: Vec<Expr>| {
+        let mut all = arguments.into_iter();
+        let mut next = || all.next().unwrap_or(Expr::Is(Number::Int(0)));
+        Box::new([next(), next(), next()])
+    };
+    let folded = |two: Two, arguments: Vec<Expr>| {
+        let both = |x: Expr, y: Expr| Expr::Both(two, Box::new(x), Box::new(y));
+        arguments.into_iter().reduce(both).unwrap_or(Expr::Is(Number::Int(0)))
+    };
+    let mut of = |one: One| Expr::Of(one, Box::new(arguments.swap_remove(0)));
+    match name {
+        "abs" => of(One::Abs),
+        "int" => of(One::Int),
+        "real" => of(One::Real),
+        "round" => of(One::Round),
+        "sqrt" => of(One::Sqrt),
+        "ln" => of(One::Ln),
+        "exp" => of(One::Exp),
+        "min" => folded(Two::Least, arguments),
+        "max" => folded(Two::Greatest, arguments),
+        "pow" => folded(Two::Pow, arguments),
+        "hash_fnv1a" => folded(Two::Fnv1a, arguments),
+        "hash_murmur2" => folded(Two::Murmur2, arguments),
+        "if" => Expr::If(three(arguments)),
+        "permute" => Expr::Permute(three(arguments)),
+        "random" => Expr::Random(Random::Uniform, three(arguments)),
+        "random_exponential" => Expr::Random(Random::Exponential, three(arguments)),
+        "random_gaussian" => Expr::Random(Random::Gaussian, three(arguments)),
+        _ => Expr::Random(Random::Zipfian, three(arguments)),
+    }
+}
+
+/// The end of the number that begins at `begin`: digits, a point, and an exponent with its sign.
+fn number_end(bytes: &[u8], begin: usize) -> usize {
+    let plain = |byte: &u8| byte.is_ascii_digit() || b"._".contains(byte);
+    let run = |from: usize| from + bytes[from..].iter().take_while(|byte| plain(byte)).count();
+    let end = run(begin);
+    if !bytes.get(end).is_some_and(|byte| b"eE".contains(byte)) {
+        return end;
+    }
+    let digits = end + 1 + usize::from(bytes.get(end + 1).is_some_and(|byte| b"+-".contains(byte)));
+    if bytes.get(digits).is_some_and(u8::is_ascii_digit) { run(digits) } else { end }
+}
+
 /// The number that is written, with underscores between digits where that helps.
 fn number(letters: &str) -> Option<Number> {
     let plain = letters.replace('_', "");
-    match plain.contains('.') {
-        true => plain.parse().ok().map(Number::Real),
+    match plain.contains(['.', 'e', 'E']) {
+        true => plain.parse().ok().filter(|number: &f64| number.is_finite()).map(Number::Real),
         false => plain.parse().ok().map(Number::Int),
     }
 }

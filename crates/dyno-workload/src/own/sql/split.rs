@@ -29,6 +29,11 @@ impl Piece {
         &text.letters[self.at.clone()]
     }
 
+    /// Where its strings and quoted names are.
+    pub(in crate::own) fn quoted(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.tokens.iter().filter(|token| token.kind == Kind::Quoted).map(|token| &token.at)
+    }
+
     /// Its parameters' names in `text`.
     pub(in crate::own) fn names<'a>(&self, text: &'a Text) -> impl Iterator<Item = &'a str> + use<'a, '_> {
         self.params.iter().map(|at| &text.letters[at.start + 1..at.end])

@@ -90,7 +90,7 @@ fn one(folder: &Folder, item: &Item<'_>, scale: i64, seed: u64) -> Result<Descri
     let draws = names.len();
     names.push(ROW.to_owned());
     let draws =
-        read_columns(folder, &columns_table, &Names { all: names, draws, columns: Vec::new() }, scale)?;
+        read_columns(folder, &columns_table, &Names { all: names, draws, ..Names::default() }, scale)?;
     let (mut columns, mut nulls): (Vec<Column>, Vec<u32>) = (Vec::new(), Vec::new());
     for (place, item) in written.iter().enumerate() {
         let (of, null) = column(item, place, &draws)?;

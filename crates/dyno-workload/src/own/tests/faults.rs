@@ -127,7 +127,7 @@ fn draws() {
         ),
         (
             of_draw("{}"),
-            "w/workload.toml:3:5: draw.x: says nothing; write one of uniform, zipf, normal, exponential, nurand, permutation, sequence, decimal, choice, expr, text, words, bytes, date, timestamp, uuid, template, json",
+            "w/workload.toml:3:5: draw.x: says nothing; write one of uniform, zipf, normal, exponential, nurand, variable, permutation, sequence, decimal, choice, expr, text, words, bytes, date, timestamp, uuid, template, json",
         ),
         (
             of_draw("{ uniform = [1, 2], theta = 1 }"),
@@ -235,7 +235,7 @@ fn expressions() {
         ),
         (
             of_draw("{ expr = \"1 § 2\" }"),
-            "w/workload.toml:3:17: § is no operator; numbers, names, + - * / %, = <> < <= > >=, and, or, not, min, max, abs, int, real",
+            "w/workload.toml:3:17: § is no operator; numbers, names, + - * / %, = <> < <= > >=, | # & ~ << >>, and, or, not, and functions as min and max",
         ),
         (
             of_draw("{ expr = \"99999999999999999999\" }"),

@@ -5,7 +5,9 @@ mod broken;
 mod described;
 mod drawn;
 mod faults;
+mod pgbench;
 mod ready;
+mod setting;
 mod splitting;
 
 use std::sync::Arc;

@@ -1,0 +1,76 @@
+//! Statements that begin and end transactions.
+
+use dyno_engine::Isolation;
+
+use super::super::fault::{Fault, Text};
+
+/// What a statement does to transactions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Control {
+    Begin(Option<Isolation>),
+    End { rolls_back: bool },
+}
+
+/// What the statement `text` does to transactions, if that is what it is for.
+///
+/// # Errors
+/// It does what a workload has no word for.
+pub(super) fn control(text: &Text) -> Result<Option<Control>, Fault> {
+    let upper = text.letters.to_ascii_uppercase().replace(',', " ");
+    let words: Vec<&str> = upper.split_whitespace().collect();
+    let refuse = |problem: &str, hint: &str| Err(text.fault(0, problem.to_owned(), hint));
+    let behind = |from: usize| {
+        let named = matches!(words.get(from), Some(&("WORK" | "TRANSACTION")));
+        &words[from + usize::from(named)..]
+    };
+    match words.as_slice() {
+        ["BEGIN", ..] => begin(text, behind(1)).map(Some),
+        ["START", "TRANSACTION", rest @ ..] => begin(text, rest).map(Some),
+        ["COMMIT" | "ROLLBACK", "PREPARED", ..] | ["PREPARE", "TRANSACTION", ..] => {
+            refuse("a transaction in two phases has no counterpart", "end it with END")
+        }
+        ["ROLLBACK", "TO", ..] | ["SAVEPOINT" | "RELEASE", ..] => {
+            refuse("savepoints have no counterpart", "take them out")
+        }
+        ["COMMIT" | "END" | "ROLLBACK" | "ABORT", ..] => match behind(1) {
+            [] | ["AND", "NO", "CHAIN"] => {
+                Ok(Some(Control::End { rolls_back: matches!(words[0], "ROLLBACK" | "ABORT") }))
+            }
+            ["TO", ..] => refuse("savepoints have no counterpart", "take them out"),
+            _ => refuse("the transaction goes on behind its end", "write END, and BEGIN behind it"),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn begin(text: &Text, modes: &[&str]) -> Result<Control, Fault> {
+    let mut isolation = None;
+    let mut rest = modes;
+    loop {
+        rest = match rest {
+            [] => return Ok(Control::Begin(isolation)),
+            ["READ", "WRITE", rest @ ..] | ["NOT", "DEFERRABLE", rest @ ..] => rest,
+            ["ISOLATION", "LEVEL", rest @ ..] => {
+                let (level, length) = match rest {
+                    ["SERIALIZABLE", ..] => (Isolation::Serializable, 1),
+                    ["REPEATABLE", "READ", ..] => (Isolation::RepeatableRead, 2),
+                    // PostgreSQL reads what is committed in both.
+                    ["READ", "COMMITTED" | "UNCOMMITTED", ..] => (Isolation::ReadCommitted, 2),
+                    _ => {
+                        return Err(text.fault(
+                            0,
+                            "no such isolation level",
+                            "write SERIALIZABLE, REPEATABLE READ or READ COMMITTED",
+                        ));
+                    }
+                };
+                isolation = Some(level);
+                &rest[length..]
+            }
+            [word, ..] => {
+                let problem = format!("BEGIN with {word} has no counterpart");
+                return Err(text.fault(0, problem, "only ISOLATION LEVEL … and READ WRITE have one"));
+            }
+        };
+    }
+}

@@ -1,0 +1,243 @@
+//! The commands of a script of pgbench, with their places: SQL up to `;`, and lines that begin with a backslash.
+
+use std::ops::Range;
+
+use super::super::fault::{Fault, Text};
+use super::super::names::shown;
+
+/// A command of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Command {
+    /// Statements that are sent together; most are alone.
+    Sql { statements: Vec<Range<usize>>, get: Option<Get> },
+    /// A command that pgbench does itself.
+    Meta(Meta),
+}
+
+/// `\gset` or `\aset` behind a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Get {
+    pub(super) at: usize,
+    pub(super) prefix: String,
+    /// Whether it is `\aset`.
+    pub(super) all: bool,
+}
+
+/// A command that pgbench does itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Meta {
+    /// Where its backslash is.
+    pub(super) at: usize,
+    pub(super) name: String,
+    /// What stands behind its name, up to the end of its line.
+    pub(super) rest: Range<usize>,
+}
+
+/// The commands of `text`.
+///
+/// # Errors
+/// A quote or a comment does not end, or a command is out of place.
+pub(super) fn commands(text: &Text) -> Result<Vec<Command>, Fault> {
+    let mut reader = Reader { text, letters: &text.letters, at: 0, commands: Vec::new() };
+    while reader.at < reader.letters.len() {
+        reader.next()?;
+    }
+    Ok(reader.commands)
+}
+
+struct Reader<'a> {
+    text: &'a Text,
+    letters: &'a str,
+    at: usize,
+    commands: Vec<Command>,
+}
+
+/// What ends a piece of SQL.
+#[derive(PartialEq)]
+enum End {
+    Semicolon,
+    /// `\;`: the next statement is sent with it.
+    Together,
+    Backslash,
+    File,
+}
+
+impl Reader<'_> {
+    fn fault(&self, at: usize, problem: impl Into<String>, hint: &str) -> Fault {
+        self.text.fault(at, problem, hint)
+    }
+
+    /// Reads SQL, and the backslash command that ends it if one does.
+    fn next(&mut self) -> Result<(), Fault> {
+        let mut statements = Vec::new();
+        loop {
+            let (range, end) = self.sql()?;
+            statements.extend(range);
+            match end {
+                End::Together => continue,
+                End::Semicolon | End::File => {
+                    self.push(statements);
+                    return Ok(());
+                }
+                End::Backslash => {
+                    self.push(statements);
+                    return self.meta();
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, statements: Vec<Range<usize>>) {
+        if !statements.is_empty() {
+            self.commands.push(Command::Sql { statements, get: None });
+        }
+    }
+
+    /// A statement up to what ends it; nothing where there are only comments.
+    fn sql(&mut self) -> Result<(Option<Range<usize>>, End), Fault> {
+        let bytes = self.letters.as_bytes();
+        let (mut first, mut last, mut depth) = (None, 0, 0u32);
+        while let Some(&byte) = bytes.get(self.at) {
+            let begin = self.at;
+            let second = bytes.get(begin + 1).copied().unwrap_or(0);
+            match (byte, second) {
+                (b';', _) if depth == 0 => {
+                    self.at += 1;
+                    return Ok((first.map(|first| first..last), End::Semicolon));
+                }
+                (b'\\', b';') => {
+                    self.at += 2;
+                    return Ok((first.map(|first| first..last), End::Together));
+                }
+                (b'\\', b':') => {
+                    let hint = "write a statement without it: a parameter is :name, and a cast is ::type or CAST(… AS …)";
+                    return Err(self.fault(begin, "\\: has no counterpart", hint));
+                }
+                (b'\\', _) => return Ok((first.map(|first| first..last), End::Backslash)),
+                (b'-', b'-') => {
+                    self.at = self.letters[begin..].find('\n').map_or(bytes.len(), |length| begin + length);
+                    continue;
+                }
+                (b'/', b'*') => {
+                    self.at = self.comment(begin)?;
+                    continue;
+                }
+                (b'\'' | b'"', _) => self.at = self.quoted(begin, byte)?,
+                (b'$', _) => self.at = self.dollar(begin)?,
+                _ if byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 => {
+                    let word =
+                        |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte) || *byte >= 0x80;
+                    self.at += bytes[begin..].iter().take_while(|byte| word(byte)).count();
+                }
+                _ => {
+                    match byte {
+                        b'(' => depth += 1,
+                        b')' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    self.at += 1;
+                }
+            }
+            if !byte.is_ascii_whitespace() {
+                first = first.or(Some(begin));
+                last = self.at;
+            }
+        }
+        Ok((first.map(|first| first..last), End::File))
+    }
+
+    fn comment(&self, begin: usize) -> Result<usize, Fault> {
+        let bytes = self.letters.as_bytes();
+        let (mut at, mut depth) = (begin + 2, 1);
+        while depth > 0 {
+            match bytes.get(at..at + 2) {
+                Some(b"/*") => (at, depth) = (at + 2, depth + 1),
+                Some(b"*/") => (at, depth) = (at + 2, depth - 1),
+                Some(_) => at += 1,
+                None => return Err(self.fault(begin, "a comment does not end", "write */ where it ends")),
+            }
+        }
+        Ok(at)
+    }
+
+    fn quoted(&self, begin: usize, quote: u8) -> Result<usize, Fault> {
+        let bytes = self.letters.as_bytes();
+        // Only a string behind a lone E knows escapes.
+        let before = |back: usize| begin.checked_sub(back).map_or(b' ', |at| bytes[at]);
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        let escapes = quote == b'\'' && b"eE".contains(&before(1)) && !word(before(2));
+        let mut at = begin + 1;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'\\' if escapes => at += 2,
+                _ if byte == quote => return Ok(at + 1),
+                _ => at += 1,
+            }
+        }
+        Err(self.fault(begin, "a quote does not end", "write the quote where the text or the name ends"))
+    }
+
+    fn dollar(&self, begin: usize) -> Result<usize, Fault> {
+        let rest = &self.letters[begin..];
+        let tag = rest[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        if rest.as_bytes().get(tag + 1) != Some(&b'$') || rest.as_bytes()[1].is_ascii_digit() {
+            return Ok(begin + 1);
+        }
+        let (open, inner) = rest.split_at(tag + 2);
+        match inner.find(open) {
+            Some(length) => Ok(begin + open.len() + length + open.len()),
+            None => Err(self.fault(begin, "a dollar quote does not end", "write the same tag where it ends")),
+        }
+    }
+
+    /// The backslash command that begins here, up to the end of its line; a backslash at the end of a line goes on with the next.
+    fn meta(&mut self) -> Result<(), Fault> {
+        let at = self.at;
+        let bytes = self.letters.as_bytes();
+        let name_end = at + 1 + bytes[at + 1..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        let name = self.letters[at + 1..name_end].to_ascii_lowercase();
+        let mut end = name_end;
+        while end < bytes.len() {
+            let line = self.letters[end..].find('\n').map_or(bytes.len(), |length| end + length);
+            let goes_on = self.letters[end..line].trim_end_matches('\r').ends_with('\\');
+            end = line;
+            if !goes_on {
+                break;
+            }
+            end = (line + 1).min(bytes.len());
+        }
+        self.at = end;
+        let rest = name_end..end;
+        match name.as_str() {
+            "gset" | "aset" => self.get(at, name == "aset", &self.letters[rest].to_owned()),
+            "" => Err(self.fault(at, "a backslash without a command", "write one: \\set, \\sleep, \\if …")),
+            _ => {
+                self.commands.push(Command::Meta(Meta { at, name, rest }));
+                Ok(())
+            }
+        }
+    }
+
+    /// `\gset` belongs to the statement before it.
+    fn get(&mut self, at: usize, all: bool, rest: &str) -> Result<(), Fault> {
+        let name = if all { "\\aset" } else { "\\gset" };
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        if words.len() > 1 {
+            let problem = format!("{name} has one prefix at most, and there is {} too", shown(words[1]));
+            return Err(self.text.fault(at, problem, "take it out"));
+        }
+        let fault = self.text.fault(
+            at,
+            format!("{name} without a statement before it"),
+            "write it behind the statement whose columns it takes",
+        );
+        match self.commands.last_mut() {
+            Some(Command::Sql { get: get @ None, .. }) => {
+                let prefix = words.first().copied().unwrap_or_default().to_owned();
+                *get = Some(Get { at, prefix, all });
+                Ok(())
+            }
+            _ => Err(fault),
+        }
+    }
+}

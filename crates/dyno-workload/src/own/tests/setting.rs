@@ -1,0 +1,170 @@
+//! Steps that set values, rest, and are one transaction among statements that commit each by itself.
+
+use std::sync::Arc;
+
+use dyno_engine::{Done, Request, Value};
+
+use super::{read, workload};
+use crate::own::{Actor, Own, Step};
+
+/// What one transaction asks for.
+fn asked(actor: &mut Actor) -> Vec<String> {
+    actor.draw();
+    let (mut all, mut last) = (Vec::new(), None);
+    while let Some(step) = actor.step(last) {
+        last = match step {
+            Step::Rest(ns) => {
+                all.push(format!("rest {ns}"));
+                None
+            }
+            step => {
+                all.push(actor.request(step, |request| match request {
+                    Request::Execute(statement, values) => {
+                        let one = |value: &Value<'_>| match value {
+                            Value::Int(number) => number.to_string(),
+                            other => format!("{other:?}"),
+                        };
+                        let values: Vec<String> = values.iter().map(one).collect();
+                        format!("{}({})", statement.0, values.join(","))
+                    }
+                    other => format!("{other:?}").to_lowercase(),
+                }));
+                Some(Done { rows: 1, commit_began_ns: None })
+            }
+        };
+    }
+    all
+}
+
+fn actor(own: &Arc<Own>) -> Actor {
+    Actor::new(own, "any", 1, 0).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+#[test]
+fn values_are_set_where_they_stand_and_again_for_each_transaction() {
+    let steps = r#"
+steps = [
+  { set = "x", expr = "n + 1" },
+  { set = "r", expr = 0.5 },
+  { sql = "SELECT :x, :r, :y" },
+  { set = "x", expr = "x * 10" },
+  { repeat = 2, counter = "turn", steps = [{ set = "x", expr = "x + turn" }, { sql = "SELECT :x, :y" }] },
+  { if = "x > 100", steps = [{ set = "r", expr = "x" }] },
+  { sql = "SELECT :r" },
+]"#;
+    let own = workload("n = 6\ny = { expr = \"x % 7\" }", steps);
+    let mut actor = actor(&own);
+    let first = asked(&mut actor);
+    let begin = "begin(platform)";
+    assert_eq!(first, [begin, "0(7,Real(0.5),0)", "1(71,1)", "1(73,3)", "2(Real(0.5))", "commit"]);
+    assert_eq!(asked(&mut actor), first, "the next transaction begins with nothing of it");
+}
+
+#[test]
+fn a_variable_keeps_what_it_was_in_the_session_alone() {
+    let own = workload(
+        "v = { variable = 5 }\ntwice = { expr = \"v * 2\" }",
+        "commit = \"each\"\nsteps = [{ set = \"v\", expr = \"v + 1\" }, { sql = \"SELECT :v, :twice\" }]",
+    );
+    let (mut one, mut other) = (actor(&own), actor(&own));
+    assert_eq!(asked(&mut one), ["0(6,12)"]);
+    assert_eq!(asked(&mut one), ["0(7,14)"]);
+    assert_eq!(asked(&mut other), ["0(6,12)"]);
+}
+
+#[test]
+fn rests_have_units_and_are_not_below_nothing() {
+    let own = workload(
+        "n = 3",
+        "commit = \"each\"\nsteps = [{ sleep = \"10ms\" }, { sql = \"SELECT 1\" }, { sleep = \"n * 2\", unit = \"us\" }, \
+         { sleep = \"n - 9\", unit = \"s\" }, { sleep = \"0.5\", unit = \"ms\" }, { sleep = \"100000\", unit = \"s\" }]",
+    );
+    let mut actor = actor(&own);
+    assert!(actor.thinks());
+    assert_eq!(asked(&mut actor), ["rest 10000000", "0()", "rest 6000", "rest 500000", "rest 3600000000000"]);
+}
+
+#[test]
+fn some_steps_are_one_transaction_where_others_commit_each() {
+    let own = workload(
+        "",
+        "commit = \"each\"\nsteps = [{ sql = \"UPDATE t SET a = 1\" }, { transaction = [{ sql = \"UPDATE t SET a = 2\" }, \
+         { sql = \"UPDATE t SET a = 3\" }], isolation = \"serializable\" }, { sql = \"SELECT 1\" }]",
+    );
+    let mut actor = actor(&own);
+    assert_eq!(asked(&mut actor), ["0()", "begin(serializable)", "1()", "2()", "commit", "3()"]);
+    let effect = actor.outcome().effect;
+    assert_eq!((effect.commits, effect.transactions, effect.rows), (2, 3, [1, 3, 0, 0]));
+    let lines = own.described("any").expect("SQL").remove(0);
+    assert_eq!(lines.round_trips, (6, Some(6)));
+    assert_eq!(lines.steps[1], "one transaction");
+}
+
+#[test]
+fn values_that_are_drawn_in_steps_are_the_same_for_the_same_seed_and_each_another() {
+    let own = workload(
+        "v = { variable = 0 }",
+        "commit = \"each\"\nsteps = [{ set = \"x\", expr = \"random(1, 1000000000)\" }, { sql = \"SELECT :x\" }, \
+         { set = \"x\", expr = \"random(1, 1000000000)\" }, { sql = \"SELECT :x\" }]",
+    );
+    let (mut one, mut other) = (actor(&own), actor(&own));
+    let first = asked(&mut one);
+    assert_ne!(first[0], first[1].replace("1(", "0("));
+    assert_eq!(asked(&mut other), first);
+    assert_ne!(asked(&mut one), first);
+}
+
+#[test]
+fn faults_of_these_steps_have_their_place() {
+    let of = |steps: &str| {
+        let text = format!(
+            "name = \"w\"\n[draw]\nn = 1\nw = {{ variable = 1 }}\nx = {{ text = 3 }}\n[transaction.t]\ncommit = \"each\"\nsteps = [\n{steps},\n{{ sql = \"SELECT 1\" }}]\n"
+        );
+        read(&[("workload.toml", &text)]).err().unwrap_or_default()
+    };
+    let cases = [
+        (
+            "{ set = \"n\", expr = \"1\" }",
+            "9:9: transaction.t.steps.set: n is drawn; give the number another name, or draw `n = { variable = 0 }`",
+        ),
+        (
+            "{ set = \"1x\", expr = \"1\" }",
+            "9:9: transaction.t.steps.set: \"1x\" is no name; a name has letters, digits and underscores, a letter first, 40 at most",
+        ),
+        (
+            "{ set = \"y\" }",
+            "9:1: transaction.t.steps: expr is missing; write what it is from here on: expr = \"x + 1\"",
+        ),
+        (
+            "{ set = \"y\", expr = \"x + 1\" }",
+            "9:22: x is no number; name a number, or a number that a step reads",
+        ),
+        ("{ set = \"y\", expr = \"z + 1\" }", "9:22: nothing has the name z; there are: n, w, x, y"),
+        (
+            "{ set = \"y\", expr = \"y + 1\" }",
+            "9:22: y is not read before; read it in a step before this one",
+        ),
+        (
+            "{ set = \"w\", expr = \"0.5\" }",
+            "9:21: transaction.t.steps.expr: w is a whole number, and this is none; write `variable = 0.0`, or int(…) or round(…) here",
+        ),
+        (
+            "{ sleep = \"10\" }",
+            "9:11: transaction.t.steps.sleep: \"10\" is not a duration: write a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`), less than ten years",
+        ),
+        ("{ sleep = \"2h\" }", "9:11: transaction.t.steps.sleep: longer than an hour; write a shorter time"),
+        ("{ sleep = \"n\", unit = \"h\" }", "9:23: transaction.t.steps.unit: \"h\" is no unit; us, ms or s"),
+        (
+            "{ transaction = [{ transaction = [{ sql = \"SELECT 2\" }] }] }",
+            "9:34: a transaction within a transaction; take `transaction` out, or write commit = \"each\" for the steps around it",
+        ),
+        ("{ transaction = [] }", "9:17: transaction.t.steps.transaction: there is no step; write one"),
+    ];
+    let wrong: Vec<String> = cases
+        .iter()
+        .map(|(steps, expected)| (of(steps), format!("w/workload.toml:{expected}")))
+        .filter(|(told, expected)| told != expected)
+        .map(|(told, expected)| format!("told     {told}\nexpected {expected}"))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}

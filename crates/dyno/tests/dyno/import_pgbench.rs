@@ -1,0 +1,251 @@
+//! `dyno import-pgbench`: scripts of pgbench as a user runs them, held against pgbench itself where it is there.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+use crate::common::{Desk, check};
+
+fn import(desk: &Desk, args: &[&str]) {
+    let said = desk.dyno(&[&["import-pgbench"], args].concat());
+    assert_eq!(said.code, 0, "{said:#?}");
+}
+
+fn load(desk: &Desk, folder: &str, url: &str) {
+    let said = desk.dyno(&["load", "--target", url, "--set", &format!("workload.folder={folder}")]);
+    assert_eq!(said.code, 0, "{said:#?}");
+}
+
+/// Runs some sessions for so many transactions each.
+fn run(desk: &Desk, folder: &str, url: &str, (sessions, ops): (u32, u32), more: &[&str]) -> Value {
+    let folder = format!("workload.folder={folder}");
+    let sessions = format!("run.sessions_per_schema={sessions}");
+    let ops = format!("run.ops_per_session={ops}");
+    let head = ["run", "--target", url, "--json", "--set", &folder, "--set", "run.warmup=0s"];
+    let some = ["--set", &sessions, "--set", &ops];
+    let said = desk.dyno(&[&head[..], &some, more].concat());
+    assert!(said.out.starts_with('{'), "{said:#?}");
+    serde_json::from_str(&said.out).unwrap()
+}
+
+fn assert_proved(record: &Value) {
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    for name in ["commits_whole", "operations"] {
+        assert_eq!(check(record, name)["status"], "pass", "{:#}", check(record, name));
+    }
+}
+
+/// The built-in scripts on one target: tables, runs, and sums that stay alike.
+fn through(url: &str) {
+    let desk = Desk::new();
+    import(&desk, &["-b", "tpcb-like", "--into", "tpcb"]);
+    import(&desk, &["-b", "simple@2", "-b", "select", "--into", "mixed"]);
+    for (folder, invariants) in [("tpcb", 3), ("mixed", 1)] {
+        load(&desk, folder, url);
+        let record = run(&desk, folder, url, (3, 60), &[]);
+        assert_proved(&record);
+        let asked = check(&record, "invariants");
+        assert_eq!(asked["status"], "pass", "{asked:#}");
+        assert_eq!(record["workload"]["invariants"].as_array().unwrap().len(), invariants);
+        assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 180, "{:#}", record["ops"]);
+        let folder = format!("workload.folder={folder}");
+        let said = desk.dyno(&["drop", "--target", url, "--yes", "--set", &folder]);
+        assert_eq!(said.code, 0, "{said:#?}");
+    }
+}
+
+#[test]
+fn the_built_in_scripts_run_on_sqlite() {
+    let desk = Desk::new();
+    through(&format!("sqlite:{}", desk.file("pgbench.db").display()));
+}
+
+#[test]
+fn the_built_in_scripts_run_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        through(&server.url());
+    }
+}
+
+#[test]
+fn the_built_in_scripts_run_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        through(&server.url());
+    }
+}
+
+/// pgbench beside the server, and what it says of a script that it does so often.
+fn pgbench(server: &Postgres, args: &[&str]) -> Option<String> {
+    let program: PathBuf = server.version().bins.join("pgbench");
+    if !program.exists() {
+        return None;
+    }
+    let port = server.port().to_string();
+    let host = ["-n", "-h", "127.0.0.1", "-p", &port, "-U", server.superuser()];
+    let done = Command::new(program).args(host).args(args).arg("postgres").output().expect("pgbench starts");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{said}");
+    Some(said)
+}
+
+/// Expressions without anything random: what they are is stored by pgbench and by Dyno.
+const EXPRESSIONS: [&str; 24] = [
+    ":i / 2 * 2 + :i % 2",
+    "-:i / 2",
+    "-:i % 3",
+    "~:i + 2",
+    ":i | 8 & 12",
+    ":i # 3 << 2 >> 1",
+    "1 << :i + 60",
+    "int(:d) + int(:d + 0.1) + int(-:d)",
+    "int(:d * 1000000.0)",
+    "case when :i > 3 and not :d = 2.5 then 1 when :i = 5 then 2 else 3 end",
+    "case when :i is null or :i isnull then 1 else 0 end",
+    "greatest(1, :i, -7)",
+    "least(:i, 12, 3)",
+    "int(greatest(:i, :d) * 10)",
+    "abs(-:i * 3)",
+    "hash(:i)",
+    "hash(:i, :default_seed + 1)",
+    "hash_fnv1a(:i * 7 - 100)",
+    "hash_murmur2(-:i, 12345678901234)",
+    "permute(:i, 1000)",
+    "permute(:i + 99, 77, :i)",
+    "mod(:i * 17, 6) + int(sqrt(:i * :i)) + int(exp(ln(:i)) * 100)",
+    "int(pow(:i, 3) + power(2, -1) * 2) + int(pi() * 1e6)",
+    "int(debug(:d / :i) * 1e9)",
+];
+
+#[test]
+fn expressions_come_to_what_pgbench_makes_of_them() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    server.psql("CREATE TABLE seen (who TEXT, x INT, value BIGINT)");
+    let mut script = String::from("\\set i :i + 0\n\\set d :d * 1\n");
+    for (number, expression) in EXPRESSIONS.iter().enumerate() {
+        script.push_str(&format!("\\set x {expression}\nINSERT INTO seen VALUES ('WHO', {number}, :x);\n"));
+    }
+    desk.write("pgbench.sql", &script.replace("WHO", "pgbench"));
+    desk.write("dyno.sql", &script.replace("WHO", "dyno"));
+    let given = ["-D", "i=5", "-D", "d=2.5", "-D", "default_seed=77"];
+    let file = desk.file("pgbench.sql");
+    let own = ["-t", "1", "-f", file.to_str().unwrap()];
+    if pgbench(&server, &[&own[..], &given].concat()).is_none() {
+        return;
+    }
+    import(&desk, &[&["dyno.sql", "--into", "w"][..], &given].concat());
+    let record = run(&desk, "w", &server.url(), (1, 1), &[]);
+    assert_proved(&record);
+    let differing = "SELECT a.x, a.value, b.value FROM seen a JOIN seen b USING (x)
+                     WHERE a.who = 'pgbench' AND b.who = 'dyno' AND a.value <> b.value";
+    assert_eq!(server.psql(differing), "");
+    let both = "SELECT COUNT(DISTINCT a.x) FROM seen a JOIN seen b USING (x) WHERE a.who = 'pgbench' AND b.who = 'dyno'";
+    assert_eq!(server.psql(both), EXPRESSIONS.len().to_string());
+}
+
+/// Random functions, once as draws of the workload and once as steps.
+#[test]
+fn random_numbers_have_the_distribution_that_pgbench_gives_them() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    server.psql("CREATE TABLE seen (who TEXT, law TEXT, x INT)");
+    let laws = [
+        "random(1, 8 * :k)",
+        "random_zipfian(1, 8 * :k, 1.4)",
+        "random_gaussian(1, 8 * :k, 2.5)",
+        "random_exponential(1, 8 * :k, 4)",
+    ];
+    let script: String = laws
+        .iter()
+        .map(|law| {
+            let name = law.split('(').next().unwrap();
+            format!("\\set {name} {law}\nINSERT INTO seen VALUES ('WHO', '{name}', :{name});\n")
+        })
+        .collect();
+    for who in ["pgbench", "draws", "steps"] {
+        let set = if who == "steps" { "\\set k :k * 1\n" } else { "" };
+        desk.write(&format!("{who}.sql"), &format!("{set}BEGIN;\n{}END;\n", script.replace("WHO", who)));
+    }
+    let file = desk.file("pgbench.sql");
+    if pgbench(&server, &["-t", "3000", "-f", file.to_str().unwrap(), "-D", "k=1"]).is_none() {
+        return;
+    }
+    for who in ["draws", "steps"] {
+        import(&desk, &[&format!("{who}.sql"), "--into", who, "-D", "k=1"]);
+        assert_proved(&run(&desk, who, &server.url(), (2, 1500), &[]));
+    }
+    let text = std::fs::read_to_string(desk.file("draws/workload.toml")).unwrap();
+    assert!(!text.contains("steps"), "{text}");
+    let shares = "SELECT law, x, who, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY law, who) AS share FROM seen GROUP BY 1, 2, 3";
+    // The difference of two shares of 3,000: five of its standard deviations are 0.065 where it is widest.
+    let far = format!(
+        "WITH shares AS ({shares}) SELECT a.law, a.x, b.who, a.share, b.share FROM shares a
+         FULL JOIN shares b ON a.law = b.law AND a.x = b.x AND b.who <> 'pgbench'
+         WHERE a.who = 'pgbench' AND ABS(a.share - COALESCE(b.share, 0)) > 0.05"
+    );
+    assert_eq!(server.psql(&far), "");
+    let numbers =
+        "SELECT COUNT(*) FROM (SELECT law, x FROM seen GROUP BY 1, 2 HAVING COUNT(DISTINCT who) = 3) alike";
+    assert_eq!(server.psql(numbers), "32");
+}
+
+/// Rests, transactions among single statements, and values that last, on threads of one session and of several.
+#[test]
+fn rests_and_transactions_among_statements_are_done_and_counted() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    let script = "\\set n :n + 1\nINSERT INTO seen VALUES (:client_id, :n);\nBEGIN;\nUPDATE seen SET n = n WHERE client = :client_id;\n\
+                  \\sleep 3 ms\nSELECT -:n::int AS minus, 'x' AS other \\gset\n\\set minus :minus * 2 / 2\nINSERT INTO seen VALUES (:client_id, :minus);\nEND;\n\\if :n % 2 = 0\n\\sleep 500 us\nSELECT 1;\n\\endif\n";
+    desk.write("s.sql", script);
+    import(&desk, &["s.sql", "--into", "w", "-D", "n=0"]);
+    for (sessions, more) in [(2, &[][..]), (6, &["--set", "run.threads=1"][..])] {
+        server.psql("DROP TABLE IF EXISTS seen");
+        server.psql("CREATE TABLE seen (client INT, n INT)");
+        let record = run(&desk, "w", &server.url(), (sessions, 20), more);
+        assert_proved(&record);
+        // Each session counts from 1 on without a gap, and what was begun was committed.
+        let gaps =
+            "SELECT COUNT(*) FROM (SELECT client, MAX(n) AS most, COUNT(*) FILTER (WHERE n > 0) AS plus,
+                    COUNT(*) FILTER (WHERE n < 0) AS minus FROM seen GROUP BY client) c
+                    WHERE plus = most AND minus = most AND most >= 20";
+        assert_eq!(server.psql(gaps), sessions.to_string());
+        let least_us = record["ops"]["s"]["service"]["min_us"].as_f64().unwrap_or(3_000.0);
+        assert!(least_us >= 3_000.0, "{:#}", record["ops"]["s"]);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_and_nothing_is_written() {
+    let desk = Desk::new();
+    desk.write("s.sql", "SELECT 1;\n\\shell ls\n");
+    let cases: [(&[&str], &str); 9] = [
+        (&["s.sql"], "s.sql:2:1: \\shell: a workload runs no command of a shell"),
+        (&["no.sql"], "no.sql: it cannot be read"),
+        (&["s.sql@x"], "x is no weight for s.sql"),
+        (&["-b", "tpc-c"], "no script tpc-c is built in"),
+        (&["-b", "s"], "no script s is built in"),
+        (&["-b", "select", "-D", "x"], "-D x: no value"),
+        (&["-b", "select@0"], "all weights are 0"),
+        (&["-b", "select", "--name", "a b"], "a b is no name for a workload"),
+        (&["-b", "select", "--set", "run.time=1s"], "--set and --target do not go with import-pgbench"),
+    ];
+    for (args, told) in cases {
+        let said = desk.dyno(&[&["import-pgbench", "--into", "w"], args].concat());
+        assert_eq!(said.code, 2, "{said:#?}");
+        assert!(said.err.contains(told), "{args:?}: {}", said.err);
+        assert!(!desk.file("w").exists(), "{args:?}");
+    }
+    import(&desk, &["-b", "select", "--into", "w"]);
+    let again = desk.dyno(&["import-pgbench", "-b", "select", "--into", "w"]);
+    assert!(again.code == 2 && again.err.contains("is there already"), "{again:#?}");
+    import(&desk, &["-b", "select", "--into", "w", "--force", "--scale", "7"]);
+    let text = std::fs::read_to_string(desk.file("w/workload.toml")).unwrap();
+    assert!(text.contains("aid = { uniform = [1, 700000] }"), "{text}");
+}
