@@ -393,7 +393,7 @@ impl Multiplexer {
             match &self.states[index] {
                 Some(state) if state.is_idle() => self.go_on(index),
                 Some(state) if state.rests_until_ns().is_some_and(|until_ns| until_ns <= due_ns) => {
-                    self.wake(index)
+                    self.wake(index);
                 }
                 _ => {}
             }

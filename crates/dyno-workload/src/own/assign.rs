@@ -43,9 +43,9 @@ impl Reader<'_> {
         }
         let wants_real = target.map_or(self.names.real.contains(&slot), |draw| draw.of == Type::Real);
         match (wants_real, is_real) {
-            (true, _) if self.is_unknown(&to.expr) => to.expr = to.expr.as_real(),
-            (false, _) if self.is_unknown(&to.expr) => to.expr = to.expr.as_whole(),
-            (true, false) => to.expr = to.expr.as_real(),
+            (true, _) if self.is_unknown(&to.expr) => to.expr = to.expr.in_real(),
+            (false, _) if self.is_unknown(&to.expr) => to.expr = to.expr.in_whole(),
+            (true, false) => to.expr = to.expr.in_real(),
             (false, true) => {
                 let problem = format!("{name} is a whole number, and this is none");
                 return Err(expr.fault(problem, "write `variable = 0.0`, or int(…) or round(…) here"));

@@ -77,9 +77,19 @@ fn unknown_options_and_commands_are_wrong_usage() {
 #[test]
 fn help_completions_and_manual_are_there() {
     let desk = Desk::new();
-    for command in
-        ["init", "check", "load", "run", "list", "show", "import-slob", "drop", "completions", "man"]
-    {
+    for command in [
+        "init",
+        "check",
+        "load",
+        "run",
+        "list",
+        "show",
+        "import-slob",
+        "import-pgbench",
+        "drop",
+        "completions",
+        "man",
+    ] {
         let help = desk.dyno(&[command, "--help"]);
         assert_eq!(help.code, 0);
         assert!(help.out.contains("Examples:"), "{command} --help has examples");

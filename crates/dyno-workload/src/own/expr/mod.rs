@@ -5,8 +5,7 @@ mod given;
 mod hash;
 mod parse;
 mod random;
-#[cfg(test)]
-mod tests;
+mod words;
 
 use super::value::Number;
 
@@ -105,12 +104,12 @@ impl Expr {
     }
 
     /// The same as a whole number, towards zero.
-    pub(super) fn as_whole(self) -> Self {
+    pub(super) fn in_whole(self) -> Self {
         Self::Of(One::Int, Box::new(self))
     }
 
     /// The same as a floating-point number.
-    pub(super) fn as_real(self) -> Self {
+    pub(super) fn in_real(self) -> Self {
         Self::Of(One::Real, Box::new(self))
     }
 }

@@ -21,14 +21,18 @@ pub(super) enum Node {
     Transaction { isolation: Option<Isolation>, nodes: Vec<Node>, at: usize, rolls_back: bool },
 }
 
+/// What differs from pgbench, each with its place.
+pub(super) type Notes = Vec<(usize, String)>;
+
 /// Something that has begun and not ended.
-struct Open {
-    at: usize,
-    kind: Kind,
-    nodes: Vec<Node>,
+pub(super) struct Open {
+    pub(super) at: usize,
+    pub(super) kind: Kind,
+    pub(super) nodes: Vec<Node>,
 }
 
-enum Kind {
+/// What has begun.
+pub(super) enum Kind {
     Script,
     /// Its arms so far, the condition of the one that is read, and whether that is ELSE.
     If(Vec<(Option<Meta>, Vec<Node>)>, Option<Meta>),
@@ -39,24 +43,21 @@ enum Kind {
 /// Reads commands into a tree.
 pub(super) struct Blocks<'a> {
     text: &'a Text,
-    open: Vec<Open>,
+    pub(super) open: Vec<Open>,
     /// What differs from pgbench, with its place.
-    pub(super) notes: Vec<(usize, String)>,
+    pub(super) notes: Notes,
 }
 
 /// The tree of `commands`, and notes of what differs from pgbench.
 ///
 /// # Errors
 /// Something begins without an end, or has no counterpart.
-pub(super) fn blocks(
-    text: &Text,
-    commands: Vec<Command>,
-) -> Result<(Vec<Node>, Vec<(usize, String)>), Fault> {
+pub(super) fn blocks(text: &Text, commands: Vec<Command>) -> Result<(Vec<Node>, Notes), Fault> {
     let script = Open { at: 0, kind: Kind::Script, nodes: Vec::new() };
     let mut blocks = Blocks { text, open: vec![script], notes: Vec::new() };
     for command in commands {
         match command {
-            Command::Sql { statements, get } => blocks.sql(statements, get)?,
+            Command::Sql { statements, get } => blocks.sql(&statements, get)?,
             Command::Meta(meta) => blocks.meta(meta)?,
         }
     }
@@ -76,11 +77,11 @@ pub(super) fn blocks(
 }
 
 impl Blocks<'_> {
-    fn top(&mut self) -> &mut Open {
+    pub(super) fn top(&mut self) -> &mut Open {
         self.open.last_mut().expect("the script stays open until the end")
     }
 
-    fn push(&mut self, node: Node) {
+    pub(super) fn push(&mut self, node: Node) {
         self.top().nodes.push(node);
     }
 
@@ -88,7 +89,7 @@ impl Blocks<'_> {
         self.open.push(Open { at, kind, nodes: Vec::new() });
     }
 
-    fn in_transaction(&self) -> bool {
+    pub(super) fn in_transaction(&self) -> bool {
         self.open.iter().any(|open| matches!(open.kind, Kind::Transaction(_)))
     }
 
@@ -96,11 +97,11 @@ impl Blocks<'_> {
         self.open.iter().any(|open| matches!(open.kind, Kind::Pipeline))
     }
 
-    fn fault(&self, at: usize, problem: &str, hint: &str) -> Fault {
+    pub(super) fn fault(&self, at: usize, problem: &str, hint: &str) -> Fault {
         self.text.fault(at, problem, hint)
     }
 
-    fn sql(&mut self, statements: Vec<std::ops::Range<usize>>, mut get: Option<Get>) -> Result<(), Fault> {
+    fn sql(&mut self, statements: &[std::ops::Range<usize>], mut get: Option<Get>) -> Result<(), Fault> {
         if let Some(get) = &get
             && (get.all || self.in_pipeline())
         {
@@ -277,43 +278,9 @@ impl Blocks<'_> {
             }
         }
     }
-
-    /// What is within a pipeline is one transaction of the database, up to where it waits for the answers.
-    fn end_pipeline(&mut self, meta: &Meta) -> Result<(), Fault> {
-        if !matches!(self.top().kind, Kind::Pipeline) {
-            let problem = format!("\\{} without \\startpipeline", meta.name);
-            let hint = "write \\startpipeline before it, and end in between what has begun in between";
-            return Err(self.fault(meta.at, &problem, hint));
-        }
-        let Some(Open { at, nodes, .. }) = self.open.pop() else { return Ok(()) };
-        self.notes.push((
-            at,
-            "statements of a pipeline are sent one after the other, each when the one before is answered"
-                .to_owned(),
-        ));
-        let own = nodes.iter().filter(|node| matches!(node, Node::Transaction { .. })).count();
-        let asking = nodes.iter().filter(|node| !matches!(node, Node::Set(_))).count();
-        if self.in_transaction() || asking == 0 || (own == 1 && asking == 1) {
-            self.top().nodes.extend(nodes);
-        } else if own == 0 && nodes.iter().all(|node| node.has_no_transaction()) {
-            self.push(Node::Transaction { isolation: None, nodes, at, rolls_back: false });
-        } else {
-            let hint = "put BEGIN first and END last in it, or take both out: a pipeline is one transaction";
-            return Err(self.fault(at, "a pipeline with a transaction and other statements", hint));
-        }
-        Ok(())
-    }
 }
 
 impl Node {
-    fn has_no_transaction(&self) -> bool {
-        match self {
-            Self::Transaction { .. } => false,
-            Self::If(arms) => arms.iter().flat_map(|(_, nodes)| nodes).all(Self::has_no_transaction),
-            _ => true,
-        }
-    }
-
     /// Whether it asks the database for nothing, and takes no time.
     pub(super) fn is_quiet(&self) -> bool {
         match self {

@@ -4,21 +4,18 @@ use std::f64::consts::PI;
 
 use super::super::expr::{Expr, One, Random, Two};
 use super::super::fault::{Fault, Text};
-use super::super::names::{meant, shown};
 use super::super::value::Number;
-use super::lex::Token;
-use super::parse::Parser;
 use super::typed::{Kind, Typed, both, of};
 
 /// Arguments of `greatest` and `least`, at most; as many as a function of a workload has.
-const ARGUMENTS_MAX: usize = 16;
+pub(super) const ARGUMENTS_MAX: usize = 16;
 /// The least that a bell is cut off at, in standard deviations.
 const GAUSSIAN_LEAST: f64 = 2.0;
 /// Exponents of Zipf's law.
 const ZIPFIAN: (f64, f64) = (1.001, 1_000.0);
 
 /// Functions with how many arguments each has at least and at most.
-const FUNCTIONS: [(&str, usize, usize); 21] = [
+pub(super) const FUNCTIONS: [(&str, usize, usize); 21] = [
     ("abs", 1, 1),
     ("debug", 1, 1),
     ("double", 1, 1),
@@ -42,57 +39,13 @@ const FUNCTIONS: [(&str, usize, usize); 21] = [
     ("sqrt", 1, 1),
 ];
 
-/// The function `name` at byte `at`, whose arguments follow.
-pub(super) fn call(parser: &mut Parser<'_>, name: &str, at: usize) -> Result<Typed, Fault> {
-    let text = parser.text;
-    let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
-    let Some(&(_, least, most)) = known else {
-        let hint = meant(name, FUNCTIONS.map(|(name, ..)| name));
-        return Err(text.fault(at, format!("pgbench has no function {}", shown(name)), hint));
-    };
-    parser.expect("(")?;
-    parser.deeper()?;
-    let mut arguments = Vec::new();
-    if parser.look() != &Token::Sign(")") {
-        arguments.push(parser.binary(0)?);
-        while parser.takes(&Token::Sign(",")) {
-            arguments.push(parser.binary(0)?);
-        }
-    }
-    parser.expect(")")?;
-    parser.shallower();
-    if !(least..=most).contains(&arguments.len()) {
-        let wanted = match (least, most) {
-            (1, ARGUMENTS_MAX) => "1 to 16 arguments".to_owned(),
-            _ if least == most => format!("{least} {}", if least == 1 { "argument" } else { "arguments" }),
-            _ => format!("{least} or {most} arguments"),
-        };
-        return Err(text.fault(at, format!("{name} has {wanted}, and there are {}", arguments.len()), ""));
-    }
-    if name == "debug" {
-        parser.variables.note(text, at, "debug prints nothing; its value is used as it is");
-        return Ok(arguments.remove(0));
-    }
-    if arguments.iter().any(|argument| argument.kind == Kind::Null) {
-        return Ok(Typed::null());
-    }
-    if let Some(argument) = arguments.iter().find(|argument| argument.kind == Kind::Bool) {
-        return Err(text.fault(
-            at,
-            format!("{name}: cannot coerce {} to a number", argument.kind.words()),
-            "",
-        ));
-    }
-    let needs_seed = matches!(name, "hash" | "hash_fnv1a" | "hash_murmur2") && arguments.len() == 1
-        || name == "permute" && arguments.len() == 2;
-    if needs_seed {
-        arguments.push(parser.variables.variable("default_seed", text, at)?);
-    }
-    computed(text, name, arguments, at)
-}
-
 /// What the function `name` makes of numbers.
-fn computed(text: &Text, name: &str, mut arguments: Vec<Typed>, at: usize) -> Result<Typed, Fault> {
+pub(super) fn computed(
+    text: &Text,
+    name: &str,
+    mut arguments: Vec<Typed>,
+    at: usize,
+) -> Result<Typed, Fault> {
     let int = |expr: Expr| Ok(Typed { expr, kind: Kind::Int });
     let real = |expr: Expr| Ok(Typed { expr, kind: Kind::Real });
     let mut next = || if arguments.is_empty() { Typed::null() } else { arguments.remove(0) };

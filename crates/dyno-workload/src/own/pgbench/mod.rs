@@ -2,71 +2,52 @@
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `script`, `control`, `block` | the commands of a script, and how they are within each other |
-//! | `lex`, `typed`, `functions`, `parse` | its expressions, with the types that pgbench gives them |
-//! | `scope`, `names`, `print` | its variables, and what the workload calls them |
-//! | `columns`, `statements`, `translate` | the steps of a transaction |
-//! | `tables`, `builtin`, `write` | pgbench's own tables and scripts, and the files of the workload |
+//! | `script`, `control`, `block`, `pipeline` | the commands of a script, and how they are within each other |
+//! | `lex`, `typed`, `functions`, `parse`, `parse_case`, `parse_call` | its expressions, with the types that pgbench gives them |
+//! | `given`, `scope`, `names`, `print`, `draws` | its variables, and what the workload calls them |
+//! | `columns`, `statements`, `sleep`, `translate` | the steps of a transaction |
+//! | `options`, `tables`, `builtin`, `write` | pgbench's own tables and scripts, and the files of the workload |
 
 mod block;
 mod builtin;
 mod columns;
 mod control;
+mod draws;
 mod functions;
+mod given;
 mod lex;
 mod names;
+mod options;
 mod parse;
+mod parse_call;
+mod parse_case;
+mod pipeline;
 mod print;
 mod scope;
 mod script;
+mod sleep;
 mod statements;
 mod tables;
 mod translate;
 mod typed;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dyno_plan::lines::Lines;
 
 use super::fault::{Fault, File, Text};
-use super::value::Number;
 use super::workload::Own;
-use block::{Node, blocks};
-use columns::columns as columns_of;
-use names::{Known, Meaning};
-use scope::{Scope, Variable};
+use block::{Node, Notes, blocks};
+use given::{sets, shared};
+use scope::Sets;
 use script::commands;
-use translate::{Shared, Translator, client, is_variable};
-use typed::Kind;
+use translate::{Shared, Translator};
 use write::{Main, Translated, main_file};
 
 pub use builtin::{BUILTINS, Builtin, builtin};
-
-/// A script that is to be translated.
-#[derive(Debug, Clone)]
-pub struct Script {
-    /// Its file as the user has named it, or the name of a built-in one.
-    pub name: String,
-    /// Its commands.
-    pub text: String,
-    /// How often it comes, against the others.
-    pub weight: u32,
-    /// Whether it is built into pgbench.
-    pub is_builtin: bool,
-}
-
-/// What is asked of a translation.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The workload's name.
-    pub name: String,
-    /// pgbench's scale: the number of branches.
-    pub scale: u32,
-    /// Variables with their values, as -D gives them.
-    pub variables: Vec<(String, String)>,
-}
+pub use options::{Options, Script};
 
 /// A workload that was made of scripts: read by Dyno's own reader, and valid.
 #[derive(Debug)]
@@ -80,9 +61,6 @@ pub struct Imported {
     /// The workload.
     pub own: Own,
 }
-
-/// The seed of hashes and permutations where -D gives none, and the seed that a script sees.
-const SEED: i64 = 5_432;
 
 /// Translates `scripts`.
 ///
@@ -164,112 +142,11 @@ fn finished(
     Ok(Imported { files, notes, tables, own })
 }
 
-fn note(notes: &mut Vec<String>, text: &Text, name: &str, differing: Vec<(usize, String)>) {
+fn note(notes: &mut Vec<String>, text: &Text, name: &str, differing: Notes) {
     for (at, words) in differing {
         let (line, column) = Lines::new(name, &text.letters).line_and_column(at);
         notes.push(format!("{name}:{line}:{column}: {words}"));
     }
-}
-
-/// What all scripts share: variables that pgbench sets itself, and those of -D.
-fn shared(options: &Options, set: &BTreeSet<&String>) -> Result<Shared, Fault> {
-    let mut given = Scope::new();
-    let mut numbers: BTreeMap<String, Number> =
-        [("default_seed", SEED), ("random_seed", SEED), ("scale", options.scale.into())]
-            .map(|(name, number)| (name.to_owned(), Number::Int(number)))
-            .into();
-    given.insert("client_id".to_owned(), client());
-    for (name, value) in &options.variables {
-        if !is_variable(name) {
-            return Err(Fault::whole(
-                "-D",
-                format!("{name} is no name of a variable"),
-                "it has letters, digits and underscores",
-            ));
-        }
-        numbers.remove(name);
-        given.remove(name);
-        match value.parse().map(Number::Int).or_else(|_| value.parse().map(Number::Real)) {
-            Ok(number) => {
-                numbers.insert(name.clone(), number);
-            }
-            Err(_) => {
-                given.insert(name.clone(), Variable::Text(value.clone()));
-            }
-        }
-    }
-    let mut known = Known::default();
-    let mut lasting = BTreeSet::new();
-    for (name, number) in numbers {
-        let kind = if matches!(number, Number::Real(_)) { Kind::Real } else { Kind::Int };
-        let variable = match set.contains(&name) {
-            false => Variable::Constant(number, kind),
-            true => {
-                let first = match number {
-                    Number::Int(number) => number.to_string(),
-                    Number::Real(number) => format!("{number:?}"),
-                };
-                lasting.insert(name.clone());
-                let name = known.name(&name, Meaning::Draw(format!("{{ variable = {first} }}")));
-                Variable::Kept { name, kind, constant: None }
-            }
-        };
-        given.insert(name, variable);
-    }
-    let text = given.iter().find(|(name, value)| {
-        set.contains(name) && !matches!(value, Variable::Constant(..) | Variable::Kept { .. })
-    });
-    if let Some((name, _)) = text {
-        return Err(Fault::whole(
-            "-D",
-            format!("{name} is a text, and a script sets it"),
-            "give it a number",
-        ));
-    }
-    if set.contains(&"client_id".to_owned()) {
-        return Err(Fault::whole(
-            "\\set",
-            "client_id is the session's number, and a script sets it",
-            "use another name",
-        ));
-    }
-    Ok(Shared { known, given, lasting })
-}
-
-/// How often each variable is set by `nodes`, and whether that is within a condition.
-fn sets(text: &Text, nodes: &[Node]) -> Result<BTreeMap<String, (u32, bool)>, Fault> {
-    let mut sets = BTreeMap::new();
-    gather(text, nodes, false, &mut sets)?;
-    Ok(sets)
-}
-
-fn gather(
-    text: &Text,
-    nodes: &[Node],
-    within: bool,
-    sets: &mut BTreeMap<String, (u32, bool)>,
-) -> Result<(), Fault> {
-    let mut note = |name: String| {
-        let entry = sets.entry(name).or_insert((0, false));
-        *entry = (entry.0 + 1, entry.1 || within);
-    };
-    for node in nodes {
-        match node {
-            Node::Set(meta) => note(translate::target(text, meta)?.0),
-            Node::Sql(sql, Some(get)) => {
-                columns_of(sql)?.into_iter().for_each(|column| note(format!("{}{column}", get.prefix)));
-            }
-            _ => {}
-        }
-    }
-    for node in nodes {
-        match node {
-            Node::If(arms) => arms.iter().try_for_each(|(_, nodes)| gather(text, nodes, true, sets))?,
-            Node::Transaction { nodes, .. } => gather(text, nodes, within, sets)?,
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// The transaction that a script is.
@@ -277,9 +154,9 @@ fn translated(
     script: &Script,
     text: &Text,
     nodes: &[Node],
-    sets: &BTreeMap<String, (u32, bool)>,
+    sets: &Sets,
     shared: &mut Shared,
-) -> Result<(Translated, Vec<(usize, String)>), Fault> {
+) -> Result<(Translated, Notes), Fault> {
     let mut translator = Translator::new(text, shared, sets.clone());
     let loud: Vec<&Node> = nodes.iter().filter(|node| !node.is_quiet()).collect();
     let (steps, whole) = match loud[..] {

@@ -23,6 +23,9 @@ pub(super) enum Variable {
 /// The variables of a script at one place.
 pub(super) type Scope = BTreeMap<String, Variable>;
 
+/// How often each variable is set by a script, and whether that is within a condition.
+pub(super) type Sets = BTreeMap<String, (u32, bool)>;
+
 /// What variables are where several ways come together.
 pub(super) fn joined(mut ways: Vec<Scope>) -> Scope {
     let Some(first) = ways.pop() else { return Scope::new() };

@@ -209,7 +209,7 @@ impl Reader<'_> {
         self.at = end;
         let rest = name_end..end;
         match name.as_str() {
-            "gset" | "aset" => self.get(at, name == "aset", &self.letters[rest].to_owned()),
+            "gset" | "aset" => self.get(at, name == "aset", &self.letters[rest]),
             "" => Err(self.fault(at, "a backslash without a command", "write one: \\set, \\sleep, \\if …")),
             _ => {
                 self.commands.push(Command::Meta(Meta { at, name, rest }));

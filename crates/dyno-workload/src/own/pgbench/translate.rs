@@ -1,17 +1,18 @@
 //! From the tree of a script to the steps of a transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::super::expr::{Expr, Random};
+use super::super::expr::Expr;
 use super::super::fault::{Fault, Text};
 use super::super::names::shown;
 use super::super::value::Number;
-use super::block::Node;
+use super::block::{Node, Notes};
 use super::columns::columns;
+use super::draws::{CLIENT, constant, drawn, is_variable, quoted, set_line};
 use super::names::{Known, Meaning};
 use super::parse::{Variables, expression};
 use super::print::print;
-use super::scope::{Scope, Variable, joined};
+use super::scope::{Scope, Sets, Variable, joined};
 use super::script::{Get, Meta};
 use super::statements::Statements;
 use super::typed::{Kind, Typed};
@@ -47,17 +48,17 @@ pub(super) struct Translator<'a> {
     pub(super) shared: &'a mut Shared,
     pub(super) scope: Scope,
     /// How often each variable is set, and whether that is within a condition.
-    pub(super) sets: BTreeMap<String, (u32, bool)>,
+    pub(super) sets: Sets,
     pub(super) statements: Statements,
     /// Names of the slots of expressions.
-    slots: Vec<String>,
-    pub(super) notes: Vec<(usize, String)>,
+    pub(super) slots: Vec<String>,
+    pub(super) notes: Notes,
     depth: usize,
 }
 
 impl<'a> Translator<'a> {
     /// What translates `text`, whose variables are set as `sets` says: how often, and whether that is within a condition.
-    pub(super) fn new(text: &'a Text, shared: &'a mut Shared, sets: BTreeMap<String, (u32, bool)>) -> Self {
+    pub(super) fn new(text: &'a Text, shared: &'a mut Shared, sets: Sets) -> Self {
         let scope = shared.given.clone();
         Self {
             text,
@@ -183,52 +184,6 @@ impl<'a> Translator<'a> {
         };
         self.scope.insert(variable, kept);
         Ok(step)
-    }
-
-    fn sleep(&mut self, meta: &Meta) -> Result<String, Fault> {
-        let rest = &self.text.letters[meta.rest.clone()];
-        let words: Vec<&str> = rest.split_whitespace().collect();
-        let refuse = |problem: String, hint: &str| Err(self.text.fault(meta.at, problem, hint));
-        let Some(first) = words.first() else {
-            return refuse("\\sleep without a time".to_owned(), "write \\sleep 10 ms");
-        };
-        let digits = first.bytes().take_while(u8::is_ascii_digit).count();
-        let (amount, unit, more) = match words.as_slice() {
-            [both] if digits > 0 && digits < both.len() => (&both[..digits], &both[digits..], false),
-            [amount] => (*amount, "s", false),
-            [amount, unit] => (*amount, *unit, false),
-            _ => (*first, "s", true),
-        };
-        if more {
-            return refuse("too many words behind \\sleep".to_owned(), "write \\sleep 10 ms");
-        }
-        let unit = unit.to_ascii_lowercase();
-        if !["us", "ms", "s"].contains(&unit.as_str()) {
-            return refuse(format!("{} is no unit of time", shown(&unit)), "us, ms or s");
-        }
-        match amount.strip_prefix(':') {
-            Some(name) if is_variable(name) => {
-                let at = meta.rest.start + rest.find(amount).unwrap_or(0);
-                let text = self.text.clone();
-                let typed = self.variable(name, &text, at)?;
-                let whole = match typed.kind {
-                    Kind::Int => typed.expr,
-                    Kind::Real => super::typed::of(super::super::expr::One::Int, typed.expr),
-                    Kind::Bool | Kind::Null => {
-                        return Err(self.text.fault(at, "no time", "give it a number"));
-                    }
-                };
-                let words = print(&whole, &self.slots);
-                Ok(format!("{{ sleep = {}, unit = \"{unit}\" }}", quoted(&words)))
-            }
-            _ => match amount.parse::<u32>() {
-                Ok(number) => Ok(format!("{{ sleep = \"{number}\", unit = \"{unit}\" }}")),
-                Err(_) => refuse(
-                    format!("{} is no time", shown(amount)),
-                    "write a whole number or :name, and us, ms or s",
-                ),
-            },
-        }
     }
 
     /// Conditions: each `\elif` is a condition within what is done else.
@@ -359,63 +314,7 @@ fn parameter(scope: &Scope, known: &mut Known, name: &str, text: &Text, at: usiz
     }
 }
 
-/// The number of the session, from 0: a sequence of one number, which each session has of its own.
-const CLIENT: &str = "{ sequence = [0, 0], apart = true, per = \"session\" }";
-
 /// The variable of pgbench that has the session's number.
 pub(super) fn client() -> Variable {
     Variable::Kept { name: String::new(), kind: Kind::Int, constant: None }
-}
-
-/// The numbers that arguments always are.
-fn constant(parts: &[Expr; 3]) -> Option<[Number; 3]> {
-    match parts {
-        [Expr::Is(x), Expr::Is(y), Expr::Is(z)] => Some([*x, *y, *z]),
-        _ => None,
-    }
-}
-
-/// The greatest exponent that a draw by Zipf's law may have.
-const THETA_MAX: f64 = 10.0;
-
-/// The draw of a random function over numbers that never change.
-fn drawn(law: Random, [low, high, bend]: [Number; 3]) -> String {
-    let (low, high, bend) = (low.whole(), high.whole(), bend.real());
-    // Ends that are too far away for the draws of a workload are none for expressions.
-    let far = low.unsigned_abs().max(high.unsigned_abs()) > 1 << 61;
-    if far || (law == Random::Zipfian && bend > THETA_MAX) {
-        let parts = [Number::Int(low), Number::Int(high), Number::Real(bend)].map(Expr::Is);
-        let words = print(&Expr::Random(law, Box::new(parts)), &[]);
-        return format!("{{ expr = {} }}", quoted(&words));
-    }
-    let count = high.abs_diff(low) as f64 + 1.0;
-    match law {
-        Random::Uniform => format!("{{ uniform = [{low}, {high}] }}"),
-        Random::Exponential => format!("{{ exponential = [{low}, {high}], mean = {:?} }}", count / bend),
-        Random::Gaussian => format!("{{ normal = [{low}, {high}], sd = {:?} }}", count / (2.0 * bend)),
-        Random::Zipfian => format!("{{ zipf = [{low}, {high}], theta = {bend:?}, scrambled = false }}"),
-    }
-}
-
-fn set_line(name: &str, typed: &Typed, slots: &[String]) -> String {
-    format!("{{ set = \"{name}\", expr = {} }}", quoted(&print(&typed.expr, slots)))
-}
-
-/// A text as TOML writes it.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => out.extend(['\\', letter]),
-            letter if letter.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(letter))),
-            letter => out.push(letter),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// Whether `name` can be one of a variable of pgbench.
-pub(super) fn is_variable(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(super::lex::is_plain)
 }

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use dyno_engine::Isolation;
 
+use super::draws::quoted;
 use super::names::Known;
 use super::statements::Statements;
-use super::translate::{Step, quoted};
+use super::translate::Step;
 
 /// A script that was translated.
 #[derive(Debug)]

@@ -168,3 +168,36 @@ fn faults_of_these_steps_have_their_place() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
+
+#[test]
+fn functions_and_operators_of_expressions_have_their_values() {
+    let cases = [
+        ("round(2.5)", "2"),
+        ("round(-2.6)", "-3"),
+        ("int(-2.6)", "-2"),
+        ("sqrt(n * 1.5)", "Real(3.0)"),
+        ("sqrt(-1)", "Real(0.0)"),
+        ("ln(exp(0)) + pow(n, 2)", "Real(36.0)"),
+        ("max(1, n, 3) - min(n, 4, 5, 2)", "4"),
+        ("if(n > 5, 1, 2) + if(n = 0, 10, 20)", "21"),
+        ("n | 1 # 3 & ~0", "4"),
+        ("1 << n >> 2 + 1", "8"),
+        ("~n + 1", "-8"),
+        ("not 1 | 0", "0"),
+        ("1e2 + 1.5e-1", "Real(100.15)"),
+        ("hash_fnv1a(1, 5)", "3232700585171816769"),
+        ("hash_murmur2(1, 5)", "3896754574207142840"),
+        ("permute(n, 7, 1) < 7", "1"),
+        ("random(n, n) + random(9, 1)", "15"),
+        ("random_zipfian(2, 2, 1.5) + random_gaussian(3, 3, 2) + random_exponential(4, 4, 1)", "9"),
+    ];
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|(expr, expected)| {
+            let own = workload(&format!("n = 6\nx = {{ expr = \"{expr}\" }}"), "sql = \"SELECT :x\"");
+            let told = asked(&mut actor(&own)).remove(0);
+            (told != format!("0({expected})")).then(|| format!("{expr}: {told}, not {expected}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,60 @@
+//! `\sleep`: a step that rests.
+
+use super::super::expr::One;
+use super::super::fault::Fault;
+use super::super::names::shown;
+use super::draws::{is_variable, quoted};
+use super::parse::Variables as _;
+use super::print::print;
+use super::script::Meta;
+use super::translate::Translator;
+use super::typed::{Kind, of};
+
+impl Translator<'_> {
+    /// The step of a `\sleep`.
+    pub(super) fn sleep(&mut self, meta: &Meta) -> Result<String, Fault> {
+        let rest = &self.text.letters[meta.rest.clone()];
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let refuse = |problem: String, hint: &str| Err(self.text.fault(meta.at, problem, hint));
+        let Some(first) = words.first() else {
+            return refuse("\\sleep without a time".to_owned(), "write \\sleep 10 ms");
+        };
+        let digits = first.bytes().take_while(u8::is_ascii_digit).count();
+        let (amount, unit, more) = match words.as_slice() {
+            [both] if digits > 0 && digits < both.len() => (&both[..digits], &both[digits..], false),
+            [amount] => (*amount, "s", false),
+            [amount, unit] => (*amount, *unit, false),
+            _ => (*first, "s", true),
+        };
+        if more {
+            return refuse("too many words behind \\sleep".to_owned(), "write \\sleep 10 ms");
+        }
+        let unit = unit.to_ascii_lowercase();
+        if !["us", "ms", "s"].contains(&unit.as_str()) {
+            return refuse(format!("{} is no unit of time", shown(&unit)), "us, ms or s");
+        }
+        match amount.strip_prefix(':') {
+            Some(name) if is_variable(name) => {
+                let at = meta.rest.start + rest.find(amount).unwrap_or(0);
+                let text = self.text.clone();
+                let typed = self.variable(name, &text, at)?;
+                let whole = match typed.kind {
+                    Kind::Int => typed.expr,
+                    Kind::Real => of(One::Int, typed.expr),
+                    Kind::Bool | Kind::Null => {
+                        return Err(self.text.fault(at, "no time", "give it a number"));
+                    }
+                };
+                let words = print(&whole, &self.slots);
+                Ok(format!("{{ sleep = {}, unit = \"{unit}\" }}", quoted(&words)))
+            }
+            _ => match amount.parse::<u32>() {
+                Ok(number) => Ok(format!("{{ sleep = \"{number}\", unit = \"{unit}\" }}")),
+                Err(_) => refuse(
+                    format!("{} is no time", shown(amount)),
+                    "write a whole number or :name, and us, ms or s",
+                ),
+            },
+        }
+    }
+}
