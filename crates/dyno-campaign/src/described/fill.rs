@@ -1,5 +1,7 @@
 //! Filling tables in parts, on several connections.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use dyno_engine::pool::{self, BreakOff, Loaders};
 use dyno_engine::{ColumnType, Fill, Part, Target, TargetError};
 use dyno_workload::own::{DescribedTable, Own};
@@ -63,19 +65,32 @@ pub(super) fn fill(
     }
     // Neighbours in the list belong to different tables: connections then seldom extend the same file.
     pieces.sort_by_key(|piece| (piece.first, piece.table));
-    let rows = pieces.iter().map(|piece| piece.rows).sum();
-    lead.tell(Event::Load(LoadEvent::Phase("rows".to_owned(), rows)));
-    let connections = connections(target, parallel);
+    let missing = pieces.iter().map(|piece| piece.rows).sum();
+    lead.tell(Event::Load(LoadEvent::Phase("rows".to_owned(), missing)));
+    let (connections, written) = (connections(target, parallel), AtomicU64::new(0));
     pool::run(&Fillers(target), connections, pieces.len(), &lead.cancel, &|filler, job| {
         let Piece { table, first, rows } = pieces[job];
         let table = &tables[table];
         let note = book::note(own, table.name(), first, rows);
         let part = Part { table: table.name(), columns: table.columns(), first, rows, note: &note };
-        let bytes = filler.part(&part, &mut table.row_maker(), &lead.cancel)?;
+        let bytes = match filler.part(&part, &mut table.row_maker(), &lead.cancel) {
+            Ok(bytes) => {
+                written.fetch_add(rows, Ordering::Relaxed);
+                bytes
+            }
+            // The server may have committed it for a load that was killed, after the book was read.
+            Err(_) if is_there(target, own, table, first, rows) => 0,
+            Err(error) => return Err(error),
+        };
         lead.tell(Event::Load(LoadEvent::Advance(rows, bytes)));
         Ok(())
     })?;
-    Ok(rows)
+    Ok(written.into_inner())
+}
+
+/// Whether the book tells of this part by now.
+fn is_there(target: &dyn Target, own: &Own, table: &DescribedTable, first: u64, rows: u64) -> bool {
+    book::parts(target, own, table.name()).is_ok_and(|parts| parts.contains(&(first, rows)))
 }
 
 /// Rows of a part of `table`.

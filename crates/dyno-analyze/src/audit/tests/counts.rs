@@ -93,6 +93,7 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
                 }
             };
             record.workload = Some(OwnWorkload {
+                scale: 1,
                 name: "bank".into(),
                 digest: "0".repeat(64),
                 writes: true,
