@@ -85,6 +85,7 @@ mod tests {
         record.workload = Some(OwnWorkload {
             name,
             digest,
+            scale: 1,
             writes: true,
             invariants: Vec::new(),
             expected: vec![known, unknown],

@@ -245,7 +245,8 @@ impl Actor {
 
     /// The values of a statement's parameters.
     #[inline]
-    fn values<const N: usize>(&self, Prepared { slots, types, .. }: &Prepared) -> [Value<'_>; N] {
+    fn values<const N: usize>(&self, prepared: &Prepared) -> [Value<'_>; N] {
+        let Prepared { slots, types, may_be_null, .. } = prepared;
         let hold = &self.state.hold;
         let mut values = [Value::Null; N];
         for ((value, &slot), &of) in values.iter_mut().zip(slots).zip(types) {
@@ -258,6 +259,14 @@ impl Actor {
                     if of == Type::Bytes { Value::Bytes(bytes) } else { Value::Text(bytes) }
                 }
             };
+        }
+        if *may_be_null {
+            for (value, &slot) in values.iter_mut().zip(slots) {
+                let null = self.own.draws.all.get(usize::from(slot)).and_then(|draw| draw.null);
+                if null.is_some_and(|(_, counter)| hold.counted[counter] == 1) {
+                    *value = Value::Null;
+                }
+            }
         }
         values
     }

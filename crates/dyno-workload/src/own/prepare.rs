@@ -34,6 +34,10 @@ impl Around<'_> {
     }
 }
 
+fn may_be_null(draws: &Draws, slot: u16) -> bool {
+    draws.all.get(usize::from(slot)).is_some_and(|draw| draw.null.is_some())
+}
+
 /// A statement that a step runs.
 pub(super) struct Wanted {
     pub(super) text: Text,
@@ -87,6 +91,7 @@ pub(super) fn prepare(
         text,
         piece,
         types: slots.iter().map(of).collect(),
+        may_be_null: slots.iter().any(|&slot| may_be_null(around.draws, slot)),
         slots: slots.into(),
         answer,
         writes: does.writes(),

@@ -41,6 +41,8 @@ pub(super) struct Prepared {
     /// What is bound to each of its parameters.
     pub(super) slots: Box<[u16]>,
     pub(super) types: Box<[Type]>,
+    /// Whether one of them may be NULL instead of what was drawn.
+    pub(super) may_be_null: bool,
     pub(super) answer: Answer,
     pub(super) writes: bool,
     /// Whether the rows of its answer are those that it has changed.

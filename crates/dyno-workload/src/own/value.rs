@@ -77,7 +77,8 @@ pub(super) struct Hold {
     pub(super) held: Box<[Held]>,
     /// Bytes of the session's own; each slot that has some has its place among them.
     pub(super) bytes: Box<[u8]>,
-    /// Draws that count, such as sequences: how many numbers each has given.
+    /// Draws that count, such as sequences: how many numbers each has given. Of draws that may be NULL, 1 where statements are given
+    /// that in the place of what was drawn.
     pub(super) counted: Box<[u64]>,
 }
 

@@ -4,6 +4,7 @@ use dyno_engine::Type;
 use dyno_engine::data::{Permutation, mix};
 
 use super::law::{Law, Turn};
+use super::reading::{NULL, NULL_PARTS};
 use crate::own::value::{Held, Hold};
 
 /// How often a value is drawn anew, the rarest first.
@@ -36,6 +37,8 @@ pub(in crate::own) struct Draw {
     pub(in crate::own) bytes_max: usize,
     /// What tells it from the others.
     pub(in crate::own) salt: u64,
+    /// How many of [`NULL_PARTS`] of its values are NULL for statements, and the counter that says whether this one is.
+    pub(in crate::own) null: Option<(u32, usize)>,
 }
 
 impl Draw {
@@ -140,6 +143,9 @@ impl Draws {
                 at: draw.at,
             };
             hold.held[usize::from(slot)] = draw.law.draw(turn, hold, &self.shared);
+            if let Some((share, counter)) = draw.null {
+                hold.counted[counter] = u64::from(mix(turn.key ^ NULL) % NULL_PARTS < u64::from(share));
+            }
         }
     }
 

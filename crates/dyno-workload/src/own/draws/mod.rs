@@ -17,4 +17,4 @@ mod texts;
 pub(super) use draw::{Draw, Draws, Keys, When};
 pub(super) use law::Law;
 pub(super) use read::{read, read_columns};
-pub(super) use reading::{COLUMN_BYTES_MAX, Names, numeric};
+pub(super) use reading::{COLUMN_BYTES_MAX, NULL, NULL_PARTS, Names, null_share, numeric};

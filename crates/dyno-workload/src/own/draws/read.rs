@@ -4,7 +4,7 @@ use dyno_engine::Type;
 
 use super::draw::Draws;
 use super::law::Law;
-use super::reading::{Made, Names, Reading, all, numeric};
+use super::reading::{Made, Names, Reading, all, null_share, numeric};
 use super::{read_number, read_text};
 use crate::own::expr::parse;
 use crate::own::fault::Fault;
@@ -57,7 +57,8 @@ fn law<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
         let (held, of) = reading.value(item)?;
         return Ok(Made::number(Law::Is(held), of));
     };
-    law_of(reading, item, &table, &["per"])
+    let made = law_of(reading, item, &table, &["per", "null_pct"])?;
+    Ok(Made { null: null_share(&table)?, ..made })
 }
 
 /// The law that a table says, with `beside` as keys beside its own.

@@ -19,6 +19,11 @@ const DRAWS_MAX: usize = 1_000;
 /// Bytes that one session keeps for the texts it draws, at most.
 const OWN_BYTES_MAX: usize = 16 << 20;
 
+/// Tells whether a value is NULL from what it is.
+pub(in crate::own) const NULL: u64 = 0x6e75_6c6c;
+/// Shares of NULL are counted in parts of so many.
+pub(in crate::own) const NULL_PARTS: u64 = 1_000_000_000;
+
 /// Bytes of a text that a step reads, at most.
 pub(in crate::own) const COLUMN_BYTES_MAX: usize = 1_024;
 
@@ -70,17 +75,19 @@ pub(super) struct Made {
     pub(super) bytes_max: usize,
     /// Slots that it reads.
     pub(super) needs: Vec<u16>,
+    /// How many of [`NULL_PARTS`] of its values are NULL.
+    pub(super) null: u32,
 }
 
 impl Made {
     /// A number.
     pub(super) fn number(law: Law, of: Type) -> Self {
-        Self { law, of, bytes_max: 0, needs: Vec::new() }
+        Self { law, of, bytes_max: 0, needs: Vec::new(), null: 0 }
     }
 
     /// A text or bytes, of so many at most.
     pub(super) fn bytes(law: Law, of: Type, bytes_max: usize) -> Self {
-        Self { law, of, bytes_max, needs: Vec::new() }
+        Self { law, of, bytes_max, needs: Vec::new(), null: 0 }
     }
 }
 
@@ -143,6 +150,7 @@ fn of_scale(scale: i64) -> Draw {
         at: 0,
         bytes_max: 0,
         salt: 0,
+        null: None,
     }
 }
 
@@ -176,7 +184,7 @@ impl<'a> Reading<'a> {
 
     /// The draw with this law.
     fn draw(&mut self, item: &Item<'a>, made: Made) -> Result<Draw, Fault> {
-        let Made { law, of, bytes_max, needs } = made;
+        let Made { law, of, bytes_max, needs, null } = made;
         let at = self.draws.own_bytes;
         self.draws.own_bytes += bytes_max;
         if self.draws.own_bytes > OWN_BYTES_MAX {
@@ -184,9 +192,10 @@ impl<'a> Reading<'a> {
             return Err(item.fault(problem, "draw shorter ones"));
         }
         let when = self.when(item, &law, &needs)?;
+        let null = (null > 0).then(|| (null, self.counter()));
         let name = item.own_name().to_owned();
         let salt = name.bytes().fold(0, |salt, byte| mix(salt ^ u64::from(byte)));
-        Ok(Draw { name, words: item.written(), law, of, when, needs, at, bytes_max, salt })
+        Ok(Draw { name, words: item.written(), law, of, when, needs, at, bytes_max, salt, null })
     }
 
     /// When it is drawn: not more rarely than what it is made of.
@@ -273,6 +282,18 @@ pub(in crate::own) fn numeric(draw: Option<&Draw>, text: &Text, at: usize) -> Re
             Err(text.fault(at, problem, "name a number, or a number that a step reads"))
         }
         _ => Ok(()),
+    }
+}
+
+/// How many of [`NULL_PARTS`] of the values of `table`, a draw or a column, are NULL: its `null_pct`.
+///
+/// # Errors
+/// That is no share.
+pub(in crate::own) fn null_share(table: &Table<'_>) -> Result<u32, Fault> {
+    let Some(share) = table.get("null_pct") else { return Ok(0) };
+    match share.real("a share: 5")? {
+        number if (0.0..=100.0).contains(&number) => Ok((number / 100.0 * NULL_PARTS as f64).round() as u32),
+        number => Err(share.fault(format!("{number} is not from 0 to 100"), "")),
     }
 }
 

@@ -5,9 +5,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::column::column_type;
 use super::fit::misfit;
-use super::rows::NULL_PARTS;
 use super::table::DescribedTable;
-use crate::own::draws::{Draws, Names, read_columns};
+use crate::own::draws::{Draws, Names, null_share, read_columns};
 use crate::own::fault::Fault;
 use crate::own::folder::Folder;
 use crate::own::names::{NAME, is_name, meant, shown};
@@ -125,14 +124,7 @@ fn column(item: &Item<'_>, place: usize, draws: &Draws) -> Result<(ColumnType, u
     if let Some((problem, hint)) = misfit(of, &draws.all[place], draws) {
         return Err(item.fault(problem, hint));
     }
-    let null = match table.get("null_pct") {
-        None => 0.0,
-        Some(share) => match share.real("a share: 5")? {
-            number if (0.0..=100.0).contains(&number) => number,
-            number => return Err(share.fault(format!("{number} is not from 0 to 100"), "")),
-        },
-    };
-    Ok((of, (null / 100.0 * NULL_PARTS as f64).round() as u32))
+    Ok((of, null_share(&table)?))
 }
 
 /// The places of the columns that `item`, a name or a list of names, names.

@@ -4,14 +4,8 @@ use dyno_engine::data::mix;
 use dyno_engine::{Rows, Type, Value};
 
 use super::table::DescribedTable;
-use crate::own::draws::Keys;
+use crate::own::draws::{Keys, NULL, NULL_PARTS};
 use crate::own::value::{Held, Hold};
-
-/// Tells whether a value is NULL from what it is.
-const NULL: u64 = 0x6e75_6c6c;
-
-/// Shares of NULL are counted in parts of so many.
-pub(super) const NULL_PARTS: u64 = 1_000_000_000;
 
 /// Makes the rows of one table.
 #[derive(Debug)]

@@ -298,3 +298,27 @@ fn columns_that_cannot_be_read_are_told_with_their_place() {
     );
     case(&[Value::Bytes(b"1")], "id cannot be read: it is bytes, and no text");
 }
+
+#[test]
+fn shares_of_values_are_null_for_statements() {
+    let draws = "x = { uniform = [1, 100], null_pct = 25 }\nalways = { text = 3, null_pct = 100 }\n\
+                 of_x = { expr = \"x * 100\" }\nnever = { uniform = [1, 9], null_pct = 0 }";
+    let own = workload(draws, "sql = \"SELECT :x, :of_x, :always, :never; SELECT :x\"\nretries = 1");
+    let mut actor = actor(&own);
+    let mut nulls = 0;
+    for _ in 0..1_000 {
+        actor.draw();
+        let all = acted(&mut actor, &[]);
+        let is_null = all[1].starts_with("0(Null,");
+        nulls += usize::from(is_null);
+        // The same for each statement, and again; what is made of it knows what was drawn.
+        assert_eq!(all[2] == "1(Null)", is_null, "{all:?}");
+        assert!(
+            !all[1].contains(",0,Null,") && all[1].contains(",Null,") && !all[1].ends_with("Null)"),
+            "{all:?}"
+        );
+        assert!(actor.again());
+        assert_eq!(acted(&mut actor, &[]), all);
+    }
+    assert!((200..300).contains(&nulls), "{nulls} of 1,000");
+}

@@ -131,7 +131,7 @@ fn draws() {
         ),
         (
             of_draw("{ uniform = [1, 2], theta = 1 }"),
-            "w/workload.toml:3:25: draw.x.theta: there is no such key; there are: uniform, per",
+            "w/workload.toml:3:25: draw.x.theta: there is no such key; there are: uniform, per, null_pct",
         ),
         (
             of_draw("{ uniform = [2, 1] }"),
