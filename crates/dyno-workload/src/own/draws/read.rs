@@ -70,9 +70,11 @@ fn law_of<'a>(
 ) -> Result<Made, Fault> {
     let items: Vec<Item<'a>> =
         table.items().into_iter().filter(|item| !OF_COLUMN.contains(&item.own_name())).collect();
-    let kind = |item: &Item<'_>| KINDS.iter().find(|kind| kind.name == item.own_name());
+    // No step sets a column.
+    let is_kind = |kind: &&Kind| beside != OF_COLUMN || kind.name != VARIABLE;
+    let kind = |item: &Item<'_>| KINDS.iter().filter(is_kind).find(|kind| kind.name == item.own_name());
     let Some((item, kind)) = items.iter().find_map(|item| Some((item, kind(item)?))) else {
-        let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        let known: Vec<&str> = KINDS.iter().filter(is_kind).map(|kind| kind.name).collect();
         return Err(match items.first() {
             Some(first) => first.unknown("there is no such kind of draw", &known),
             None => item.fault("says nothing", format!("write one of {}", known.join(", "))),
@@ -122,6 +124,9 @@ struct Kind {
     read: for<'a> fn(&mut Reading<'a>, &Item<'a>, &Table<'a>) -> Result<Made, Fault>,
 }
 
+/// The kind that steps set.
+const VARIABLE: &str = "variable";
+
 const KINDS: [Kind; 19] = [
     Kind { name: "uniform", options: &[], read: |reading, item, _| read_number::uniform(reading, item) },
     Kind {
@@ -144,7 +149,7 @@ const KINDS: [Kind; 19] = [
         options: &["a", "c"],
         read: |reading, item, table| read_number::nurand(reading, item, table),
     },
-    Kind { name: "variable", options: &[], read: |reading, item, _| variable(reading, item) },
+    Kind { name: VARIABLE, options: &[], read: |reading, item, _| variable(reading, item) },
     Kind {
         name: "permutation",
         options: &[],
