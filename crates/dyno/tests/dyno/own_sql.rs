@@ -23,6 +23,7 @@ from = { uniform = [1, 20] }
 to = { expr = "from % 20 + 1" }
 amount = { uniform = [1, 100] }
 said = { template = ":kind" }
+maybe = { text = 3, null_pct = 50 }
 
 [transaction.transfer]
 weight = 50
@@ -46,7 +47,7 @@ weight = 10
 steps = [
   { sql = "SELECT id, balance * 1.5, CASE WHEN id > 0 THEN 'own' ELSE '' END FROM bank_accounts WHERE :from = id", read = ["id", "worth", "kind"], rows = 1 },
   { if = "worth > -1_000_000 and id = from", steps = [
-    { sql = "SELECT balance FROM bank_accounts WHERE id = :id AND :kind = 'own' AND :said = 'own'", rows = 1 },
+    { sql = "SELECT balance FROM bank_accounts WHERE id = :id AND :kind = 'own' AND :said = 'own' AND COALESCE(:maybe, 'none') <> ''", rows = 1 },
   ], else = [{ sql = "UPDATE bank_accounts SET balance = -1 WHERE id = 1", rows = 0 }] },
 ]
 
