@@ -185,8 +185,8 @@ pub(crate) enum Command {
     /// A workload of your own SQL from scripts of PostgreSQL's pgbench, or from those that are built into it.
     #[command(
         after_long_help = "What a script does is done alike, or refused with its place: nothing is left out. What differs is said, and stands in the \
-            folder: statements of a pipeline, for instance, are sent one after the other. Scripts with pgbench's own tables get the \
-            SQL that makes them. The folder is a workload as any other, which can be changed.\n\n\
+            folder: statements of a pipeline, for instance, are sent one after the other. Scripts with pgbench's own tables describe \
+            them, so that they are loaded in bulk. The folder is a workload as any other, which can be changed.\n\n\
             Examples:\n  dyno import-pgbench --builtin tpcb-like --scale 10 --into tpcb\n  \
             dyno import-pgbench pay.sql@9 look.sql -D customers=1000 --into bank\n  \
             dyno import-pgbench -b simple-update@3 -b select-only@7 --into mixed\n  \

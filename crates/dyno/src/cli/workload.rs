@@ -49,6 +49,9 @@ pub(crate) struct ImportPgbench {
     /// Branches: the scripts' :scale, and the size of pgbench's tables.
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub(crate) scale: u32,
+    /// Take pgbench's tables as they are: none are loaded or dropped.
+    #[arg(long)]
+    pub(crate) no_tables: bool,
     /// A variable of the scripts with its value.
     #[arg(long, short = 'D', value_name = "NAME=VALUE")]
     pub(crate) define: Vec<String>,

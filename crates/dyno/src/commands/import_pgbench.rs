@@ -27,7 +27,12 @@ pub(super) fn run(common: &Common, args: &ImportPgbench, talk: &Talk) -> anyhow:
     for name in &args.files {
         scripts.push(script(name)?);
     }
-    let options = Options { name: name(args)?, scale: args.scale, variables: variables(&args.define)? };
+    let options = Options {
+        name: name(args)?,
+        scale: args.scale,
+        tables: !args.no_tables,
+        variables: variables(&args.define)?,
+    };
     let imported = import(&scripts, &options).map_err(PlanErrors::from)?;
     write(args, &imported)?;
     talk.json(&serde_json::json!({
@@ -155,7 +160,7 @@ fn say(args: &ImportPgbench, imported: &Imported, talk: &Talk) {
     talk.say(&format!("wrote {shown}{tables}: `dyno workload check {shown}` shows what it does"));
     if imported.tables {
         talk.say(&format!(
-            "`dyno load --set workload.folder={shown}` makes the tables, unless pgbench's own are there"
+            "`dyno load --set workload.folder={shown}` makes the tables; --no-tables takes those of `pgbench -i`"
         ));
     }
 }

@@ -247,5 +247,6 @@ fn what_is_wrong_is_told_and_nothing_is_written() {
     assert!(again.code == 2 && again.err.contains("is there already"), "{again:#?}");
     import(&desk, &["-b", "select", "--into", "w", "--force", "--scale", "7"]);
     let text = std::fs::read_to_string(desk.file("w/workload.toml")).unwrap();
-    assert!(text.contains("aid = { uniform = [1, 700000] }"), "{text}");
+    assert!(text.contains("\nscale = 7\n") && text.contains("[table.pgbench_accounts]"), "{text}");
+    assert!(text.contains("aid = { uniform = [1, \"100000 * scale\"] }"), "{text}");
 }

@@ -1,6 +1,7 @@
 //! What stands in `[draw]` for the variables of scripts, and values as TOML writes them.
 
 use super::super::expr::{Expr, Random};
+use super::super::scale::SCALE;
 use super::super::value::Number;
 use super::print::print;
 use super::typed::Typed;
@@ -9,7 +10,7 @@ use super::typed::Typed;
 pub(super) const CLIENT: &str = "{ sequence = [0, 0], apart = true, per = \"session\" }";
 
 /// The numbers that arguments always are.
-pub(super) fn constant(parts: &[Expr; 3]) -> Option<[Number; 3]> {
+fn constant(parts: &[Expr; 3]) -> Option<[Number; 3]> {
     match parts {
         [Expr::Is(x), Expr::Is(y), Expr::Is(z)] => Some([*x, *y, *z]),
         _ => None,
@@ -19,22 +20,40 @@ pub(super) fn constant(parts: &[Expr; 3]) -> Option<[Number; 3]> {
 /// The greatest exponent that a draw by Zipf's law may have.
 const THETA_MAX: f64 = 10.0;
 
-/// The draw of a random function over numbers that never change.
-pub(super) fn drawn(law: Random, [low, high, bend]: [Number; 3]) -> String {
-    let (low, high, bend) = (low.whole(), high.whole(), bend.real());
+/// Whether arguments depend on nothing but the scale of the workload.
+pub(super) fn is_fixed(parts: &[Expr; 3], slots: &[String]) -> bool {
+    let is_scale = |slot: u16| slots[usize::from(slot)] == SCALE;
+    parts.iter().all(|part| !part.is_random() && part.slots().into_iter().all(is_scale))
+}
+
+/// The draw of a random function over such arguments.
+pub(super) fn drawn(law: Random, parts: &[Expr; 3], slots: &[String]) -> String {
+    let numbers = constant(parts).map(|[low, high, bend]| (low.whole(), high.whole(), bend.real()));
     // Ends that are too far away for the draws of a workload are none for expressions.
-    let far = low.unsigned_abs().max(high.unsigned_abs()) > 1 << 61;
-    if far || (law == Random::Zipfian && bend > THETA_MAX) {
-        let parts = [Number::Int(low), Number::Int(high), Number::Real(bend)].map(Expr::Is);
-        let words = print(&Expr::Random(law, Box::new(parts)), &[]);
-        return format!("{{ expr = {} }}", quoted(&words));
-    }
-    let count = high.abs_diff(low) as f64 + 1.0;
-    match law {
-        Random::Uniform => format!("{{ uniform = [{low}, {high}] }}"),
-        Random::Exponential => format!("{{ exponential = [{low}, {high}], mean = {:?} }}", count / bend),
-        Random::Gaussian => format!("{{ normal = [{low}, {high}], sd = {:?} }}", count / (2.0 * bend)),
-        Random::Zipfian => format!("{{ zipf = [{low}, {high}], theta = {bend:?}, scrambled = false }}"),
+    let far = numbers.is_some_and(|(low, high, _)| low.unsigned_abs().max(high.unsigned_abs()) > 1 << 61);
+    let bound = |part: &Expr| match part {
+        Expr::Is(number) => number.whole().to_string(),
+        part => quoted(&print(part, slots)),
+    };
+    let [low, high, bend] = parts;
+    let range = format!("[{}, {}]", bound(low), bound(high));
+    match (law, numbers, bend) {
+        (Random::Uniform, ..) if !far => format!("{{ uniform = {range} }}"),
+        (Random::Zipfian, _, Expr::Is(Number::Real(bend))) if !far && *bend <= THETA_MAX => {
+            format!("{{ zipf = {range}, theta = {bend:?}, scrambled = false }}")
+        }
+        (Random::Exponential, Some((low, high, bend)), _) if !far => {
+            let mean = (high.abs_diff(low) as f64 + 1.0) / bend;
+            format!("{{ exponential = {range}, mean = {mean:?} }}")
+        }
+        (Random::Gaussian, Some((low, high, bend)), _) if !far => {
+            let sd = (high.abs_diff(low) as f64 + 1.0) / (2.0 * bend);
+            format!("{{ normal = {range}, sd = {sd:?} }}")
+        }
+        _ => {
+            let whole = Expr::Random(law, Box::new(parts.clone()));
+            format!("{{ expr = {} }}", quoted(&print(&whole, slots)))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::fault::{Fault, Text};
+use super::super::scale::SCALE;
 use super::super::value::Number;
 use super::block::Node;
 use super::columns::columns as columns_of;
@@ -45,6 +46,11 @@ pub(super) fn shared(options: &Options, set: &BTreeSet<&String>) -> Result<Share
     }
     let mut known = Known::default();
     let mut lasting = BTreeSet::new();
+    if !set.contains(&SCALE.to_owned()) && !options.variables.iter().any(|(name, _)| name == SCALE) {
+        numbers.remove(SCALE);
+        let scale = Variable::Kept { name: SCALE.to_owned(), kind: Kind::Int, constant: None };
+        given.insert(SCALE.to_owned(), scale);
+    }
     for (name, number) in numbers {
         let kind = if matches!(number, Number::Real(_)) { Kind::Real } else { Kind::Int };
         let variable = match set.contains(&name) {

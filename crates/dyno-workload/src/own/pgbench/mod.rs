@@ -56,7 +56,7 @@ pub struct Imported {
     pub files: Vec<(String, String)>,
     /// What is not as pgbench does it, with its place where it has one.
     pub notes: Vec<String>,
-    /// Whether it makes and drops the tables of pgbench.
+    /// Whether it describes the tables of pgbench, so that they are loaded and dropped.
     pub tables: bool,
     /// The workload.
     pub own: Own,
@@ -114,7 +114,7 @@ fn finished(
 ) -> Result<Imported, Fault> {
     let mentions =
         |table: &str| all.iter().flat_map(|one| &one.statements.all).any(|one| one.sql.contains(table));
-    let tables = tables::TABLES.iter().any(|table| mentions(table));
+    let tables = options.tables && tables::TABLES.iter().any(|table| mentions(table));
     let only_builtin = scripts.iter().all(|script| script.is_builtin);
     let is_there = |name: &str| scripts.iter().any(|script| script.name == name);
     let invariants = match only_builtin {
@@ -128,6 +128,7 @@ fn finished(
         about: &about,
         notes: &notes,
         known: &shared.known,
+        scale: options.scale,
         translated: all,
         tables,
         invariants: &invariants,
@@ -135,9 +136,6 @@ fn finished(
     let mut files = vec![("workload.toml".to_owned(), main_file(&main))];
     let with_sql = all.iter().filter(|one| !one.statements.all.is_empty());
     files.extend(with_sql.map(|one| (format!("{}.sql", one.name), one.sql())));
-    if tables {
-        files.extend(tables::files(options.scale));
-    }
     let own = Own::read_files(&options.name, &files)?;
     Ok(Imported { files, notes, tables, own })
 }

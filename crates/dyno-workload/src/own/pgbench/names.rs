@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::names::is_name;
+use super::super::scale::SCALE;
 
 /// What a name of the workload is.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +25,8 @@ pub(super) struct Known {
     order: Vec<String>,
 }
 
-/// Words of expressions.
-const TAKEN: [&str; 3] = ["and", "or", "not"];
+/// Words of expressions, and the name that the workload has itself.
+const TAKEN: [&str; 4] = ["and", "or", "not", SCALE];
 
 impl Known {
     /// The name of what pgbench calls `variable`, with this meaning: the same name where the meaning is the same.

@@ -20,6 +20,8 @@ pub struct Options {
     pub name: String,
     /// pgbench's scale: the number of branches.
     pub scale: u32,
+    /// Whether the tables of pgbench are described, where a script has one of them.
+    pub tables: bool,
     /// Variables with their values, as -D gives them.
     pub variables: Vec<(String, String)>,
 }

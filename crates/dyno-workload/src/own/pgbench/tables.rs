@@ -1,109 +1,48 @@
-//! The tables of pgbench, by the steps that its manual describes for `pgbench -i`: dropped, created, filled, given their keys.
+//! The tables of pgbench, as its manual describes what `pgbench -i` makes: described, so that each engine fills them by its bulk path.
 
 /// Names of the tables.
 pub(super) const TABLES: [&str; 4] =
     ["pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers"];
 
-/// Rows of the accounts and of the tellers for each of the branches.
-const ACCOUNTS: u64 = 100_000;
-const TELLERS: u64 = 10;
+/// The tables, as `workload.toml` describes them.
+pub(super) const DESCRIBED: &str = "
+# The tables of pgbench -i.
+[table.pgbench_branches]
+rows = \"scale\"
+primary_key = \"bid\"
+[table.pgbench_branches.columns]
+bid      = { type = \"integer\", expr = \"row\" }
+bbalance = { type = \"integer\", value = 0 }
+filler   = { type = \"char(88)\", text = 88, null_pct = 100 }
 
-/// Digits of which rows are made.
-const DIGITS: &str = "pgbench_digits";
+[table.pgbench_tellers]
+rows = \"10 * scale\"
+primary_key = \"tid\"
+[table.pgbench_tellers.columns]
+tid      = { type = \"integer\", expr = \"row\" }
+bid      = { type = \"integer\", expr = \"(row - 1) / 10 + 1\" }
+tbalance = { type = \"integer\", value = 0 }
+filler   = { type = \"char(84)\", text = 84, null_pct = 100 }
 
-/// SQL that creates and fills the tables for `scale` branches, on every engine.
-pub(super) fn setup(scale: u32) -> String {
-    let places = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
-    // Branches are made of so many digits as their number has.
-    let digits = scale.to_string().len();
-    let number = |places: &[&str]| {
-        let of = |(power, place): (usize, &&str)| match power {
-            0 => format!("{place}.n"),
-            _ => format!("{} * {place}.n", 10u64.pow(power as u32)),
-        };
-        places.iter().enumerate().map(of).collect::<Vec<_>>().join(" + ")
-    };
-    let from = |places: &[&str]| {
-        places.iter().map(|place| format!("{DIGITS} {place}")).collect::<Vec<_>>().join(", ")
-    };
-    let branches = &places[..digits];
-    let accounts = &places[..ACCOUNTS.ilog10() as usize];
-    format!(
-        "\
--- The tables of pgbench with a scale of {scale}: {scale} branches, {tellers} tellers, {all} accounts, no history.
+[table.pgbench_accounts]
+rows = \"100000 * scale\"
+primary_key = \"aid\"
+[table.pgbench_accounts.columns]
+aid      = { type = \"integer\", expr = \"row\" }
+bid      = { type = \"integer\", expr = \"(row - 1) / 100000 + 1\" }
+abalance = { type = \"integer\", value = 0 }
+filler   = { type = \"char(84)\", value = \"\" }
 
-CREATE TABLE pgbench_branches (bid INT NOT NULL, bbalance INT, filler CHAR(88));
-CREATE TABLE pgbench_tellers (tid INT NOT NULL, bid INT, tbalance INT, filler CHAR(84));
-CREATE TABLE pgbench_accounts (aid INT NOT NULL, bid INT, abalance INT, filler CHAR(84));
-CREATE TABLE pgbench_history (tid INT, bid INT, aid INT, delta INT, mtime TIMESTAMP NULL, filler CHAR(22));
-
-CREATE TABLE {DIGITS} (n INT NOT NULL);
-INSERT INTO {DIGITS} VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
-
-INSERT INTO pgbench_branches (bid, bbalance)
-SELECT n + 1, 0 FROM (SELECT {of_branches} AS n FROM {from_branches}) numbers WHERE n < {scale};
-
-INSERT INTO pgbench_tellers (tid, bid, tbalance)
-SELECT (bid - 1) * {TELLERS} + t.n + 1, bid, 0 FROM pgbench_branches, {DIGITS} t;
-
-INSERT INTO pgbench_accounts (aid, bid, abalance, filler)
-SELECT (bid - 1) * {ACCOUNTS} + {of_accounts} + 1, bid, 0, ''
-  FROM pgbench_branches, {from_accounts} ORDER BY 1;
-
-DROP TABLE {DIGITS};
-
-",
-        tellers = u64::from(scale) * TELLERS,
-        all = u64::from(scale) * ACCOUNTS,
-        of_branches = number(branches),
-        from_branches = from(branches),
-        of_accounts = number(accounts),
-        from_accounts = from(accounts),
-    )
-}
-
-/// Primary keys, where a table can be given one when it is filled.
-const KEYS: &str = "\
-ALTER TABLE pgbench_branches ADD PRIMARY KEY (bid);
-ALTER TABLE pgbench_tellers ADD PRIMARY KEY (tid);
-ALTER TABLE pgbench_accounts ADD PRIMARY KEY (aid);
+[table.pgbench_history]
+rows = 0
+[table.pgbench_history.columns]
+tid    = { type = \"integer\", value = 0 }
+bid    = { type = \"integer\", value = 0 }
+aid    = { type = \"integer\", value = 0 }
+delta  = { type = \"integer\", value = 0 }
+mtime  = { type = \"timestamp\", timestamp = [\"2026-01-01 00:00:00\", \"2026-12-31 23:59:59\"], null_pct = 100 }
+filler = { type = \"char(22)\", text = 22, null_pct = 100 }
 ";
-
-/// The same for SQLite, whose tables have theirs from the beginning or as an index.
-const KEYS_SQLITE: &str = "\
-CREATE UNIQUE INDEX pgbench_branches_pkey ON pgbench_branches (bid);
-CREATE UNIQUE INDEX pgbench_tellers_pkey ON pgbench_tellers (tid);
-CREATE UNIQUE INDEX pgbench_accounts_pkey ON pgbench_accounts (aid);
-";
-
-/// Statistics of what was loaded; pgbench does it with its step `v`.
-const VACUUM: &str = "
-VACUUM ANALYZE pgbench_branches;
-VACUUM ANALYZE pgbench_tellers;
-VACUUM ANALYZE pgbench_accounts;
-VACUUM ANALYZE pgbench_history;
-";
-
-/// SQL that drops the tables.
-const DROP: &str = "\
-DROP TABLE pgbench_history;
-DROP TABLE pgbench_accounts;
-DROP TABLE pgbench_tellers;
-DROP TABLE pgbench_branches;
-";
-
-/// Files that make and drop the tables.
-pub(super) fn files(scale: u32) -> Vec<(String, String)> {
-    let made = setup(scale);
-    [
-        ("setup.sql", format!("{made}{KEYS}")),
-        ("setup.postgres.sql", format!("{made}{KEYS}{VACUUM}")),
-        ("setup.sqlite.sql", format!("{made}{KEYS_SQLITE}")),
-        ("drop.sql", DROP.to_owned()),
-    ]
-    .map(|(name, text)| (name.to_owned(), text))
-    .to_vec()
-}
 
 /// What stays the same under the built-in scripts: the name and the SQL of each. The tables whose sums each script moves alike
 /// are known of the built-in ones alone.

@@ -8,7 +8,7 @@ use super::super::names::shown;
 use super::super::value::Number;
 use super::block::{Node, Notes};
 use super::columns::columns;
-use super::draws::{CLIENT, constant, drawn, is_variable, quoted, set_line};
+use super::draws::{CLIENT, drawn, is_fixed, is_variable, quoted, set_line};
 use super::names::{Known, Meaning};
 use super::parse::{Variables, expression};
 use super::print::print;
@@ -171,8 +171,8 @@ impl<'a> Translator<'a> {
         let (kept, step) = match (&typed.expr, typed.constant()) {
             _ if typed.kind == Kind::Null => (Variable::Null, None),
             (_, Some(number)) if single => (Variable::Constant(number, typed.kind), None),
-            (Expr::Random(law, parts), _) if single && let Some(numbers) = constant(parts) => {
-                let words = drawn(*law, numbers);
+            (Expr::Random(law, parts), _) if single && is_fixed(parts, &self.slots) => {
+                let words = drawn(*law, parts, &self.slots);
                 let name = known.name(&variable, Meaning::Draw(words));
                 (Variable::Kept { name, kind: Kind::Int, constant: None }, None)
             }

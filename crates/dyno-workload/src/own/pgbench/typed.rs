@@ -81,6 +81,7 @@ pub(super) fn of(one: One, x: Expr) -> Expr {
 /// `two` of `x` and `y`, computed where both are known.
 pub(super) fn both(two: Two, x: Expr, y: Expr) -> Expr {
     match (&x, &y) {
+        (Expr::Is(Number::Int(1)), _) if two == Two::Times => y,
         (Expr::Is(x), Expr::Is(y)) => Expr::Is(two.of(*x, *y)),
         _ => Expr::Both(two, Box::new(x), Box::new(y)),
     }

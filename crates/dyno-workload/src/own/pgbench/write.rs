@@ -7,6 +7,7 @@ use dyno_engine::Isolation;
 use super::draws::quoted;
 use super::names::Known;
 use super::statements::Statements;
+use super::tables::DESCRIBED;
 use super::translate::Step;
 
 /// A script that was translated.
@@ -127,7 +128,8 @@ pub(super) struct Main<'a> {
     pub(super) notes: &'a [String],
     pub(super) known: &'a Known,
     pub(super) translated: &'a [Translated],
-    /// Whether files beside it make and drop the tables of pgbench.
+    pub(super) scale: u32,
+    /// Whether it describes the tables of pgbench.
     pub(super) tables: bool,
     pub(super) invariants: &'a [(&'static str, String)],
 }
@@ -149,10 +151,9 @@ pub(super) fn main_file(main: &Main<'_>) -> String {
         main.name,
         quoted(main.about)
     );
+    let _ = writeln!(text, "scale = {}", main.scale);
     if main.tables {
-        text.push_str(
-            "\n# The tables of pgbench.\n[setup]\nsql = \"setup.sql\"\n\n[drop]\nsql = \"drop.sql\"\n",
-        );
+        text.push_str(DESCRIBED);
     }
     let mut draws = main.known.draws().peekable();
     if draws.peek().is_some() {

@@ -19,7 +19,7 @@ fn scripts(texts: &[(&str, &str)]) -> Vec<Script> {
 
 fn imported_with(text: &str, variables: &[(&str, &str)]) -> Result<Imported, String> {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let options = Options { name: "w".to_owned(), scale: 3, variables };
+    let options = Options { name: "w".to_owned(), scale: 3, tables: true, variables };
     import(&scripts(&[("s.sql", text)]), &options).map_err(|fault| fault.to_string())
 }
 
@@ -181,7 +181,7 @@ fn random_functions_of_fixed_numbers_are_draws_and_others_steps() {
     );
     let text = main_file(&all);
     for line in [
-        "\na = { uniform = [1, 300000] }\n",
+        "\na = { uniform = [1, \"100000 * scale\"] }\n",
         "\nb = { zipf = [1, 10], theta = 1.5, scrambled = false }\n",
         "\nc = { normal = [1, 100], sd = 20.0 }\n",
         "\nd = { exponential = [0, 9], mean = 2.0 }\n",
@@ -285,7 +285,7 @@ fn variables_that_pgbench_sets_and_texts_of_d() {
 
 #[test]
 fn a_name_means_in_each_script_what_that_says() {
-    let options = Options { name: "w".to_owned(), scale: 1, variables: Vec::new() };
+    let options = Options { name: "w".to_owned(), scale: 1, tables: true, variables: Vec::new() };
     let scripts = scripts(&[
         ("dir/a.sql", "\\set x random(1, 1)\nSELECT :x;"),
         ("a.sql", "\\set x random(2, 2)\nSELECT :x;"),
