@@ -250,3 +250,20 @@ fn what_is_wrong_is_told_and_nothing_is_written() {
     assert!(text.contains("\nscale = 7\n") && text.contains("[table.pgbench_accounts]"), "{text}");
     assert!(text.contains("aid = { uniform = [1, \"100000 * scale\"] }"), "{text}");
 }
+
+/// Tables that `pgbench -i` has made are driven as they are.
+#[test]
+fn tables_of_pgbench_itself_are_taken_as_they_are() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    if pgbench(&server, &["-i", "-s", "2"]).is_none() {
+        return;
+    }
+    import(&desk, &["-b", "tpcb", "--scale", "2", "--no-tables", "--into", "w"]);
+    let text = std::fs::read_to_string(desk.file("w/workload.toml")).unwrap();
+    assert!(!text.contains("[table."), "{text}");
+    assert_proved(&run(&desk, "w", &server.url(), (2, 40), &[]));
+    let highest = server.psql("SELECT MAX(aid) > 100000 FROM pgbench_history");
+    assert_eq!(highest, "t", "accounts of both branches are drawn");
+}
