@@ -73,18 +73,20 @@ impl<'a> Ready<'a> {
     /// Gets ready for a run of another `plan`: with the same target and data there is nothing to do.
     pub(crate) fn turn_to(&mut self, plan: Plan) -> Result<(), Error> {
         let same_target = plan.target == self.plan.target;
-        let workload = |plan: &Plan| (plan.workload.folder.clone(), plan.workload.scale);
-        let other_workload = workload(&plan) != workload(&self.plan);
-        if other_workload {
+        let (new, old) = (&plan.workload, &self.plan.workload);
+        let (other_folder, other_scale) = (new.folder != old.folder, new.scale != old.scale);
+        if other_folder || other_scale {
             self.own = own::of(&plan, self.lead.engines.specs)?;
         }
+        let has_tables = self.own.as_ref().is_some_and(|own| !own.tables().is_empty());
+        let other_tables = (other_folder && self.own.is_some()) || (other_scale && has_tables);
         self.plan = plan;
         if !same_target {
             return self.reach(self.loading);
         }
         refuse_impossible(&self.plan, &self.targets)?;
         let specs = make_room(self.lead, &self.plan, &self.targets, self.loading)?;
-        if specs != self.specs || (other_workload && self.own.is_some()) {
+        if specs != self.specs || other_tables {
             self.specs = specs;
             self.ready_data(self.loading)?;
             self.fresh = true;

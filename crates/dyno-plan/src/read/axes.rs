@@ -62,7 +62,7 @@ fn resolve(draft: &mut Draft, name: &str, origin: &Origin) -> Option<&'static st
     }
     let alike: Vec<&Key> = match keys::find(name) {
         Some(key) => vec![key],
-        None => keys::all().filter(|key| key.name() == name && !is_fixed(key)).collect(),
+        None => keys::all().filter(|key| key.name() == name && !is_fixed(key) && is_short(key)).collect(),
     };
     let mut refuse = |kind, problem: &str, hint: String| {
         draft.refuse_name(kind, origin.clone(), shown_key(&format!("sweep.{name}")), problem, hint);
@@ -88,6 +88,11 @@ fn resolve(draft: &mut Draft, name: &str, origin: &Origin) -> Option<&'static st
             )
         }
     }
+}
+
+/// Whether its name alone means the key: `scale` is that of the data, as it was before workloads had one.
+fn is_short(key: &Key) -> bool {
+    key.path != "workload.scale"
 }
 
 /// The value as a plan shows it; nothing where it was refused, and the error is noted.

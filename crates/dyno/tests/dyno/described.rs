@@ -275,6 +275,33 @@ fn a_run_in_memory_makes_them_itself() {
     let run = dyno(&desk, "run", "sqlite::memory:", &few);
     let record: serde_json::Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    // Another scale is another setting.
+    done(&dyno(&desk, "run", "sqlite::memory:", &[&few[..], &["--set", "workload.scale=1"]].concat()));
+    let compared = desk.dyno(&["compare", "last", "last~1"]);
+    assert!(compared.out.contains("workload.version") && compared.out.contains("scale 2"), "{compared:#?}");
+    let checked = desk.dyno(&["workload", "check", "bank"]);
+    assert!(checked.out.contains("table bank_accounts: 120,000 rows of 4 columns"), "{checked:#?}");
+    // And nobody's where there is no workload.
+    let refused = desk.dyno(&["run", "--target", "sqlite::memory:", "--set", "workload.scale=2"]);
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(refused.err.contains("workload.scale is the scale of"), "{}", refused.err);
+}
+
+/// A sweep over the scale loads what each point needs; what others have loaded stays unless it may go.
+#[test]
+fn a_sweep_over_scales_loads_them() {
+    let desk = desk();
+    desk.write("bank/workload.toml", &BANK.replace("60_000 * scale", "600 * scale"));
+    for url in ["sqlite::memory:", "sqlite:own.db"] {
+        let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s"];
+        let sweep = dyno(&desk, "sweep", url, &[&few[..], &["--set", "sweep.workload.scale=1,3,2"]].concat());
+        done(&sweep);
+        let record = desk.json(&["show", "last"]).1;
+        assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    }
+    let url = format!("sqlite:{}", desk.file("own.db").display());
+    let last = desk.json(&["show", "last"]).1["workload"]["scale"].as_u64().unwrap_or(1);
+    assert_eq!(one(&url, "SELECT COUNT(*) FROM bank_accounts"), (600 * last).to_string());
 }
 
 /// Kills a load between its parts again and again, each time further on, and lets it end; every row is there once.

@@ -18,6 +18,10 @@ pub(super) fn whole(own: &Own, engine: &str, drawn: &[Drawn], style: &Style) -> 
     let transactions = own.described(engine)?;
     let draws = own.described_draws(engine)?;
     let mut out = head(own, engine)?;
+    for table in own.tables() {
+        let (rows, columns) = (count(table.rows()), table.columns().len());
+        let _ = writeln!(out, "table {}: {rows} rows of {columns} columns", table.name());
+    }
     out.push('\n');
     out.push_str(&overview(&transactions, style));
     for transaction in &transactions {
