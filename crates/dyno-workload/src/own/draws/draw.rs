@@ -4,7 +4,7 @@ use dyno_engine::Type;
 use dyno_engine::data::{Permutation, mix};
 
 use super::law::{Law, Turn};
-use super::reading::{NULL, NULL_PARTS};
+use super::null::{NULL, NULL_PARTS};
 use crate::own::value::{Held, Hold};
 
 /// How often a value is drawn anew, the rarest first.

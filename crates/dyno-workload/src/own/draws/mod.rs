@@ -6,6 +6,7 @@
 mod calendar;
 mod draw;
 mod law;
+mod null;
 mod numbers;
 mod read;
 mod read_number;
@@ -16,5 +17,6 @@ mod texts;
 
 pub(super) use draw::{Draw, Draws, Keys, When};
 pub(super) use law::Law;
+pub(super) use null::{NULL, NULL_PARTS, null_share};
 pub(super) use read::{read, read_columns};
-pub(super) use reading::{COLUMN_BYTES_MAX, NULL, NULL_PARTS, Names, null_share, numeric};
+pub(super) use reading::{COLUMN_BYTES_MAX, Names, numeric};

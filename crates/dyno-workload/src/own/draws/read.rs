@@ -4,7 +4,8 @@ use dyno_engine::Type;
 
 use super::draw::Draws;
 use super::law::Law;
-use super::reading::{Made, Names, Reading, all, null_share, numeric};
+use super::null::null_share;
+use super::reading::{Made, Names, Reading, all, numeric};
 use super::{read_number, read_text};
 use crate::own::expr::parse;
 use crate::own::fault::Fault;

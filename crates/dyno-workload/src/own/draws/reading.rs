@@ -19,11 +19,6 @@ const DRAWS_MAX: usize = 1_000;
 /// Bytes that one session keeps for the texts it draws, at most.
 const OWN_BYTES_MAX: usize = 16 << 20;
 
-/// Tells whether a value is NULL from what it is.
-pub(in crate::own) const NULL: u64 = 0x6e75_6c6c;
-/// Shares of NULL are counted in parts of so many.
-pub(in crate::own) const NULL_PARTS: u64 = 1_000_000_000;
-
 /// Bytes of a text that a step reads, at most.
 pub(in crate::own) const COLUMN_BYTES_MAX: usize = 1_024;
 
@@ -75,7 +70,7 @@ pub(super) struct Made {
     pub(super) bytes_max: usize,
     /// Slots that it reads.
     pub(super) needs: Vec<u16>,
-    /// How many of [`NULL_PARTS`] of its values are NULL.
+    /// How many of [`NULL_PARTS`](super::null::NULL_PARTS) of its values are NULL.
     pub(super) null: u32,
 }
 
@@ -282,18 +277,6 @@ pub(in crate::own) fn numeric(draw: Option<&Draw>, text: &Text, at: usize) -> Re
             Err(text.fault(at, problem, "name a number, or a number that a step reads"))
         }
         _ => Ok(()),
-    }
-}
-
-/// How many of [`NULL_PARTS`] of the values of `table`, a draw or a column, are NULL: its `null_pct`.
-///
-/// # Errors
-/// That is no share.
-pub(in crate::own) fn null_share(table: &Table<'_>) -> Result<u32, Fault> {
-    let Some(share) = table.get("null_pct") else { return Ok(0) };
-    match share.real("a share: 5")? {
-        number if (0.0..=100.0).contains(&number) => Ok((number / 100.0 * NULL_PARTS as f64).round() as u32),
-        number => Err(share.fault(format!("{number} is not from 0 to 100"), "")),
     }
 }
 

@@ -22,6 +22,18 @@ pub struct RowMaker<'a> {
     own: u64,
 }
 
+impl DescribedTable {
+    /// What makes its rows.
+    pub fn row_maker(&self) -> RowMaker<'_> {
+        RowMaker::new(self)
+    }
+
+    /// The sum of an integer column over all rows.
+    pub fn sum(&self, column: usize) -> i128 {
+        RowMaker::of(self, &[column]).sum(column)
+    }
+}
+
 impl<'a> RowMaker<'a> {
     /// Makes all columns.
     pub(super) fn new(table: &'a DescribedTable) -> Self {

@@ -2,7 +2,6 @@
 
 use dyno_engine::{Column, TableWords};
 
-use super::rows::RowMaker;
 use crate::own::draws::Draws;
 use crate::own::fault::{Fault, Text};
 
@@ -48,11 +47,6 @@ impl DescribedTable {
         &self.columns
     }
 
-    /// What makes its rows.
-    pub fn row_maker(&self) -> RowMaker<'_> {
-        RowMaker::new(self)
-    }
-
     /// What is wrong with it, such as the words of a server.
     pub fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
         self.here.fault(0, problem, hint)
@@ -90,10 +84,5 @@ impl DescribedTable {
         use dyno_engine::ColumnType::{Bigint, Integer};
         let is_whole = |column: &usize| matches!(self.columns[*column].of, Integer | Bigint);
         self.key.iter().copied().filter(is_whole).collect()
-    }
-
-    /// The sum of an integer column over all rows.
-    pub fn sum(&self, column: usize) -> i128 {
-        RowMaker::of(self, &[column]).sum(column)
     }
 }
