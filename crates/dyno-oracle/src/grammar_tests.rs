@@ -97,6 +97,8 @@ const GIVEN_TOO: &[(sql::Statement, &[&str])] = &[
     (sql::SPOT_INDEXES, &["table_name"]),
     (sql::SPOT_KEY, &["key"]),
     (sql::SHOW_PLAN, &[]),
+    (sql::FIND_INDEX, &["object_name"]),
+    (sql::FIND_TABLE, &["object_name"]),
     (sql::SPOT_LARGEST, &[]),
     (sql::SPOT_SMALLEST, &[]),
     (sql::SPOT_TRIGGERS, &["table_name"]),

@@ -25,15 +25,17 @@ pub(super) fn check(facts: &Facts<'_>) -> Verdict {
             "nothing was said, and nothing learned: a run of one target with a warm-up (run.warmup) learns",
         );
     }
-    let interval = facts.compared_window()?;
-    let window = facts.window()?;
-    let done = |class: &Class| match &window.counted {
-        Some(counted) => counted.of(&class.name),
-        None => facts.ops(&class.name).map_or(0, |ops| ops.count),
+    let (interval, window) = (facts.compared()?, facts.window()?);
+    let is_window = interval.name == "window";
+    let done = |class: &Class| match (&window.counted, &facts.record.whole) {
+        (_, Some(whole)) if !is_window => whole.ops.get(&class.name).copied().unwrap_or(0),
+        (Some(counted), _) => counted.of(&class.name),
+        (None, _) => facts.ops(&class.name).map_or(0, |ops| ops.count),
     };
     let done = facts.record.classes.iter().map(|class| (class.name.as_str(), done(class)));
     let done: Vec<(&str, u64)> = done.filter(|(_, ops)| *ops > 0).collect();
-    let unsure = window.unsure.as_ref().map(|(begin, end)| [begin, end]).into_iter().flatten();
+    let unsure =
+        window.unsure.as_ref().filter(|_| is_window).map(|(begin, end)| [begin, end]).into_iter().flatten();
     let unsure: Vec<&Counted> = unsure.collect();
     let said = own.expected.iter().flat_map(|one| one.said.keys().copied());
     let mut counters: Vec<Counter> = LEARNED.into_iter().chain(said).collect();

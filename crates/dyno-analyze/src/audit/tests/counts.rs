@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dyno_plan::{Commit, Drive};
+use dyno_record::window::Counted;
 use dyno_record::{CountingRules, Expected, Invariant, Learned, Mean, OwnWorkload};
 
 use super::counting::{commits, fuzzy, statements};
@@ -114,6 +115,13 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
     let more = find(&own(None, 64.0, 0.0, 20_000), "expected");
     assert!(more.status == Warn && more.detail.contains("others do it beside the run"), "{}", more.detail);
     assert_eq!(find(&own(None, 60.0, 2.0, 0), "expected").status, Pass, "as sure as it was learned");
+    // Where the window says nothing, the whole run does.
+    let mut blurred = own(None, 64.0, 0.0, 0);
+    let counted = Counted { ops: [("update".to_owned(), 1_000)].into(), ..Counted::default() };
+    window(&mut blurred).unsure = Some((counted.clone(), Counted::default()));
+    window(&mut blurred).counted = Some(counted);
+    let whole = find(&blurred, "expected");
+    assert!(whole.status == Pass && whole.observed == "256,000", "{whole:?}");
     // What is said goes before what was learned.
     assert_eq!(find(&own(Some(64.0), 3.0, 0.0, 0), "expected").status, Pass);
     let wrong = find(&own(Some(3.0), 64.0, 0.0, 0), "expected");
