@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_drive::Lesson;
-use dyno_engine::{MonotonicClock, patience};
+use dyno_drive::{Lesson, Stop};
+use dyno_engine::patience::Asked;
+use dyno_engine::{Cancel, MonotonicClock, TargetError, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Expected, Learned};
 use dyno_workload::own::Own;
@@ -17,7 +18,9 @@ use crate::targets::Targets;
 const TIME_MAX: Duration = Duration::from_secs(2);
 const SHARE_OF_WARMUP: u32 = 2;
 /// How much longer it is waited for: somebody may hold a lock.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(8);
+/// How long it may take to end when it is stopped.
+const END_MAX: Duration = Duration::from_secs(5);
 
 /// What each class does: what `own` says, and what can be learned of it now, on one session alone. Nothing is learned where there
 /// is no warm-up, which is the time for it, nor where nobody could tell the transactions' counters from others at once.
@@ -51,6 +54,7 @@ fn learn(
         return Vec::new();
     }
     lead.tell(Event::Learning);
+    let stop = Stop::default();
     let lesson = Lesson {
         target: Arc::clone(&reached.target),
         own: Arc::clone(own),
@@ -60,13 +64,10 @@ fn learn(
         protocol: plan.workload.protocol,
         clock: Arc::new(MonotonicClock::default()),
         time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP),
-        cancel: lead.cancel.clone(),
+        stop: stop.clone(),
         spec: spec.clone(),
     };
-    let asked =
-        patience::within(TIME_MAX + PATIENCE, &lead.cancel, "learning what transactions do", move || {
-            lesson.learn()
-        });
+    let asked = asked(lead, lesson, &stop);
     let not = |what: &str, why: String| lead.tell(Event::Warning(Warning::NotLearned(what.to_owned(), why)));
     match asked {
         Ok(learned) => {
@@ -80,4 +81,27 @@ fn learn(
             Vec::new()
         }
     }
+}
+
+/// What each class was seen to do, or why it was not.
+type Lessons = Vec<Result<Learned, String>>;
+
+/// Learns, for as long as that is worth it. Nothing of it goes on afterwards: the run is not to count it.
+fn asked(lead: &Lead<'_>, lesson: Lesson, stop: &Stop) -> Result<Lessons, TargetError> {
+    let asked = Asked::start(move || lesson.learn())
+        .map_err(|error| TargetError::database(format!("no thread could be started: {error}")))?;
+    asked.wait(TIME_MAX + PATIENCE, &lead.cancel).unwrap_or_else(|| {
+        stop.now();
+        asked.wait(END_MAX, &Cancel::default());
+        Err(match lead.cancel.is_cancelled() {
+            true => TargetError::new(TargetErrorKind::Cancelled, "stopped"),
+            false => {
+                let seconds = (TIME_MAX + PATIENCE).as_secs();
+                TargetError::new(
+                    TargetErrorKind::Unreachable,
+                    format!("it did not end within {seconds} s: somebody may hold a lock"),
+                )
+            }
+        })
+    })
 }

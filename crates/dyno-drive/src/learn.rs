@@ -2,11 +2,12 @@
 //! come, and before anything counts.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dyno_engine::{
-    Cancel, Clock, ErrorClass, Observer, OpError, Request, Session, SessionSetup, Target, TargetError,
+    Cancel, Clock, ErrorClass, Interrupter, Observer, OpError, Request, Session, SessionSetup, Target,
+    TargetError,
 };
 use dyno_plan::{Commit, DataSpec, Protocol};
 use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
@@ -51,8 +52,25 @@ pub struct Lesson {
     pub clock: Arc<dyn Clock>,
     /// How long all of it may take, about.
     pub time: Duration,
-    /// The user's wish to stop.
-    pub cancel: Cancel,
+    /// Whether it is to end.
+    pub stop: Stop,
+}
+
+/// Ends a lesson from outside, whatever its session waits for: a lock that somebody holds.
+#[derive(Clone, Default)]
+pub struct Stop {
+    cancel: Cancel,
+    session: Arc<OnceLock<Arc<dyn Interrupter>>>,
+}
+
+impl Stop {
+    /// Ends it: nothing that it has begun is committed afterwards.
+    pub fn now(&self) {
+        self.cancel.cancel();
+        if let Some(session) = self.session.get() {
+            session.interrupt();
+        }
+    }
 }
 
 /// What one part of a class has moved.
@@ -83,6 +101,8 @@ impl Lesson {
             clock: Arc::clone(&self.clock),
         };
         let mut session = self.target.session(&setup)?;
+        // Whoever stops it from here on finds the session, and whoever has stopped it before is seen.
+        let _ = self.stop.session.set(session.interrupter());
         let mut actor = Actor::new(&self.own, engine, self.seed, self.session).map_err(unsupported)?;
         let weighed: Vec<bool> = self.own.weights().map(|weight| weight > 0).collect();
         let count = weighed.iter().filter(|weighed| **weighed).count().max(1);
@@ -134,6 +154,9 @@ impl Lesson {
         looks: &BTreeMap<Counter, f64>,
     ) -> Result<Result<Learned, String>, TargetError> {
         let mut parts = Vec::with_capacity(PARTS);
+        if self.stop.cancel.is_cancelled() {
+            return Ok(Err("the run was stopped".to_owned()));
+        }
         // The first one finds nothing in the caches: not of the statements, and not of the data.
         if let Err(why) = self.transaction(place, actor, session)? {
             return Ok(Err(why));
@@ -143,7 +166,7 @@ impl Lesson {
             let began_ns = self.clock.now_ns();
             let (mut transactions, mut busy_ns) = (0, 0);
             while transactions < TRANSACTIONS_MAX && (transactions == 0 || busy_ns < part_ns) {
-                if self.cancel.is_cancelled() {
+                if self.stop.cancel.is_cancelled() {
                     return Ok(Err("the run was stopped".to_owned()));
                 }
                 if let Err(why) = self.transaction(place, actor, session)? {

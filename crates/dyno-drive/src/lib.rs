@@ -54,7 +54,7 @@ mod worker;
 
 pub use descriptors::{raise_limit, too_few};
 pub use job::{Aim, Job};
-pub use learn::Lesson;
+pub use learn::{Lesson, Stop};
 pub use leftover::Leftover;
 pub use observe::OWN_COMMITS;
 pub use run::{draft, run};

@@ -251,6 +251,32 @@ fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 16 * 150, "{:#}", record["ops"]["all"]);
 }
 
+/// Nothing of the lesson goes on beside the run.
+#[test]
+fn a_lock_of_somebody_else_ends_the_learning_and_not_the_run() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let desk = Desk::new();
+    write(&desk, "bank", &BANK);
+    load(&desk, "workload.folder=bank", &server.url());
+    let url = server.url();
+    let who = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND wait_event = 'PgSleep'";
+    let time = ["--set", "run.time=2s", "--set", "run.warmup=1s", "--set", "run.sessions_per_schema=4"];
+    let said = std::thread::scope(|scope| {
+        let lock = "LOCK TABLE bank_accounts IN EXCLUSIVE MODE; SELECT pg_sleep(600)";
+        scope.spawn(|| server.try_psql(server.superuser(), "postgres", lock));
+        until("the lock", || server.psql(&format!("SELECT count(*) {who}")) == "1");
+        let mut running = desk.start(&args("run", "workload.folder=bank", &url, &time));
+        running.until("could not be learned");
+        server.psql(&format!("SELECT pg_terminate_backend(pid) {who}"));
+        running.end()
+    });
+    assert_eq!(said.code, 0, "{said:#?}");
+    let record = desk.json(&["show", "last"]).1;
+    assert_proved(&record);
+    assert_eq!(check(&record, "expected")["status"], "skipped");
+}
+
 #[test]
 fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
     let desk = Desk::new();
