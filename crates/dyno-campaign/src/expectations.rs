@@ -71,10 +71,12 @@ fn learn(
     let not = |what: &str, why: String| lead.tell(Event::Warning(Warning::NotLearned(what.to_owned(), why)));
     match asked {
         Ok(learned) => {
-            let one = |(expected, one): (Expected, Result<Learned, String>)| {
-                one.map_err(|why| not(&expected.class, why)).ok()
+            // What never comes is not missed.
+            let one = |((expected, weight), one): ((Expected, u64), Result<Learned, String>)| match one {
+                Err(_) if weight == 0 => None,
+                one => one.map_err(|why| not(&expected.class, why)).ok(),
             };
-            own.expectations().zip(learned).map(one).collect()
+            own.expectations().zip(own.weights()).zip(learned).map(one).collect()
         }
         Err(error) => {
             not(own.name(), error.to_string());

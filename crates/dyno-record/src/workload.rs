@@ -31,8 +31,7 @@ fn one() -> u64 {
     1
 }
 
-// As serde asks.
-#[allow(clippy::trivially_copy_pass_by_ref)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_one(scale: &u64) -> bool {
     *scale == 1
 }

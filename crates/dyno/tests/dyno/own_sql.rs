@@ -294,6 +294,12 @@ fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
         );
         assert_eq!(record["status"], if rows == 2 { "valid" } else { "invalid" });
     }
+    // What never comes is not missed.
+    let toml = said(2).replace("weight = 20", "weight = 0");
+    write(&desk, "bank", &[("workload.toml", &toml), BANK[1], BANK[2]]);
+    let short = ["--set", "run.warmup=200ms", "--set", "run.time=1s"];
+    let ran = desk.dyno(&args("run", "workload.folder=bank", "sqlite::memory:", &short));
+    assert!(ran.code == 0 && !ran.err.contains("could not be learned"), "{ran:#?}");
     let shown = desk.dyno(&["show", "last"]);
     assert!(shown.out.contains("one transaction, learned on one session alone"), "{}", shown.out);
 }
