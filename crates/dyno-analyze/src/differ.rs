@@ -191,8 +191,8 @@ fn is_place(name: &str, value: &str) -> bool {
 }
 
 fn of_plan(record: &RunRecord, put: Put<'_>) {
-    if let Some(own) = &record.workload {
-        put(Area::Plan, "workload.version", own.version());
+    if let Some(version) = record.workload_version() {
+        put(Area::Plan, "workload.version", version);
     }
     for key in keys::all().filter(|key| has_effect(key.path) && record.knows(key.path)) {
         let value = key.get(&record.plan).unwrap_or_else(|| "–".to_owned());

@@ -260,6 +260,7 @@ fn classes() -> Vec<Class> {
         scans: name == "scan",
         commits: u64::from(!of_reads),
         share: Share { percent, of_reads, turned: if rows_per_op == 1 && !of_reads { 1_000 } else { 0 } },
+        workload: 0,
     };
     vec![
         of("select", "selects", Touch::Read, WORK_UNIT, None, true),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use dyno_plan::Span;
-use dyno_record::{Latency, RunRecord};
+use dyno_record::{Latency, OwnWorkload, RunRecord};
 
 use crate::number::time_us;
 
@@ -109,10 +109,16 @@ pub const RATE_KEPT_MIN: f64 = 0.95;
 /// Whether the run kept every limit and, in an open loop, its rate; `None` where it does not tell.
 pub fn keeps(limits: &[Limit], record: &RunRecord) -> Option<bool> {
     let held = limits.iter().map(|limit| limit.holds(record)).collect::<Option<Vec<bool>>>()?;
-    let kept = match record.plan.workload.rate {
-        Some(rate) => record.ops.get("all")?.rate_per_s >= rate.0 * RATE_KEPT_MIN,
-        None => true,
+    let own = |own: &OwnWorkload| {
+        let share = own.share.as_ref()?;
+        Some((share.rate_per_s?, share.ops.as_ref()?.rate_per_s))
     };
+    let rates: Vec<(f64, f64)> = match (record.beside.is_empty(), record.plan.workload.rate) {
+        (true, None) => Vec::new(),
+        (true, Some(rate)) => vec![(rate.0, record.ops.get("all")?.rate_per_s)],
+        (false, _) => record.workloads().filter_map(own).collect(),
+    };
+    let kept = rates.iter().all(|(asked, done)| *done >= asked * RATE_KEPT_MIN);
     Some(kept && held.iter().all(|&held| held))
 }
 

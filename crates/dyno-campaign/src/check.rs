@@ -94,10 +94,13 @@ fn findings(
                 self::advice(&finding.check, Severity::Note, format!("{why}: its sessions only read"), "");
         }
     }
-    if let Some(own) = own::of(plan, lead.engines.specs)? {
+    let owns = own::of(plan, lead.engines.specs)?;
+    if !owns.is_empty() {
         advice.retain(|finding| !OF_TEST_DATA.contains(&finding.check.as_str()));
-        advice.extend(tables(reached, &own));
-        advice.push(workload(reached, &own)?);
+        advice.extend(own::of_data(&owns).filter_map(|own| tables(reached, own)));
+        for own in &owns {
+            advice.push(workload(reached, own)?);
+        }
         return Ok(advice);
     }
     // Engines that look at the data themselves know more about it.
@@ -154,6 +157,7 @@ const WRITING: [&str; 2] = ["writable", "privileges"];
 /// The plan as one target sees it: its own share of the sessions, rounded up to as many on each schema.
 fn of_target(plan: &Plan, at: usize, reads_only: bool) -> Plan {
     let mut own = plan.of_target(at);
+    own.workload.beside = Vec::new();
     own.run.sessions_per_schema = plan.sessions_of(at).div_ceil(plan.data.schemas.max(1));
     if reads_only {
         own.workload = own.workload.reads_only();

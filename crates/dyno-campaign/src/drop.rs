@@ -1,5 +1,7 @@
 //! Removes exactly what Dyno created.
 
+use std::sync::Arc;
+
 use dyno_engine::{DropItem, Holder, Target, TargetError, Work};
 use dyno_plan::Plan;
 use dyno_workload::own::Own;
@@ -20,11 +22,11 @@ pub fn drop_data(
     plan: &Plan,
     agrees: impl Fn(&Holdings) -> Result<bool, Error>,
 ) -> Result<Option<Vec<Holdings>>, Error> {
-    let own = own::of(plan, lead.engines.specs)?;
+    let owns = own::of(plan, lead.engines.specs)?;
     let targets = Targets::reach(lead, plan)?;
     let mut all = Vec::new();
     for holder in targets.holders()? {
-        let Some(removed) = holder.named(drop_from(lead, plan, own.as_deref(), holder, &agrees))? else {
+        let Some(removed) = holder.named(drop_from(lead, plan, &owns, holder, &agrees))? else {
             return Ok(None);
         };
         lead.tell(Event::Dropped(removed.clone()));
@@ -37,14 +39,19 @@ pub fn drop_data(
 fn drop_from(
     lead: &Lead<'_>,
     plan: &Plan,
-    own: Option<&Own>,
+    owns: &[Arc<Own>],
     holder: &Reached,
     agrees: &impl Fn(&Holdings) -> Result<bool, Error>,
 ) -> Result<Option<Holdings>, Error> {
     let target = holder.target.as_ref();
-    let found = match own {
-        Some(own) => Holdings { url: target.url(), items: items(own, target)?, left: Vec::new() },
-        None => Holdings { url: target.url(), items: target.inventory()?, left: target.foreign()? },
+    // What was set up last goes first.
+    let data = || own::of_data(owns).rev();
+    let found = match owns.is_empty() {
+        false => {
+            let items = data().map(|own| items(own, target)).collect::<Result<Vec<_>, _>>()?;
+            Holdings { url: target.url(), items: items.concat(), left: Vec::new() }
+        }
+        true => Holdings { url: target.url(), items: target.inventory()?, left: target.foreign()? },
     };
     if found.items.is_empty() {
         return Ok(Some(found));
@@ -53,13 +60,16 @@ fn drop_from(
     if !agrees(&found)? {
         return Ok(None);
     }
-    match own {
-        Some(own) if own.tables().is_empty() => {
-            Ok(own_data::take_down(lead, target, own).map(|_| Some(found))?)
-        }
-        Some(own) => Ok(described::take_down(lead, target, own).map(|()| Some(found))?),
-        None => Ok(Some(Holdings { items: target.drop_all()?, ..found })),
+    if owns.is_empty() {
+        return Ok(Some(Holdings { items: target.drop_all()?, ..found }));
     }
+    for own in data() {
+        match own.tables().is_empty() {
+            true => drop(own_data::take_down(lead, target, own)?),
+            false => described::take_down(lead, target, own)?,
+        }
+    }
+    Ok(Some(found))
 }
 
 /// What is removed for a workload of the user's own.

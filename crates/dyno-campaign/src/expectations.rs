@@ -22,17 +22,27 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// How long it may take to end when it is stopped.
 const END_MAX: Duration = Duration::from_secs(5);
 
-/// What each class does: what `own` says, and what can be learned of it now, on one session alone. Nothing is learned where there
+/// What each class of each workload does: what the workload says, and what can be learned of it now, on one session alone. Nothing is learned where there
 /// is no warm-up, which is the time for it, nor where nobody could tell the transactions' counters from others at once.
 pub(crate) fn of(
     lead: &Lead<'_>,
     targets: &Targets,
     specs: &[DataSpec],
-    own: &Arc<Own>,
+    owns: &[Arc<Own>],
+    plan: &Plan,
+) -> Vec<Vec<Expected>> {
+    (0..owns.len()).map(|place| of_one(lead, targets, specs, (owns, place), plan)).collect()
+}
+
+fn of_one(
+    lead: &Lead<'_>,
+    targets: &Targets,
+    specs: &[DataSpec],
+    (owns, place): (&[Arc<Own>], usize),
     plan: &Plan,
 ) -> Vec<Expected> {
-    let mut all: Vec<Expected> = own.expectations().collect();
-    for (expected, learned) in all.iter_mut().zip(learn(lead, targets, specs, own, plan)) {
+    let mut all: Vec<Expected> = owns[place].expectations().collect();
+    for (expected, learned) in all.iter_mut().zip(learn(lead, targets, specs, (owns, place), plan)) {
         expected.learned = learned;
     }
     all.retain(|expected| expected.learned.is_some() || !expected.said.is_empty());
@@ -43,9 +53,10 @@ fn learn(
     lead: &Lead<'_>,
     targets: &Targets,
     specs: &[DataSpec],
-    own: &Arc<Own>,
+    (owns, place): (&[Arc<Own>], usize),
     plan: &Plan,
 ) -> Vec<Option<Learned>> {
+    let own = &owns[place];
     let ([reached], [spec], false) = (&targets.all[..], specs, plan.run.warmup.0.is_zero()) else {
         return Vec::new();
     };
@@ -59,11 +70,11 @@ fn learn(
         target: Arc::clone(&reached.target),
         own: Arc::clone(own),
         seed: plan.workload.seed(),
-        session: plan.sessions(),
+        session: plan.sessions() + place as u32,
         commit: plan.workload.commit,
         protocol: plan.workload.protocol,
         clock: Arc::new(MonotonicClock::default()),
-        time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP),
+        time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP) / owns.len() as u32,
         stop: stop.clone(),
         spec: spec.clone(),
     };

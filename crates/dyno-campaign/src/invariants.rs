@@ -10,6 +10,7 @@ use dyno_workload::own::{Own, Single};
 use crate::error::Error;
 use crate::event::Event;
 use crate::lead::Lead;
+use crate::own;
 use crate::own_data::{at, misfit};
 use crate::targets::{Reached, Targets};
 
@@ -23,16 +24,21 @@ const NOT_YET: &str = "nobody has asked after the run, which is stored first";
 /// A question by its name, and the answer.
 type Answer = (String, Result<String, TargetError>);
 
-/// What the invariants of the workload are before a run.
+/// What the invariants of each workload are before a run; those of workloads with the same data stand with the first.
 ///
 /// # Errors
 /// One cannot be told: nothing could be held against it.
-pub(crate) fn before(lead: &Lead<'_>, targets: &Targets, own: &Own) -> Result<Vec<Invariant>, Error> {
+pub(crate) fn before(
+    lead: &Lead<'_>,
+    targets: &Targets,
+    owns: &[Arc<Own>],
+) -> Result<Vec<Vec<Invariant>>, Error> {
     let known = |(name, answer): Answer| {
         let after = Err(NOT_YET.to_owned());
         Ok(Invariant { name, before: answer?, after })
     };
-    ask(lead, targets, own, INVARIANT_MAX, &lead.cancel)?.into_iter().map(known).collect()
+    let all = ask(lead, targets, owns, INVARIANT_MAX, &lead.cancel)?;
+    all.into_iter().map(|answers| answers.into_iter().map(known).collect()).collect()
 }
 
 /// Asks for them again, after a run whose record is safe. Whoever stops the run while this goes on does not wait for it.
@@ -42,20 +48,35 @@ pub(crate) fn before(lead: &Lead<'_>, targets: &Targets, own: &Own) -> Result<Ve
 pub(crate) fn after(
     lead: &Lead<'_>,
     targets: &Targets,
-    own: &Own,
-    invariants: &mut [Invariant],
+    owns: &[Arc<Own>],
+    invariants: &mut [Vec<Invariant>],
 ) -> Result<(), Error> {
     let answers = match lead.cancel.is_cancelled() {
-        true => ask(lead, targets, own, STOPPED_MAX, &Cancel::default())?,
-        false => ask(lead, targets, own, INVARIANT_MAX, &lead.cancel)?,
+        true => ask(lead, targets, owns, STOPPED_MAX, &Cancel::default())?,
+        false => ask(lead, targets, owns, INVARIANT_MAX, &lead.cancel)?,
     };
-    for (invariant, (_, answer)) in invariants.iter_mut().zip(answers) {
+    for (invariant, (_, answer)) in invariants.iter_mut().flatten().zip(answers.into_iter().flatten()) {
         invariant.after = answer.map_err(|error| error.to_string());
     }
     Ok(())
 }
 
 fn ask(
+    lead: &Lead<'_>,
+    targets: &Targets,
+    owns: &[Arc<Own>],
+    limit: Duration,
+    cancel: &Cancel,
+) -> Result<Vec<Vec<Answer>>, Error> {
+    let asked: Vec<&Arc<Own>> = own::of_data(owns).collect();
+    let one = |own: &Arc<Own>| match asked.iter().any(|asked| Arc::ptr_eq(asked, own)) {
+        true => ask_own(lead, targets, own, limit, cancel),
+        false => Ok(Vec::new()),
+    };
+    owns.iter().map(one).collect()
+}
+
+fn ask_own(
     lead: &Lead<'_>,
     targets: &Targets,
     own: &Own,

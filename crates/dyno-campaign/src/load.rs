@@ -36,7 +36,7 @@ pub enum Done {
 /// # Errors
 /// A target cannot be reached or loaded, or holds something else.
 pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, Error> {
-    let own = own::of(plan, lead.engines.specs)?;
+    let owns = own::of(plan, lead.engines.specs)?;
     let targets = Targets::reach(lead, plan)?;
     let holders = targets.holders()?;
     lead.tell(Event::Reached);
@@ -51,13 +51,15 @@ pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, 
         if target.capabilities().ephemeral {
             lead.tell(Event::Load(LoadEvent::Ephemeral));
         }
-        let done = match &own {
-            Some(own) => holder.named(load_own(lead, target, own, plan.data.load_parallel, replace))?,
-            None => {
-                Done::Data(holder.named(load_one(lead, target, spec, plan.data.load_parallel, replace))?)
-            }
-        };
-        all.push(Loaded { url, done });
+        let parallel = plan.data.load_parallel;
+        for own in own::of_data(&owns) {
+            let done = holder.named(load_own(lead, target, own, parallel, replace))?;
+            all.push(Loaded { url: url.clone(), done });
+        }
+        if owns.is_empty() {
+            let done = Done::Data(holder.named(load_one(lead, target, spec, parallel, replace))?);
+            all.push(Loaded { url, done });
+        }
     }
     if targets.is_shared() {
         lead.tell(Event::WaitingForData);

@@ -26,26 +26,24 @@ impl Ready<'_> {
         for reached in &self.targets.all {
             reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
         }
-        let own = self.own.clone();
-        let asked = own.as_ref().map(|own| invariants::before(self.lead, &self.targets, own)).transpose()?;
+        let owns = self.owns.clone();
+        let asked = invariants::before(self.lead, &self.targets, &owns)?;
         let begun = self.begin(part_of)?;
-        let expected =
-            own.as_ref().map(|own| expectations::of(self.lead, &self.targets, &self.specs, own, &begun.plan));
+        let expected = expectations::of(self.lead, &self.targets, &self.specs, &owns, &begun.plan);
         let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
         let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
         self.fresh = false;
         let (mut record, left) = driven?;
-        let asked = asked.unwrap_or_default();
-        if let (Some(facts), Some(expected)) = (&mut record.workload, expected) {
+        for (facts, expected) in record.workloads_mut().zip(expected) {
             facts.expected = expected;
         }
-        let measured = (!asked.is_empty()).then(|| record.clone());
-        if let Some(facts) = &mut record.workload {
-            facts.invariants.clone_from(&asked);
+        let measured = asked.iter().any(|asked| !asked.is_empty()).then(|| record.clone());
+        for (facts, asked) in record.workloads_mut().zip(&asked) {
+            facts.invariants.clone_from(asked);
         }
         let mut record = self.keep(record, left)?;
-        if let (Some(own), Some(measured)) = (own, measured) {
-            record = self.held(measured, &own, asked)?;
+        if let Some(measured) = measured {
+            record = self.held(measured, &owns, asked)?;
         }
         self.ended = (self.ended.0 + 1, Some(record.status));
         for (at, reporter) in (1..).zip(reporters) {
@@ -65,11 +63,11 @@ impl Ready<'_> {
     fn held(
         &self,
         mut measured: RunRecord,
-        own: &Own,
-        mut asked: Vec<Invariant>,
+        owns: &[Arc<Own>],
+        mut asked: Vec<Vec<Invariant>>,
     ) -> Result<RunRecord, Error> {
-        invariants::after(self.lead, &self.targets, own, &mut asked)?;
-        if let Some(facts) = &mut measured.workload {
+        invariants::after(self.lead, &self.targets, owns, &mut asked)?;
+        for (facts, asked) in measured.workloads_mut().zip(asked) {
             facts.invariants = asked;
         }
         dyno_analyze::judge(&mut measured);
@@ -158,7 +156,7 @@ impl Ready<'_> {
             started_at: begun.started_at.clone(),
             plan: &begun.plan,
             targets,
-            own: self.own.clone(),
+            owns: self.owns.clone(),
             clock: Arc::new(MonotonicClock::default()),
             cancel: self.lead.cancel.clone(),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -8,7 +8,7 @@ use dyno_engine::{
 };
 use dyno_plan::{Commit, Engines, Plan, PlanErrors};
 use dyno_record::Identity;
-use dyno_workload::own::{Fault, Own};
+use dyno_workload::own::{Choice, Fault, Own};
 
 use crate::error::Error;
 use crate::lead::Lead;
@@ -31,12 +31,15 @@ pub struct Tried {
     pub plans: Vec<Planned>,
 }
 
-/// Reads the workload in `folder`, with this scale where it is not to have its own.
+/// Transactions of all workloads of a run at most.
+const CLASSES_MAX: usize = 200;
+
+/// Reads the workload in `folder`, with what is chosen where that is not to be as it says itself.
 ///
 /// # Errors
 /// It is none, or has files for an engine that is not among `engines`.
-pub fn read(folder: &Path, scale: Option<u32>, engines: Engines) -> Result<Own, Error> {
-    let own = Own::read_scaled(folder, scale).map_err(PlanErrors::from)?;
+pub fn read(folder: &Path, choice: Choice<'_>, engines: Engines) -> Result<Own, Error> {
+    let own = Own::read_as(folder, choice).map_err(PlanErrors::from)?;
     let is_known = |name: &str| engines.0.iter().any(|engine| engine.name == name);
     let stranger = own.engines().find(|name| !is_known(name));
     let Some(stranger) = stranger.map(str::to_owned) else { return Ok(own) };
@@ -49,25 +52,69 @@ pub fn read(folder: &Path, scale: Option<u32>, engines: Engines) -> Result<Own, 
     Err(Error::usage(format!("{folder}: files are for an engine {stranger:?}, which is not known"), hint))
 }
 
-/// The workload that `plan` names, if it names one.
-pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Option<Arc<Own>>, Error> {
-    let (folder, scale) = (plan.workload.folder.as_ref(), plan.workload.scale);
-    if folder.is_none() && scale.is_some() {
-        let problem = "workload.scale is the scale of the workload in workload.folder, and there is none";
-        return Err(Error::usage(problem, "name the folder too; the classic method has data.scale"));
+/// The workloads that `plan` names, in the order of its sides; none for the classic method.
+pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> {
+    let workload = &plan.workload;
+    if workload.folder.is_none() {
+        let given = [
+            ("scale", workload.scale.is_some()),
+            ("mix", workload.mix.is_some()),
+            ("beside", !workload.beside.is_empty()),
+        ];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(Vec::new()),
+            Some((key, _)) => Err(Error::usage(
+                format!("workload.{key} goes with the workload in workload.folder, and there is none"),
+                "name the folder too; the classic method has data.scale and its own keys",
+            )),
+        };
     }
-    folder.map(|folder| read(Path::new(folder), scale, engines).map(Arc::new)).transpose()
+    let mut all: Vec<Arc<Own>> = Vec::new();
+    for side in plan.sides() {
+        let choice = Choice { scale: workload.scale, mix: side.mix };
+        let own = read(Path::new(side.folder.unwrap_or_default()), choice, engines)?;
+        let mut alike = all.iter().filter(|other| other.name() == own.name());
+        if alike.any(|other| other.tables_digest() != own.tables_digest()) {
+            let problem = format!("two workloads are called {}, and their tables differ", own.name());
+            return Err(Error::usage(problem, "write another name = \"…\" into the workload.toml of one"));
+        }
+        let label = label(&own, side.mix, &all);
+        all.push(Arc::new(if all.is_empty() { own } else { own.labelled(label) }));
+    }
+    let classes: usize = all.iter().map(|own| own.weights().count()).sum();
+    match classes > CLASSES_MAX {
+        true => Err(Error::usage(
+            format!("the workloads have {classes} transactions together, more than {CLASSES_MAX}"),
+            "leave some of them to another run",
+        )),
+        false => Ok(all),
+    }
 }
 
-/// Refuses a workload that writes where no target takes writes.
-pub(crate) fn refuse_writes(own: &Own, targets: &Targets) -> Result<(), Error> {
+/// What `own` is called beside `others`: its name, with that of its mix or a number where another has it.
+fn label(own: &Own, mix: Option<&str>, others: &[Arc<Own>]) -> String {
+    let is_free = |name: &str| others.iter().all(|other| other.label().unwrap_or(other.name()) != name);
+    let name = own.name();
+    let of_mix = mix.map(|mix| format!("{name}_{mix}"));
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(of_mix).chain(numbered);
+    names.find(|name| is_free(name)).unwrap_or_default()
+}
+
+/// Those of `owns` that have data of their own: one of each name.
+pub(crate) fn of_data(owns: &[Arc<Own>]) -> impl DoubleEndedIterator<Item = &Arc<Own>> {
+    let is_first =
+        |(at, own): &(usize, &Arc<Own>)| owns[..*at].iter().all(|other| other.name() != own.name());
+    owns.iter().enumerate().filter(is_first).map(|(_, own)| own)
+}
+
+/// Refuses workloads that write where no target takes writes.
+pub(crate) fn refuse_writes(owns: &[Arc<Own>], targets: &Targets) -> Result<(), Error> {
     let Some((reached, why)) = targets.all.iter().find_map(|one| Some((one, one.reads_only.as_ref()?)))
     else {
         return Ok(());
     };
-    if !own.writes() {
-        return Ok(());
-    }
+    let Some(own) = owns.iter().find(|own| own.writes()) else { return Ok(()) };
     reached.named(Err(Error::usage(
         format!("{why}: it takes reads only, and {} writes", own.name()),
         "name servers that take writes, or a workload with writes = false",

@@ -24,8 +24,8 @@ pub(crate) struct Ready<'a> {
     pub(crate) plan: Plan,
     pub(crate) repository: Repository,
     pub(crate) targets: Targets,
-    /// The workload of the user's own, where the plan names one.
-    pub(crate) own: Option<Arc<Own>>,
+    /// The workloads of the user's own that the plan names, in the order of its sides.
+    pub(crate) owns: Vec<Arc<Own>>,
     /// The data of each target, in their order.
     pub(crate) specs: Vec<DataSpec>,
     /// Whether targets and data were looked at and no run has been since.
@@ -48,7 +48,7 @@ impl<'a> Ready<'a> {
         loading: Loading<'a>,
         suits: impl Fn(&dyn Target) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let own = own::of(&plan, lead.engines.specs)?;
+        let owns = own::of(&plan, lead.engines.specs)?;
         consent::require(lead, &plan)?;
         // Opened first: a repository that cannot be written is found before the run, not after it.
         let repository = lead.repository()?;
@@ -56,7 +56,7 @@ impl<'a> Ready<'a> {
         let plan = Plan { sweep: Sweep::default(), ..plan };
         let targets = Targets::reach(lead, &plan)?;
         refuse_impossible(&plan, &targets)?;
-        own.as_ref().map_or(Ok(()), |own| own::refuse_writes(own, &targets))?;
+        own::refuse_writes(&owns, &targets)?;
         for reached in &targets.all {
             suits(reached.target.as_ref())?;
         }
@@ -65,7 +65,7 @@ impl<'a> Ready<'a> {
         let specs = make_room(lead, &plan, &targets, loading)?;
         let (ended, marks, fresh) = ((0, None), lead.marks.clone(), true);
         let mut ready =
-            Self { lead, plan, repository, targets, own, specs, fresh, ended, locks, marks, loading, work };
+            Self { lead, plan, repository, targets, owns, specs, fresh, ended, locks, marks, loading, work };
         ready.ready_data(loading)?;
         Ok(ready)
     }
@@ -74,12 +74,14 @@ impl<'a> Ready<'a> {
     pub(crate) fn turn_to(&mut self, plan: Plan) -> Result<(), Error> {
         let same_target = plan.target == self.plan.target;
         let (new, old) = (&plan.workload, &self.plan.workload);
-        let (other_folder, other_scale) = (new.folder != old.folder, new.scale != old.scale);
-        if other_folder || other_scale {
-            self.own = own::of(&plan, self.lead.engines.specs)?;
+        let other_folder = (&new.folder, &new.beside) != (&old.folder, &old.beside);
+        let other_scale = new.scale != old.scale;
+        let other_mix = (&new.mix, &new.beside_mix) != (&old.mix, &old.beside_mix);
+        if other_folder || other_scale || other_mix {
+            self.owns = own::of(&plan, self.lead.engines.specs)?;
         }
-        let has_tables = self.own.as_ref().is_some_and(|own| !own.tables().is_empty());
-        let other_tables = (other_folder && self.own.is_some()) || (other_scale && has_tables);
+        let has_tables = self.owns.iter().any(|own| !own.tables().is_empty());
+        let other_tables = (other_folder && !self.owns.is_empty()) || (other_scale && has_tables);
         self.plan = plan;
         if !same_target {
             return self.reach(self.loading);
@@ -137,9 +139,11 @@ impl<'a> Ready<'a> {
         spec: &DataSpec,
         loading: Loading<'_>,
     ) -> Result<Option<String>, TargetError> {
-        if let Some(own) = &self.own {
+        if !self.owns.is_empty() {
             // What is in memory alone is made for each run; on everything else `dyno load` makes it.
-            return self.ready_own(reached.target.as_ref(), own, loading).map(|()| None);
+            own::of_data(&self.owns)
+                .try_for_each(|own| self.ready_own(reached.target.as_ref(), own, loading))?;
+            return Ok(None);
         }
         let (target, may_load) = (reached.target.as_ref(), matches!(loading, Loading::AsNeeded { .. }));
         let load =

@@ -151,7 +151,7 @@ fn latest(repository: &Repository) -> Result<SweepId, Error> {
 
 /// The throughput that says whether a ramp still rises; an invalid run says nothing.
 fn throughput(record: &RunRecord) -> Option<f64> {
-    let all = record.ops.get("all")?;
+    let all = record.leading_ops()?;
     (record.status == Status::Valid).then_some(all.rate_per_s)
 }
 

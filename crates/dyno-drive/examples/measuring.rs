@@ -60,7 +60,7 @@ fn measured(plan: &Plan) -> Result<f64, Failure> {
         started_at: "2026-01-01T00:00:00Z".into(),
         run_stamp: 1,
         plan,
-        own: None,
+        owns: Vec::new(),
         targets: vec![Aim::new(Arc::clone(&target) as Arc<dyn Target>, target.identify()?, spec())],
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),

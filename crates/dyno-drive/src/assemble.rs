@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Host, OwnPart, Role, RunRecord, Series, Status, TargetFacts, Window, place_of_target, window::Counted,
+    Host, OwnPart, OwnShare, OwnWorkload, Role, RunRecord, Series, Status, TargetFacts, Window,
+    place_of_target, window::Counted,
 };
 
 use crate::collector::Collector;
@@ -15,7 +16,7 @@ use crate::job::{Aim, Job, Outcome};
 use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
 use crate::session::SessionResult;
-use crate::summed::op_stats;
+use crate::summed::{of_workload, op_stats};
 use crate::{own_part, totals};
 
 /// The record of a run, without an audit; its `series` are of all targets, then of each where there are several.
@@ -53,6 +54,7 @@ pub(crate) fn record(
     };
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
+    let mut owns = owns(job, results, whole.window.as_ref()).into_iter();
     RunRecord {
         id: job.run_id.clone(),
         started_at: job.started_at.clone(),
@@ -63,7 +65,8 @@ pub(crate) fn record(
         hosts: vec![host],
         gate: whole.gate,
         window: whole.window,
-        workload: job.own.as_ref().map(|own| own.facts()),
+        workload: owns.next(),
+        beside: owns.collect(),
         classes: job.classes().of_operations().to_vec(),
         ops: whole.ops,
         metrics: whole.metrics,
@@ -74,6 +77,21 @@ pub(crate) fn record(
         errors: whole.errors,
         ..RunRecord::blank(status, Plan::clone(job.plan))
     }
+}
+
+/// The workloads of the user's own, each with its part of the run where there are several.
+fn owns(job: &Job<'_>, results: &[SessionResult], window: Option<&Window>) -> Vec<OwnWorkload> {
+    let mut all: Vec<OwnWorkload> = job.owns.iter().map(|own| own.facts()).collect();
+    if all.len() < 2 {
+        return all;
+    }
+    let results: Vec<&SessionResult> = results.iter().collect();
+    for ((place, own), side) in all.iter_mut().enumerate().zip(job.plan.sides()) {
+        let ops = window.map(|window| of_workload(job, &results, place, window.work_seconds()));
+        let rate_per_s = side.rate.map(|rate| rate.0);
+        own.share = Some(OwnShare { sessions: side.sessions, rate_per_s, ops: ops.map(Box::new) });
+    }
+    all
 }
 
 fn target_facts(aim: &Aim) -> TargetFacts {

@@ -191,7 +191,7 @@ impl<'a> Conductor<'a> {
             let tick_ns = origin_ns + (index + 1) * interval_ns;
             while self.now_ns() < tick_ns.min(end_ns) {
                 self.look(threads)?;
-                if threads.shared.reached_ops() == threads.sessions {
+                if threads.shared.reached_ops() == threads.leading {
                     // A session that came late to the begin may have done all of its work since the last look.
                     return self.opened(threads);
                 }
@@ -256,7 +256,7 @@ impl<'a> Conductor<'a> {
         let total_s = (end_ns != u64::MAX).then(|| (end_ns - origin_ns) as f64 / 1e9);
         let done = match total_s {
             Some(total_s) => elapsed_s / total_s,
-            None => f64::from(threads.shared.reached_ops()) / f64::from(threads.sessions),
+            None => f64::from(threads.shared.reached_ops()) / f64::from(threads.leading),
         };
         self.watch.event(&Event::Interval(Live {
             elapsed_s,

@@ -23,8 +23,9 @@ pub struct Job<'a> {
     pub plan: &'a Plan,
     /// The databases, in the order of the plan; at least one.
     pub targets: Vec<Aim>,
-    /// The workload of the user's own that sessions run; none for the classic method.
-    pub own: Option<Arc<Own>>,
+    /// The workloads of the user's own that sessions run, in the order of the plan's [`sides`](Plan::sides); none for the classic
+    /// method.
+    pub owns: Vec<Arc<Own>>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The user's wish to stop.
@@ -65,10 +66,15 @@ impl Aim {
 impl Job<'_> {
     /// The classes of its operations.
     pub(crate) fn classes(&self) -> Classes {
-        match &self.own {
-            Some(own) => own.classes(),
-            None => blocks::classes(&self.plan.workload, &self.targets[0].spec),
+        if self.owns.is_empty() {
+            return blocks::classes(&self.plan.workload, &self.targets[0].spec);
         }
+        Classes::beside_each_other(self.owns.iter().map(|own| own.classes()))
+    }
+
+    /// Whether sessions run workloads of the user's own.
+    pub(crate) fn is_own(&self) -> bool {
+        !self.owns.is_empty()
     }
 
     /// Whether there are several databases.

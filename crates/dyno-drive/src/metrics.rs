@@ -131,8 +131,8 @@ fn hit_pct(counters: &Counters) -> Result<f64, &str> {
 }
 
 /// Figures of what was done: operations and rows.
-pub(crate) fn of_work(metrics: &mut Metrics, all: &OpStats, seconds: f64) {
-    put(metrics, "ops_per_s", all.rate_per_s, Unit::PerSecond);
+pub(crate) fn of_work(metrics: &mut Metrics, all: &OpStats, leading: &OpStats, seconds: f64) {
+    put(metrics, "ops_per_s", leading.rate_per_s, Unit::PerSecond);
     put(metrics, "rows_per_s", (all.rows as f64 - all.rows_before) / seconds, Unit::RowsPerSecond);
 }
 

@@ -19,7 +19,7 @@ use crate::measured::{Measured, MeasuredTarget};
 use crate::metrics;
 use crate::observe::{OWN_COMMITS, Taken};
 use crate::session::SessionResult;
-use crate::summed::op_stats;
+use crate::summed::{of_workload, op_stats};
 
 /// Why figures of the whole machine are in no target's own part.
 const OF_ALL: &str = "it is of all targets together: see the total";
@@ -52,7 +52,8 @@ pub(crate) fn own_part(
         if let Some(window) = &window {
             metrics::withhold_unsure(&mut figures, window);
         }
-        metrics::of_work(&mut figures, all, work_s);
+        let leading = (job.owns.len() > 1).then(|| of_workload(job, results, 0, work_s));
+        metrics::of_work(&mut figures, all, leading.as_ref().unwrap_or(all), work_s);
         let scanning = classes.of_operations().iter().filter(|class| class.scans);
         if let Some(scans) = scanning.filter_map(|class| ops.get(&class.name)).next() {
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
@@ -99,7 +100,7 @@ pub(crate) fn own_part(
 
 /// Takes out of `counters` what is told of Dyno's own test data, where sessions worked on data of the user's own.
 fn withhold_of_test_data(job: &Job<'_>, counters: &mut Counters) {
-    if job.own.is_none() {
+    if !job.is_own() {
         return;
     }
     counters.own.clear();
@@ -135,7 +136,7 @@ fn done_between(job: &Job<'_>, from: &Mark, to: &Mark, classes: &Classes) -> Cou
         rows_inserted: rows(Touch::Inserted),
         rows_deleted: rows(Touch::Deleted),
         commits: to.commits.saturating_sub(from.commits),
-        transactions: job.own.as_ref().map(|_| to.transactions.saturating_sub(from.transactions)),
+        transactions: job.is_own().then(|| to.transactions.saturating_sub(from.transactions)),
         errors: to.errors.saturating_sub(from.errors),
         beside: to.overhead_commits.saturating_sub(from.overhead_commits),
     }
@@ -302,7 +303,7 @@ fn whole(
         rows_deleted: life.rows[Touch::Deleted as usize],
         rows_left: target.rows_left,
         commits: life.commits,
-        transactions: job.own.as_ref().map(|_| life.transactions),
+        transactions: job.is_own().then(|| life.transactions),
         errors: life.errors,
         verified_rows: life.verified,
         counters,

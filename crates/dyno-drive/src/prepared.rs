@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dyno_engine::{Blocks, Extra, SessionSetup, Statement};
 use dyno_plan::{Drive, Plan};
 use dyno_workload::blocks::{self, Operator};
-use dyno_workload::own::{self, Own};
+use dyno_workload::own;
 use dyno_workload::{Actor, Draw};
 
 use crate::job::{Aim, Job};
@@ -17,8 +17,10 @@ use crate::job::{Aim, Job};
 pub(crate) struct Prepared {
     /// Of the classic method, by target and schema.
     blocks: BTreeMap<(usize, u32), blocks::Prepared>,
-    /// Of a workload of the user's own, by target.
-    own: Vec<Arc<[Statement]>>,
+    /// Of workloads of the user's own, by workload and target.
+    own: Vec<Vec<Arc<[Statement]>>>,
+    /// The first class of each of them.
+    first_classes: Vec<u8>,
 }
 
 impl Prepared {
@@ -28,10 +30,16 @@ impl Prepared {
     /// The data cannot be on a target, in words.
     pub(crate) fn of(job: &Job<'_>, target_of: &[usize]) -> Result<Self, String> {
         let mut all = Self::default();
-        if let Some(own) = &job.own {
+        for own in &job.owns {
             let of = |aim: &Aim| own.statements(aim.target.engine(), aim.target.dialect());
             let statements = job.targets.iter().map(of).collect::<Result<_, _>>();
-            return Ok(Self { own: statements.map_err(|fault| fault.to_string())?, ..all });
+            all.own.push(statements.map_err(|fault| fault.to_string())?);
+        }
+        if job.is_own() {
+            let classes = job.classes();
+            let first = |place| classes.of_workload(place).next().and_then(|class| class.place());
+            all.first_classes = (0..job.owns.len()).map(|place| first(place).unwrap_or(0) as u8).collect();
+            return Ok(all);
         }
         for (number, &at) in (0..).zip(target_of) {
             let aim = &job.targets[at];
@@ -48,19 +56,21 @@ impl Prepared {
 
     /// Session `number`, which goes to the target at `at`.
     pub(crate) fn session(&self, job: &Job<'_>, at: usize, number: u32) -> (SessionSetup, Actor) {
-        match &job.own {
-            Some(own) => self.own_session(job, own, at, number),
-            None => self.method_session(job, at, number),
+        match job.is_own() {
+            true => self.own_session(job, at, number),
+            false => self.method_session(job, at, number),
         }
     }
 
-    fn own_session(&self, job: &Job<'_>, own: &Arc<Own>, at: usize, number: u32) -> (SessionSetup, Actor) {
+    fn own_session(&self, job: &Job<'_>, at: usize, number: u32) -> (SessionSetup, Actor) {
         let (workload, engine) = (&job.plan.workload, job.targets[at].target.engine());
-        let actor = own::Actor::new(own, engine, workload.seed(), number);
-        let actor = Actor::Own(actor.expect("its statements for this engine were made"));
+        let (side, _) = job.plan.side_of(number);
+        let actor = own::Actor::new(&job.owns[side], engine, workload.seed(), number);
+        let actor = actor.expect("its statements for this engine were made");
+        let actor = Actor::Own(actor.from_class(self.first_classes[side]));
         let setup = SessionSetup {
             number,
-            statements: Arc::clone(&self.own[at]),
+            statements: Arc::clone(&self.own[side][at]),
             rehearsal: None,
             commit: workload.commit,
             protocol: workload.protocol,

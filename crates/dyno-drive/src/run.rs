@@ -149,7 +149,7 @@ mod tests {
             run_stamp: 7,
             plan,
             targets: plan.target.all().iter().map(aim).collect(),
-            own: None,
+            owns: Vec::new(),
             clock: Arc::new(MonotonicClock::default()),
             cancel: Cancel::default(),
             dyno_version: "test".into(),

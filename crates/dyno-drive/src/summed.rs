@@ -19,19 +19,21 @@ const UNSEEN: &str =
 
 /// Figures of every class that did something, and of `all`.
 pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) -> BTreeMap<String, OpStats> {
-    let open_loop = job.plan.workload.rate.is_some();
+    let rates: Vec<bool> = job.plan.sides().map(|side| side.rate.is_some()).collect();
+    let open_loop = rates.contains(&true);
     let server = job.plan.workload.drive == Drive::Server;
     let mut by_name = BTreeMap::new();
     let classes = job.classes();
     let mut all = Summed::default();
     for class in classes.all() {
+        let workload = class.place().map(|place| classes.of_operations()[place].workload);
+        let is_open = workload.is_some_and(|workload| rates[workload]);
         let summed = Summed::of(results, class);
-        let is_op = class.place().is_some();
-        if is_op {
-            all.add(&summed);
+        if workload.is_some() {
+            all.add(&summed, is_open);
         }
         if summed.count + summed.errors > 0 {
-            let mut stats = summed.stats(seconds, open_loop && is_op);
+            let mut stats = summed.stats(seconds, is_open);
             if server && class != ClassId::SLICE {
                 stats.untimed = Some(UNTIMED.to_owned());
             } else if stats.service_us.count < stats.count {
@@ -49,6 +51,16 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
     }
     by_name.insert(ALL.to_owned(), stats);
     by_name
+}
+
+/// What the classes of the workload at `place` did together.
+pub(crate) fn of_workload(job: &Job<'_>, results: &[&SessionResult], place: usize, seconds: f64) -> OpStats {
+    let is_open = job.plan.sides().nth(place).is_some_and(|side| side.rate.is_some());
+    let mut all = Summed::default();
+    for class in job.classes().of_workload(place) {
+        all.add(&Summed::of(results, class), is_open);
+    }
+    all.stats(seconds, is_open)
 }
 
 /// One class over all sessions.
@@ -77,13 +89,14 @@ impl Summed {
         sum
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Adds those of another class, which is due by a schedule or, in a closed loop, when it is sent.
+    fn add(&mut self, other: &Self, is_open: bool) {
         self.count += other.count;
         self.errors += other.errors;
         self.rows += other.rows;
         self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);
         self.service.merge(&other.service);
-        self.response.merge(&other.response);
+        self.response.merge(if is_open { &other.response } else { &other.service });
     }
 
     fn stats(&self, seconds: f64, open_loop: bool) -> OpStats {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dyno_engine::{Interrupter, Target};
-use dyno_plan::{Drive, Length};
+use dyno_plan::{Drive, Length, Side};
 use dyno_record::Placed;
 use dyno_workload::{Pace, Think};
 
@@ -32,6 +32,8 @@ const BROKEN_OFF_S_MAX: f64 = 5.0;
 pub(crate) struct Threads {
     pub(crate) shared: Arc<Shared>,
     pub(crate) sessions: u32,
+    /// Those of the first workload, whose operations say when a window of so many operations is over.
+    pub(crate) leading: u32,
     /// How many threads there are.
     pub(crate) count: u32,
     /// Which thread of those that lead several sessions leads which.
@@ -55,6 +57,7 @@ impl Threads {
     pub(crate) fn start(job: &Job<'_>, looks: &[Arc<Looks>]) -> (Self, Collector) {
         let plan = job.plan;
         let sessions = plan.sessions();
+        let sides: Vec<Side<'_>> = plan.sides().collect();
         let target_of = plan.target.assign(sessions);
         let publishes = target_of.iter().map(|&at| job.targets[at].identity.counting.at_edges);
         let shared = Arc::new(Shared::new(job.targets.len(), &publishes.collect::<Vec<_>>()));
@@ -67,6 +70,7 @@ impl Threads {
         let mut threads = Self {
             shared: Arc::clone(&shared),
             sessions,
+            leading: sides[0].sessions,
             count: alone + shared_threads as u32,
             affinity: Arc::clone(&affinity),
             messages,
@@ -85,10 +89,12 @@ impl Threads {
             empties.push(empty);
             let at = target_of[number as usize];
             let aim = &job.targets[at];
+            let (place, within) = plan.side_of(number);
+            let side = sides[place];
             let recorder = Recorder::new(
                 at,
                 Arc::clone(&classes),
-                plan.workload.rate.is_some(),
+                side.rate.is_some(),
                 interval_ns,
                 full.clone(),
                 emptied,
@@ -101,7 +107,7 @@ impl Threads {
                 setup,
                 sessions,
                 actor,
-                pace: Pace::new(&plan.workload, number, sessions),
+                pace: Pace::new(&plan.workload, side.rate, number, (within, side.sessions)),
                 think: Think::new(&plan.workload, number),
                 doing: NO_OPERATION,
                 publishes: aim.identity.counting.at_edges,
@@ -110,8 +116,9 @@ impl Threads {
                 overhead_told: 0,
                 overhead_before: 0,
                 ops_wanted: match plan.run.length() {
-                    Length::Ops(ops) => Some(ops),
-                    Length::Time(_) => None,
+                    // Those of a workload beside the first have another pace.
+                    Length::Ops(ops) if place == 0 => Some(ops),
+                    _ => None,
                 },
                 rest: Rest::default(),
                 recorder: Box::new(recorder),

@@ -31,8 +31,8 @@ pub use engine::{EngineSpec, Engines};
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;
 pub use plan::{
-    Arrivals, Awr, Axis, Commit, Data, Drive, Holding, Hooks, Keys, Length, Observe, Order, PLAN_VERSION,
-    Placement, Plan, Protocol, Redo, Run, SessionCount, Sweep, Target, Until, Workload,
+    Arrivals, Awr, Axis, Commit, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe, Order,
+    PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount, Side, Sweep, Target, Until, Workload,
 };
 pub use read::{PlanFile, PlanSource, check_options, is_of_method, read};
 pub use ready::{READY, Ready};

@@ -5,6 +5,7 @@
 //! author knows it.
 
 pub(crate) mod field;
+mod sides;
 mod sweep;
 pub(crate) mod workload;
 
@@ -16,6 +17,7 @@ use crate::url::TargetUrl;
 use field::{listed, words};
 
 pub use field::Field;
+pub use sides::{OWN_MIX, Side};
 pub use sweep::{Axis, Order, Sweep, Until};
 pub use workload::{Arrivals, Commit, Drive, Keys, Protocol, Redo, Workload};
 
@@ -254,9 +256,9 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Plan {
-    /// Sessions over all schemas.
+    /// Sessions of all schemas and workloads.
     pub fn sessions(&self) -> SessionCount {
-        self.data.schemas * self.run.sessions_per_schema
+        self.sides().fold(0u32, |sum, side| sum.saturating_add(side.sessions))
     }
 }
 

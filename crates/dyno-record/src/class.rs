@@ -38,6 +38,14 @@ pub struct Class {
     pub commits: u64,
     /// The class's share of the operations that the plan asks for.
     pub share: Share,
+    /// Where several workloads ran beside each other: the place of the one that it belongs to.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub workload: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_first(place: &usize) -> bool {
+    *place == 0
 }
 
 /// What an operation does to a row.

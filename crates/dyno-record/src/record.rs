@@ -51,6 +51,29 @@ impl RunRecord {
             && !(self.workload.is_some() && is_of_method())
     }
 
+    /// The workloads of the user's own that sessions ran, in the order of the plan; none for the classic method.
+    pub fn workloads(&self) -> impl Iterator<Item = &OwnWorkload> {
+        self.workload.iter().chain(&self.beside)
+    }
+
+    /// The same, to be changed.
+    pub fn workloads_mut(&mut self) -> impl Iterator<Item = &mut OwnWorkload> {
+        self.workload.iter_mut().chain(&mut self.beside)
+    }
+
+    /// Which workloads of the user's own ran: the same for the same texts. None for the classic method.
+    pub fn workload_version(&self) -> Option<String> {
+        let versions: Vec<String> = self.workloads().map(OwnWorkload::version).collect();
+        (!versions.is_empty()).then(|| versions.join(" + "))
+    }
+
+    /// What the run's figures of operations are about: all of them; where workloads ran beside the first, those of the first.
+    pub fn leading_ops(&self) -> Option<&OpStats> {
+        let first = self.workload.as_ref().filter(|_| !self.beside.is_empty());
+        let share = first.and_then(|own| own.share.as_ref()?.ops.as_deref());
+        share.or_else(|| self.ops.get(ALL))
+    }
+
     /// Whether `started_at` tells when it was measured. A source of imported figures need not tell; then it is the moment
     /// of the import, which only keeps the order.
     pub fn is_dated(&self) -> bool {
@@ -172,6 +195,9 @@ pub struct RunRecord {
     /// The workload of the user's own that its sessions ran; absent where they ran the classic method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<OwnWorkload>,
+    /// Workloads that ran beside it, each in sessions of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<OwnWorkload>,
     /// What its workload calls its operations, in the order of reports; empty where the source of imported figures does not
     /// tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -223,6 +249,7 @@ impl RunRecord {
             gate: Gate::default(),
             window: None,
             workload: None,
+            beside: Vec::new(),
             classes: Vec::new(),
             ops: BTreeMap::new(),
             metrics: BTreeMap::new(),

@@ -63,6 +63,7 @@ impl RunRecord {
             gate: own.gate.clone(),
             window: own.window.clone(),
             workload: self.workload.clone(),
+            beside: self.beside.clone(),
             classes,
             ops: own.ops.clone(),
             metrics: own.metrics.clone(),

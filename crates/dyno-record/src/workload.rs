@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counter::Counter;
+use crate::ops::OpStats;
 
 /// What a record says of the workload of the user's own that its sessions ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +26,22 @@ pub struct OwnWorkload {
     /// What one transaction of each class does to the database: as the workload says, and as was learned before the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Expected>,
+    /// Its part of the run, where others ran beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<OwnShare>,
+}
+
+/// The part that one of several workloads had in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnShare {
+    /// Its sessions.
+    pub sessions: u32,
+    /// Operations per second that were asked of them; absent for a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<f64>,
+    /// What its classes did together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ops: Option<Box<OpStats>>,
 }
 
 fn one() -> u64 {

@@ -21,8 +21,7 @@ const SHOWN: [(Counter, &str); 6] = [
 /// A row for each class of which something was learned; nothing where nothing was.
 pub fn learned(record: &RunRecord) -> Option<Grid> {
     let known: Vec<(&Expected, &Learned)> = record
-        .workload
-        .iter()
+        .workloads()
         .flat_map(|own| &own.expected)
         .filter_map(|one| Some((one, one.learned.as_ref()?)))
         .collect();
@@ -37,7 +36,8 @@ pub fn learned(record: &RunRecord) -> Option<Grid> {
         Head::text("class"),
         Head::figures("alone", "").explained("mean time with nobody to wait for"),
         Head::figures("in the run", "").explained("mean service time"),
-        Head::figures("times as long", "").explained("what the other sessions cost each transaction"),
+        Head::figures("times", "")
+            .explained("how many times as long: what the other sessions cost each transaction"),
     ];
     heads.extend(shown.iter().map(|(_, head)| Head::figures(head, "").explained("of one transaction")));
     let mut grid = Grid::new(heads);
@@ -89,6 +89,7 @@ mod tests {
             writes: true,
             invariants: Vec::new(),
             expected: vec![known, unknown],
+            share: None,
         });
         record.ops.get_mut(&class).unwrap().service_us.mean = Some(1_250.0);
         let grid = learned(&record).unwrap();

@@ -8,6 +8,7 @@
 pub mod advice;
 pub mod audit;
 pub mod bars;
+pub mod beside;
 pub mod by_target;
 pub mod chart;
 pub mod compare_table;

@@ -80,7 +80,7 @@ impl Figures {
     /// The figures of a record, whatever its status.
     pub fn of(record: &RunRecord) -> Self {
         let seconds = record.window.as_ref().map_or(0.0, |window| window.work_seconds());
-        let all = record.ops.get("all");
+        let all = record.leading_ops();
         let per_s = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
         // Imported records have their times among the metrics, as there is no class of operations to them.
         let timed = |name| match name {

@@ -15,6 +15,20 @@ impl Classes {
         Self { of_operations }
     }
 
+    /// Those of several workloads one behind the other, each with the place of its workload.
+    pub fn beside_each_other(all: impl IntoIterator<Item = Self>) -> Self {
+        let placed = |(place, one): (usize, Self)| {
+            one.of_operations.into_iter().map(move |class| Class { workload: place, ..class })
+        };
+        Self { of_operations: all.into_iter().enumerate().flat_map(placed).collect() }
+    }
+
+    /// Those of the workload at `place`.
+    pub fn of_workload(&self, place: usize) -> impl Iterator<Item = ClassId> + '_ {
+        self.operations()
+            .filter(move |&class| class.place().is_some_and(|at| self.of_operations[at].workload == place))
+    }
+
     /// Those of operations.
     pub fn of_operations(&self) -> &[Class] {
         &self.of_operations

@@ -4,7 +4,7 @@
 //! is seen by every operation that it delays.
 
 use dyno_engine::data::mix;
-use dyno_plan::{Arrivals, Workload};
+use dyno_plan::{Arrivals, Rate, Workload};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -28,9 +28,9 @@ pub struct Schedule {
 }
 
 impl Pace {
-    /// The pace of session `number` of `sessions`, which share the workload's total rate evenly.
-    pub fn new(workload: &Workload, number: u32, sessions: u32) -> Self {
-        let Some(rate) = workload.rate else {
+    /// The pace of a session `number` of all, which is the one at `place` of `sessions` that share `rate` evenly.
+    pub fn new(workload: &Workload, rate: Option<Rate>, number: u32, (place, sessions): (u32, u32)) -> Self {
+        let Some(rate) = rate else {
             return Self::Closed;
         };
         let gap_ns = 1e9 * f64::from(sessions) / rate.0;
@@ -40,7 +40,7 @@ impl Pace {
         // Evenly spaced sessions take turns; a Poisson process has no memory, so its first gap is like any other.
         let next_after_ns = match poisson {
             true => exponential(&mut rng) * gap_ns,
-            false => gap_ns * f64::from(number) / f64::from(sessions),
+            false => gap_ns * f64::from(place) / f64::from(sessions),
         };
         Self::Open(Schedule { gap_ns, poisson, rng, next_after_ns })
     }
@@ -76,13 +76,13 @@ fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_plan::Rate;
 
     fn due_moments(arrivals: Arrivals, rate: f64, sessions: u32, each: usize) -> Vec<u64> {
         let workload = Workload { rate: Some(Rate(rate)), arrivals, seed: Some(1), ..Workload::default() };
         let mut all = Vec::new();
         for number in 0..sessions {
-            let Pace::Open(mut schedule) = Pace::new(&workload, number, sessions) else {
+            let Pace::Open(mut schedule) = Pace::new(&workload, workload.rate, number, (number, sessions))
+            else {
                 panic!("a plan with a rate is an open loop");
             };
             for _ in 0..each {
@@ -116,6 +116,6 @@ mod tests {
 
     #[test]
     fn without_a_rate_the_loop_is_closed() {
-        assert!(matches!(Pace::new(&Workload::default(), 0, 1), Pace::Closed));
+        assert!(matches!(Pace::new(&Workload::default(), None, 0, (0, 1)), Pace::Closed));
     }
 }

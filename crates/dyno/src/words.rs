@@ -212,7 +212,9 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
         dyno_report::placement_words(record).map_or_else(String::new, |words| format!("  {words}\n"));
     let targets = dyno_report::targets_table(record, style);
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
-    format!("{card}{placed}{targets}\n{}", dyno_report::audit_words(&record.audit, style))
+    let beside = dyno_report::beside::table(record, style);
+    let beside = if beside.is_empty() { beside } else { format!("\n{beside}") };
+    format!("{card}{placed}{targets}{beside}\n{}", dyno_report::audit_words(&record.audit, style))
 }
 
 /// Lines that a sentence may take.

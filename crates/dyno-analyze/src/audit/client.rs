@@ -1,6 +1,6 @@
 //! The client: errors it met, arrivals it owed, and whether it was itself the limit.
 
-use dyno_plan::Arrivals;
+use dyno_plan::{Arrivals, Rate};
 use dyno_record::CheckStatus;
 
 use super::facts::Facts;
@@ -79,27 +79,68 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
     found(status, "0", observed, format!("{words}; all were done anew"))
 }
 
+/// A rate that was asked for.
+struct Asked {
+    /// Of which workload, where there are several: `writes: `.
+    of: String,
+    rate: f64,
+    /// Operations that ended, well or not.
+    done: u64,
+    sessions: u32,
+}
+
+impl Asked {
+    /// Operations that there are at least in `work_s`, whatever chance does.
+    fn least(&self, arrivals: Arrivals, work_s: f64) -> f64 {
+        let due = self.rate * work_s;
+        let chance = match arrivals {
+            Arrivals::Constant => 0.0,
+            Arrivals::Poisson => POISSON_SIGMAS * due.max(0.0).sqrt(),
+        };
+        (due - chance - f64::from(self.sessions)).min(due * RATE_SHARE_MIN)
+    }
+}
+
+/// The rates that were asked for.
+fn asked(facts: &Facts<'_>) -> Vec<Asked> {
+    let several = facts.record.workloads().filter_map(|own| {
+        let share = own.share.as_ref()?;
+        let done = share.ops.as_ref().map_or(0, |ops| ops.count.saturating_add(ops.errors));
+        Some(Asked { of: format!("{}: ", own.name), rate: share.rate_per_s?, done, sessions: share.sessions })
+    });
+    if !facts.record.beside.is_empty() {
+        return several.collect();
+    }
+    let only = |rate: Rate| Asked {
+        of: String::new(),
+        rate: rate.0,
+        done: facts.op_count().saturating_add(facts.error_count()),
+        sessions: facts.sessions(),
+    };
+    facts.record.plan.workload.rate.map(only).into_iter().collect()
+}
+
 /// Whether an open loop reached its rate.
 pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
-    let Some(asked) = facts.record.plan.workload.rate else {
+    let all = asked(facts);
+    if all.is_empty() {
         return skip("closed loop: each operation starts when the last has ended");
-    };
-    let done = facts.op_count().saturating_add(facts.error_count());
+    }
     let work_s = window.work_seconds();
-    let achieved = done as f64 / work_s;
-    let due = asked.0 * work_s;
-    let chance = match facts.record.plan.workload.arrivals {
-        Arrivals::Constant => 0.0,
-        Arrivals::Poisson => POISSON_SIGMAS * due.max(0.0).sqrt(),
-    };
-    let least = ((due - chance - f64::from(facts.sessions())) / work_s).min(asked.0 * RATE_SHARE_MIN);
     let late = window.late_us_max.filter(|late| late.is_finite());
     let lateness =
         late.map_or(String::new(), |late| format!(", the latest start {} after it was due", time_us(late)));
-    let words = format!("{}/s asked for, {}/s done{lateness}", figure(asked.0), figure(achieved));
-    let (expected, observed) = (format!("{}/s", figure(asked.0)), format!("{}/s", figure(achieved)));
-    if achieved < least {
+    let per_s = |of: &dyn Fn(&Asked) -> f64| {
+        all.iter().map(|one| format!("{}/s", figure(of(one)))).collect::<Vec<_>>().join(", ")
+    };
+    let (expected, observed) = (per_s(&|one| one.rate), per_s(&|one| one.done as f64 / work_s));
+    let words = all.iter().map(|Asked { of, rate, done, .. }| {
+        format!("{of}{}/s asked for, {}/s done", figure(*rate), figure(*done as f64 / work_s))
+    });
+    let words = format!("{}{lateness}", words.collect::<Vec<_>>().join("; "));
+    let arrivals = facts.record.plan.workload.arrivals;
+    if all.iter().any(|one| (one.done as f64) < one.least(arrivals, work_s)) {
         let detail = format!("{words}: platform or client is saturated below the rate");
         return found(CheckStatus::Warn, expected, observed, detail);
     }

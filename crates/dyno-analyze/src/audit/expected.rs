@@ -1,7 +1,7 @@
 //! What transactions of a user's own workload were expected to do to the database, against what its counters say.
 
 use dyno_record::window::Counted;
-use dyno_record::{CheckStatus, Class, Counter, Expected, OwnWorkload};
+use dyno_record::{CheckStatus, Class, Counter, Expected};
 
 use super::facts::{Facts, Interval};
 use super::finding::{Finding, Verdict, found, skip};
@@ -19,8 +19,11 @@ const SLACK: f64 = 0.01;
 
 /// Whether the window's counters moved as its transactions should have moved them.
 pub(super) fn check(facts: &Facts<'_>) -> Verdict {
-    let Some(own) = &facts.record.workload else { return skip("it is of workloads of the user's own") };
-    if own.expected.is_empty() {
+    if facts.record.workload.is_none() {
+        return skip("it is of workloads of the user's own");
+    }
+    let expected: Vec<&Expected> = facts.record.workloads().flat_map(|own| &own.expected).collect();
+    if expected.is_empty() {
         return skip(
             "nothing was said, and nothing learned: a run of one target with a warm-up (run.warmup) learns",
         );
@@ -37,14 +40,14 @@ pub(super) fn check(facts: &Facts<'_>) -> Verdict {
     let unsure =
         window.unsure.as_ref().filter(|_| is_window).map(|(begin, end)| [begin, end]).into_iter().flatten();
     let unsure: Vec<&Counted> = unsure.collect();
-    let said = own.expected.iter().flat_map(|one| one.said.keys().copied());
+    let said = expected.iter().flat_map(|one| one.said.keys().copied());
     let mut counters: Vec<Counter> = LEARNED.into_iter().chain(said).collect();
     counters.sort_unstable();
     counters.dedup();
     let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
     let mut findings: Vec<Finding> = Vec::new();
     for counter in counters {
-        findings.extend(one(own, &interval, &done, &unsure, failed, counter));
+        findings.extend(one(&expected, &interval, &done, &unsure, failed, counter));
     }
     let Some(worst) = findings.iter().map(|finding| finding.status).max() else {
         return skip("of no counter it is known what all classes do, and what the database counted");
@@ -55,7 +58,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Verdict {
 
 /// One counter; nothing where not all is known of it.
 fn one(
-    own: &OwnWorkload,
+    known: &[&Expected],
     interval: &Interval<'_>,
     done: &[(&str, u64)],
     unsure: &[&Counted],
@@ -64,7 +67,7 @@ fn one(
 ) -> Option<Finding> {
     let seen = interval.counter(counter).ok()?;
     let of = |class: &str| {
-        let known = own.expected.iter().find(|one| one.class == class)?;
+        let known = known.iter().find(|one| one.class == class)?;
         Some((known.of(counter)?, known.learned.as_ref().map_or(0, |learned| learned.transactions)))
     };
     let (mut sum, mut error, mut per_op) = (0.0, 0.0, 0.0_f64);
@@ -86,7 +89,7 @@ fn one(
     let gap = seen as f64 - sum;
     // A transaction that conflicted has written rows, too, before it was taken back.
     let is_near = gap.abs() <= ERRORS * error + SLACK * sum + failed + per_op + interval.blur * sum;
-    let is_said = own.expected.iter().any(|one: &Expected| one.said.contains_key(&counter));
+    let is_said = known.iter().any(|one| one.said.contains_key(&counter));
     let (expected, observed) = (count(sum.round() as u64), count(seen));
     let name = counter.name().replace('_', " ");
     let head = format!("{name}: {} are {expected}, and the database counted {observed}", words.join(", "));

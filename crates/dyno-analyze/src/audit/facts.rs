@@ -102,7 +102,7 @@ impl<'a> Facts<'a> {
     pub(super) fn of(record: &'a RunRecord) -> Self {
         let counting = record.targets.first().map_or(&*UNKNOWN, |target| &target.identity.counting);
         // Nothing of a hand-made plan may overflow here.
-        let planned = record.plan.data.schemas.saturating_mul(record.plan.run.sessions_per_schema);
+        let planned = record.plan.sessions();
         let device = device(record);
         Self {
             record,

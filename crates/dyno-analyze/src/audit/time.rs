@@ -79,7 +79,7 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
         let status = if late { CheckStatus::Warn } else { CheckStatus::Fail };
         return found(status, expected, observed, format!("{words}: more than there was time for"));
     }
-    if facts.record.plan.workload.rate.is_some() {
+    if facts.record.plan.has_rate() {
         let detail = format!("{words}; with a rate given, sessions wait for work in between");
         return found(CheckStatus::Pass, expected, observed, detail);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dyno_plan::Commit;
-use dyno_record::{ALL, COMMIT, CheckStatus, Class, OpStats, Touch};
+use dyno_record::{ALL, COMMIT, CheckStatus, Class, Invariant, OpStats, Touch};
 
 use super::facts::Facts;
 use super::finding::{Verdict, found, skip};
@@ -87,10 +87,11 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
 /// Whether what must stay the same is the same after the run.
 pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
     let Some(own) = &facts.record.workload else { return skip("it is of workloads of the user's own") };
-    if own.invariants.is_empty() {
+    let invariants: Vec<&Invariant> = facts.record.workloads().flat_map(|own| &own.invariants).collect();
+    if invariants.is_empty() {
         return skip(format!("{} has none", own.name));
     }
-    let broken = own.invariants.iter().filter_map(|one| match &one.after {
+    let broken = invariants.iter().filter_map(|one| match &one.after {
         Ok(after) if *after == one.before => None,
         Ok(after) => Some(format!("{} was {} before and is {after}", one.name, one.before)),
         Err(why) => {
@@ -98,10 +99,10 @@ pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
         }
     });
     let broken: Vec<String> = broken.collect();
-    let (all, held) = (own.invariants.len() as u64, (own.invariants.len() - broken.len()) as u64);
+    let (all, held) = (invariants.len() as u64, (invariants.len() - broken.len()) as u64);
     let (expected, observed) = (count(all), count(held));
     if broken.is_empty() {
-        let words = own.invariants.iter().map(|one| format!("{} is {} as before", one.name, one.before));
+        let words = invariants.iter().map(|one| format!("{} is {} as before", one.name, one.before));
         return found(CheckStatus::Pass, expected, observed, words.collect::<Vec<_>>().join(", "));
     }
     found(
@@ -141,6 +142,16 @@ impl MixShare<'_> {
     }
 }
 
+/// Operations of the workload at `place`, of `all` where there is only one.
+fn of_workload(facts: &Facts<'_>, place: usize, all: u64) -> u64 {
+    let classes = || facts.record.classes.iter();
+    if classes().all(|class| class.workload == place) {
+        return all;
+    }
+    let own = classes().filter(|class| class.workload == place);
+    own.map(|class| facts.ops(&class.name).map_or(0, |ops| ops.count)).sum()
+}
+
 /// Whether the mix of operations is the one the plan asks for.
 pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
     let interval = facts.done_in_window()?;
@@ -153,7 +164,7 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
         let Class { name, share, .. } = class;
         Some(MixShare {
             class,
-            of: if share.of_reads { interval.reads } else { operations },
+            of: if share.of_reads { interval.reads } else { of_workload(facts, class.workload, operations) },
             seen: facts.ops(name).map_or(0, |ops| ops.count),
             asked_pct: share.percent?,
             slack: (sessions * share.turned as f64).min(operations as f64 * TURNED_SHARE),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use dyno_plan::keys::Key;
 use dyno_plan::{Blocks, Bytes, Rate, Size, Span, keys};
-use dyno_record::{Kind, OwnWorkload, RunRecord};
+use dyno_record::{Kind, RunRecord};
 
 use crate::differ::has_effect;
 
@@ -165,7 +165,7 @@ const FACTS: [(&str, Fact); 7] = [
         Some(record.imported.as_ref().map_or_else(String::new, |source| source.format.clone()))
     }),
     // The same folder with other texts is another workload.
-    ("workload.version", |record| record.workload.as_ref().map(OwnWorkload::version)),
+    ("workload.version", RunRecord::workload_version),
     ("target.version", products),
     ("host.name", |record| known(&record.host().name)),
     ("host.kernel", |record| known(&record.host().kernel)),

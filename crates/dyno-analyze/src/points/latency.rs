@@ -6,9 +6,6 @@ use dyno_record::{Histogram, Latency, OpStats, RunRecord, Unit};
 
 use super::estimate::Estimate;
 
-/// The class that stands for every operation.
-pub(crate) const ALL: &str = "all";
-
 /// Which time of an operation.
 #[derive(Debug, Clone, Copy)]
 enum Timed {
@@ -57,7 +54,7 @@ pub(crate) fn figure(record: &RunRecord, measure: &str) -> Option<f64> {
         Some((timed, name))
     })?;
     let (_, get) = FIGURES.iter().find(|(known, _)| *known == name)?;
-    get(timed.of(record.ops.get(ALL)?))
+    get(timed.of(record.leading_ops()?))
 }
 
 /// The latencies of every operation of the runs of one point.
@@ -71,7 +68,7 @@ pub(crate) struct Latencies {
 impl Latencies {
     /// The next run's, if it has any.
     pub(crate) fn add(&mut self, record: &RunRecord) {
-        let Some(stats) = record.ops.get(ALL) else { return };
+        let Some(stats) = record.leading_ops() else { return };
         if stats.service_us != stats.response_us {
             self.response.get_or_insert_with(|| self.service.clone());
         }

@@ -66,7 +66,7 @@ impl Repeat {
     fn of(record: &RunRecord) -> Self {
         Self {
             id: record.id.clone(),
-            rate_per_s: record.ops.get(latency::ALL).map_or(0.0, |all| all.rate_per_s),
+            rate_per_s: record.leading_ops().map_or(0.0, |all| all.rate_per_s),
             marked: marked(record),
             waits: match &record.waits {
                 Waits::Sampled { events, .. } => events.clone(),
@@ -257,7 +257,7 @@ pub fn figure(record: &RunRecord, measure: &str) -> Option<(f64, Unit)> {
         None => {}
     }
     match measure {
-        OPS => record.ops.get(latency::ALL).map(|all| (all.rate_per_s, Unit::PerSecond)),
+        OPS => record.leading_ops().map(|all| (all.rate_per_s, Unit::PerSecond)),
         _ => latency::figure(record, measure).map(|us| (us, Unit::Microseconds)),
     }
 }

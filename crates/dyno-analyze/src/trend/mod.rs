@@ -91,7 +91,7 @@ pub fn history_of(record: &RunRecord) -> Vec<(String, String)> {
     let keys = keys::all().filter(|key| has_effect(key.path) && record.knows(key.path));
     let plan = keys.map(|key| (key.path.to_owned(), key.get(&record.plan).unwrap_or_default()));
     let targets = record.targets.iter().map(|target| ("target".to_owned(), target.url.clone()));
-    let own = record.workload.iter().map(|own| ("workload.version".to_owned(), own.version()));
+    let own = record.workload_version().map(|version| ("workload.version".to_owned(), version));
     let variant = record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone()));
     let labels = record.imported.iter().flat_map(|from| {
         let labels =

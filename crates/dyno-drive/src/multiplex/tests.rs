@@ -54,7 +54,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         setup,
         sessions: 1,
         actor: Actor::Blocks(blocks::Actor::new(Draw::new(&workload, &spec, 0, 0), operator)),
-        pace: Pace::new(&workload, 0, 1),
+        pace: Pace::new(&workload, None, 0, (0, 1)),
         think: Think::new(&workload, 0),
         doing: NO_OPERATION,
         publishes: true,

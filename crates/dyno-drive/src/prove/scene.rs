@@ -201,7 +201,7 @@ impl Scene {
             started_at: dyno_record::now_rfc3339(),
             run_stamp: 1,
             plan: &plan,
-            own: None,
+            owns: Vec::new(),
             targets: vec![Aim { book, ..aim }],
             clock,
             cancel: Cancel::default(),

@@ -105,7 +105,7 @@ impl Scene {
             started_at: "2026-01-01T00:00:00Z".into(),
             run_stamp: 7,
             plan: &self.plan,
-            own: None,
+            owns: Vec::new(),
             targets: vec![Aim {
                 identity: target.identify().unwrap(),
                 target: Arc::new(target),

@@ -57,7 +57,7 @@ fn drive(plan: &Plan, targets: Vec<Aim>) -> RunRecord {
         run_stamp: 7,
         plan,
         targets,
-        own: None,
+        owns: Vec::new(),
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: "test".into(),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX};
 use super::value::{
-    Raw, Refused, read_block_size, read_command, read_counts, read_file, read_size, read_url, read_urls,
-    read_variable, read_word, within,
+    Raw, Refused, read_block_size, read_command, read_file, read_name, read_rate, read_size, read_url,
+    read_urls, read_variable, read_word, within,
 };
 use crate::engine::Engines;
 use crate::plan::Plan;
@@ -66,6 +66,14 @@ pub enum Kind {
     Url(At<dyn Field<TargetUrl>>),
     /// URLs of known engines, at least two.
     Urls(At<dyn Field<Vec<TargetUrl>>>),
+    /// Names of folders.
+    Folders(At<Vec<String>>),
+    /// A name: letters, digits, `_` and `-`, beginning with a letter.
+    Name(At<dyn Field<String>>),
+    /// Several names.
+    Names(At<Vec<String>>),
+    /// Rates, or `off` for none.
+    Rates(Rate, Rate, At<Vec<Option<Rate>>>),
     /// A list of whole numbers.
     Counts(u32, u32, At<Vec<u32>>),
     /// The name of an environment variable.
@@ -99,6 +107,9 @@ pub(crate) fn thousands(number: u64) -> String {
     out
 }
 
+/// What a name is.
+const NAME: &str = "letters, digits, `_` and `-`, beginning with a letter";
+
 impl Kind {
     /// Reads `raw`, checks it and puts it into `plan`, which can name one of `engines`.
     pub(crate) fn put(&self, plan: &mut Plan, raw: Raw<'_>, engines: Engines) -> Result<(), Refused> {
@@ -114,15 +125,24 @@ impl Kind {
                 at.put(plan, within(raw.quantity("a duration", "s")?, (*least, *most))?);
             }
             Self::Rate(.., at) if is("off") => *(at.write)(plan) = None,
-            Self::Rate(least, most, at) => {
-                *(at.write)(plan) = Some(within(raw.quantity("a rate", "/s")?, (*least, *most))?);
+            Self::Rate(least, most, at) => *(at.write)(plan) = Some(read_rate(raw, (*least, *most))?),
+            Self::Rates(least, most, at) => {
+                *(at.write)(plan) = raw.each(|item| match item {
+                    Raw::Text(text) if text.trim() == "off" => Ok(None),
+                    item => read_rate(item, (*least, *most)).map(Some),
+                })?;
             }
+            Self::Folders(at) => *(at.write)(plan) = raw.each(read_file)?,
+            Self::Name(at) => at.put(plan, read_name(raw)?),
+            Self::Names(at) => *(at.write)(plan) = raw.each(read_name)?,
             Self::Seed(at) if is("fresh") => *(at.write)(plan) = None,
             Self::Seed(at) => *(at.write)(plan) = Some(raw.number((0, u64::MAX))?),
             Self::Word(words, at) => at.put(plan, read_word(raw, words)?),
             Self::Url(at) => at.put(plan, read_url(raw, engines)?),
             Self::Urls(at) => at.put(plan, read_urls(raw, engines)?),
-            Self::Counts(least, most, at) => *(at.write)(plan) = read_counts(raw, (*least, *most))?,
+            Self::Counts(least, most, at) => {
+                *(at.write)(plan) = raw.each(|item| item.count((*least, *most)))?
+            }
             Self::Variable(at) => at.put(plan, read_variable(raw)?),
             Self::Command(at) => at.put(plan, read_command(raw, engines)?),
             Self::File(at) => at.put(plan, read_file(raw)?),
@@ -146,7 +166,13 @@ impl Kind {
             Self::Url(at) => at.text(plan),
             Self::Urls(at) => at.text(plan),
             Self::Counts(.., at) => listed((at.read)(plan)),
-            Self::Variable(at) | Self::Command(at) | Self::File(at) => at.text(plan),
+            Self::Folders(at) | Self::Names(at) => listed((at.read)(plan)),
+            Self::Rates(.., at) => {
+                let text =
+                    |rate: &Option<Rate>| rate.map_or_else(|| "off".to_owned(), |rate| rate.to_string());
+                listed(&(at.read)(plan).iter().map(text).collect::<Vec<_>>())
+            }
+            Self::Variable(at) | Self::Command(at) | Self::File(at) | Self::Name(at) => at.text(plan),
         }
     }
 
@@ -164,6 +190,10 @@ impl Kind {
             Self::Url(..) => "URL",
             Self::Urls(..) => "list of URLs",
             Self::Counts(..) => "list of whole numbers",
+            Self::Folders(..) => "list of folders",
+            Self::Name(..) => "name",
+            Self::Names(..) => "list of names",
+            Self::Rates(..) => "list of rates",
             Self::Variable(..) | Self::File(..) | Self::Command(..) => "text",
         }
     }
@@ -192,6 +222,10 @@ impl Kind {
             Self::BlockSize(..) => "`4K`, `8K`, `16K`, `32K` or `64K`".into(),
             Self::Span(least, most, _) => format!("{least} to {most}"),
             Self::Rate(least, most, _) => format!("{least} to {most}, or `off`"),
+            Self::Rates(least, most, _) => format!("each {least} to {most}, or `off`"),
+            Self::Folders(..) => "each the path of a folder".into(),
+            Self::Name(..) => NAME.into(),
+            Self::Names(..) => format!("each {NAME}"),
             Self::Seed(..) => "0 to 2^64 − 1, or `fresh`".into(),
             Self::Word(words, _) => {
                 let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
@@ -219,6 +253,9 @@ impl Kind {
             Self::Span(..) => Some("a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`)"),
             Self::Urls(..) => Some("a list (`[\"postgres://…\", \"postgres://…\"]`)"),
             Self::Counts(..) => Some("a list of numbers (`[2, 1]`)"),
+            Self::Folders(..) => Some("a list (`[\"writes\", \"reports\"]`), or the only one"),
+            Self::Names(..) => Some("a list (`[\"writers\", \"own\"]`), or the only one"),
+            Self::Rates(..) => Some("a list (`[\"200/s\", \"off\"]`), or the only one"),
             Self::Rate(..) => Some("a number per second (`0.5/s`, `5000/s`)"),
             _ => None,
         }
@@ -228,7 +265,12 @@ impl Kind {
     pub(crate) fn may_show(&self) -> bool {
         !matches!(
             self,
-            Self::Url(..) | Self::Urls(..) | Self::Variable(..) | Self::File(..) | Self::Command(..)
+            Self::Url(..)
+                | Self::Urls(..)
+                | Self::Variable(..)
+                | Self::File(..)
+                | Self::Folders(..)
+                | Self::Command(..)
         )
     }
 
@@ -238,8 +280,8 @@ impl Kind {
             Self::Count(..) | Self::Number(..) | Self::Decimal(..) | Self::Flag(..) => text.to_owned(),
             Self::Seed(..) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.to_owned(),
             Self::Counts(..) => format!("[{text}]"),
-            Self::Urls(..) => {
-                let one = |url: &str| Self::Url(at!(target)).toml(url);
+            Self::Urls(..) | Self::Folders(..) | Self::Names(..) | Self::Rates(..) => {
+                let one = |item: &str| Self::Url(at!(target)).toml(item);
                 format!("[{}]", text.split(", ").map(one).collect::<Vec<_>>().join(", "))
             }
             _ => {

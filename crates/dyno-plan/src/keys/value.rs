@@ -3,7 +3,7 @@
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 use crate::engine::{Engines, or};
 use crate::error::PlanErrorKind;
-use crate::units::{Blocks, Bytes, Size};
+use crate::units::{Blocks, Bytes, Rate, Size};
 use crate::url::{TargetUrl, UrlError};
 
 /// A value as written.
@@ -116,6 +116,12 @@ impl<'a> Raw<'a> {
             }
             _ => Err(Refused::new(PlanErrorKind::Type, format!("{}, not a list", self.what()))),
         }
+    }
+
+    /// What `read` makes of each that a list holds; what is no list is a list of one.
+    pub(super) fn each<T>(self, read: impl Fn(Self) -> Result<T, Refused>) -> Result<Vec<T>, Refused> {
+        let items = if let Self::Integer(..) = self { vec![self] } else { self.items()? };
+        items.into_iter().map(read).collect()
     }
 
     /// The plain decimal number that is written: no exponent, no `nan`.
@@ -262,8 +268,18 @@ pub(super) fn read_urls(raw: Raw<'_>, engines: Engines) -> Result<Vec<TargetUrl>
     }
 }
 
-pub(super) fn read_counts(raw: Raw<'_>, range: (u32, u32)) -> Result<Vec<u32>, Refused> {
-    raw.items()?.into_iter().map(|item| item.count(range)).collect()
+pub(super) fn read_rate(raw: Raw<'_>, range: (Rate, Rate)) -> Result<Rate, Refused> {
+    within(raw.quantity("a rate", "/s")?, range)
+}
+
+pub(super) fn read_name(raw: Raw<'_>) -> Result<String, Refused> {
+    let name = raw.text("a name")?;
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let rest = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    match first && rest && name.len() <= 255 {
+        true => Ok(name.to_owned()),
+        false => Err(Refused::new(PlanErrorKind::Range, "not a name")),
+    }
 }
 
 pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {

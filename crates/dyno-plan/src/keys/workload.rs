@@ -27,6 +27,32 @@ pub(super) const SECTION: Section = Section {
             .doc("The scale of the workload in `workload.folder`: rows of its tables, bounds of its draws.")
             .more("Data that was loaded with another scale has to be loaded anew.")
             .example("10"),
+        Key::new("workload.mix", Kind::Name(at!(workload.mix)))
+            .without("the one that the workload names")
+            .doc("Which of the mixes of the workload in `workload.folder` is run.")
+            .example("writers"),
+        Key::new("workload.beside", Kind::Folders(at!(workload.beside)))
+            .without("none")
+            .doc("Workloads that run at the same time, each in sessions of its own: writes at a fixed rate beside queries.")
+            .more("Needs `workload.folder`, which it may repeat with another mix. Its classes bear its name in \
+                   results, `writes.pay`, or with its mix where two have one name. `workload.scale` is for all of them.")
+            .example("writes"),
+        Key::new("workload.beside_mix", Kind::Names(at!(workload.beside_mix)))
+            .without("those that the workloads name")
+            .doc("The mix of each workload in `workload.beside`; `own` is the one that it names.")
+            .example("writers"),
+        Key::new("workload.beside_sessions", Kind::Counts(1, 100_000, at!(workload.beside_sessions)))
+            .without("one each")
+            .doc("Sessions of each workload in `workload.beside`, on top of those of `run.sessions_per_schema`.")
+            .example("2"),
+        Key::new(
+            "workload.beside_rate",
+            Kind::Rates(Rate(0.001), Rate(100_000_000.0), at!(workload.beside_rate)),
+        )
+        .without("closed loops")
+        .doc("The rate of each workload in `workload.beside` over its sessions; off is closed loop.")
+        .more("As an axis of a sweep it shows what the rate of the one costs the other.")
+        .example("200/s"),
         Key::new("workload.update_pct", Kind::Count(0, 100, at!(workload.update_pct)))
             .default("0")
             .doc("Share of operations that are updates; each is one commit.")

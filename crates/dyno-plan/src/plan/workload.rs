@@ -15,6 +15,21 @@ pub struct Workload {
     /// The scale of that workload: what it calculates its tables' rows and its draws' bounds with; absent is what it says itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
+    /// Which of the workload's mixes is run; absent is the one that it names itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<String>,
+    /// Folders of workloads that run at the same time, each in sessions of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+    /// The mix of each of them; empty for their own, as is [`OWN_MIX`](super::OWN_MIX).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside_mix: Vec<String>,
+    /// Sessions of each of them; empty for one each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside_sessions: Vec<u32>,
+    /// The rate of each of them over its sessions, none for a closed loop; empty for closed loops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside_rate: Vec<Option<Rate>>,
     /// Share of operations that are updates, 0–100 %.
     pub update_pct: u32,
     /// Share of the reads that are full scans, 0–100 %.
@@ -157,6 +172,11 @@ impl Default for Workload {
         Self {
             folder: None,
             scale: None,
+            mix: None,
+            beside: Vec::new(),
+            beside_mix: Vec::new(),
+            beside_sessions: Vec::new(),
+            beside_rate: Vec::new(),
             update_pct: 0,
             scan_pct: 0,
             lookup_pct: 0,

@@ -22,7 +22,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 25] = [
+pub(super) static RULES: [Rule; 26] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
@@ -40,6 +40,15 @@ pub(super) static RULES: [Rule; 25] = [
         broken: |plan, _| shares_of_writes(plan),
     },
     Rule { paths: &["workload.think_min", "workload.think_max"], broken: |plan, _| think_backwards(plan) },
+    Rule {
+        paths: &[
+            "workload.beside",
+            "workload.beside_mix",
+            "workload.beside_sessions",
+            "workload.beside_rate",
+        ],
+        broken: |plan, _| beside(plan),
+    },
     Rule { paths: &["workload.think_every", "workload.rate"], broken: |plan, _| think_in_open_loop(plan) },
     Rule {
         paths: &[
@@ -156,6 +165,11 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
     let common = Workload {
         folder: Some(folder.clone()),
         scale: workload.scale,
+        mix: workload.mix.clone(),
+        beside: workload.beside.clone(),
+        beside_mix: workload.beside_mix.clone(),
+        beside_sessions: workload.beside_sessions.clone(),
+        beside_rate: workload.beside_rate.clone(),
         rate: workload.rate,
         arrivals: workload.arrivals,
         seed: workload.seed,
@@ -179,6 +193,18 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         let problem = format!("{schemas} schemas of test data, and the transactions of {folder} use none");
         (problem, "data.schemas = 1; run.sessions_per_schema is the number of sessions")
     })
+}
+
+fn beside(plan: &Plan) -> Option<(String, &'static str)> {
+    let workload = &plan.workload;
+    let besides = workload.beside.len();
+    if besides == 0 {
+        return None;
+    }
+    let lengths = [workload.beside_mix.len(), workload.beside_sessions.len(), workload.beside_rate.len()];
+    let wrong = lengths.into_iter().find(|&length| length > 0 && length != besides)?;
+    let problem = format!("{wrong} values for {besides} workloads of workload.beside");
+    Some((problem, "write a value for each of workload.beside, or leave the key out"))
 }
 
 fn shares_of_reads(plan: &Plan) -> Option<(String, &'static str)> {
@@ -261,7 +287,8 @@ fn total_rows(plan: &Plan) -> Option<(String, &'static str)> {
 }
 
 fn sessions(plan: &Plan) -> Option<(String, &'static str)> {
-    let sessions = u64::from(plan.data.schemas) * u64::from(plan.run.sessions_per_schema);
+    let first = u64::from(plan.data.schemas) * u64::from(plan.run.sessions_per_schema);
+    let sessions = plan.workload.beside_sessions.iter().fold(first, |sum, &more| sum + u64::from(more));
     let problem = || {
         let (sessions, most) = (thousands(sessions), thousands(SESSIONS_MAX.into()));
         format!("all schemas together have {sessions} sessions, more than {most}")

@@ -146,7 +146,10 @@ fn in_order(sweep: &Sweep) -> Vec<Axis> {
 /// Whether another value of the key is other data, or another place of it.
 fn is_layout(key: &str) -> bool {
     (key.starts_with("data.") && key != "data.load_parallel")
-        || matches!(key, "target.url" | "target.urls" | "workload.folder" | "workload.scale")
+        || matches!(
+            key,
+            "target.url" | "target.urls" | "workload.folder" | "workload.beside" | "workload.scale"
+        )
 }
 
 /// The values at `index`, the last axis fastest.

@@ -89,7 +89,7 @@ impl Packer {
         json: Result<String, RecordError>,
     ) -> Result<PackedRecord, RepositoryError> {
         let json = json.map_err(|source| RepositoryError::Record { id: record.id.clone(), source })?;
-        let all = record.ops.get("all");
+        let all = record.leading_ops();
         let join = |part: fn(&crate::TargetFacts) -> &str| {
             record.targets.iter().map(part).collect::<Vec<_>>().join(" ")
         };

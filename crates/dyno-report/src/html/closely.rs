@@ -9,10 +9,10 @@ use maud::{Markup, html};
 use crate::audit::{ORDER, audit_summary, spoken};
 use crate::figures::{anchor, timed};
 use crate::grid::{Cell, Grid, Head};
-use crate::learned;
 use crate::report::Report;
 use crate::seen::{Grave, LISTED_MAX, is_grave};
 use crate::text::clean;
+use crate::{beside, learned};
 
 use super::grid::table;
 
@@ -33,6 +33,11 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
         @if !record.ops.is_empty() {
             h3 { "Operations" }
             (table(&classes(record), "operations"))
+        }
+        @if let Some(grid) = beside::beside(record) {
+            h3 { "Workloads beside each other" }
+            p { (beside::EXPLAINED) }
+            (table(&grid, beside::TITLE))
         }
         @if let Some(grid) = learned::learned(record) {
             h3 { "One transaction" }

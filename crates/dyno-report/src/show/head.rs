@@ -4,7 +4,7 @@ use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
 use dyno_record::{Class, Imported, Kind, OwnWorkload, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
-use crate::number::{bytes, count, span_s, time_us};
+use crate::number::{self, bytes, count, span_s, time_us};
 use crate::result::{Figures, ResultRow, figure_card, has_result, placement_words};
 use crate::role;
 use crate::style::{Paint, Style};
@@ -126,8 +126,10 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         (Some(time), None) => time.to_string(),
         (None, None) => "no length".into(),
     };
+    let beside = plan.sides().skip(1).map(|side| side.sessions).sum::<u32>();
+    let beside = if beside > 0 { format!(", {beside} of other workloads") } else { String::new() };
     let sessions = format!(
-        "{} ({} per schema), warm-up {}, window {length}",
+        "{} ({} per schema{beside}), warm-up {}, window {length}",
         plan.sessions(),
         run.sessions_per_schema,
         run.warmup
@@ -140,15 +142,19 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
 /// What a workload of the user's own is.
 fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> {
     let writes = if own.writes { "writes" } else { "only reads" };
+    let mut list = vec![("workload".to_owned(), format!("{}, which {writes}", own.version()))];
     let share = |class: &Class| match class.share.percent {
         Some(percent) => format!("{percent} % {}", class.name),
         None => class.name.clone(),
     };
+    for (other, side) in record.beside.iter().zip(record.plan.sides().skip(1)) {
+        let pace = side.rate.map_or_else(|| "closed loop".to_owned(), |rate| format!("open loop at {rate}"));
+        let sessions = number::sessions(side.sessions.into());
+        list.push(("beside it".to_owned(), format!("{}, {sessions}, {pace}", other.version())));
+    }
     let transactions: Vec<String> = record.classes.iter().map(share).collect();
-    vec![
-        ("workload".to_owned(), format!("{}, which {writes}", own.version())),
-        ("transactions".to_owned(), transactions.join(", ")),
-    ]
+    list.push(("transactions".to_owned(), transactions.join(", ")));
+    list
 }
 
 /// Data and operations of the classic method.

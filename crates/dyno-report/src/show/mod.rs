@@ -14,10 +14,10 @@ mod waits;
 use dyno_record::RunRecord;
 
 use crate::audit::audit_full;
-use crate::learned;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 use crate::text::{clean, indent};
+use crate::{beside, learned};
 
 /// The whole record as text.
 pub fn show(record: &RunRecord, style: &Style) -> String {
@@ -29,6 +29,10 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("result", head::result(record, inner)),
         ("targets", crate::by_target::targets_table(record, inner)),
         ("operations", ops::classes(record, inner)),
+        (
+            beside::TITLE,
+            beside::beside(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
+        ),
         (
             learned::TITLE,
             learned::learned(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),

@@ -34,6 +34,7 @@ pub fn classes(workload: &Workload, spec: &DataSpec) -> Classes {
         scans: false,
         commits: 0,
         share: Share { percent, of_reads: true, turned: 0 },
+        workload: 0,
     };
     let write = |name: &str, touch, rows, percent, turned| Class {
         rows: touch,

@@ -35,6 +35,8 @@ pub enum Step {
 pub struct Actor {
     own: Arc<Own>,
     program: Arc<Program>,
+    /// The number of its first class among those of all workloads that run beside each other.
+    first_class: u8,
     /// The number of the transaction in this session, from 1.
     number: u64,
     /// The transaction's place.
@@ -54,7 +56,13 @@ impl Actor {
         let hold = own.draws.hold(program.slots, &mut keys);
         let own = Arc::clone(own);
         let state = State::new(hold, keys);
-        Ok(Self { own, program, number: 0, class: 0, retries_left: 0, state })
+        Ok(Self { own, program, first_class: 0, number: 0, class: 0, retries_left: 0, state })
+    }
+
+    /// The same with its first class being the one at this place among those of all workloads that run beside each other.
+    #[must_use]
+    pub fn from_class(self, first_class: u8) -> Self {
+        Self { first_class, ..self }
     }
 
     /// Chooses the next transaction, and draws its values.
@@ -78,14 +86,14 @@ impl Actor {
 
     #[inline]
     fn open(&mut self, place: u8) -> ClassId {
-        let Self { own, program, class, retries_left, state, .. } = self;
+        let Self { own, program, first_class, class, retries_left, state, .. } = self;
         let Own { draws, transactions, .. } = &**own;
         *class = place;
         *retries_left = transactions[usize::from(*class)].retries;
         let code = &program.codes[usize::from(*class)];
         draws.draw(&code.drawn, &mut state.keys, &mut state.hold);
         state.begin(code);
-        ClassId::operation(*class)
+        ClassId::operation(*first_class + *class)
     }
 
     /// Begins the transaction anew with the same values, after it was taken back because of an error; false where no more tries

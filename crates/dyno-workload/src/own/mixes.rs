@@ -6,23 +6,26 @@ use super::read_transaction::WEIGHT_MAX;
 use super::table::{Item, Table};
 use super::transaction::Transaction;
 
-/// The transactions that are run: all, or those of the mix that `chosen` names, with its weights.
+/// The transactions that are run: all, or those of the mix with the name `asked`, or the one that the workload names, with its
+/// weights.
 ///
 /// # Errors
 /// A mix is wrong, or the one that is chosen is not there.
 pub(super) fn chosen(
     transactions: Vec<Transaction>,
-    mixes: Option<&Table<'_>>,
-    chosen: Option<&Item<'_>>,
+    top: &Table<'_>,
+    asked: Option<&str>,
 ) -> Result<Vec<Transaction>, Fault> {
-    let Some(mixes) = mixes else {
-        return match chosen {
-            None => Ok(transactions),
-            Some(chosen) => {
-                Err(chosen.fault("there are no mixes", "write [mixes] with NAME = { TRANSACTION = 50 }"))
-            }
+    let own = top.get("mix");
+    let Some(mixes) = top.get("mixes") else {
+        let hint = "write [mixes] with NAME = { TRANSACTION = 50 }";
+        return match (own, asked) {
+            (None, None) => Ok(transactions),
+            (Some(own), _) => Err(own.fault("there are no mixes", hint)),
+            (None, Some(_)) => Err(top.fault("there are no mixes", hint)),
         };
     };
+    let mixes = &mixes.table("[mixes]")?;
     let mut all = Vec::new();
     for item in mixes.items() {
         let name = item.own_name();
@@ -32,14 +35,20 @@ pub(super) fn chosen(
         all.push((name, weights(&item, &transactions)?));
     }
     let names = || all.iter().map(|(name, _)| *name);
-    let Some(chosen) = chosen else {
+    let named = |name: &str| all.iter().find(|(known, _)| *known == name);
+    let no_mix = |name: &str| (format!("there is no mix {}", shown(name)), meant(name, names()));
+    let own = own.map(|own| own.text("the name of a mix")).transpose()?;
+    if let Some(own) = own.as_ref().filter(|own| named(&own.letters).is_none()) {
+        let (problem, hint) = no_mix(&own.letters);
+        return Err(own.fault(0, problem, hint));
+    }
+    let Some(name) = asked.or(own.as_ref().map(|own| &*own.letters)) else {
         let hint = format!("write mix = \"NAME\" at the top; {}", meant("", names()));
         return Err(mixes.fault("no mix is chosen", hint));
     };
-    let name = chosen.text("the name of a mix")?;
-    let Some((_, weights)) = all.iter().find(|(known, _)| **known == *name.letters) else {
-        let problem = format!("there is no mix {}", shown(&name.letters));
-        return Err(name.fault(0, problem, meant(&name.letters, names())));
+    let Some((_, weights)) = named(name) else {
+        let (problem, hint) = no_mix(name);
+        return Err(mixes.fault(&problem, hint));
     };
     let with_weight = |mut transaction: Transaction| {
         let (_, weight) = weights.iter().find(|(name, _)| *name == transaction.name)?;

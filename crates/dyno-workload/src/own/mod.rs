@@ -46,6 +46,7 @@ mod workload;
 pub use actor::{Actor, Step};
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
+pub use read::Choice;
 pub use state::{Amiss, Ended, Outcome};
 pub use tables::{DescribedIndex, DescribedTable, RowMaker};
 pub use workload::{Own, Single};

@@ -21,6 +21,15 @@ use super::tables;
 use super::transaction::Transaction;
 use super::workload::Own;
 
+/// What is chosen of a workload from without; what is not is as the workload says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choice<'a> {
+    /// Its scale.
+    pub scale: Option<u32>,
+    /// The mix that is run.
+    pub mix: Option<&'a str>,
+}
+
 impl Own {
     /// Reads the workload that these files would be in a folder `name`: names with what is in them.
     ///
@@ -29,7 +38,7 @@ impl Own {
     pub fn read_files(name: &str, files: &[(String, String)]) -> Result<Self, Fault> {
         let folder = Folder::of(Path::new(name), files);
         let main = folder.main()?;
-        table::read(&main, |top| own(&folder, top, None))
+        table::read(&main, |top| own(&folder, top, Choice::default()))
     }
 
     /// Reads the workload in `folder`.
@@ -37,17 +46,17 @@ impl Own {
     /// # Errors
     /// What is wrong first, with its place and what would be right.
     pub fn read(folder: &Path) -> Result<Self, Fault> {
-        Self::read_scaled(folder, None)
+        Self::read_as(folder, Choice::default())
     }
 
-    /// The same with this scale instead of the one that the workload says.
+    /// The same with what is chosen instead of what the workload says.
     ///
     /// # Errors
     /// What is wrong first, with its place and what would be right.
-    pub fn read_scaled(folder: &Path, scale: Option<u32>) -> Result<Self, Fault> {
+    pub fn read_as(folder: &Path, choice: Choice<'_>) -> Result<Self, Fault> {
         let folder = Folder::new(folder);
         let main = folder.main()?;
-        table::read(&main, |top| own(&folder, top, scale))
+        table::read(&main, |top| own(&folder, top, choice))
     }
 }
 
@@ -73,7 +82,7 @@ const KEYS: [&str; 15] = [
 /// The seed of described tables where none is written.
 const SEED: i64 = 1;
 
-fn own(folder: &Folder, top: &Table<'_>, scale: Option<u32>) -> Result<Own, Fault> {
+fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Fault> {
     top.only(&KEYS)?;
     top.get("version").map_or(Ok(1), |version| version.whole(1, 1))?;
     let name = top.need("name", "name = \"shop\"")?.name()?;
@@ -82,7 +91,7 @@ fn own(folder: &Folder, top: &Table<'_>, scale: Option<u32>) -> Result<Own, Faul
     let (writes, deck) = (flag("writes")?, flag("deck")?);
     let table = |key: &str| top.get(key).map(|item| item.table(&format!("[{key}]"))).transpose();
     let own_scale = top.get("scale").map_or(Ok(1), |scale| scale.whole(1, SCALE_MAX))?;
-    let scale = scale.map_or(own_scale, i64::from);
+    let scale = choice.scale.map_or(own_scale, i64::from);
     let seed = top.get("seed").map_or(Ok(SEED), |seed| seed.whole(0, i64::MAX))?;
     let described = tables::read(folder, table("table")?.as_ref(), scale, seed.unsigned_abs())?;
     let draw = table("draw")?;
@@ -100,7 +109,7 @@ fn own(folder: &Folder, top: &Table<'_>, scale: Option<u32>) -> Result<Own, Faul
         draws = read(folder, draw.as_ref(), &names, scale)?;
     }
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
-    let transactions = chosen(transactions, table("mixes")?.as_ref(), top.get("mix").as_ref())?;
+    let transactions = chosen(transactions, top, choice.mix)?;
     let sums = sums(&transactions);
     if sums.last() == Some(&0) {
         return Err(transaction.fault("all weights are 0", "give one of them a weight"));
@@ -112,6 +121,7 @@ fn own(folder: &Folder, top: &Table<'_>, scale: Option<u32>) -> Result<Own, Faul
         programs(&transactions, around, engines(&transactions, &[&setup, &drop], &invariants))?;
     Ok(Own {
         name,
+        label: None,
         about: about.map(|about| about.letters.to_string()).unwrap_or_default(),
         writes,
         deck,

@@ -21,6 +21,8 @@ use crate::classes::Classes;
 #[derive(Debug)]
 pub struct Own {
     pub(super) name: String,
+    /// What it is called among workloads that run beside each other; none where its classes bear their own names.
+    pub(super) label: Option<String>,
     pub(super) about: String,
     pub(super) writes: bool,
     /// What its tables' rows and its draws' bounds are calculated with.
@@ -68,6 +70,25 @@ impl Own {
         &self.name
     }
 
+    /// The same with this name among workloads that run beside each other, which then stands before the names of its classes.
+    #[must_use]
+    pub fn labelled(self, label: String) -> Self {
+        Self { label: Some(label), ..self }
+    }
+
+    /// That name, where it has one.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// What a class of its transactions is called in results.
+    fn class_name(&self, transaction: &Transaction) -> String {
+        match &self.label {
+            Some(label) => format!("{label}.{}", transaction.name),
+            None => transaction.name.clone(),
+        }
+    }
+
     /// What it is, in a sentence; may be empty.
     pub fn about(&self) -> &str {
         &self.about
@@ -102,12 +123,13 @@ impl Own {
     pub fn facts(&self) -> OwnWorkload {
         let Self { name, digest, writes, scale, .. } = self;
         OwnWorkload {
-            name: name.clone(),
+            name: self.label.clone().unwrap_or_else(|| name.clone()),
             digest: digest.clone(),
             scale: *scale,
             writes: *writes,
             invariants: Vec::new(),
             expected: Vec::new(),
+            share: None,
         }
     }
 
@@ -124,7 +146,7 @@ impl Own {
     /// What each transaction does to the database, as far as the workload says so.
     pub fn expectations(&self) -> impl Iterator<Item = Expected> {
         let said = |one: &Transaction| Expected {
-            class: one.name.clone(),
+            class: self.class_name(one),
             said: one.said.clone(),
             ..Expected::default()
         };
@@ -143,8 +165,8 @@ impl Own {
             let is_whole = whole > 0 && hundredfold % u128::from(whole) == 0;
             let percent = is_whole.then(|| (hundredfold / u128::from(whole)) as u32);
             Class {
-                name: transaction.name.clone(),
-                plural: transaction.name.clone(),
+                name: self.class_name(transaction),
+                plural: self.class_name(transaction),
                 rows: if writes { Touch::Updated } else { Touch::Read },
                 mixed: writes,
                 // What reads and writes touches rows in two ways, of which a class says one.
@@ -152,6 +174,7 @@ impl Own {
                 scans: false,
                 commits: code.and_then(|code| code.commits).unwrap_or(u64::from(writes)),
                 share: Share { percent, of_reads: false, turned: 0 },
+                workload: 0,
             }
         };
         Classes::new(self.transactions.iter().enumerate().map(class).collect())

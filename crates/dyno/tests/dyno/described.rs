@@ -6,7 +6,7 @@ use crate::common::{Desk, Said, until};
 use crate::workload::open;
 use dyno_engine::{Rows, Value};
 use dyno_testbed::{MySql, Postgres};
-use dyno_workload::own::Own;
+use dyno_workload::own::{Choice, Own};
 
 /// A table of every type, and one of many rows.
 const BANK: &str = r#"
@@ -155,7 +155,7 @@ fn there(own: &Own, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 fn assert_there(desk: &Desk, url: &str, scale: u32) {
-    let own = Own::read_scaled(&desk.file("bank"), Some(scale)).unwrap();
+    let own = Own::read_as(&desk.file("bank"), Choice { scale: Some(scale), mix: None }).unwrap();
     for table in ["bank_all", "bank_accounts"] {
         let (there, wanted) = (there(&own, url, table), described(&own, table));
         assert_eq!(there.len(), wanted.len(), "{table} on {url}");

@@ -36,6 +36,7 @@ mod kills;
 mod long_series;
 mod method;
 mod mysql;
+mod own_beside;
 mod own_calls;
 mod own_sql;
 mod pooler;

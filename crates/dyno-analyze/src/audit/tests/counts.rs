@@ -53,6 +53,7 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
                 writes: true,
                 invariants: vec![money],
                 expected: Vec::new(),
+                share: None,
             });
             let whole = record.whole.as_mut().unwrap();
             let classes = record.classes.iter().map(|class| &class.name);
@@ -100,6 +101,7 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
                 writes: true,
                 invariants: Vec::new(),
                 expected: vec![of("select", 0.0), of("update", learned)],
+                share: None,
             });
             // The fixture's counters hold 64 rows of each update.
             shift(record, Counter::RowsWritten, shift_by);

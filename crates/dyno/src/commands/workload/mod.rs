@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use dyno_campaign::Error;
 use dyno_campaign::own::{Tried, read, try_statements};
-use dyno_plan::PlanErrors;
-use dyno_workload::own::{DescribedTable, Own};
+use dyno_plan::{Plan, PlanErrors, PlanSource};
+use dyno_workload::own::{Choice, DescribedTable, Own};
 use serde_json::{Value, json};
 
 use crate::cli::{CheckWorkload, Common, Marks};
@@ -27,8 +27,9 @@ pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyho
         .into());
     }
     let plan = (!common.target.is_empty()).then(|| context::plan(common)).transpose()?;
-    let scale = plan.as_ref().and_then(|plan| plan.workload.scale);
-    let own = Arc::new(read(&args.dir, scale, ENGINES.specs)?);
+    let chosen = plan.clone().map_or_else(|| without_target(common), Ok)?.workload;
+    let choice = Choice { scale: chosen.scale, mix: chosen.mix.as_deref() };
+    let own = Arc::new(read(&args.dir, choice, ENGINES.specs)?);
     let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.of(&plan.target.url));
     let engine = of_target.map_or_else(|| usual_engine(&own), |engine| engine.name.to_owned());
     let drawn = sample::draw(&own, &engine, args.seed, args.draws).map_err(PlanErrors::from)?;
@@ -48,6 +49,12 @@ pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyho
         talk.say("with --target URL every statement is prepared there");
     }
     Ok(if tried.iter().any(|one| !one.refused.is_empty()) { Exit::Failed } else { Exit::Done })
+}
+
+/// What the options say of a plan where no target is named.
+fn without_target(common: &Common) -> Result<Plan, PlanErrors> {
+    let target = Some("sqlite::memory:".to_owned());
+    dyno_plan::read(&PlanSource { target, ..context::options(common) })
 }
 
 /// The engine that is described where no target is named: none in particular, or the first that there are files for.

@@ -1,0 +1,114 @@
+//! Workloads that run at the same time, each in sessions of its own.
+
+use super::{Plan, Workload};
+use crate::units::Rate;
+
+/// The word for the mix that a workload names itself.
+pub const OWN_MIX: &str = "own";
+
+/// One of the workloads of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Side<'a> {
+    /// The folder; none for the classic method.
+    pub folder: Option<&'a str>,
+    /// Which of its mixes is run; none for the one that it names itself.
+    pub mix: Option<&'a str>,
+    /// Its sessions.
+    pub sessions: u32,
+    /// Operations per second over its sessions; none for a closed loop.
+    pub rate: Option<Rate>,
+}
+
+impl Plan {
+    /// The workloads of a run: that of `workload.folder`, or the classic method, and those beside it, in the order of the plan.
+    /// Sessions go by number: those of the first workload first.
+    pub fn sides(&self) -> impl Iterator<Item = Side<'_>> {
+        let Workload { folder, mix, rate, beside, .. } = &self.workload;
+        let first = Side {
+            folder: folder.as_deref(),
+            mix: mix.as_deref(),
+            // Nothing of a plan that was made by hand may overflow.
+            sessions: self.data.schemas.saturating_mul(self.run.sessions_per_schema),
+            rate: *rate,
+        };
+        std::iter::once(first).chain((0..beside.len()).map(|at| self.workload.beside(at)))
+    }
+
+    /// The workload of session `number`, its place in [`Plan::sides`], and its place among the sessions of that.
+    pub fn side_of(&self, number: u32) -> (usize, u32) {
+        let mut within = number;
+        for (place, side) in self.sides().enumerate() {
+            match within.checked_sub(side.sessions) {
+                None => return (place, within),
+                Some(rest) => within = rest,
+            }
+        }
+        (0, number)
+    }
+
+    /// Whether any session works at a rate.
+    pub fn has_rate(&self) -> bool {
+        self.sides().any(|side| side.rate.is_some())
+    }
+}
+
+impl Workload {
+    fn beside(&self, at: usize) -> Side<'_> {
+        let mix = self.beside_mix.get(at).map(String::as_str);
+        Side {
+            folder: Some(&self.beside[at]),
+            mix: mix.filter(|mix| *mix != OWN_MIX),
+            sessions: self.beside_sessions.get(at).copied().unwrap_or(1),
+            rate: self.beside_rate.get(at).copied().flatten(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::fixture::nothing;
+    use crate::read::{PlanSource, read};
+
+    fn plan(sets: &[&str]) -> Result<crate::Plan, String> {
+        let sets = sets.iter().map(ToString::to_string).collect();
+        read(&PlanSource { sets, ..nothing() }).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_workload_has_sessions_of_its_own() {
+        let plan = plan(&[
+            "target.url=sqlite:a.db",
+            "workload.folder=shop",
+            "run.sessions_per_schema=4",
+            "workload.beside=shop,reports",
+            "workload.beside_mix=writers,own",
+            "workload.beside_sessions=2,1",
+            "workload.beside_rate=200/s,off",
+        ])
+        .unwrap();
+        let sides: Vec<_> = plan.sides().map(|one| (one.folder, one.mix, one.sessions)).collect();
+        assert_eq!(
+            sides,
+            [(Some("shop"), None, 4), (Some("shop"), Some("writers"), 2), (Some("reports"), None, 1)]
+        );
+        let rates: Vec<_> = plan.sides().map(|one| one.rate.map(|rate| rate.0)).collect();
+        assert_eq!(rates, [None, Some(200.0), None]);
+        assert_eq!((plan.sessions(), plan.has_rate()), (7, true));
+        let places: Vec<_> = (0..7).map(|number| plan.side_of(number)).collect();
+        assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (2, 0)]);
+    }
+
+    #[test]
+    fn lists_of_other_lengths_are_refused() {
+        let base = ["target.url=sqlite:a.db", "workload.folder=shop"];
+        let with = |more: &[&'static str]| plan(&[&base[..], more].concat());
+        assert_eq!(with(&["workload.beside=shop", "workload.beside_rate=5/s"]).unwrap().sessions(), 2);
+        for more in [
+            &["workload.beside=shop", "workload.beside_sessions=2,3"][..],
+            &["workload.beside=a,b", "workload.beside_mix=x"],
+        ] {
+            let words = with(more).unwrap_err();
+            assert!(words.contains("workload.beside"), "{words}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Several workloads at once: queries beside writes at a rate, each in sessions of its own, with figures of its own.
+
+use serde_json::Value;
+
+use crate::common::{Desk, check};
+use dyno_testbed::{MySql, Postgres};
+
+const BANK: &str = r#"
+name = "bank"
+writes = true
+mix = "readers"
+
+[setup]
+sql = """
+CREATE TABLE beside_accounts (id INT NOT NULL PRIMARY KEY, balance INT NOT NULL);
+INSERT INTO beside_accounts SELECT 10 * a.n + b.n, 1000 FROM
+  (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) a,
+  (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) b
+"""
+
+[drop]
+sql = "DROP TABLE beside_accounts"
+
+[mixes]
+readers = { balance = 3, sums = 1 }
+writers = { transfer = 1 }
+
+[draw]
+from = { uniform = [1, 5] }
+to = { expr = "from + 10" }
+amount = { uniform = [1, 100] }
+
+# Readers that never rest would keep the writers of SQLite out.
+[transaction.balance]
+think = "2ms"
+sql = "SELECT balance FROM beside_accounts WHERE id = :from"
+
+[transaction.sums]
+think = "2ms"
+sql = "SELECT SUM(balance) FROM beside_accounts"
+
+[transaction.transfer]
+commit = "end"
+retries = 20
+steps = [
+  { sql = "UPDATE beside_accounts SET balance = balance - :amount WHERE id = :from", rows = 1 },
+  { sql = "UPDATE beside_accounts SET balance = balance + :amount WHERE id = :to", rows = 1 },
+]
+
+[[invariant]]
+name = "money"
+sql = "SELECT SUM(balance) FROM beside_accounts"
+"#;
+
+const LOG: &str = r#"
+name = "log"
+writes = true
+
+[setup]
+sql = "CREATE TABLE beside_log (who INT NOT NULL, at INT NOT NULL, PRIMARY KEY (who, at))"
+
+[drop]
+sql = "DROP TABLE beside_log"
+
+[draw]
+who = { uniform = [1, 1_000_000_000], per = "session" }
+at = { sequence = [1, 1_000_000_000] }
+
+[transaction.note]
+think = "10ms"
+sql = "INSERT INTO beside_log VALUES (:who, :at)"
+"#;
+
+const SETTINGS: [&str; 5] = [
+    "workload.folder=bank",
+    "workload.beside=bank,log",
+    "workload.beside_mix=writers,own",
+    "workload.beside_sessions=2,1",
+    "workload.beside_rate=100/s,off",
+];
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for (folder, text) in [("bank", BANK), ("log", LOG)] {
+        std::fs::create_dir_all(desk.file(folder)).unwrap();
+        desk.write(&format!("{folder}/workload.toml"), text);
+    }
+    desk
+}
+
+fn args<'a>(command: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let sets = SETTINGS.iter().flat_map(|set| ["--set", set]);
+    [command, "--target", url].into_iter().chain(sets).chain(more.iter().copied()).collect()
+}
+
+fn goes_on(desk: &Desk, url: &str) -> Value {
+    let load = desk.dyno(&args("load", url, &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+    let run = desk.dyno(&args(
+        "run",
+        url,
+        &["--set", "run.sessions_per_schema=2", "--set", "run.time=2s", "--set", "run.warmup=1s", "--json"],
+    ));
+    assert!(run.out.starts_with('{'), "{run:#?}");
+    let record: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(record["status"], "valid", "{} {run:#?}", record["reasons"]);
+    for name in ["operations", "mix", "invariants", "commits_whole", "sessions"] {
+        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+    }
+    // On a busy machine some start late, which is told.
+    let rate = check(&record, "open_loop");
+    let words = rate["detail"].as_str().unwrap();
+    assert!(words.starts_with("bank_writers: 100/s asked for, ") && !words.contains("; "), "{rate:#}");
+    let ops = |class: &str| record["ops"][class]["count"].as_u64().unwrap_or(0);
+    let (readers, writers, notes) =
+        (ops("balance") + ops("sums"), ops("bank_writers.transfer"), ops("log.note"));
+    assert!(readers > 0 && writers > 0 && notes > 0, "{:#}", record["ops"]);
+    // The figures of the run are those of the first workload; each has its own beside.
+    let share = |own: &Value| (own["share"]["sessions"].as_u64(), own["share"]["ops"]["count"].as_u64());
+    assert_eq!(share(&record["workload"]), (Some(2), Some(readers)));
+    assert_eq!(share(&record["beside"][0]), (Some(2), Some(writers)));
+    assert_eq!(share(&record["beside"][1]), (Some(1), Some(notes)));
+    assert_eq!(record["ops"]["all"]["count"], readers + writers + notes);
+    assert_eq!(record["metrics"]["ops_per_s"]["value"], record["workload"]["share"]["ops"]["rate_per_s"]);
+    assert_eq!(record["beside"][0]["share"]["rate_per_s"], 100.0);
+    assert_eq!(record["gate"]["sessions"], 5);
+    // What is due by a rate waits for its turn; what is not has no such time.
+    let times = |class: &str| {
+        let ops = &record["ops"][class];
+        (ops["service_us"]["mean"].as_f64().unwrap(), ops["response_us"]["mean"].as_f64().unwrap())
+    };
+    let (service, response) = times("bank_writers.transfer");
+    assert!(response > service, "{response} {service}");
+    assert_eq!(times("balance").0, times("balance").1);
+    let shown = desk.dyno(&["show", record["id"].as_str().unwrap()]);
+    assert!(shown.out.contains("workloads beside each other"), "{}", shown.out);
+    let drop = desk.dyno(&args("drop", url, &["--yes"]));
+    assert_eq!(drop.code, 0, "{drop:#?}");
+    record
+}
+
+#[test]
+fn workloads_run_beside_each_other_on_sqlite() {
+    let desk = desk();
+    let url = format!("sqlite:{}", desk.file("t.db").display());
+    let record = goes_on(&desk, &url);
+    // What each does was learned apart from the others.
+    let learned = |own: &Value| own["expected"].as_array().map_or(0, Vec::len);
+    assert_eq!((learned(&record["workload"]), learned(&record["beside"][0])), (2, 1), "{record:#}");
+}
+
+#[test]
+fn workloads_run_beside_each_other_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        goes_on(&desk(), &server.url());
+    }
+}
+
+#[test]
+fn workloads_run_beside_each_other_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        goes_on(&desk(), &server.url());
+    }
+}
+
+#[test]
+fn the_rate_of_one_is_an_axis_for_the_other() {
+    let desk = desk();
+    let url = format!("sqlite:{}", desk.file("t.db").display());
+    assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
+    desk.write(
+        "plan.toml",
+        &format!(
+            "version = 1\n[target]\nurl = {url:?}\n[workload]\nfolder = \"bank\"\nbeside = \"bank\"\n\
+             beside_mix = \"writers\"\n[run]\nwarmup = \"0s\"\ntime = \"1s\"\n[observe]\ninterval = \"100ms\"\n\
+             [sweep]\nbeside_rate = [\"20/s\", \"60/s\"]\nrepeats = 1\n"
+        ),
+    );
+    let sweep = desk.dyno(&["sweep", "--plan", "plan.toml"]);
+    assert_eq!(sweep.code, 0, "{sweep:#?}");
+    assert!(sweep.out.contains("beside_rate"), "{}", sweep.out);
+    // The table shows the rate of the one beside the throughput of the other.
+    assert!(sweep.out.contains("20/s") && sweep.out.contains("60/s"), "{}", sweep.out);
+}
+
+#[test]
+fn workloads_beside_each_other_that_cannot_be_are_refused() {
+    let desk = desk();
+    let said = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let said =
+            desk.dyno(&["run", "--target", "sqlite::memory:"].into_iter().chain(sets).collect::<Vec<_>>());
+        assert_eq!(said.code, 2, "{said:#?}");
+        said.err
+    };
+    let alone = said(&["workload.beside=log"]);
+    assert!(alone.contains("workload.beside goes with the workload in workload.folder"), "{alone}");
+    let mix = said(&["workload.folder=bank", "workload.mix=wrters"]);
+    assert!(mix.contains("there is no mix") && mix.contains("writers"), "{mix}");
+    let lengths = said(&["workload.folder=bank", "workload.beside=log", "workload.beside_sessions=2,3"]);
+    assert!(lengths.contains("2 values for 1 workloads"), "{lengths}");
+}
