@@ -303,7 +303,7 @@ fn whole(
         rows_deleted: life.rows[Touch::Deleted as usize],
         rows_left: target.rows_left,
         commits: life.commits,
-        transactions: job.is_own().then(|| life.transactions),
+        transactions: job.is_own().then_some(life.transactions),
         errors: life.errors,
         verified_rows: life.verified,
         counters,

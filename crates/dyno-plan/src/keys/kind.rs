@@ -141,7 +141,7 @@ impl Kind {
             Self::Url(at) => at.put(plan, read_url(raw, engines)?),
             Self::Urls(at) => at.put(plan, read_urls(raw, engines)?),
             Self::Counts(least, most, at) => {
-                *(at.write)(plan) = raw.each(|item| item.count((*least, *most)))?
+                *(at.write)(plan) = raw.each(|item| item.count((*least, *most)))?;
             }
             Self::Variable(at) => at.put(plan, read_variable(raw)?),
             Self::Command(at) => at.put(plan, read_command(raw, engines)?),
