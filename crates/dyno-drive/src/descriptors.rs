@@ -9,8 +9,8 @@ use std::io;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Each session has a connection, and a second handle by which it can be broken off.
-const PER_SESSION: u32 = 2;
+/// Each session has a connection; on some engines a second handle by which it can be broken off, or another file.
+const PER_SESSION: &str = "1 or 2";
 /// The repository, the observer, the sampler of waits, the files of the machine's counters, and room for connecting.
 const BESIDE: u32 = 40;
 /// What is asked for at most. Programs started by hooks may walk through all numbers up to the limit.
@@ -66,7 +66,7 @@ mod tests {
             TargetError::new(TargetErrorKind::Unreachable, "the server cannot be reached").cause(few);
         for error in [&told, &caused] {
             let hint = too_few(error).expect("it is told");
-            assert!(hint.contains("ulimit -n") && hint.contains("2 for each session"), "{hint}");
+            assert!(hint.contains("ulimit -n") && hint.contains("1 or 2 for each session"), "{hint}");
         }
         let other = io::Error::from(io::ErrorKind::ConnectionRefused);
         assert!(too_few(&other).is_none() && used_up().is_none());

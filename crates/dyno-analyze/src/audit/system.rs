@@ -25,6 +25,9 @@ const STALE_BLOCKS: f64 = 60.0;
 /// Blocks that autovacuum reads to see whether there is something to do: it comes once a minute.
 const LOOK_BLOCKS: f64 = 1_000.0;
 
+/// Blocks that a session reads each time it makes its statistics visible: of many sessions with little to do that is more than all else.
+const EDGE_BLOCKS: f64 = 1.0;
+
 /// What autovacuum did in the test tables.
 const ROUNDS: [&str; 8] = [
     "dyno.rows.autovacuum_count",
@@ -61,10 +64,12 @@ fn bound(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     let sessions = f64::from(facts.sessions());
     let rounds: u64 = ROUNDS.iter().filter_map(|name| interval.native(name)).sum();
     let looks = LOOK_BLOCKS * (1.0 + seconds / 60.0);
+    let edges = interval.native("dyno.own_commits").unwrap_or(0) as f64;
     let blocks = snapshots * (SNAPSHOT_BLOCKS + tables * SNAPSHOT_BLOCKS_PER_TABLE)
         + samples * SAMPLE_BLOCKS
         + rounds as f64 * (VACUUM_BLOCKS + sessions * STALE_BLOCKS)
-        + looks;
+        + looks
+        + edges * EDGE_BLOCKS;
     blocks as u64
 }
 

@@ -31,7 +31,7 @@ impl Breaker {
 
     /// From now on `socket` is what a break shuts down; an error if it was broken since `breaks` was read.
     pub fn guard(&self, socket: &Socket, breaks: u64) -> io::Result<()> {
-        let handle = socket.handle()?;
+        let handle = socket.handle();
         let mut slot = self.slot();
         if slot.breaks != breaks {
             return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "broken off by its own program"));

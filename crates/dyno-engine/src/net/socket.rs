@@ -5,15 +5,16 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, StreamOwned};
 
-/// The system's socket.
-#[derive(Debug)]
+/// The system's socket: one descriptor, however many handles there are.
+#[derive(Debug, Clone)]
 enum Kind {
-    Tcp(TcpStream),
-    Unix(UnixStream),
+    Tcp(Arc<TcpStream>),
+    Unix(Arc<UnixStream>),
 }
 
 /// A connected socket. While it has a deadline, no read or write waits beyond it.
@@ -25,13 +26,13 @@ pub struct Socket {
 
 impl From<TcpStream> for Socket {
     fn from(stream: TcpStream) -> Self {
-        Self { kind: Kind::Tcp(stream), deadline: None }
+        Self { kind: Kind::Tcp(Arc::new(stream)), deadline: None }
     }
 }
 
 impl From<UnixStream> for Socket {
     fn from(stream: UnixStream) -> Self {
-        Self { kind: Kind::Unix(stream), deadline: None }
+        Self { kind: Kind::Unix(Arc::new(stream)), deadline: None }
     }
 }
 
@@ -65,12 +66,8 @@ impl Socket {
     }
 
     /// A second handle on the same socket, for [`Socket::shut_down`] from another thread.
-    pub fn handle(&self) -> io::Result<Self> {
-        let kind = match &self.kind {
-            Kind::Tcp(stream) => Kind::Tcp(stream.try_clone()?),
-            Kind::Unix(stream) => Kind::Unix(stream.try_clone()?),
-        };
-        Ok(Self { kind, deadline: None })
+    pub fn handle(&self) -> Self {
+        Self { kind: self.kind.clone(), deadline: None }
     }
 
     /// Ends both directions: whoever waits on the socket fails at once.
@@ -98,9 +95,9 @@ impl Read for Socket {
         if let Some(deadline) = self.deadline {
             self.respect(deadline)?;
         }
-        match &mut self.kind {
-            Kind::Tcp(stream) => stream.read(into),
-            Kind::Unix(stream) => stream.read(into),
+        match &self.kind {
+            Kind::Tcp(stream) => (&**stream).read(into),
+            Kind::Unix(stream) => (&**stream).read(into),
         }
     }
 }
@@ -111,9 +108,9 @@ impl Write for Socket {
         if let Some(deadline) = self.deadline {
             self.respect(deadline)?;
         }
-        match &mut self.kind {
-            Kind::Tcp(stream) => stream.write(from),
-            Kind::Unix(stream) => stream.write(from),
+        match &self.kind {
+            Kind::Tcp(stream) => (&**stream).write(from),
+            Kind::Unix(stream) => (&**stream).write(from),
         }
     }
 

@@ -299,6 +299,12 @@ fn prepare_through(
         return Ok(connection);
     }
     statements::prepare(&mut connection, setup, true);
+    // A pooler answers itself where its server connection knows the statement already (PgBouncer does), so that preparing alone is a
+    // transaction for some sessions and none for others: with this it is one for all.
+    let out = &mut connection.line.out;
+    message::parse(out, "", "SELECT WHERE false", &[]);
+    message::bind_text(out, "", &[]);
+    message::execute(out);
     finish_preparing(connection, setup)
 }
 
