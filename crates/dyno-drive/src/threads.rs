@@ -13,6 +13,7 @@ use dyno_workload::{Pace, Think};
 
 use crate::affinity::{Affinity, ThreadAffinity};
 use crate::collector::Collector;
+use crate::descriptors;
 use crate::job::Job;
 use crate::looks::Looks;
 use crate::multiplex;
@@ -136,8 +137,9 @@ impl Threads {
         let all = start_shared(multiplexed, &affinity, &shared, &mut started)
             .and_then(|()| start_own(alone, &shared, &mut started));
         if let Err(error) = all {
+            let hint = descriptors::too_few(&error).unwrap_or_else(|| NO_THREAD.to_owned());
             shared.fail(format!(
-                "no thread could be started for session {} of {sessions}: {error} (hint: {NO_THREAD})",
+                "no thread could be started for session {} of {sessions}: {error} (hint: {hint})",
                 started + 1
             ));
             threads.sessions = started;

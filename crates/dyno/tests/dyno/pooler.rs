@@ -14,7 +14,7 @@ fn behind_each(test: impl Fn(&Bench)) {
         let Some(version) = versions.get(at % versions.len().max(1)) else { return };
         let server = Postgres::start(version, &[]);
         let prepared = if bouncer.carries { "max_prepared_statements = 100" } else { "" };
-        let settings = format!("default_pool_size = 3\n{prepared}");
+        let settings = format!("default_pool_size = 3\nmax_client_conn = 400\n{prepared}");
         let pooler = PgBouncer::start(&bouncer, &server, &settings);
         let observe = format!("target.observe_url={}", server.url());
         test(&Bench { desk: Desk::new(), bouncer, server, pooler, observe });
@@ -124,6 +124,21 @@ fn operations_make_their_settings_and_leave_none_behind() {
         assert!(scans == 0.0, "ranges go by the index: {scans} scans");
         let durable = check(&record, "durable_commits");
         assert!(durable["detail"].as_str().unwrap().contains("workload.commit=nowait"), "{durable:#}");
+    });
+}
+
+/// Many sessions that do little: what opening and booking costs is more than the load, and all of it is told apart.
+#[test]
+fn many_sessions_on_few_connections_are_counted_to_the_unit() {
+    behind_each(|bench| {
+        assert_eq!(bench.dyno("load", &[]).code, 0);
+        let few = ["--set", "run.sessions_per_schema=300", "--set", "workload.rate=60/s"];
+        let (code, record) = bench.run(&[&few[..], &["--set", "workload.lookup_pct=100"]].concat());
+        assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
+        let commits = check(&record, "commits_whole");
+        let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<i64>().unwrap();
+        assert!(number("observed") >= number("expected"), "nothing is missing: {commits:#}");
+        assert_eq!(check(&record, "others")["status"], "pass", "{:#}", check(&record, "others"));
     });
 }
 
