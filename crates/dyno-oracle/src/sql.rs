@@ -93,6 +93,7 @@ statements! {
     SAMPLE_WAITS = "sample_waits";
     SCAN = "scan";
     SECONDARY = "secondary";
+    SEEN = "seen";
     SELECT = "select";
     SESSION_COUNTS = "session_counts";
     SESSION_NOWAIT = "session_nowait";

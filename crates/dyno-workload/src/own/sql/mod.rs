@@ -5,4 +5,5 @@ mod lex;
 mod split;
 
 pub(super) use does::{Does, does};
+pub(super) use lex::{Kind, Token, tokens_of_server};
 pub(super) use split::{Piece, one, split};

@@ -1,0 +1,261 @@
+//! `dyno import-statements`: statements that a server has seen a known number of times become a workload that runs.
+
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+use crate::common::{Desk, check};
+
+fn import(desk: &Desk, args: &[&str]) -> Value {
+    let (code, told) = desk.json(&[&["import-statements"], args].concat());
+    assert_eq!(code, 0, "{told:#}");
+    told
+}
+
+/// A statement of `told` by what its text holds.
+fn statement<'a>(told: &'a Value, words: &str) -> &'a Value {
+    let all = told["statements"].as_array().unwrap();
+    let found = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
+    found.unwrap_or_else(|| panic!("{words}: {told:#}"))
+}
+
+/// Why the statements that hold `words` were left out.
+fn why(told: &Value, words: &str) -> String {
+    let all = told["left_out"].as_array().unwrap();
+    let found = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
+    found.unwrap_or_else(|| panic!("{words}: {told:#}"))["why"].as_str().unwrap().to_owned()
+}
+
+/// Says how the values of a draft are drawn, by what stands behind `todo`, and that it may write.
+fn finish(desk: &Desk, folder: &str, draws: &[(&str, &str)]) {
+    let file = format!("{folder}/workload.toml");
+    let text = std::fs::read_to_string(desk.file(&file)).unwrap();
+    let line = |line: &str| match line.split_once(" = { todo = ") {
+        Some((name, known)) if !line.starts_with('#') => {
+            let draw = draws.iter().find(|(words, _)| known.contains(words) || name.contains(words));
+            format!("{name} = {}\n", draw.unwrap_or_else(|| panic!("{line}")).1)
+        }
+        _ if line == "# writes = true" => "writes = true\n".to_owned(),
+        _ => format!("{line}\n"),
+    };
+    desk.write(&file, &text.lines().map(line).collect::<String>());
+}
+
+/// Checks the finished folder on its target, and runs it there.
+fn runs(desk: &Desk, folder: &str, url: &str) -> Value {
+    let checked = desk.dyno(&["workload", "check", folder, "--target", url]);
+    assert_eq!(checked.code, 0, "{checked:#?}");
+    let folder = format!("workload.folder={folder}");
+    let said = desk.dyno(&[
+        "run",
+        "--target",
+        url,
+        "--json",
+        "--set",
+        &folder,
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "run.sessions_per_schema=2",
+        "--set",
+        "run.ops_per_session=60",
+    ]);
+    assert!(said.out.starts_with('{'), "{said:#?}");
+    let record: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    for name in ["commits_whole", "operations"] {
+        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+    }
+    record
+}
+
+const TABLES: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, city VARCHAR(40), balance DECIMAL(12, 2) NOT NULL, opened DATE);
+                      CREATE TABLE history (account INT, delta DECIMAL(12, 2));";
+
+/// What an application does: its statements, and how often it does each. The literals are what servers take out of the texts.
+fn done(times: u32) -> String {
+    let mut sql = String::new();
+    let mut add = |count: u32, statement: &dyn Fn(u32) -> String| {
+        (0..count).for_each(|number| sql.push_str(&format!("{};\n", statement(number))));
+    };
+    add(7 * times, &|id| format!("SELECT balance FROM accounts WHERE id = {id}"));
+    add(4 * times, &|id| format!("UPDATE accounts SET balance = balance + 1.5 WHERE id = {id}"));
+    add(3 * times, &|id| format!("INSERT INTO history (account, delta) VALUES ({id}, 2.25)"));
+    add(2 * times, &|id| {
+        format!(
+            "SELECT COUNT(*) FROM accounts WHERE city = 'hunter{id}' AND opened > DATE '2026-01-0{}'",
+            id % 9 + 1
+        )
+    });
+    add(times, &|_| "SELECT id FROM accounts ORDER BY id LIMIT 3".to_owned());
+    sql
+}
+
+const DRAWS: [(&str, &str); 7] = [
+    ("opened", "{ date = [\"2026-01-01\", \"2026-12-31\"] }"),
+    ("date", "{ date = [\"2026-01-01\", \"2026-12-31\"] }"),
+    ("city", "{ text = [4, 8], literal = true }"),
+    ("limit", "{ uniform = [1, 5] }"),
+    ("delta", "{ decimal = [0.00, 5.00] }"),
+    ("balance", "{ decimal = [0.00, 5.00] }"),
+    ("_", "{ uniform = [1, 100] }"),
+];
+
+/// What was told of the statements of [`done`], and what the draft weighs them by.
+fn assert_counted(desk: &Desk, told: &Value, folder: &str, times: u64) {
+    let text = std::fs::read_to_string(desk.file(&format!("{folder}/workload.toml"))).unwrap();
+    for (words, calls, writes, parameters) in [
+        ("balance", 7, false, 1),
+        ("UPDATE", 4, true, 2),
+        ("INSERT", 3, true, 2),
+        ("city", 2, false, 2),
+        ("LIMIT", 1, false, 1),
+    ] {
+        let one = statement(told, words);
+        assert_eq!(one["calls"], calls * times, "{one:#}");
+        assert_eq!(
+            (&one["writes"], &one["parameters"]),
+            (&Value::from(writes), &Value::from(parameters)),
+            "{one:#}"
+        );
+        let name = one["name"].as_str().unwrap();
+        let section = format!("[transaction.{name}]\nweight = {}\n", calls * times);
+        assert!(text.contains(&section), "{section}\n{text}");
+    }
+    assert!(!text.contains("hunter"), "literals were taken out: {text}");
+}
+
+fn postgres() -> Option<Postgres> {
+    let version = Postgres::available().into_iter().find(|version| {
+        let library = |folder: &str| version.bins.join(folder).join("pg_stat_statements.so").exists();
+        library("../lib") || library("../lib/postgresql")
+    });
+    if version.is_none() {
+        dyno_testbed::skip(
+            "statements of PostgreSQL",
+            "no version here has the extension pg_stat_statements",
+        );
+    }
+    Some(Postgres::start(
+        &version?,
+        &[
+            ("shared_preload_libraries", "pg_stat_statements"),
+            ("autovacuum", "off"),
+            ("log_statement", "none"),
+        ],
+    ))
+}
+
+#[test]
+fn what_postgres_has_seen_becomes_a_workload_that_runs() {
+    let Some(server) = postgres() else { return };
+    let desk = Desk::new();
+    let url = server.url();
+    let none = desk.dyno(&["import-statements", "--target", &url]);
+    assert_eq!(none.code, 2, "{none:#?}");
+    assert!(none.err.contains("CREATE EXTENSION pg_stat_statements"), "{}", none.err);
+    server.psql("CREATE EXTENSION pg_stat_statements");
+    server.psql(TABLES);
+    server.psql("INSERT INTO accounts SELECT x, 'Rome', 10, '2026-02-02' FROM generate_series(1, 100) x");
+    server.psql("CREATE SCHEMA odd; CREATE TABLE odd.\"a\"\"b:c\" (\"x:y\" int[], \"\u{1b}[31m\" int)");
+    server.psql("SELECT pg_stat_statements_reset()");
+    server.psql(&done(3));
+    server.psql("BEGIN; SELECT relname FROM pg_class LIMIT 1; COMMIT; SET work_mem = '8MB'; CREATE TABLE more (a int)");
+    let odd = "SELECT a.\"x:y\"[1:2]::int[], \"\u{1b}[31m\" FROM odd.\"a\"\"b:c\" a WHERE \"\u{1b}[31m\" = 5 AND a.\"x:y\"[1:\"\u{1b}[31m\"] = '{1}' -- \"\"\" name: x {y}";
+    server.psql(odd);
+    server.psql(odd);
+
+    // Without the user's word no text is shown or written, and neither are names of tables.
+    let figures = desk.dyno(&["import-statements", "--target", &url]);
+    assert_eq!(figures.code, 0, "{figures:#?}");
+    assert!(!figures.out.contains("accounts") && !figures.err.contains("accounts"), "{figures:#?}");
+    assert!(figures.err.contains("--sql-text"), "{}", figures.err);
+    let refused = desk.dyno(&["import-statements", "--target", &url, "--into", "w"]);
+    assert!(refused.code == 2 && !desk.file("w").exists(), "{refused:#?}");
+
+    let args = ["--target", &url, "--sql-text", "--into", "w", "--order", "calls"];
+    let told = import(&desk, &args);
+    assert_counted(&desk, &told, "w", 3);
+    let types = |words: &str| statement(&told, words)["types"].to_string();
+    assert_eq!(types("UPDATE"), r#"["numeric","integer"]"#);
+    assert_eq!(types("city"), r#"["text","date"]"#);
+    assert_eq!(statement(&told, "x:y")["calls"], 2);
+    for (words, reason) in [
+        ("BEGIN", "begin and end"),
+        ("pg_class", "catalogs"),
+        ("work_mem", "settings"),
+        ("CREATE TABLE more", "makes"),
+    ] {
+        assert!(why(&told, words).contains(reason), "{words}: {}", why(&told, words));
+    }
+    // Every value is named as one that is left to be said.
+    let checked = desk.dyno(&["workload", "check", "w"]);
+    assert_eq!(checked.code, 2, "{checked:#?}");
+    let undrawn = checked.err.lines().filter(|line| line.contains("nobody has said how it is drawn")).count();
+    assert_eq!(undrawn as u64, told["undrawn"].as_u64().unwrap(), "{}", checked.err);
+    assert!(checked.err.contains("w/workload.toml:"), "{}", checked.err);
+
+    let draws =
+        [&[("x:y", "{ choice = [\"{1}\"], literal = true }"), ("31m", "{ uniform = [1, 5] }")][..], &DRAWS]
+            .concat();
+    finish(&desk, "w", &draws);
+    let record = runs(&desk, "w", &url);
+    // Nothing of the texts is in the record.
+    assert!(!record.to_string().contains("x:y") && !record.to_string().contains("FROM accounts"));
+    // A terminal gets nothing that it would act on.
+    let shown = desk.dyno(&[&["import-statements", "--force"], &args[..]].concat());
+    assert_eq!(shown.code, 0, "{shown:#?}");
+    assert!(!shown.out.contains('\u{1b}') && shown.out.contains("\\u{1b}[31m"), "{}", shown.out);
+    let files = std::fs::read_dir(desk.file("w")).unwrap();
+    for file in files {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}
+
+#[test]
+fn what_mysql_and_mariadb_have_seen_becomes_a_workload_that_runs() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[("performance_schema", "ON")]);
+        let desk = Desk::new();
+        let url = server.url();
+        server.sql(TABLES);
+        let rows: Vec<String> = (1..=100).map(|id| format!("({id}, 'Rome', 10, '2026-02-02')")).collect();
+        server.sql(&format!("INSERT INTO accounts VALUES {}", rows.join(", ")));
+        server.sql("TRUNCATE performance_schema.events_statements_summary_by_digest");
+        server.sql(&done(2));
+        server.sql("BEGIN; SELECT id FROM accounts WHERE id IN (1, 2, 3); COMMIT; SET @x = 1; CREATE TABLE more (a int)");
+        server.sql("SELECT table_name FROM information_schema.tables LIMIT 1");
+        let long: Vec<String> = (0..400).map(|number| format!("id + {number} AS column_{number}")).collect();
+        server.sql(&format!("SELECT {} FROM accounts", long.join(", ")));
+        let told = import(&desk, &["--target", &url, "--sql-text", "--into", "w", "--order", "calls"]);
+        assert_counted(&desk, &told, "w", 2);
+        assert_eq!(statement(&told, "IN (...)")["calls"], 1, "{told:#}");
+        for (words, reason) in [
+            ("column_1", "beginning of the text"),
+            ("BEGIN", "begin and end"),
+            ("information_schema", "catalogs"),
+            ("CREATE TABLE", "makes"),
+        ] {
+            assert!(why(&told, words).contains(reason), "{words}: {}", why(&told, words));
+        }
+        finish(&desk, "w", &DRAWS);
+        runs(&desk, "w", &url);
+    }
+}
+
+#[test]
+fn where_statements_are_not_kept_the_way_out_is_told() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[("performance_schema", "OFF")]);
+        let said = Desk::new().dyno(&["import-statements", "--target", &server.url()]);
+        assert_eq!(said.code, 2, "{said:#?}");
+        assert!(said.err.contains("performance_schema = ON"), "{}", said.err);
+    }
+    let said = Desk::new().dyno(&["import-statements", "--target", "sqlite:a.db"]);
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(
+        said.err.contains("keeps no statistics of statements") && said.err.contains("dyno init --workload"),
+        "{}",
+        said.err
+    );
+}
