@@ -45,7 +45,8 @@ impl Called {
 /// Letters that names may have, of any text; nothing where it has none.
 pub(super) fn plain_name(text: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
-    text.chars().map(letter).collect::<String>().trim_matches('_').to_owned()
+    let letters: String = text.chars().map(letter).collect();
+    letters.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
 }
 
 /// What a statement does, and to what: `select_accounts`.

@@ -34,7 +34,7 @@ pub enum Why {
     Utility,
     /// It makes a table or a file of what it reads.
     Into,
-    /// It reads catalogs and statistics.
+    /// It reads catalogs and statistics, or asks a server about itself.
     System,
     /// It is about Dyno's own tables.
     Own,
@@ -56,7 +56,9 @@ impl Why {
             Self::Settings => "settings",
             Self::Utility => "no SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE, MERGE, REPLACE or CALL",
             Self::Into => "SELECT … INTO, which makes a table or a file",
-            Self::System => "catalogs, statistics and monitoring (--system takes these, too)",
+            Self::System => {
+                "catalogs, statistics, and what drivers and monitoring ask of a server (--system takes these, too)"
+            }
             Self::Own => "Dyno's own tables",
             Self::Unread => "Dyno's reader does not take the text",
         }
@@ -129,10 +131,56 @@ pub(super) fn sorted(read: &Read, marks: Marks, system: bool) -> Result<Does, Wh
     if read.words.iter().any(is_own) {
         return Err(Why::Own);
     }
-    if !system && read.words.iter().any(|word| is_system(word, marks)) {
+    let asks = does == Does::Reads && asks_server(&read.words);
+    if !system && (asks || read.words.iter().any(|word| is_system(word, marks))) {
         return Err(Why::System);
     }
     Ok(does)
+}
+
+/// Functions that tell of a server or a session, and change nothing.
+const TELLING: [&str; 24] = [
+    "version",
+    "current_database",
+    "current_schema",
+    "current_schemas",
+    "current_setting",
+    "format_type",
+    "host",
+    "inet_server_addr",
+    "inet_server_port",
+    "inet_client_addr",
+    "to_regclass",
+    "obj_description",
+    "set_config",
+    "database",
+    "schema",
+    "user",
+    "connection_id",
+    "current_user",
+    "session_user",
+    "system_user",
+    "last_insert_id",
+    "sys_context",
+    "userenv",
+    "now",
+];
+/// Those of PostgreSQL that are work all the same.
+const WORKING: [&str; 5] = ["pg_advisory", "pg_try_advisory", "pg_notify", "pg_sleep", "pg_logical_emit"];
+/// Words before a bracket that are no functions.
+const NO_FUNCTIONS: [&str; 8] = ["in", "any", "all", "values", "and", "or", "select", "as"];
+
+/// Whether a query reads no table, and calls nothing that may be work.
+fn asks_server(words: &[Word]) -> bool {
+    let tells = |word: &Word| {
+        let name = word.letters.as_str();
+        let asks = name.starts_with("pg_") && !WORKING.iter().any(|begin| name.starts_with(begin));
+        asks || TELLING.contains(&name) || name.starts_with("has_") || NO_FUNCTIONS.contains(&name)
+    };
+    let is = |word: &Word, name: &str| !word.quoted && word.letters == name;
+    is(&words[0], "select")
+        && !words.iter().any(|word| is(word, "from"))
+        && words.iter().filter(|word| word.behind == b'(').all(tells)
 }
 
 fn is_own(word: &Word) -> bool {

@@ -126,7 +126,7 @@ impl Maker<'_> {
                 self.push(&text[from..token.at.start]);
                 match repair {
                     Some((repair, _)) => self.repaired(&repair, at),
-                    None if is_mark => self.param(at),
+                    None if is_mark => self.param(at, at),
                     None => self.changed(token),
                 }
                 from = self.tokens[next - 1].at.end;
@@ -174,7 +174,8 @@ impl Maker<'_> {
         }
     }
 
-    fn param(&mut self, at: usize) {
+    /// The mark at token `at`, in the place of what begins at `begin`.
+    fn param(&mut self, at: usize, begin: usize) {
         let token = &self.tokens[at];
         let mark = match self.marks {
             Marks::Question => String::new(),
@@ -183,7 +184,7 @@ impl Maker<'_> {
         let known = self.params.iter().position(|param| !mark.is_empty() && param.mark == mark);
         let place = known.unwrap_or_else(|| {
             let several = repair::is_list(self.text, self.tokens, at);
-            self.params.push(Param { mark, column: column(self.text, self.tokens, at), several });
+            self.params.push(Param { mark, column: column(self.text, self.tokens, begin), several });
             self.params.len() - 1
         });
         self.parts.push(Part::Param(place));
@@ -206,7 +207,7 @@ impl Maker<'_> {
             }
             Repair::Cast(mark, of) => {
                 self.push("CAST(");
-                self.param(at + mark);
+                self.param(at + mark, at);
                 self.push(&format!(" AS {of})"));
             }
         }

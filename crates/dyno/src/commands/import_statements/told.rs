@@ -25,7 +25,11 @@ pub(super) fn tables(picked: &Picked, types: &[ParameterTypes], shown: bool, sty
     }
     out.push('\n');
     if !picked.chosen.is_empty() {
-        out.push_str(&chosen(picked, types, shown, style));
+        out.push_str(&chosen(picked, shown, style));
+        if shown {
+            out.push('\n');
+            out.push_str(&texts(picked, types, style));
+        }
     }
     if !picked.left.is_empty() {
         out.push('\n');
@@ -34,8 +38,8 @@ pub(super) fn tables(picked: &Picked, types: &[ParameterTypes], shown: bool, sty
     out
 }
 
-fn chosen(picked: &Picked, types: &[ParameterTypes], shown: bool, style: &Style) -> String {
-    let mut columns = vec![
+fn chosen(picked: &Picked, shown: bool, style: &Style) -> String {
+    let columns = vec![
         Column::text(if shown { "statement" } else { "id" }),
         Column::figures("calls", ""),
         Column::figures("of calls", "%"),
@@ -46,18 +50,14 @@ fn chosen(picked: &Picked, types: &[ParameterTypes], shown: bool, style: &Style)
         Column::text("does"),
         Column::figures("parameters", ""),
     ];
-    if shown {
-        columns.push(Column::text("types").droppable());
-        columns.push(Column::text("text").droppable());
-    }
     let mut table = Table::new(columns);
-    for (place, one) in picked.chosen.iter().enumerate() {
+    for one in &picked.chosen {
         let seen = &one.seen;
         let each = |value: Option<f64>, digits| match value {
             Some(value) => Cell::from(fixed(value / one.calls as f64, digits)),
             None => "–".into(),
         };
-        let mut cells = vec![
+        table.row([
             Cell::from(if shown { one.name.as_str() } else { seen.id.as_str() }),
             count(one.calls).into(),
             fixed(percent(one.calls as f64, picked.all.0 as f64), 1).into(),
@@ -67,15 +67,28 @@ fn chosen(picked: &Picked, types: &[ParameterTypes], shown: bool, style: &Style)
             each(seen.reads.map(|reads| reads as f64), 1),
             if one.writes { "writes" } else { "reads" }.into(),
             count(one.parameters().len() as u64).into(),
-        ];
-        if shown {
-            let types = types.get(place).and_then(Option::as_ref).map(|types| types.join(", "));
-            cells.push(types.unwrap_or_default().into());
-            cells.push(first_words(one.text()).into());
-        }
-        table.row(cells);
+        ]);
     }
     table.note(&format!("reads are {}", picked.reads), Paint::Dim);
+    table.render(style)
+}
+
+fn texts(picked: &Picked, types: &[ParameterTypes], style: &Style) -> String {
+    let mut table =
+        Table::new(vec![Column::text("statement"), Column::text("text"), Column::text("values").droppable()]);
+    for (place, one) in picked.chosen.iter().enumerate() {
+        let types = types.get(place).and_then(Option::as_ref);
+        let values = one.parameters().into_iter().enumerate().map(|(at, param)| {
+            let of = types.and_then(|types| types.get(at)).map(String::as_str);
+            [param.column.as_deref(), of].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        });
+        let values: Vec<String> = values.collect();
+        table.row([
+            Cell::from(one.name.as_str()),
+            first_words(one.text()).into(),
+            truncate(&clean(&values.join(", ")), TEXT_COLUMNS).into(),
+        ]);
+    }
     table.render(style)
 }
 
