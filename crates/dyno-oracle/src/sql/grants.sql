@@ -50,6 +50,7 @@ GRANT SELECT ON SYS.GV_$CON_SYS_TIME_MODEL TO dyno;
 -- Or where STATSPACK is installed:
 -- GRANT EXECUTE ON PERFSTAT.STATSPACK TO dyno;
 
--- 7. Only to take the statements of an application from its cursor cache (dyno import-statements); no pack is needed:
+-- 7. Only to take the statements of an application from its cursor cache (dyno import-statements). No pack is needed; texts of all
+-- users can be seen then:
 -- GRANT SELECT ON SYS.V_$SQLSTATS TO dyno;
 -- GRANT SELECT ON SYS.V_$SQL TO dyno;

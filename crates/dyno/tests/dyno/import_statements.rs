@@ -173,6 +173,16 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
     let refused = desk.dyno(&["import-statements", "--target", &url, "--into", "w"]);
     assert!(refused.code == 2 && !desk.file("w").exists(), "{refused:#?}");
 
+    // What a user may not see is counted, and so is a user of whom nothing is known.
+    server.psql("CREATE ROLE stranger LOGIN; GRANT pg_read_all_settings TO stranger");
+    let stranger = server.url_of("stranger", "postgres");
+    let hidden = desk.dyno(&["import-statements", "--target", &stranger, "--sql-text"]);
+    assert!(hidden.code == 2 && hidden.out.contains("this user may not see it"), "{hidden:#?}");
+    let nobody = desk.dyno(&["import-statements", "--target", &url, "--user", "no'body"]);
+    assert!(nobody.code == 2 && nobody.err.contains("no statement is left"), "{nobody:#?}");
+    let schema = desk.dyno(&["import-statements", "--target", &url, "--schema", "public"]);
+    assert!(schema.code == 2 && schema.err.contains("leave --schema out"), "{schema:#?}");
+
     let args = ["--target", &url, "--sql-text", "--into", "w", "--order", "calls"];
     let told = import(&desk, &args);
     assert_counted(&desk, &told, "w", 3);
@@ -265,4 +275,71 @@ fn where_statements_are_not_kept_the_way_out_is_told() {
         "{}",
         said.err
     );
+}
+
+const HTML: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.html");
+const TEXT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
+
+#[test]
+fn top_sql_of_a_report_becomes_a_workload_that_runs() {
+    let desk = Desk::new();
+    let texts = "<h3 class=\"awr\">Complete List of SQL Text</h3><table><tr><th>SQL Id</th><th>SQL Text</th></tr>\
+                 <tr><td>a1b2c3d4e5f6g</td><td>SELECT secret_column FROM secret_table WHERE id = :1 AND kind = :&quot;SYS_B_0&quot;</td></tr>\
+                 <tr><td>b1b2c3d4e5f6g</td><td>UPDATE secret_table SET kind = kind + :B1 WHERE id = :1</td></tr>\
+                 <tr><td>c1b2c3d4e5f6g</td><td>BEGIN pay(:1); END;</td></tr></table>";
+    let row = |id: &str, calls: &str| {
+        format!(
+            "<tr><td>10.0</td><td>{calls}</td><td>0.00</td><td>1</td><td>1</td><td>1</td><td>{id}</td><td>m</td><td>x...</td></tr>"
+        )
+    };
+    let more = format!(
+        "{}{}{}</table>",
+        row("b1b2c3d4e5f6g", "1,500"),
+        row("c1b2c3d4e5f6g", "7"),
+        row("d1b2c3d4e5f6g", "3")
+    );
+    let whole = HTML.replacen(
+        "SELECT secret_column...</td></tr></table>",
+        &format!("SELECT secret_column...</td></tr>{more}{texts}"),
+        1,
+    );
+    desk.write("awr.html", &whole);
+    let told = import(&desk, &["--awr", "awr.html", "--sql-text", "--into", "w"]);
+    assert_eq!(told["statements"].as_array().unwrap().len(), 2, "{told:#}");
+    assert_eq!(statement(&told, "SELECT")["calls"], 540_000);
+    assert_eq!(statement(&told, "SELECT")["time_s"], 1500.5);
+    assert_eq!(statement(&told, "UPDATE")["calls"], 1_500);
+    assert!(why(&told, "pay").contains("PL/SQL"));
+    let left = told["left_out"].as_array().unwrap();
+    let cut = left.iter().find(|one| one["id"] == "d1b2c3d4e5f6g").unwrap();
+    assert!(cut["why"].as_str().unwrap().contains("beginning of the text"), "{cut:#}");
+    let text = std::fs::read_to_string(desk.file("w/workload.toml")).unwrap();
+    assert!(text.contains("[transaction.select_secret_table]\nweight = 540000\n"), "{text}");
+
+    // No Oracle is met: the statements are those of SQLite, too.
+    std::fs::create_dir(desk.file("s")).unwrap();
+    desk.write("s/workload.toml", "name = \"s\"\nwrites = true\n[setup]\nsql = \"CREATE TABLE secret_table (id INTEGER PRIMARY KEY, kind INTEGER, secret_column TEXT); INSERT INTO secret_table VALUES (1, 1, 'x')\"\n[transaction.t]\nsql = \"SELECT 1\"\n");
+    let url = "sqlite:t.db";
+    let made = desk.dyno(&["load", "--target", url, "--set", "workload.folder=s"]);
+    assert_eq!(made.code, 0, "{made:#?}");
+    finish(&desk, "w", &[("", "{ uniform = [1, 1] }")]);
+    runs(&desk, "w", url);
+
+    // What a report in text shows may be cut: reads are taken with that comment, what writes is not.
+    desk.write("awr.txt", TEXT);
+    let told = import(&desk, &["--awr", "awr.txt", "--sql-text", "--into", "t"]);
+    assert_eq!(told["statements"].as_array().unwrap().len(), 1, "{told:#}");
+    let text = std::fs::read_to_string(desk.file("t/workload.toml")).unwrap();
+    assert!(text.contains("# The source does not tell whether this is the whole text."), "{text}");
+    desk.write(
+        "up.txt",
+        &TEXT.replace(
+            "SELECT secret_column FROM secret_table WHERE",
+            "UPDATE secret_table SET secret_column = 1",
+        ),
+    );
+    let none = desk.dyno(&["import-statements", "--awr", "up.txt"]);
+    assert!(none.code == 2 && none.out.contains("beginning of the text"), "{none:#?}");
+    let both = desk.dyno(&["import-statements", "--awr", "awr.txt", "--target", url]);
+    assert!(both.code == 2 && both.err.contains("do not go with --awr"), "{both:#?}");
 }

@@ -56,11 +56,11 @@ pub(super) fn of_statement(read: &Read) -> String {
     let before = words.iter().position(|word| !word.quoted && BEFORE_TABLE.contains(&word.letters.as_str()));
     let mut table = "";
     if let Some(before) = before {
-        let mut behind = words[before + 1..]
+        let behind = words[before + 1..]
             .iter()
             .skip_while(|word| !word.quoted && BETWEEN.contains(&word.letters.as_str()));
         // Of `schema.table` the last.
-        while let Some(word) = behind.next() {
+        for word in behind {
             table = &word.letters;
             if word.behind != b'.' {
                 break;

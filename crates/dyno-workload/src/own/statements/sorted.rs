@@ -139,7 +139,7 @@ pub(super) fn sorted(read: &Read, marks: Marks, system: bool) -> Result<Does, Wh
 }
 
 /// Functions that tell of a server or a session, and change nothing.
-const TELLING: [&str; 24] = [
+const TELLING: [&str; 23] = [
     "version",
     "current_database",
     "current_schema",
@@ -147,9 +147,6 @@ const TELLING: [&str; 24] = [
     "current_setting",
     "format_type",
     "host",
-    "inet_server_addr",
-    "inet_server_port",
-    "inet_client_addr",
     "to_regclass",
     "obj_description",
     "set_config",
@@ -164,6 +161,8 @@ const TELLING: [&str; 24] = [
     "sys_context",
     "userenv",
     "now",
+    "coalesce",
+    "concat",
 ];
 /// Those of PostgreSQL that are work all the same.
 const WORKING: [&str; 5] = ["pg_advisory", "pg_try_advisory", "pg_notify", "pg_sleep", "pg_logical_emit"];
@@ -175,7 +174,10 @@ fn asks_server(words: &[Word]) -> bool {
     let tells = |word: &Word| {
         let name = word.letters.as_str();
         let asks = name.starts_with("pg_") && !WORKING.iter().any(|begin| name.starts_with(begin));
-        asks || TELLING.contains(&name) || name.starts_with("has_") || NO_FUNCTIONS.contains(&name)
+        asks || TELLING.contains(&name)
+            || name.starts_with("has_")
+            || name.starts_with("inet_")
+            || NO_FUNCTIONS.contains(&name)
     };
     let is = |word: &Word, name: &str| !word.quoted && word.letters == name;
     is(&words[0], "select")

@@ -36,7 +36,12 @@ pub(super) fn run(common: &Common, args: &ImportStatements, talk: &Talk) -> anyh
     talk.show(&told::tables(&picked, &types, args.sql_text, &talk.style()))?;
     talk.json(&told::as_json(&picked, &types, args, made.as_ref()))?;
     if picked.chosen.is_empty() {
-        let hint = "let the application work for a while; --min-calls, --system and --top say what is taken";
+        let hint = match args.awr.is_some() {
+            true => {
+                "a report in HTML lists top SQL with whole texts; --min-calls and --system say what is taken"
+            }
+            false => "let the application work for a while; --min-calls and --system say what is taken",
+        };
         return Err(Error::usage("no statement is left that a workload could have", hint).into());
     }
     say(args, &picked, made.as_ref(), talk);

@@ -80,6 +80,7 @@ fn merged(report: &AwrReport) -> BTreeMap<String, SeenStatement> {
         let longer = |text: &&String| one.text.as_ref().is_none_or(|known| known.len() < text.len());
         if let Some(text) = statement.text.as_ref().filter(longer) {
             one.text = Some(text.clone());
+            one.whole = text.trim_end().ends_with("...").then_some(false);
         }
     }
     for (id, text) in &report.statement_texts {
