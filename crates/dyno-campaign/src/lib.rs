@@ -14,7 +14,7 @@
 //! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
 //! | `seen` | statements that a target has seen, as a draft of a workload |
 //! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
-//! | `consent`, `files` | a plan's commands run for those who want them; files that are written whole or not at all |
+//! | `consent`, `writes`, `files` | a plan's commands run, and data of others is changed, for those who want it; files that are written whole or not at all |
 
 pub mod ab;
 mod campaign;
@@ -52,6 +52,7 @@ mod soak;
 pub mod sweep;
 mod targets;
 mod tidy;
+mod writes;
 
 pub use campaign::Concluded;
 pub use check::{Checked, check, check_deep};

@@ -66,6 +66,9 @@ pub(crate) struct Common {
     /// Run the plan's own commands (its hooks), now and from then on, without being asked.
     #[arg(long, global = true)]
     pub(crate) allow_hooks: bool,
+    /// Run a workload that changes data which Dyno did not make, now and from then on, without being asked.
+    #[arg(long, global = true)]
+    pub(crate) allow_writes: bool,
     /// Data for machines on stdout; talk stays on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,

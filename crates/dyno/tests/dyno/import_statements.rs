@@ -45,7 +45,22 @@ fn finish(desk: &Desk, folder: &str, draws: &[(&str, &str)]) {
 fn runs(desk: &Desk, folder: &str, url: &str) -> Value {
     let checked = desk.dyno(&["workload", "check", folder, "--target", url]);
     assert_eq!(checked.code, 0, "{checked:#?}");
+    // What changes data that Dyno did not make is listed, and done only for those who want it.
     let folder = format!("workload.folder={folder}");
+    let first = desk.dyno(&["run", "--target", url, "--set", &folder, "--set", "run.time=1s"]);
+    assert_eq!(first.code, 2, "{first:#?}");
+    assert!(first.err.contains("--allow-writes") && first.err.contains(": UPDATE "), "{}", first.err);
+    let allowed = desk.dyno(&[
+        "run",
+        "--allow-writes",
+        "--target",
+        url,
+        "--set",
+        &folder,
+        "--set",
+        "run.ops_per_session=9",
+    ]);
+    assert!(matches!(allowed.code, 0 | 1) && allowed.err.contains("writes in update_"), "{allowed:#?}");
     let said = desk.dyno(&[
         "run",
         "--target",
@@ -324,6 +339,34 @@ fn top_sql_of_a_report_becomes_a_workload_that_runs() {
     assert_eq!(made.code, 0, "{made:#?}");
     finish(&desk, "w", &[("", "{ uniform = [1, 1] }")]);
     runs(&desk, "w", url);
+    // What was agreed to holds for this target and this version of the workload alone; what only reads needs no word.
+    let run = |url: &str| {
+        desk.dyno(&["run", "--target", url, "--set", "workload.folder=w", "--set", "run.ops_per_session=9"])
+    };
+    let _ = std::fs::copy(desk.file("t.db"), desk.file("u.db")).unwrap();
+    let other = run("sqlite:u.db");
+    assert!(other.code == 2 && other.err.contains("UPDATE secret_table"), "{other:#?}");
+    desk.write(
+        "w/update_secret_table.sql",
+        "UPDATE secret_table SET kind = :update_secret_table_kind WHERE id = :update_secret_table_id;",
+    );
+    let changed = run(url);
+    assert!(changed.code == 2 && changed.err.contains("--allow-writes"), "{changed:#?}");
+    std::fs::create_dir(desk.file("r")).unwrap();
+    desk.write(
+        "r/workload.toml",
+        "name = \"r\"\nwrites = true\n[transaction.t]\nsql = \"SELECT kind FROM secret_table\"\n",
+    );
+    let reads = desk.dyno(&[
+        "run",
+        "--target",
+        "sqlite:u.db",
+        "--set",
+        "workload.folder=r",
+        "--set",
+        "run.ops_per_session=9",
+    ]);
+    assert!(!reads.err.contains("--allow-writes"), "{reads:#?}");
 
     // What a report in text shows may be cut: reads are taken with that comment, what writes is not.
     desk.write("awr.txt", TEXT);
