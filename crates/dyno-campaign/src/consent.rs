@@ -40,7 +40,7 @@ pub fn tell(lead: &Lead<'_>, plan: &Plan) {
 pub(crate) fn require(lead: &Lead<'_>, plan: &Plan) -> Result<(), Error> {
     let is_own = |name: &str| lead.consent.own.iter().any(|own| own == name);
     let foreign: Vec<_> = commands(plan).into_iter().filter(|(name, _)| !is_own(name)).collect();
-    let (mark, file) = (mark(&foreign), remembered());
+    let (mark, file) = (mark(&foreign), remembered("allowed-hooks"));
     let known = foreign.is_empty() || file.as_deref().is_some_and(|file| knows(file, &mark));
     if known || lead.consent.all {
         tell(lead, plan);
@@ -72,18 +72,20 @@ fn mark(commands: &[(&str, &str)]) -> String {
     serde_json::json!({ "folder": folder.to_string_lossy(), "commands": commands }).to_string()
 }
 
-/// The file that keeps what was allowed, one JSON document a line.
-fn remembered() -> Option<PathBuf> {
+/// The file of this name that keeps what was allowed, one JSON document a line.
+pub(crate) fn remembered(name: &str) -> Option<PathBuf> {
     let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = of("XDG_STATE_HOME").or_else(|| of("HOME").map(|home| home.join(".local/state")))?;
-    Some(state.join("dyno/allowed-hooks"))
+    Some(state.join("dyno").join(name))
 }
 
-fn knows(file: &Path, mark: &str) -> bool {
+/// Whether this was allowed.
+pub(crate) fn knows(file: &Path, mark: &str) -> bool {
     std::fs::read_to_string(file).is_ok_and(|text| text.lines().any(|line| line == mark))
 }
 
-fn remember(file: &Path, mark: &str) -> std::io::Result<()> {
+/// Keeps that this was allowed.
+pub(crate) fn remember(file: &Path, mark: &str) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         crate::files::private_folder(folder)?;
     }

@@ -25,6 +25,12 @@ pub trait Listener: Sync {
     /// # Errors
     /// Somebody was asked and could not answer.
     fn allows(&self, commands: &[(&str, &str)]) -> Result<bool, Error>;
+
+    /// Whether a workload may change data of the target at `url` that Dyno did not make, in these ways.
+    ///
+    /// # Errors
+    /// Somebody was asked and could not answer.
+    fn allows_writes(&self, url: &str, ways: &[String]) -> Result<bool, Error>;
 }
 
 /// What happens.
@@ -34,6 +40,8 @@ pub enum Event {
     Reached,
     /// A target is locked against others; what the lock does not keep off, if there is something.
     Locked(Option<String>),
+    /// A workload changes data of the target of this URL that Dyno did not make, in these ways, and may do so from now on.
+    Writes(String, Vec<String>),
     /// The data of a target is looked at.
     LookingAtData,
     /// Data was loaded through one target, and is not seen through all of them yet.

@@ -34,13 +34,15 @@ pub struct Marks {
     pub tag: Vec<String>,
 }
 
-/// Which commands of plans may run unasked.
+/// What may be done unasked: which commands of plans, and whether data of others is changed.
 #[derive(Debug, Clone, Default)]
 pub struct Consent {
     /// Names of commands that the leader wrote anew, such as `pre`.
     pub own: Vec<String>,
     /// All of them, from now on.
     pub all: bool,
+    /// Whether workloads may change data that Dyno did not make.
+    pub writes: bool,
 }
 
 impl Lead<'_> {

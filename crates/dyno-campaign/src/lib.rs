@@ -12,8 +12,9 @@
 //! | `campaign` | runs that belong together; `sweep`, `search`, `soak` and `ab` say which comes next and what they conclude |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
 //! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
+//! | `seen` | statements that a target has seen, as a draft of a workload |
 //! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
-//! | `consent`, `files` | a plan's commands run for those who want them; files that are written whole or not at all |
+//! | `consent`, `writes`, `files` | a plan's commands run, and data of others is changed, for those who want it; files that are written whole or not at all |
 
 pub mod ab;
 mod campaign;
@@ -45,11 +46,13 @@ mod refuse;
 mod room;
 mod run;
 pub mod search;
+mod seen;
 pub mod select;
 mod soak;
 pub mod sweep;
 mod targets;
 mod tidy;
+mod writes;
 
 pub use campaign::Concluded;
 pub use check::{Checked, check, check_deep};
@@ -62,4 +65,5 @@ pub use event::{
 pub use lead::{Consent, Lead, Marks, repository_path};
 pub use load::{Done, Loaded, load};
 pub use run::run;
+pub use seen::seen;
 pub use soak::soak;

@@ -16,7 +16,7 @@ use crate::load::{load_one, set_up};
 use crate::refuse::refuse_impossible;
 use crate::room::{Loading, make_room};
 use crate::targets::{Reached, Targets};
-use crate::{consent, data, described, own};
+use crate::{consent, data, described, own, writes};
 
 /// Everything that is there before a run begins.
 pub(crate) struct Ready<'a> {
@@ -57,6 +57,7 @@ impl<'a> Ready<'a> {
         let targets = Targets::reach(lead, &plan)?;
         refuse_impossible(&plan, &targets)?;
         own::refuse_writes(&owns, &targets)?;
+        writes::require(lead, &owns, &targets)?;
         for reached in &targets.all {
             suits(reached.target.as_ref())?;
         }
@@ -79,6 +80,9 @@ impl<'a> Ready<'a> {
         let other_mix = (&new.mix, &new.beside_mix) != (&old.mix, &old.beside_mix);
         if other_folder || other_scale || other_mix {
             self.owns = own::of(&plan, self.lead.engines.specs)?;
+            if same_target {
+                writes::require(self.lead, &self.owns, &self.targets)?;
+            }
         }
         let has_tables = self.owns.iter().any(|own| !own.tables().is_empty());
         let other_tables = (other_folder && !self.owns.is_empty()) || (other_scale && has_tables);
@@ -106,6 +110,7 @@ impl<'a> Ready<'a> {
         self.locks.clear();
         self.targets = Targets::reach(self.lead, &self.plan)?;
         refuse_impossible(&self.plan, &self.targets)?;
+        writes::require(self.lead, &self.owns, &self.targets)?;
         self.locks = self.targets.lock(self.work, self.lead)?;
         self.specs = make_room(self.lead, &self.plan, &self.targets, loading)?;
         self.ready_data(loading)?;

@@ -39,6 +39,7 @@ pub mod proof;
 mod registry;
 pub mod row;
 pub mod secret;
+pub mod seen;
 pub mod session;
 pub mod settings;
 pub mod slices;

@@ -10,6 +10,7 @@ use crate::lock::{Claim, Holder, Lock};
 use crate::observer::{Observer, Sampler};
 use crate::own_report::Reporter;
 use crate::proof::Proof;
+use crate::seen::{Asked, ParameterTypes, Seen};
 use crate::session::{Session, SessionSetup};
 
 /// What an engine can do beyond the common.
@@ -114,6 +115,24 @@ pub trait Target: Dataset + Proof {
     /// It cannot be reached, or refuses.
     fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
         Ok(None)
+    }
+
+    /// The statements that the database has seen, as its own statistics tell of them.
+    ///
+    /// # Errors
+    /// It keeps none, or they are off, or this user may not read them: with the way out; else it cannot be reached.
+    fn seen(&self, _asked: &Asked) -> Result<Seen, TargetError> {
+        Err(TargetError::unsupported(format!("{} keeps no statistics of statements", self.url())).hint(
+            "write the statements into a folder yourself: `dyno init --workload shop` writes an example to begin with",
+        ))
+    }
+
+    /// The types of the parameters of each of `statements`, which [`Target::seen`] has told; none of them is executed.
+    ///
+    /// # Errors
+    /// It cannot be reached.
+    fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
+        Ok(vec![None; statements.len()])
     }
 
     /// Runs `body`, which is all that a thread of one session does, in surroundings that the engine needs for it.

@@ -2,7 +2,7 @@
 //!
 //! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
 //! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
-//! and `stuck` at what holds sessions up that do not end.
+//! `seen` at the statements that the server has seen, and `stuck` at what holds sessions up that do not end.
 
 pub mod connect;
 mod counters;
@@ -13,6 +13,7 @@ mod lock;
 pub mod ops;
 mod own;
 mod sampler;
+mod seen;
 mod spec;
 mod stuck;
 mod target;

@@ -7,8 +7,9 @@ use super::connect::ConnectConfig;
 use super::ops::{self, MySession};
 use super::own::Sessions;
 use super::wire::Connection;
-use super::{counters, explain, identity, layout, lock, sampler, stuck};
+use super::{counters, explain, identity, layout, lock, sampler, seen, stuck};
 use dyno_engine::pool::BreakOff;
+use dyno_engine::seen::{Asked, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
@@ -88,6 +89,10 @@ impl Target for MyTarget {
 
     fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
         self.ask(|connection| stuck::ask(connection, &self.sessions))
+    }
+
+    fn seen(&self, asked: &Asked) -> Result<Seen, TargetError> {
+        self.ask(|connection| seen::seen(connection, asked))
     }
 
     fn dialect(&self) -> Dialect {

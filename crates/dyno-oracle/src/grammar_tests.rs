@@ -162,6 +162,10 @@ fn everything() -> Vec<Sent> {
         ("logging", "LOGGING"),
     ]);
     all.push(sent("create_index", on_secondary, &[]));
+    for order in dyno_engine::seen::Order::ALL {
+        let ordered = sql::SEEN.with(&[("order", super::seen::order(order))]);
+        all.push(sent("seen", ordered, &["schema_name", "most"]));
+    }
     all.push(sent("isolation", sql::ISOLATION.with(&[("level", "READ COMMITTED")]), &[]));
     for statement in [sql::LOCK_HOLDER, sql::LOCK_SERVER_HOLDER, sql::SESSION_COUNTS] {
         all.push(sent(statement.name, sessions_in(statement, "v$session"), &[]));
@@ -285,6 +289,7 @@ fn binds_that_the_code_names_are_in_the_statements() {
         include_str!("connection.rs"),
         include_str!("lock.rs"),
         include_str!("awr.rs"),
+        include_str!("seen.rs"),
     ] {
         // Values of binds are references or names; what fills braces is `with`'s, and stands in lists of it alone.
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();

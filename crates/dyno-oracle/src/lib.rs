@@ -3,7 +3,8 @@
 //! The protocol is the driver's: Oracle's own `oracledb`, pure Rust and blocking, so each session has a thread of its own, and
 //! each call allocates what the driver allocates. `connect` finds and opens the database, `sql` holds every statement,
 //! `layout` makes and removes the data, `ops` is the hot path, `counters` reads cumulative statistics, `identity` says what
-//! the database is and what of it would falsify a run, `sampler` looks at waits, `awr` takes AWR or STATSPACK snapshots.
+//! the database is and what of it would falsify a run, `sampler` looks at waits, `awr` takes AWR or STATSPACK snapshots,
+//! `seen` reads the cursor cache.
 //!
 //! Nothing here has met an Oracle server yet: `docs/engines/oracle.md` says what was checked instead, and how to check the
 //! rest.
@@ -20,6 +21,7 @@ mod layout;
 mod lock;
 mod ops;
 mod sampler;
+mod seen;
 mod shelter;
 mod socket;
 mod spec;

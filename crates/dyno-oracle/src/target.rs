@@ -6,8 +6,9 @@ use dyno_record::{Advice, Identity};
 use super::connect::ConnectConfig;
 use super::connection::Connection;
 use super::ops::{self, OraSession};
-use super::{awr, counters, identity, layout, lock, sampler, shelter, sql};
+use super::{awr, counters, identity, layout, lock, sampler, seen, shelter, sql};
 use dyno_engine::pool::BreakOff;
+use dyno_engine::seen::{Asked, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
@@ -98,6 +99,10 @@ impl Target for OraTarget {
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         Ok(Box::new(OraSession::open(&self.config, setup)?))
+    }
+
+    fn seen(&self, asked: &Asked) -> Result<Seen, TargetError> {
+        self.ask(|connection| seen::seen(connection, asked))
     }
 
     fn within(&self, body: &mut dyn FnMut()) {

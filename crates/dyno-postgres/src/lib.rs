@@ -2,7 +2,7 @@
 //!
 //! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
 //! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
-//! `pool` is what sessions behind a connection pooler need.
+//! `seen` at the statements that the server has seen, `pool` is what sessions behind a connection pooler need.
 
 pub mod connect;
 mod counters;
@@ -12,6 +12,7 @@ mod lock;
 pub mod ops;
 mod pool;
 mod sampler;
+mod seen;
 mod spec;
 mod target;
 pub mod wire;

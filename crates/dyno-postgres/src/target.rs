@@ -8,8 +8,9 @@ use super::connect::ConnectConfig;
 use super::ops::{self, PgSession};
 use super::pool::Pool;
 use super::wire::Connection;
-use super::{counters, identity, layout, lock, sampler};
+use super::{counters, identity, layout, lock, sampler, seen};
 use dyno_engine::pool::BreakOff;
+use dyno_engine::seen::{Asked, ParameterTypes, Seen};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
     Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
@@ -104,6 +105,18 @@ impl Target for PgTarget {
 
     fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
         self.ask(sampler::stuck)
+    }
+
+    fn seen(&self, asked: &Asked) -> Result<Seen, TargetError> {
+        self.ask(|connection| seen::seen(connection, asked))
+    }
+
+    fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
+        // Names mean what they mean to sessions.
+        let mut connection = Connection::open(&self.config, "dyno check")?;
+        let types = seen::parameter_types(&mut connection, statements)?;
+        connection.close();
+        Ok(types)
     }
 
     fn dialect(&self) -> Dialect {

@@ -21,7 +21,7 @@ pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
 pub(crate) use shared::Marks;
-pub(crate) use workload::{CheckWorkload, ImportPgbench, Workload};
+pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, Workload};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]
@@ -66,6 +66,9 @@ pub(crate) struct Common {
     /// Run the plan's own commands (its hooks), now and from then on, without being asked.
     #[arg(long, global = true)]
     pub(crate) allow_hooks: bool,
+    /// Run a workload that changes data which Dyno did not make, now and from then on, without being asked.
+    #[arg(long, global = true)]
+    pub(crate) allow_writes: bool,
     /// Data for machines on stdout; talk stays on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -193,6 +196,19 @@ pub(crate) enum Command {
             dyno load --set workload.folder=tpcb; dyno run --set workload.folder=tpcb"
     )]
     ImportPgbench(ImportPgbench),
+    /// A draft of a workload of your own SQL from the heaviest statements that a database has seen.
+    #[command(
+        after_long_help = "The statements are those of pg_stat_statements (PostgreSQL), of the digests of performance_schema (MySQL, MariaDB), of \
+            V$SQLSTATS (Oracle; no management pack), or the top SQL of an AWR report. Each becomes a transaction that comes as often as it \
+            was executed. Values were taken out of them: the draft has a `todo` for each, `dyno workload check` names those that are left, and \
+            you say how each is drawn. What is no step of a workload is counted, with the reason.\n\
+            Texts may hold secrets: they are shown and written only with --sql-text. Nothing is executed on the target.\n\n\
+            Examples:\n  dyno import-statements --target postgres://dyno@db1/shop\n  \
+            dyno import-statements --target postgres://dyno@db1/shop --sql-text --into shop\n  \
+            dyno import-statements --target mysql://dyno@db1/shop --sql-text --into shop --top 10 --order calls\n  \
+            dyno import-statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  dyno workload check shop"
+    )]
+    ImportStatements(ImportStatements),
     /// Runs as one page with charts, as a picture, or as a table for other programs.
     #[command(
         after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; a sweep's name, tag:NAME and variant:NAME stand for all their runs.\n\

@@ -52,7 +52,7 @@ pub(crate) fn led<T>(
         engines: ENGINES,
         repository: common.repository.clone(),
         marks: marks.into(),
-        consent: Consent { own: own.collect(), all: common.allow_hooks },
+        consent: Consent { own: own.collect(), all: common.allow_hooks, writes: common.allow_writes },
         cancel: terminal.cancel.clone(),
         listener: &terminal,
     };

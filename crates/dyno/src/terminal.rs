@@ -198,4 +198,13 @@ impl Listener for Terminal<'_> {
         let answer = ask::yes(&lines, "run these commands?");
         answer.map_err(|error| Error::because("nobody could be asked", error))
     }
+
+    /// Without a terminal nobody agrees.
+    fn allows_writes(&self, url: &str, ways: &[String]) -> Result<bool, Error> {
+        if !ask::can() {
+            return Ok(false);
+        }
+        let answer = ask::yes(ways, &format!("change data of {url} that Dyno did not make?"));
+        answer.map_err(|error| Error::because("nobody could be asked", error))
+    }
 }

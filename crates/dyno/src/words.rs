@@ -15,6 +15,10 @@ pub(crate) fn event(event: &Event, talk: &Talk) {
     match event {
         Event::Locked(Some(caveat)) => talk.say(&format!("warning: {caveat}")),
         Event::Locked(None) => talk.detail("the target is locked against other dynos"),
+        Event::Writes(url, ways) => {
+            talk.say(&format!("data of {url} that Dyno did not make is changed:"));
+            ways.iter().for_each(|way| talk.say(&format!("  {way}")));
+        }
         Event::LookingAtData => talk.detail("looking at the data"),
         Event::Learning => talk.detail("learning what each transaction does, on one session alone"),
         Event::AskingInvariants => talk.detail("asking what must stay true"),

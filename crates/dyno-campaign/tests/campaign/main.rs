@@ -76,6 +76,11 @@ impl Listener for Ear {
             .extend(commands.iter().map(|(name, command)| format!("{name}: {command}")));
         Ok(false)
     }
+
+    fn allows_writes(&self, url: &str, ways: &[String]) -> Result<bool, Error> {
+        self.asked.lock().unwrap().extend(ways.iter().map(|way| format!("{url}: {way}")));
+        Ok(false)
+    }
 }
 
 fn never(_: &Event) -> bool {

@@ -49,3 +49,8 @@ GRANT SELECT ON SYS.GV_$CON_SYS_TIME_MODEL TO dyno;
 -- GRANT SELECT_CATALOG_ROLE TO dyno;
 -- Or where STATSPACK is installed:
 -- GRANT EXECUTE ON PERFSTAT.STATSPACK TO dyno;
+
+-- 7. Only to take the statements of an application from its cursor cache (dyno import-statements). No pack is needed; texts of all
+-- users can be seen then:
+-- GRANT SELECT ON SYS.V_$SQLSTATS TO dyno;
+-- GRANT SELECT ON SYS.V_$SQL TO dyno;

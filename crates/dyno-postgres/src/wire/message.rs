@@ -85,6 +85,14 @@ pub(crate) fn describe(out: &mut Vec<u8>) {
     out.extend_from_slice(b"D\0\0\0\x06P\0");
 }
 
+/// Asks what the parameters and rows of the prepared statement `name` are.
+pub(crate) fn describe_statement(out: &mut Vec<u8>, name: &str) {
+    message(out, b'D', |out| {
+        out.push(b'S');
+        text(out, name);
+    });
+}
+
 /// Executes the unnamed portal to its end.
 pub(crate) fn execute(out: &mut Vec<u8>) {
     out.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");

@@ -15,7 +15,7 @@ use super::transaction::Transaction;
 use super::value::Number;
 
 /// Parameters of a statement at most.
-pub(super) const PARAMS_MAX: usize = 256;
+pub(in crate::own) const PARAMS_MAX: usize = 256;
 
 /// What sessions execute on `engine`.
 ///

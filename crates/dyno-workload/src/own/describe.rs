@@ -8,6 +8,7 @@ use super::draws::{Draw, When};
 use super::fault::Fault;
 use super::program::{Code, Op, Prepared};
 use super::scale::SCALE;
+use super::sql::touches;
 use super::steps::{Condition, Read, Step, Which};
 use super::transaction::Transaction;
 use super::workload::Own;
@@ -69,6 +70,30 @@ pub struct DescribedTransaction {
     pub steps: Vec<String>,
     /// Its statements.
     pub statements: Vec<DescribedStatement>,
+}
+
+impl Own {
+    /// What its transactions change on this engine, by the words of their statements: each transaction that writes, with
+    /// `UPDATE accounts` and the like.
+    ///
+    /// # Errors
+    /// There is no SQL for this engine.
+    pub fn changes(&self, engine: &str) -> Result<Vec<(String, Vec<String>)>, Fault> {
+        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        for prepared in self.program(engine)?.statements.iter().filter(|prepared| prepared.writes) {
+            let transaction = prepared.name.rsplit_once('_').map_or(prepared.name.as_str(), |(name, _)| name);
+            let touched = touches(&prepared.text, &prepared.piece);
+            match all.iter_mut().find(|(name, _)| name == transaction) {
+                Some((_, known)) => known.extend(touched),
+                None => all.push((transaction.to_owned(), touched)),
+            }
+        }
+        for (_, touched) in &mut all {
+            touched.sort();
+            touched.dedup();
+        }
+        Ok(all)
+    }
 }
 
 impl Own {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use dyno_plan::error::ERRORS_MAX;
 use dyno_plan::lines::Lines;
 use dyno_plan::{Origin, PlanError, PlanErrorKind, PlanErrors};
 
@@ -17,6 +18,8 @@ pub struct Fault {
     pub problem: String,
     /// What would be right; empty where that is clear.
     pub hint: String,
+    /// Others of the same kind, which are told with it.
+    pub others: Vec<Self>,
 }
 
 impl Fault {
@@ -26,7 +29,13 @@ impl Fault {
         problem: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        Self { file: file.into(), place: None, problem: problem.into(), hint: hint.into() }
+        Self {
+            file: file.into(),
+            place: None,
+            problem: problem.into(),
+            hint: hint.into(),
+            others: Vec::new(),
+        }
     }
 
     /// The same with this way out.
@@ -52,12 +61,21 @@ impl std::error::Error for Fault {}
 
 impl From<Fault> for PlanErrors {
     /// A workload is a part of what a user wrote, and its faults are told as a plan's are.
-    fn from(fault: Fault) -> Self {
-        let (line, column) = fault.place.unzip();
-        let origin = Origin::File { name: fault.file, line, column };
-        let (problem, hint) = (fault.problem, fault.hint);
-        PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint }.into()
+    fn from(mut fault: Fault) -> Self {
+        let others = std::mem::take(&mut fault.others);
+        let all = [fault].into_iter().chain(others);
+        let mut errors: Vec<PlanError> = all.map(error).collect();
+        let more = errors.len().saturating_sub(ERRORS_MAX);
+        errors.truncate(ERRORS_MAX);
+        Self { errors, more }
     }
+}
+
+fn error(fault: Fault) -> PlanError {
+    let (line, column) = fault.place.unzip();
+    let origin = Origin::File { name: fault.file, line, column };
+    let (problem, hint) = (fault.problem, fault.hint);
+    PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint }
 }
 
 /// A file of the folder.

@@ -11,6 +11,7 @@
 //! | `state`, `actor` | one session of it |
 //! | `example` | folders to begin with |
 //! | `pgbench` | a workload from scripts of pgbench |
+//! | `statements`, `quoted`, `undrawn` | a draft of a workload from statements that a database has seen, and what is left to say in it |
 
 mod actor;
 mod assign;
@@ -28,18 +29,21 @@ mod names;
 pub mod pgbench;
 mod prepare;
 mod program;
+mod quoted;
 mod read;
 mod read_transaction;
 mod scale;
 mod scripts;
 mod sql;
 mod state;
+pub mod statements;
 mod steps;
 mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod undrawn;
 mod value;
 mod workload;
 

@@ -19,6 +19,7 @@ use super::steps::{Reader, Sql, given};
 use super::table::{self, Table};
 use super::tables;
 use super::transaction::Transaction;
+use super::undrawn;
 use super::workload::Own;
 
 /// What is chosen of a workload from without; what is not is as the workload says.
@@ -95,6 +96,7 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     let seed = top.get("seed").map_or(Ok(SEED), |seed| seed.whole(0, i64::MAX))?;
     let described = tables::read(folder, table("table")?.as_ref(), scale, seed.unsigned_abs())?;
     let draw = table("draw")?;
+    undrawn::refuse(draw.as_ref())?;
     let transaction = top.need("transaction", "[transaction.NAME]")?;
     let transaction_table = transaction.table("[transaction.NAME]")?;
     let mut names = names(draw.as_ref(), &transaction_table)?;

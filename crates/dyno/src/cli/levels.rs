@@ -77,6 +77,7 @@ fn add(common: &mut Common, own: Common, level: &ArgMatches) {
     common.target.extend(own.target);
     common.json |= own.json;
     common.allow_hooks |= own.allow_hooks;
+    common.allow_writes |= own.allow_writes;
     common.quiet |= own.quiet;
     common.verbose |= own.verbose;
     if is_given(level, "plan") {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use dyno_engine::seen::Order;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Workload {
@@ -61,4 +62,45 @@ pub(crate) struct ImportPgbench {
     /// Overwrite files that are there.
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportStatements {
+    /// An AWR or STATSPACK report of Oracle's, whose top SQL is taken instead of a target's.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schema", "user"])]
+    pub(crate) awr: Option<PathBuf>,
+    /// Show and write the texts of statements, which may hold secrets; without it only ids and figures are shown.
+    #[arg(long)]
+    pub(crate) sql_text: bool,
+    /// The folder to write.
+    #[arg(long, visible_alias = "out", value_name = "DIR", requires = "sql_text")]
+    pub(crate) into: Option<PathBuf>,
+    /// Statements at most.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) top: u8,
+    /// What they are ordered by.
+    #[arg(long, value_name = "time|calls|reads", default_value = "time", value_parser = order)]
+    pub(crate) order: Order,
+    /// Executions of each at least.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) min_calls: u64,
+    /// Statements of this database (MySQL, MariaDB), or of those parsed in this schema (Oracle), instead of the target's own.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) schema: Option<String>,
+    /// Statements of this user alone (PostgreSQL).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Take statements on catalogs and statistics, too.
+    #[arg(long)]
+    pub(crate) system: bool,
+    /// The workload's name [default: the folder's].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Overwrite files that are there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+fn order(name: &str) -> Result<Order, String> {
+    Order::from_name(name).ok_or_else(|| "write time, calls or reads".to_owned())
 }

@@ -1,11 +1,11 @@
 //! `dyno import-pgbench`: a workload from scripts of pgbench.
 
 use std::io::Read as _;
-use std::path::Path;
 
 use dyno_plan::PlanErrors;
 use dyno_workload::own::pgbench::{BUILTINS, Imported, Options, Script, builtin, import};
 
+use super::new_folder::{workload_name, write_folder};
 use crate::cli::{Common, ImportPgbench};
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
@@ -28,13 +28,13 @@ pub(super) fn run(common: &Common, args: &ImportPgbench, talk: &Talk) -> anyhow:
         scripts.push(script(name)?);
     }
     let options = Options {
-        name: name(args)?,
+        name: workload_name(args.name.as_deref(), &args.into, "pgbench")?,
         scale: args.scale,
         tables: !args.no_tables,
         variables: variables(&args.define)?,
     };
     let imported = import(&scripts, &options).map_err(PlanErrors::from)?;
-    write(args, &imported)?;
+    write_folder(&args.into, &imported.files, args.force)?;
     talk.json(&serde_json::json!({
         "workload": imported.own.name(),
         "folder": args.into,
@@ -99,53 +99,6 @@ fn variables(defined: &[String]) -> anyhow::Result<Vec<(String, String)>> {
         None => Err(usage(format!("-D {text}: no value"), "write -D NAME=VALUE")),
     };
     defined.iter().map(one).collect()
-}
-
-/// The workload's name: the folder's, with what a name may have.
-fn name(args: &ImportPgbench) -> anyhow::Result<String> {
-    let of_folder = || {
-        let last = args.into.file_name().and_then(|name| name.to_str()).unwrap_or("pgbench");
-        let plain: String = last
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
-            .take(40)
-            .collect();
-        if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { "pgbench".to_owned() }
-    };
-    match &args.name {
-        None => Ok(of_folder()),
-        Some(name) => {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-            let fits = name.len() <= 40
-                && name.starts_with(|c: char| c.is_ascii_alphabetic())
-                && name.bytes().all(plain);
-            if fits {
-                return Ok(name.clone());
-            }
-            Err(usage(
-                format!("{name} is no name for a workload"),
-                "letters, digits, - and _, a letter first, 40 at most",
-            ))
-        }
-    }
-}
-
-fn write(args: &ImportPgbench, imported: &Imported) -> anyhow::Result<()> {
-    let folder: &Path = &args.into;
-    let there = |file: &str| !args.force && folder.join(file).exists();
-    if let Some((file, _)) = imported.files.iter().find(|(file, _)| there(file)) {
-        return Err(usage(
-            format!("{} is there already", folder.join(file).display()),
-            "--force overwrites it, another DIR behind --into takes a folder of its own",
-        ));
-    }
-    std::fs::create_dir_all(folder).map_err(|error| {
-        usage(format!("{} cannot be made: {error}", folder.display()), "name another folder behind --into")
-    })?;
-    for (file, text) in &imported.files {
-        super::new_file::write_new(&folder.join(file), text, args.force, "--into")?;
-    }
-    Ok(())
 }
 
 fn say(args: &ImportPgbench, imported: &Imported, talk: &Talk) {

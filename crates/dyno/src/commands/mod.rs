@@ -10,12 +10,14 @@ mod export;
 mod import;
 mod import_pgbench;
 mod import_slob;
+mod import_statements;
 mod init;
 mod init_workload;
 mod list;
 mod load;
 mod man;
 mod new_file;
+mod new_folder;
 mod prove;
 mod report;
 mod run;
@@ -54,6 +56,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Import(args) => import::run(common, args, talk),
         Command::ImportSlob(args) => import_slob::run(common, args, talk),
         Command::ImportPgbench(args) => import_pgbench::run(common, args, talk),
+        Command::ImportStatements(args) => import_statements::run(common, args, talk),
         Command::Report(args) => report::run(common, args, talk),
         Command::Export(args) => export::run(common, args, talk),
         Command::Drop(args) => drop::run(common, args, talk),
@@ -82,6 +85,7 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         | Command::Report(_)
         | Command::Export(_)
         | Command::Awr(_) => false,
+        Command::ImportStatements(args) => args.awr.is_none(),
         // It reads one where a target is named.
         Command::Workload(_) => !common.target.is_empty(),
         Command::Completions(_) | Command::Man(_) => false,

@@ -23,7 +23,8 @@ fn run(desk: &Desk, folder: &str, url: &str, (sessions, ops): (u32, u32), more: 
     let folder = format!("workload.folder={folder}");
     let sessions = format!("run.sessions_per_schema={sessions}");
     let ops = format!("run.ops_per_session={ops}");
-    let head = ["run", "--target", url, "--json", "--set", &folder, "--set", "run.warmup=0s"];
+    let head =
+        ["run", "--allow-writes", "--target", url, "--json", "--set", &folder, "--set", "run.warmup=0s"];
     let some = ["--set", &sessions, "--set", &ops];
     let said = desk.dyno(&[&head[..], &some, more].concat());
     assert!(said.out.starts_with('{'), "{said:#?}");

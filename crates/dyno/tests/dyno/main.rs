@@ -30,6 +30,7 @@ mod faults_terminal;
 mod grants;
 mod import_pgbench;
 mod import_slob;
+mod import_statements;
 mod interrupt;
 mod kept;
 mod kills;

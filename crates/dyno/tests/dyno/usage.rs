@@ -86,6 +86,7 @@ fn help_completions_and_manual_are_there() {
         "show",
         "import-slob",
         "import-pgbench",
+        "import-statements",
         "drop",
         "completions",
         "man",

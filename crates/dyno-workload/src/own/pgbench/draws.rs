@@ -1,6 +1,7 @@
 //! What stands in `[draw]` for the variables of scripts, and values as TOML writes them.
 
 use super::super::expr::{Expr, Random};
+use super::super::quoted::quoted;
 use super::super::scale::SCALE;
 use super::super::value::Number;
 use super::print::print;
@@ -60,20 +61,6 @@ pub(super) fn drawn(law: Random, parts: &[Expr; 3], slots: &[String]) -> String 
 /// The step that gives `name` a value.
 pub(super) fn set_line(name: &str, typed: &Typed, slots: &[String]) -> String {
     format!("{{ set = \"{name}\", expr = {} }}", quoted(&print(&typed.expr, slots)))
-}
-
-/// A text as TOML writes it.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => out.extend(['\\', letter]),
-            letter if letter.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(letter))),
-            letter => out.push(letter),
-        }
-    }
-    out.push('"');
-    out
 }
 
 /// Whether `name` can be one of a variable of pgbench.

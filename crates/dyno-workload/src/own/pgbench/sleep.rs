@@ -3,7 +3,8 @@
 use super::super::expr::One;
 use super::super::fault::Fault;
 use super::super::names::shown;
-use super::draws::{is_variable, quoted};
+use super::super::quoted::quoted;
+use super::draws::is_variable;
 use super::parse::Variables as _;
 use super::print::print;
 use super::script::Meta;

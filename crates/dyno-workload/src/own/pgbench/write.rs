@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dyno_engine::Isolation;
 
-use super::draws::quoted;
+use super::super::quoted::quoted;
 use super::names::Known;
 use super::statements::Statements;
 use super::tables::DESCRIBED;

@@ -4,15 +4,19 @@
 
 use std::ops::Range;
 
+use dyno_engine::seen::Marks;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::own) enum Kind {
     /// A name or a key word.
     Word,
     /// A string or a quoted name.
     Quoted,
     /// `:name`, of which the token is all.
     Param,
+    /// A parameter as servers number or quote it, where their own texts are read: `$1`, `:1`, `:"SYS_B_0"`.
+    Numbered,
     /// A question mark.
     Mark,
     /// `;`
@@ -29,17 +33,17 @@ pub(super) enum Kind {
 
 /// A token and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
-    pub(super) at: Range<usize>,
+pub(in crate::own) struct Token {
+    pub(in crate::own) kind: Kind,
+    pub(in crate::own) at: Range<usize>,
 }
 
 /// What cannot be read, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Broken {
-    pub(super) at: usize,
-    pub(super) problem: &'static str,
-    pub(super) hint: &'static str,
+pub(in crate::own) struct Broken {
+    pub(in crate::own) at: usize,
+    pub(in crate::own) problem: &'static str,
+    pub(in crate::own) hint: &'static str,
 }
 
 fn broken(at: usize, problem: &'static str, hint: &'static str) -> Broken {
@@ -50,6 +54,21 @@ fn broken(at: usize, problem: &'static str, hint: &'static str) -> Broken {
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
+    /// How a server marks parameters, where its own texts are read.
+    marks: Option<Marks>,
+}
+
+/// The tokens of a text that a server has kept, in which it marks parameters so.
+///
+/// # Errors
+/// A quote or comment has no end, or engines read it in different ways.
+pub(in crate::own) fn tokens_of_server(text: &str, marks: Marks) -> Result<Vec<Token>, Broken> {
+    let mut lexer = Lexer { marks: Some(marks), ..Lexer::new(text) };
+    let mut all = Vec::new();
+    while let Some(token) = lexer.next()? {
+        all.push(token);
+    }
+    Ok(all)
 }
 
 fn begins_word(byte: u8) -> bool {
@@ -62,7 +81,7 @@ fn goes_on(byte: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self { text, at: 0, marks: None }
     }
 
     /// The next token; none at the end.
@@ -93,6 +112,15 @@ impl<'a> Lexer<'a> {
             b'\'' => (Kind::Quoted, self.quoted(at, b'\'', false)?),
             b'"' => (Kind::Quoted, self.quoted(at, b'"', false)?),
             b'`' => (Kind::Quoted, self.quoted(at, b'`', false)?),
+            b'$' if self.marks == Some(Marks::Dollar) && second.is_ascii_digit() => {
+                (Kind::Numbered, self.digits_end(at + 1))
+            }
+            b':' if self.marks == Some(Marks::Colon) && second.is_ascii_digit() => {
+                (Kind::Numbered, self.digits_end(at + 1))
+            }
+            b':' if self.marks == Some(Marks::Colon) && second == b'"' => {
+                (Kind::Numbered, self.quoted(at + 1, b'"', false)?)
+            }
             b'$' => self.dollar()?,
             b':' if matches!(second, b':' | b'=') => (Kind::Other, at + 2),
             b':' if begins_word(second) => (Kind::Param, self.word_end(at + 1)),
@@ -117,6 +145,10 @@ impl<'a> Lexer<'a> {
     fn word_end(&self, from: usize) -> usize {
         let rest = &self.text.as_bytes()[from..];
         from + rest.iter().take_while(|&&byte| goes_on(byte)).count()
+    }
+
+    fn digits_end(&self, from: usize) -> usize {
+        from + self.text.as_bytes()[from..].iter().take_while(|byte| byte.is_ascii_digit()).count()
     }
 
     fn number_end(&self) -> usize {

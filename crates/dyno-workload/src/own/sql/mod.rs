@@ -3,6 +3,9 @@
 mod does;
 mod lex;
 mod split;
+mod touches;
 
 pub(super) use does::{Does, does};
+pub(super) use lex::{Kind, Token, tokens_of_server};
 pub(super) use split::{Piece, one, split};
+pub(super) use touches::touches;

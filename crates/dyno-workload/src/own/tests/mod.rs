@@ -9,6 +9,7 @@ mod pgbench;
 mod ready;
 mod setting;
 mod splitting;
+mod statements;
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::own::fault::{File, Text};
-use crate::own::sql::split;
+use crate::own::sql::{split, touches};
 
 fn text(sql: &str) -> Text {
     Text::file(Arc::new(File { name: "t.sql".to_owned(), text: sql.to_owned() }))
@@ -100,4 +100,27 @@ proptest! {
     fn no_text_at_all_makes_it_panic(sql in "[ -~\n'\"`$:;/*ä-]{0,60}") {
         let _ = split(&text(&sql));
     }
+}
+
+#[test]
+fn what_statements_change_is_told_by_their_words() {
+    let sql = "SELECT a FROM t WHERE id = 1 FOR UPDATE;
+               UPDATE shop.\"Ac c\" SET a = REPLACE(b, 'UPDATE x', 'y') WHERE id = 1;
+               INSERT INTO a (b) VALUES (1) ON CONFLICT (b) DO UPDATE SET b = 2;
+               INSERT IGNORE INTO `q` VALUES (1) ON DUPLICATE KEY UPDATE b = 2;
+               WITH gone AS (DELETE FROM ONLY old RETURNING *) INSERT INTO new SELECT * FROM gone;
+               MERGE INTO m USING n ON (m.a = n.a) WHEN MATCHED THEN UPDATE SET b = 1;
+               CALL pay(1)";
+    let text = text(sql);
+    let all: Vec<Vec<String>> = split(&text).unwrap().iter().map(|piece| touches(&text, piece)).collect();
+    let expected: [&[&str]; 7] = [
+        &[],
+        &["UPDATE shop.\"Ac c\""],
+        &["INSERT a"],
+        &["INSERT `q`"],
+        &["DELETE old", "INSERT new"],
+        &["MERGE m"],
+        &["CALL pay"],
+    ];
+    assert_eq!(all, expected);
 }

@@ -1,0 +1,6 @@
+SELECT DIGEST, DIGEST_TEXT, COUNT_STAR, SUM_TIMER_WAIT, SUM_ROWS_SENT + SUM_ROWS_AFFECTED, SUM_ROWS_EXAMINED
+  FROM performance_schema.events_statements_summary_by_digest
+ WHERE DIGEST IS NOT NULL
+   AND SCHEMA_NAME = {schema}
+ ORDER BY {order} DESC, DIGEST
+ LIMIT {most}

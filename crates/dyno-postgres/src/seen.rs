@@ -1,0 +1,179 @@
+//! Statements that the server has seen: what `pg_stat_statements` tells, and the types of their parameters.
+
+use dyno_engine::seen::{Asked, MOST, Marks, Order, ParameterTypes, Seen, SeenStatement};
+use dyno_engine::{Refusal as _, Row, TargetError};
+
+use super::layout::{ident, literal};
+use super::wire::{Connection, Fields, PgError, WireError, message};
+
+/// The schema that the extension lies in, and its version.
+const EXTENSION: &str =
+    "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+                         WHERE e.extname = 'pg_stat_statements'";
+
+/// Since when it counts, and how often it has forgotten statements that came rarely.
+const SINCE: &str = "SELECT to_char(stats_reset, 'YYYY-MM-DD HH24:MI:SS TZH:TZM'), dealloc FROM {extension}.pg_stat_statements_info";
+
+/// The version of the extension that tells what functions do apart, and since when it counts.
+const TOP_LEVEL_FROM: (u32, u32) = (1, 9);
+
+const MAKE_IT: &str = "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart the server, then do \
+                       CREATE EXTENSION pg_stat_statements in this database, and let the application work for a while";
+
+/// What can be told of the statements that were `asked` for.
+pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, TargetError> {
+    if asked.schema.is_some() {
+        let message = "pg_stat_statements does not tell in which schema a statement looks for its tables";
+        return Err(TargetError::unsupported(message)
+            .hint("leave --schema out; --user NAME takes the statements of one user"));
+    }
+    let there = connection.simple(EXTENSION)?;
+    let Some(there) = there.first() else {
+        return Err(TargetError::unsupported("the extension pg_stat_statements is not in this database")
+            .hint(MAKE_IT));
+    };
+    let (extension, tells_more) = (ident(there.text(0)), number(there.text(1)) >= TOP_LEVEL_FROM);
+    let sql = statement(asked, &extension, tells_more);
+    let rows = connection.simple(&sql).map_err(|error| {
+        let hint = match PgError::of(&error).map(PgError::code).as_deref() {
+            // The view is there, and what counts is not loaded.
+            Some("55000") => MAKE_IT,
+            Some("42703") => {
+                "ALTER EXTENSION pg_stat_statements UPDATE brings it to the version of the server"
+            }
+            _ => "as its owner: GRANT pg_read_all_stats TO the user of --target",
+        };
+        error.during("pg_stat_statements").hint(hint)
+    })?;
+    let mut notes = Vec::new();
+    if tells_more {
+        let info = connection.simple(&SINCE.replace("{extension}", &extension))?;
+        if let Some(row) = info.first() {
+            notes.push(format!("counted since {}", row.text(0)));
+            if row.parse(1).is_some_and(|dropped: u64| dropped > 0) {
+                notes.push(format!(
+                    "statements that came rarely were forgotten {} times: pg_stat_statements.max keeps more",
+                    row.text(1)
+                ));
+            }
+        }
+    }
+    let database = connection.simple("SELECT current_database()")?;
+    Ok(Seen {
+        source: format!("pg_stat_statements of database {}", database.first().map_or("", |row| row.text(0))),
+        marks: Marks::Dollar,
+        reads: "blocks from outside the cache",
+        statements: rows.iter().map(one).collect(),
+        notes,
+    })
+}
+
+/// `1.10` → (1, 10).
+fn number(version: &str) -> (u32, u32) {
+    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+    (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
+}
+
+fn statement(asked: &Asked, extension: &str, tells_more: bool) -> String {
+    let order = match asked.order {
+        Order::Time => "SUM(total_exec_time)",
+        Order::Calls => "SUM(calls)",
+        Order::Reads => "SUM(shared_blks_read)",
+    };
+    let user = match &asked.user {
+        None => "true".to_owned(),
+        Some(user) => {
+            format!("userid = (SELECT oid FROM pg_roles WHERE rolname = {})", literal(user))
+        }
+    };
+    let toplevel = if tells_more { "toplevel" } else { "true" };
+    let text = include_str!("sql/seen.sql");
+    // Names of others are put in last, as they may hold braces.
+    let own = [("{toplevel}", toplevel), ("{order}", order), ("{most}", &MOST.to_string())];
+    let text = own.iter().fold(without_comments(text), |text, (name, value)| text.replace(name, value));
+    let (before, behind) = text.split_once("{extension}").unwrap_or((&text, ""));
+    format!("{before}{extension}{}", behind.replace("{user}", &user))
+}
+
+/// Comments name what stands in braces, too.
+fn without_comments(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n")
+}
+
+/// What the view shows instead of a text that this user may not see.
+const HIDDEN: &str = "<insufficient privilege>";
+
+fn one(row: &Row) -> SeenStatement {
+    let text = row.get(1).filter(|text| *text != HIDDEN).map(str::to_owned);
+    SeenStatement {
+        id: row.get(0).unwrap_or("?").to_owned(),
+        whole: text.is_some().then_some(true),
+        text,
+        calls: row.parse(2),
+        time_s: row.parse::<f64>(3).map(|ms| ms / 1e3),
+        rows: row.parse(4),
+        reads: row.parse(5),
+    }
+}
+
+/// The types of the parameters of each statement; none is executed.
+pub(super) fn parameter_types(
+    connection: &mut Connection,
+    statements: &[&str],
+) -> Result<Vec<ParameterTypes>, TargetError> {
+    statements.iter().map(|statement| types_of(connection, statement)).collect()
+}
+
+fn types_of(connection: &mut Connection, statement: &str) -> Result<ParameterTypes, TargetError> {
+    message::parse(&mut connection.line.out, "", statement, &[]);
+    message::describe_statement(&mut connection.line.out, "");
+    message::sync(&mut connection.line.out);
+    connection.line.send()?;
+    let mut oids = None;
+    loop {
+        let (tag, body) = connection.next()?;
+        match tag {
+            b't' => {
+                let mut fields = Fields::new(connection.line.body(body));
+                let count = fields.u16().ok_or_else(cut_short)?;
+                let all: Option<Vec<i32>> = (0..count).map(|_| fields.i32()).collect();
+                oids = Some(all.ok_or_else(cut_short)?);
+            }
+            b'Z' => break,
+            _ => {}
+        }
+    }
+    let Some(oids) = oids else { return Ok(None) };
+    if oids.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let list: Vec<String> =
+        oids.iter().map(|oid| format!("format_type({}::oid, NULL)", oid.cast_unsigned())).collect();
+    let rows = connection.simple(&format!("SELECT {}", list.join(", ")))?;
+    Ok(rows.first().map(|row| (0..row.len()).map(|at| row.text(at).to_owned()).collect()))
+}
+
+fn cut_short() -> WireError {
+    WireError::protocol("a description of parameters that ends too early")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_users_name_cannot_leave_its_place() {
+        let asked = Asked { order: Order::Calls, schema: None, user: Some("o'x {most}".to_owned()) };
+        let sql = statement(&asked, "\"ext{user}\"", true);
+        assert!(sql.contains("rolname = 'o''x {most}'"), "{sql}");
+        assert!(
+            sql.contains("FROM \"ext{user}\".pg_stat")
+                && sql.contains("ORDER BY SUM(calls) DESC")
+                && sql.contains("AND toplevel"),
+            "{sql}"
+        );
+        let before = statement(&Asked { user: None, ..asked }, "public", false);
+        assert!(!before.contains("toplevel") && !before.contains('{'), "{before}");
+        assert!(number("1.10") > TOP_LEVEL_FROM && number("1.8") < TOP_LEVEL_FROM);
+    }
+}

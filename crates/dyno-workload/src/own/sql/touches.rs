@@ -1,0 +1,67 @@
+//! What a statement changes, by its words: for users to know, as only the database can tell for sure.
+
+use super::lex::{Kind, Token};
+use super::split::Piece;
+use crate::own::fault::Text;
+
+/// Verbs that change something.
+const VERBS: [&str; 6] = ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CALL"];
+/// Words before these that make something else of them: FOR UPDATE, ON DUPLICATE KEY UPDATE, DO UPDATE, THEN UPDATE.
+const NOT_BEHIND: [&str; 6] = ["FOR", "KEY", "DO", "NO", "THEN", "OR"];
+/// Words between a verb and the name of what it changes.
+const BETWEEN: [&str; 10] = [
+    "INTO",
+    "FROM",
+    "ONLY",
+    "IGNORE",
+    "LOW_PRIORITY",
+    "DELAYED",
+    "QUICK",
+    "HIGH_PRIORITY",
+    "OR",
+    "OVERWRITE",
+];
+
+/// Each verb that changes something with the name behind it: `UPDATE accounts`.
+pub(in crate::own) fn touches(text: &Text, piece: &Piece) -> Vec<String> {
+    let letters = |token: &Token| &text.letters[token.at.clone()];
+    let tokens = &piece.tokens;
+    let upper = |place: usize| tokens.get(place).map(|token| letters(token).to_ascii_uppercase());
+    let mut all = Vec::new();
+    for (place, token) in tokens.iter().enumerate() {
+        let Some(verb) =
+            upper(place).filter(|word| token.kind == Kind::Word && VERBS.contains(&word.as_str()))
+        else {
+            continue;
+        };
+        let before = place.checked_sub(1).and_then(upper);
+        let is_other = before.is_some_and(|word| NOT_BEHIND.contains(&word.as_str()));
+        // REPLACE(text, …) and the like are functions.
+        let is_function = tokens.get(place + 1).is_some_and(|next| next.kind == Kind::Open);
+        if is_other || is_function {
+            continue;
+        }
+        let begins = (place + 1..tokens.len())
+            .find(|&at| upper(at).is_some_and(|word| !BETWEEN.contains(&word.as_str())));
+        let name: String = begins.map_or_else(String::new, |at| name(tokens, at, &letters));
+        let words = format!("{verb} {name}").trim_end().to_owned();
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    all
+}
+
+/// The name that begins here, with its schema.
+fn name<'a>(tokens: &'a [Token], at: usize, letters: &impl Fn(&'a Token) -> &'a str) -> String {
+    let mut name = String::new();
+    for (place, token) in tokens[at..].iter().enumerate() {
+        let is_point = letters(token) == ".";
+        let belongs = if place % 2 == 0 { matches!(token.kind, Kind::Word | Kind::Quoted) } else { is_point };
+        if !belongs {
+            break;
+        }
+        name.push_str(letters(token));
+    }
+    name
+}

@@ -1,0 +1,74 @@
+//! Names of transactions and draws.
+
+use std::collections::BTreeSet;
+
+use super::text::Read;
+
+/// Letters of a name at most.
+const LETTERS_MAX: usize = 40;
+/// Letters of a transaction's name at most, so that there is room for those of its draws.
+const BASE_MAX: usize = 24;
+
+/// Words before the name of a table.
+const BEFORE_TABLE: [&str; 4] = ["from", "into", "update", "call"];
+/// Words between these and the name.
+const BETWEEN: [&str; 5] = ["only", "ignore", "low_priority", "lateral", "into"];
+
+/// Names that are given, each once.
+#[derive(Debug, Default)]
+pub(super) struct Called(BTreeSet<String>);
+
+impl Called {
+    /// These are taken.
+    pub(super) fn without(taken: &[&str]) -> Self {
+        Self(taken.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    /// A name like `wish`, which is none that was given.
+    pub(super) fn new_like(&mut self, wish: &str) -> String {
+        let base: String = wish.chars().take(LETTERS_MAX).collect();
+        if self.0.insert(base.clone()) {
+            return base;
+        }
+        for number in 2u32.. {
+            let end = format!("_{number}");
+            let short: String = wish.chars().take(LETTERS_MAX - end.len()).collect();
+            let name = format!("{short}{end}");
+            if self.0.insert(name.clone()) {
+                return name;
+            }
+        }
+        unreachable!("there are more numbers than names")
+    }
+}
+
+/// Letters that names may have, of any text; nothing where it has none.
+pub(super) fn plain_name(text: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    let letters: String = text.chars().map(letter).collect();
+    letters.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
+}
+
+/// What a statement does, and to what: `select_accounts`.
+pub(super) fn of_statement(read: &Read) -> String {
+    let words = &read.words;
+    let verb = words.first().map_or("statement", |word| word.letters.as_str());
+    let before = words.iter().position(|word| !word.quoted && BEFORE_TABLE.contains(&word.letters.as_str()));
+    let mut table = "";
+    if let Some(before) = before {
+        let behind = words[before + 1..]
+            .iter()
+            .skip_while(|word| !word.quoted && BETWEEN.contains(&word.letters.as_str()));
+        // Of `schema.table` the last.
+        for word in behind {
+            table = &word.letters;
+            if word.behind != b'.' {
+                break;
+            }
+        }
+    }
+    let table = plain_name(table);
+    let name = if table.is_empty() { verb.to_owned() } else { format!("{verb}_{table}") };
+    let name: String = name.chars().take(BASE_MAX).collect();
+    name.trim_end_matches('_').to_owned()
+}

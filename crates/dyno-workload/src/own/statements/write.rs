@@ -1,0 +1,170 @@
+//! The files of a draft.
+
+use std::fmt::Write as _;
+
+use dyno_engine::seen::ParameterTypes;
+use dyno_plan::terminal::{acts, spelled};
+
+use super::called::{Called, plain_name};
+use super::picked::{Chosen, Picked};
+use super::suggest;
+use crate::own::quoted::quoted;
+use crate::own::read_transaction::WEIGHT_MAX;
+use crate::own::scale::SCALE;
+use crate::own::undrawn::TODO;
+
+/// Letters of somebody's words in a comment at most.
+const WORDS_MAX: usize = 100;
+
+/// A draft of a workload: read by Dyno's own reader up to what is left to say.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// Names of files with what is in them.
+    pub files: Vec<(String, String)>,
+    /// Draws of which nobody has said how they are drawn.
+    pub undrawn: usize,
+    /// Whether weights are not the executions themselves, as these are too many.
+    pub rounded: bool,
+}
+
+/// The draft of a workload `name` from what was picked, with the types of the parameters of each statement.
+pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> Draft {
+    let most = picked.chosen.iter().map(|one| one.calls).max().unwrap_or(0);
+    let weight_max = WEIGHT_MAX.unsigned_abs();
+    let weight = |calls: u64| match most > weight_max {
+        false => calls,
+        true => {
+            let scaled = u128::from(calls) * u128::from(weight_max) / u128::from(most);
+            u64::try_from(scaled).unwrap_or(weight_max).max(1)
+        }
+    };
+    let mut draws = Called::without(&[SCALE]);
+    let (mut drawn, mut transactions) = (String::new(), String::new());
+    let mut files = Vec::new();
+    let mut undrawn = 0;
+    for (place, one) in picked.chosen.iter().enumerate() {
+        let types = types.get(place).and_then(Option::as_ref);
+        let names = names(one, &mut draws);
+        undrawn += names.len();
+        if !names.is_empty() {
+            let _ = writeln!(drawn, "\n# {}", one.name);
+        }
+        for (at, name) in names.iter().enumerate() {
+            let of = types.and_then(|types| types.get(at)).map(String::as_str);
+            draw_line(one, at, name, of, &mut drawn);
+        }
+        let sql = format!("{};\n", one.read.named(|at| names[at].clone()));
+        let file = format!("{}.sql", one.name);
+        let said = match sql.chars().any(|c| acts(c) && !matches!(c, '\n' | '\t')) {
+            // Spelled out, as whoever looks at the file has a terminal.
+            true => quoted(sql.trim_end()),
+            false => {
+                files.push((file.clone(), sql));
+                quoted(&file)
+            }
+        };
+        section(one, picked, weight(one.calls), &said, &mut transactions);
+    }
+    let rounded = most > weight_max;
+    let mut text = head(name, picked, undrawn, rounded);
+    if undrawn > 0 {
+        let _ = write!(text, "\n[draw]{drawn}");
+    }
+    text.push_str(&transactions);
+    files.insert(0, ("workload.toml".to_owned(), text));
+    Draft { files, undrawn, rounded }
+}
+
+fn names(one: &Chosen, draws: &mut Called) -> Vec<String> {
+    let name = |param: &super::text::Param| {
+        let column = param.column.as_deref().map(plain_name).filter(|column| !column.is_empty());
+        draws.new_like(&format!("{}_{}", one.name, column.as_deref().unwrap_or("value")))
+    };
+    one.read.params.iter().map(name).collect()
+}
+
+fn draw_line(one: &Chosen, at: usize, name: &str, of: Option<&str>, out: &mut String) {
+    let param = &one.read.params[at];
+    let column = param.column.as_deref().map(|column| spelled(column, WORDS_MAX));
+    let several = param.several.then(|| "one of several values, whose number is not known".to_owned());
+    let known: Vec<String> =
+        column.into_iter().chain(of.map(|of| spelled(of, WORDS_MAX))).chain(several).collect();
+    let known = quoted(&known.join(", "));
+    let _ = writeln!(out, "{name} = {{ {TODO} = {known} }}  # such as {}", suggest::draw(of));
+}
+
+/// A line of a comment, whoever's words are in it.
+fn comment(out: &mut String, words: &str) {
+    let _ = writeln!(out, "# {}", spelled(words, 4 * WORDS_MAX));
+}
+
+fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
+    let mut text = String::new();
+    comment(
+        &mut text,
+        &format!("Made by `dyno import-statements` of {}: a draft, to be changed.", picked.source),
+    );
+    comment(&mut text, "Literals and names in the SQL are those of the statements, and may be secrets.");
+    if undrawn > 0 {
+        comment(&mut text, "");
+        comment(
+            &mut text,
+            &format!(
+                "To do: {undrawn} values were taken out of the statements. Each has a `{TODO}` below, with what is known of it: write in"
+            ),
+        );
+        comment(&mut text, "its place how it is drawn. `dyno workload check` names those that are left.");
+    }
+    let writers: Vec<&str> =
+        picked.chosen.iter().filter(|one| one.writes).map(|one| one.name.as_str()).collect();
+    if !writers.is_empty() {
+        comment(&mut text, "");
+        comment(
+            &mut text,
+            "These write, or may do so. They are run only with `writes = true`, which is yours to say:",
+        );
+        writers.iter().for_each(|writer| comment(&mut text, &format!("- {writer}")));
+    }
+    if rounded {
+        comment(&mut text, "");
+        comment(
+            &mut text,
+            "Weights are executions in proportion: the most frequent statement has 1,000,000.",
+        );
+    }
+    if !picked.notes.is_empty() {
+        comment(&mut text, "");
+        picked.notes.iter().for_each(|note| comment(&mut text, &format!("Of the source: {note}")));
+    }
+    let about = quoted(&format!("The heaviest statements of {}", spelled(&picked.source, WORDS_MAX)));
+    let _ = writeln!(text, "\nversion = 1\nname = {}\nabout = {about}", quoted(name));
+    if !writers.is_empty() {
+        text.push_str("# writes = true\n");
+    }
+    text
+}
+
+fn section(one: &Chosen, picked: &Picked, weight: u64, said: &str, out: &mut String) {
+    let mut facts = vec![format!("{} executions", one.calls)];
+    if let Some(time_s) = one.seen.time_s {
+        let share = if picked.all.1 > 0.0 {
+            format!(", {:.1} % of the time", time_s / picked.all.1 * 100.0)
+        } else {
+            String::new()
+        };
+        facts.push(format!("{:.3} ms each{share}", time_s * 1e3 / one.calls as f64));
+    }
+    let each = |total: Option<u64>| total.map(|total| total as f64 / one.calls as f64);
+    facts.extend(each(one.seen.rows).map(|rows| format!("{rows:.1} rows each")));
+    facts.extend(each(one.seen.reads).map(|reads| format!("{reads:.1} {} each", picked.reads)));
+    out.push('\n');
+    comment(out, &format!("{}: {}", one.seen.id, facts.join(", ")));
+    one.read.notes.iter().for_each(|note| comment(out, note));
+    if one.seen.whole.is_none() {
+        comment(out, "The source does not tell whether this is the whole text.");
+    }
+    if one.read.hinted {
+        comment(out, "A hint stood before the statement; it is left out, as comments there are.");
+    }
+    let _ = writeln!(out, "[transaction.{}]\nweight = {weight}\nsql = {said}", one.name);
+}

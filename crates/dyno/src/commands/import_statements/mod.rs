@@ -1,0 +1,99 @@
+//! `dyno import-statements`: a draft of a workload from the heaviest statements that a database has seen.
+
+mod report;
+mod told;
+
+use std::path::Path;
+
+use dyno_campaign::Error;
+use dyno_engine::seen::{Asked, ParameterTypes};
+use dyno_workload::own::statements::{Draft, Options, Picked, draft, pick};
+
+use super::new_folder::{workload_name, write_folder};
+use crate::cli::{Common, ImportStatements, Marks};
+use crate::context;
+use crate::exit::{Exit, usage};
+use crate::talk::Talk;
+
+pub(super) fn run(common: &Common, args: &ImportStatements, talk: &Talk) -> anyhow::Result<Exit> {
+    let name = match &args.into {
+        Some(into) => workload_name(args.name.as_deref(), into, "statements")?,
+        None if args.name.is_some() => {
+            return Err(usage("--name without a folder", "--sql-text --into DIR writes one"));
+        }
+        None => String::new(),
+    };
+    let options = Options { top: usize::from(args.top), min_calls: args.min_calls, system: args.system };
+    let (picked, types) = match &args.awr {
+        Some(file) => of_report(common, args, file, &options)?,
+        None => of_target(common, args, &options, talk)?,
+    };
+    let made =
+        args.into.as_ref().filter(|_| !picked.chosen.is_empty()).map(|_| draft(&name, &picked, &types));
+    if let (Some(into), Some(made)) = (&args.into, &made) {
+        write_folder(into, &made.files, args.force)?;
+    }
+    talk.show(&told::tables(&picked, &types, args.sql_text, &talk.style()))?;
+    talk.json(&told::as_json(&picked, &types, args, made.as_ref()))?;
+    if picked.chosen.is_empty() {
+        let hint = match args.awr.is_some() {
+            true => {
+                "a report in HTML lists top SQL with whole texts; --min-calls and --system say what is taken"
+            }
+            false => "let the application work for a while; --min-calls and --system say what is taken",
+        };
+        return Err(Error::usage("no statement is left that a workload could have", hint).into());
+    }
+    say(args, &picked, made.as_ref(), talk);
+    Ok(Exit::Done)
+}
+
+fn of_target(
+    common: &Common,
+    args: &ImportStatements,
+    options: &Options,
+    talk: &Talk,
+) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
+    let plan = context::plan(common)?;
+    let asked = Asked { order: args.order, schema: args.schema.clone(), user: args.user.clone() };
+    context::led(common, &Marks::default(), talk, |lead| dyno_campaign::seen(lead, &plan, &asked, options))
+}
+
+fn of_report(
+    common: &Common,
+    args: &ImportStatements,
+    file: &Path,
+    options: &Options,
+) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
+    if !common.set.is_empty() || !common.target.is_empty() {
+        return Err(usage("--set and --target do not go with --awr", "take either the target or the report"));
+    }
+    let picked = pick(report::seen(file, args.order)?, options);
+    let types = vec![None; picked.chosen.len()];
+    Ok((picked, types))
+}
+
+fn say(args: &ImportStatements, picked: &Picked, made: Option<&Draft>, talk: &Talk) {
+    let Some((into, made)) = args.into.as_ref().zip(made) else {
+        talk.say("texts may hold secrets, in literals and names: --sql-text shows them, and with --into DIR writes a workload of them");
+        return;
+    };
+    let shown = into.display();
+    talk.say(&format!(
+        "wrote {shown}: it holds the texts of {} statements, whose literals and names may be secrets",
+        picked.chosen.len()
+    ));
+    if made.undrawn > 0 {
+        talk.say(&format!(
+            "to do: {} values of the statements; write in {shown}/workload.toml how each is drawn, where `todo` stands",
+            made.undrawn
+        ));
+    }
+    let writers: Vec<&str> =
+        picked.chosen.iter().filter(|one| one.writes).map(|one| one.name.as_str()).collect();
+    if !writers.is_empty() {
+        talk.say(&format!("these write: {}; they run only with `writes = true` in {shown}/workload.toml, which is yours to say", writers.join(", ")));
+    }
+    let target = if args.awr.is_some() { "--target URL" } else { "the same --target" };
+    talk.say(&format!("`dyno workload check {shown}` names what is left to do; with {target} every statement is prepared there"));
+}

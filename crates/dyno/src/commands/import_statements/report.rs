@@ -1,0 +1,92 @@
+//! The top SQL of an AWR or STATSPACK report.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use dyno_awr::AwrReport;
+use dyno_engine::seen::{Marks, Order, Seen, SeenStatement};
+
+use crate::exit::usage;
+
+/// What the report in `file` tells of its top statements.
+pub(super) fn seen(file: &Path, order: Order) -> anyhow::Result<Seen> {
+    let shown = file.display();
+    let cannot =
+        |problem: String| usage(format!("{shown}: {problem}"), "name an AWR or STATSPACK report of Oracle's");
+    let mut reports = dyno_awr::read_file(file).map_err(|error| cannot(error.to_string()))?;
+    if reports.len() > 1 {
+        return Err(usage(
+            format!("{shown} holds {} reports", reports.len()),
+            "cut it apart, and name the report of one interval",
+        ));
+    }
+    let report = reports.pop().ok_or_else(|| cannot("it holds no report".to_owned()))?;
+    let report = report.map_err(|error| cannot(error.to_string()))?;
+    Ok(of(&report, order))
+}
+
+fn of(report: &AwrReport, order: Order) -> Seen {
+    let mut statements: Vec<SeenStatement> = merged(report).into_values().collect();
+    let key = |one: &SeenStatement| match order {
+        Order::Time => one.time_s.unwrap_or(0.0),
+        Order::Calls => one.calls.unwrap_or(0) as f64,
+        Order::Reads => one.reads.unwrap_or(0) as f64,
+    };
+    // The ids are in order already.
+    statements.sort_by(|a, b| key(b).total_cmp(&key(a)));
+    let lists: Vec<&str> = report.statements.iter().map(|list| list.order.as_str()).collect();
+    let mut notes = vec![match lists.is_empty() {
+        true => "the report has no list of top SQL".to_owned(),
+        false => format!("the report lists the top SQL by {}; others are not in it", lists.join(", ")),
+    }];
+    if report.statement_texts.is_empty() && !lists.is_empty() {
+        notes.push(
+            "the report has no list of whole texts, as those in HTML have: what its lists show may be cut"
+                .to_owned(),
+        );
+    }
+    let database = report.word("db_name").unwrap_or("a database");
+    Seen {
+        source: format!("the top SQL of {database} in a report"),
+        marks: Marks::Colon,
+        reads: "blocks read from disk",
+        statements,
+        notes,
+    }
+}
+
+/// The statements of all lists, each once, with what any of the lists tells.
+fn merged(report: &AwrReport) -> BTreeMap<String, SeenStatement> {
+    let mut all: BTreeMap<String, SeenStatement> = BTreeMap::new();
+    for statement in report.statements.iter().flat_map(|list| &list.statements) {
+        let one = all.entry(statement.id.clone()).or_insert_with(|| SeenStatement {
+            id: statement.id.clone(),
+            text: None,
+            whole: None,
+            calls: None,
+            time_s: None,
+            rows: None,
+            reads: None,
+        });
+        let figure = |name: &str| {
+            statement.figures.get(name).map(|reading| reading.value).filter(|value| *value >= 0.0)
+        };
+        let count = |name: &str| figure(name).map(|value| value.round() as u64);
+        one.calls = one.calls.or_else(|| count("executions"));
+        one.time_s = one.time_s.or_else(|| figure("elapsed_s"));
+        one.rows = one.rows.or_else(|| count("rows"));
+        one.reads = one.reads.or_else(|| count("reads"));
+        // The longest of what lists show.
+        let longer = |text: &&String| one.text.as_ref().is_none_or(|known| known.len() < text.len());
+        if let Some(text) = statement.text.as_ref().filter(longer) {
+            one.text = Some(text.clone());
+            one.whole = text.trim_end().ends_with("...").then_some(false);
+        }
+    }
+    for (id, text) in &report.statement_texts {
+        if let Some(one) = all.get_mut(id) {
+            (one.text, one.whole) = (Some(text.clone()), Some(true));
+        }
+    }
+    all
+}

@@ -1,0 +1,46 @@
+//! Folders of workloads that a command writes.
+
+use std::path::Path;
+
+use super::new_file::write_new;
+use crate::exit::usage;
+
+/// The workload's name: the one that is given, or the folder's with what a name may have; else `otherwise`.
+pub(super) fn workload_name(given: Option<&str>, into: &Path, otherwise: &str) -> anyhow::Result<String> {
+    let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let Some(name) = given else {
+        let last = into.file_name().and_then(|name| name.to_str()).unwrap_or(otherwise);
+        let plain: String = last
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+            .take(40)
+            .collect();
+        return Ok(if begins(&plain) { plain } else { otherwise.to_owned() });
+    };
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    match name.len() <= 40 && begins(name) && name.bytes().all(plain) {
+        true => Ok(name.to_owned()),
+        false => Err(usage(
+            format!("{name} is no name for a workload"),
+            "letters, digits, - and _, a letter first, 40 at most",
+        )),
+    }
+}
+
+/// Writes these files into `folder`, which is made where it is not there; over others only with `force`.
+pub(super) fn write_folder(folder: &Path, files: &[(String, String)], force: bool) -> anyhow::Result<()> {
+    let there = |file: &str| !force && folder.join(file).exists();
+    if let Some((file, _)) = files.iter().find(|(file, _)| there(file)) {
+        return Err(usage(
+            format!("{} is there already", folder.join(file).display()),
+            "--force overwrites it, another DIR behind --into takes a folder of its own",
+        ));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        usage(format!("{} cannot be made: {error}", folder.display()), "name another folder behind --into")
+    })?;
+    for (file, text) in files {
+        write_new(&folder.join(file), text, force, "--into")?;
+    }
+    Ok(())
+}

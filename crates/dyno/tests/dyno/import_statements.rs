@@ -1,0 +1,388 @@
+//! `dyno import-statements`: statements that a server has seen a known number of times become a workload that runs.
+
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+use crate::common::{Desk, check};
+
+fn import(desk: &Desk, args: &[&str]) -> Value {
+    let (code, told) = desk.json(&[&["import-statements"], args].concat());
+    assert_eq!(code, 0, "{told:#}");
+    told
+}
+
+/// A statement of `told` by what its text holds.
+fn statement<'a>(told: &'a Value, words: &str) -> &'a Value {
+    let all = told["statements"].as_array().unwrap();
+    let found = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
+    found.unwrap_or_else(|| panic!("{words}: {told:#}"))
+}
+
+/// Why the statements that hold `words` were left out.
+fn why(told: &Value, words: &str) -> String {
+    let all = told["left_out"].as_array().unwrap();
+    let found = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
+    found.unwrap_or_else(|| panic!("{words}: {told:#}"))["why"].as_str().unwrap().to_owned()
+}
+
+/// Says how the values of a draft are drawn, by what stands behind `todo`, and that it may write.
+fn finish(desk: &Desk, folder: &str, draws: &[(&str, &str)]) {
+    let file = format!("{folder}/workload.toml");
+    let text = std::fs::read_to_string(desk.file(&file)).unwrap();
+    let line = |line: &str| match line.split_once(" = { todo = ") {
+        Some((name, known)) if !line.starts_with('#') => {
+            let known = known.split("\" }").next().unwrap_or_default();
+            let draw = draws.iter().find(|(words, _)| known.contains(words));
+            format!("{name} = {}\n", draw.unwrap_or_else(|| panic!("{line}")).1)
+        }
+        _ if line == "# writes = true" => "writes = true\n".to_owned(),
+        _ => format!("{line}\n"),
+    };
+    desk.write(&file, &text.lines().map(line).collect::<String>());
+}
+
+/// Checks the finished folder on its target, and runs it there.
+fn runs(desk: &Desk, folder: &str, url: &str) -> Value {
+    let checked = desk.dyno(&["workload", "check", folder, "--target", url]);
+    assert_eq!(checked.code, 0, "{checked:#?}");
+    // What changes data that Dyno did not make is listed, and done only for those who want it.
+    let folder = format!("workload.folder={folder}");
+    let first = desk.dyno(&["run", "--target", url, "--set", &folder, "--set", "run.time=1s"]);
+    assert_eq!(first.code, 2, "{first:#?}");
+    assert!(first.err.contains("--allow-writes") && first.err.contains(": UPDATE "), "{}", first.err);
+    let allowed = desk.dyno(&[
+        "run",
+        "--allow-writes",
+        "--target",
+        url,
+        "--set",
+        &folder,
+        "--set",
+        "run.ops_per_session=9",
+    ]);
+    assert!(matches!(allowed.code, 0 | 1) && allowed.err.contains("writes in update_"), "{allowed:#?}");
+    let said = desk.dyno(&[
+        "run",
+        "--target",
+        url,
+        "--json",
+        "--set",
+        &folder,
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "run.sessions_per_schema=2",
+        "--set",
+        "run.ops_per_session=60",
+    ]);
+    assert!(said.out.starts_with('{'), "{said:#?}");
+    let record: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    for name in ["commits_whole", "operations"] {
+        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+    }
+    record
+}
+
+const TABLES: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, city VARCHAR(40), balance DECIMAL(12, 2) NOT NULL, opened DATE);
+                      CREATE TABLE postings (account INT, delta DECIMAL(12, 2));";
+
+/// What an application does: its statements, and how often it does each. The literals are what servers take out of the texts.
+fn done(times: u32) -> String {
+    let mut sql = String::new();
+    let mut add = |count: u32, statement: &dyn Fn(u32) -> String| {
+        (0..count).for_each(|number| sql.push_str(&format!("{};\n", statement(number))));
+    };
+    add(7 * times, &|id| format!("SELECT balance FROM accounts WHERE id = {id}"));
+    add(4 * times, &|id| format!("UPDATE accounts SET balance = balance + 1.5 WHERE id = {id}"));
+    add(3 * times, &|id| format!("INSERT INTO postings (account, delta) VALUES ({id}, 2.25)"));
+    add(2 * times, &|id| {
+        format!(
+            "SELECT COUNT(*) FROM accounts WHERE city = 'hunter{id}' AND opened > DATE '2026-01-0{}'",
+            id % 9 + 1
+        )
+    });
+    add(times, &|_| "SELECT id FROM accounts ORDER BY id LIMIT 3".to_owned());
+    sql
+}
+
+const DRAWS: [(&str, &str); 7] = [
+    ("opened", "{ date = [\"2026-01-01\", \"2026-12-31\"] }"),
+    ("date", "{ date = [\"2026-01-01\", \"2026-12-31\"] }"),
+    ("city", "{ text = [4, 8], literal = true }"),
+    ("limit", "{ uniform = [1, 5] }"),
+    ("delta", "{ decimal = [0.00, 5.00] }"),
+    ("balance", "{ decimal = [0.00, 5.00] }"),
+    ("", "{ uniform = [1, 100] }"),
+];
+
+/// What was told of the statements of [`done`], and what the draft weighs them by.
+fn assert_counted(desk: &Desk, told: &Value, folder: &str, times: u64) {
+    let text = std::fs::read_to_string(desk.file(&format!("{folder}/workload.toml"))).unwrap();
+    for (words, calls, writes, parameters) in [
+        ("balance", 7, false, 1),
+        ("UPDATE", 4, true, 2),
+        ("INSERT", 3, true, 2),
+        ("city", 2, false, 2),
+        ("LIMIT", 1, false, 1),
+    ] {
+        let one = statement(told, words);
+        assert_eq!(one["calls"], calls * times, "{one:#}");
+        assert_eq!(
+            (&one["writes"], &one["parameters"]),
+            (&Value::from(writes), &Value::from(parameters)),
+            "{one:#}"
+        );
+        let name = one["name"].as_str().unwrap();
+        let section = format!("[transaction.{name}]\nweight = {}\n", calls * times);
+        assert!(text.contains(&section), "{section}\n{text}");
+    }
+    assert!(!text.contains("hunter"), "literals were taken out: {text}");
+}
+
+fn postgres() -> Option<Postgres> {
+    let version = Postgres::available().into_iter().find(|version| {
+        let library = |folder: &str| version.bins.join(folder).join("pg_stat_statements.so").exists();
+        library("../lib") || library("../lib/postgresql")
+    });
+    if version.is_none() {
+        dyno_testbed::skip(
+            "statements of PostgreSQL",
+            "no version here has the extension pg_stat_statements",
+        );
+    }
+    Some(Postgres::start(
+        &version?,
+        &[
+            ("shared_preload_libraries", "pg_stat_statements"),
+            ("autovacuum", "off"),
+            ("log_statement", "none"),
+        ],
+    ))
+}
+
+#[test]
+fn what_postgres_has_seen_becomes_a_workload_that_runs() {
+    let Some(server) = postgres() else { return };
+    let desk = Desk::new();
+    let url = server.url();
+    let none = desk.dyno(&["import-statements", "--target", &url]);
+    assert_eq!(none.code, 2, "{none:#?}");
+    assert!(none.err.contains("CREATE EXTENSION pg_stat_statements"), "{}", none.err);
+    server.psql("CREATE EXTENSION pg_stat_statements");
+    server.psql(TABLES);
+    server.psql("INSERT INTO accounts SELECT x, 'Rome', 10, '2026-02-02' FROM generate_series(1, 100) x");
+    server.psql("CREATE SCHEMA odd; CREATE TABLE odd.\"a\"\"b:c\" (\"x:y\" int[], \"\u{1b}[31m\" int)");
+    server.psql("SELECT pg_stat_statements_reset()");
+    server.psql(&done(3));
+    server.psql("BEGIN; SELECT relname FROM pg_class LIMIT 1; COMMIT; SET work_mem = '8MB'; CREATE TABLE more (a int)");
+    let odd = "SELECT a.\"x:y\"[1:2]::int[], \"\u{1b}[31m\" FROM odd.\"a\"\"b:c\" a WHERE \"\u{1b}[31m\" = 5 AND a.\"x:y\"[1:\"\u{1b}[31m\"] = '{1}' -- \"\"\" name: x {y}";
+    server.psql(odd);
+    server.psql(odd);
+
+    // Without the user's word no text is shown or written, and neither are names of tables.
+    let figures = desk.dyno(&["import-statements", "--target", &url]);
+    assert_eq!(figures.code, 0, "{figures:#?}");
+    assert!(!figures.out.contains("accounts") && !figures.err.contains("accounts"), "{figures:#?}");
+    assert!(figures.err.contains("--sql-text"), "{}", figures.err);
+    let refused = desk.dyno(&["import-statements", "--target", &url, "--into", "w"]);
+    assert!(refused.code == 2 && !desk.file("w").exists(), "{refused:#?}");
+
+    // What a user may not see is counted, and so is a user of whom nothing is known.
+    server.psql("CREATE ROLE stranger LOGIN; GRANT pg_read_all_settings TO stranger");
+    let stranger = server.url_of("stranger", "postgres");
+    let hidden = desk.dyno(&["import-statements", "--target", &stranger, "--sql-text"]);
+    assert!(hidden.code == 2 && hidden.out.contains("this user may not see it"), "{hidden:#?}");
+    let nobody = desk.dyno(&["import-statements", "--target", &url, "--user", "no'body"]);
+    assert!(nobody.code == 2 && nobody.err.contains("no statement is left"), "{nobody:#?}");
+    let schema = desk.dyno(&["import-statements", "--target", &url, "--schema", "public"]);
+    assert!(schema.code == 2 && schema.err.contains("leave --schema out"), "{schema:#?}");
+
+    let args = ["--target", &url, "--sql-text", "--into", "w", "--order", "calls"];
+    let told = import(&desk, &args);
+    assert_counted(&desk, &told, "w", 3);
+    let types = |words: &str| statement(&told, words)["types"].to_string();
+    assert_eq!(types("UPDATE"), r#"["numeric","integer"]"#);
+    assert_eq!(types("city"), r#"["text","date"]"#);
+    assert_eq!(statement(&told, "x:y")["calls"], 2);
+    for (words, reason) in [
+        ("BEGIN", "begin and end"),
+        ("pg_class", "catalogs"),
+        ("work_mem", "settings"),
+        ("CREATE TABLE more", "makes"),
+    ] {
+        assert!(why(&told, words).contains(reason), "{words}: {}", why(&told, words));
+    }
+    // Every value is named as one that is left to be said.
+    let checked = desk.dyno(&["workload", "check", "w"]);
+    assert_eq!(checked.code, 2, "{checked:#?}");
+    let undrawn = checked.err.lines().filter(|line| line.contains("nobody has said how it is drawn")).count();
+    assert_eq!(undrawn as u64, told["undrawn"].as_u64().unwrap(), "{}", checked.err);
+    assert!(checked.err.contains("w/workload.toml:"), "{}", checked.err);
+
+    let draws =
+        [
+            &[
+                ("integer[]", "{ choice = [\"{1}\"], literal = true }"),
+                ("1, integer", "{ uniform = [1, 5] }"),
+            ][..],
+            &DRAWS,
+        ]
+        .concat();
+    finish(&desk, "w", &draws);
+    let record = runs(&desk, "w", &url);
+    // Nothing of the texts is in the record.
+    assert!(!record.to_string().contains("x:y") && !record.to_string().contains("FROM accounts"));
+    // A terminal gets nothing that it would act on.
+    let shown = desk.dyno(&[&["import-statements", "--force"], &args[..]].concat());
+    assert_eq!(shown.code, 0, "{shown:#?}");
+    assert!(!shown.out.contains('\u{1b}') && shown.out.contains("\\u{1b}[31m"), "{}", shown.out);
+    let files = std::fs::read_dir(desk.file("w")).unwrap();
+    for file in files {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}
+
+#[test]
+fn what_mysql_and_mariadb_have_seen_becomes_a_workload_that_runs() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[("performance_schema", "ON")]);
+        let desk = Desk::new();
+        let url = server.url();
+        server.sql(TABLES);
+        let rows: Vec<String> = (1..=100).map(|id| format!("({id}, 'Rome', 10, '2026-02-02')")).collect();
+        server.sql(&format!("INSERT INTO accounts VALUES {}", rows.join(", ")));
+        server.sql("TRUNCATE performance_schema.events_statements_summary_by_digest");
+        server.sql(&done(2));
+        server.sql("BEGIN; SELECT id FROM accounts WHERE id IN (1, 2, 3); COMMIT; SET @x = 1; CREATE TABLE more (a int)");
+        server.sql("SELECT table_name FROM information_schema.tables LIMIT 1");
+        let long: Vec<String> = (0..400).map(|number| format!("id + {number} AS column_{number}")).collect();
+        server.sql(&format!("SELECT {} FROM accounts", long.join(", ")));
+        let told = import(&desk, &["--target", &url, "--sql-text", "--into", "w", "--order", "calls"]);
+        assert_counted(&desk, &told, "w", 2);
+        assert_eq!(statement(&told, "IN (...)")["calls"], 1, "{told:#}");
+        for (words, reason) in [
+            ("column_1", "beginning of the text"),
+            ("BEGIN", "begin and end"),
+            ("FROM `information_schema`", "catalogs"),
+            ("CREATE TABLE", "makes"),
+        ] {
+            assert!(why(&told, words).contains(reason), "{words}: {}", why(&told, words));
+        }
+        finish(&desk, "w", &DRAWS);
+        runs(&desk, "w", &url);
+    }
+}
+
+#[test]
+fn where_statements_are_not_kept_the_way_out_is_told() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[("performance_schema", "OFF")]);
+        let said = Desk::new().dyno(&["import-statements", "--target", &server.url()]);
+        assert_eq!(said.code, 2, "{said:#?}");
+        assert!(said.err.contains("performance_schema = ON"), "{}", said.err);
+    }
+    let said = Desk::new().dyno(&["import-statements", "--target", "sqlite:a.db"]);
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(
+        said.err.contains("keeps no statistics of statements") && said.err.contains("dyno init --workload"),
+        "{}",
+        said.err
+    );
+}
+
+const HTML: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.html");
+const TEXT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
+
+#[test]
+fn top_sql_of_a_report_becomes_a_workload_that_runs() {
+    let desk = Desk::new();
+    let texts = "<h3 class=\"awr\">Complete List of SQL Text</h3><table><tr><th>SQL Id</th><th>SQL Text</th></tr>\
+                 <tr><td>a1b2c3d4e5f6g</td><td>SELECT secret_column FROM secret_table WHERE id = :1 AND kind = :&quot;SYS_B_0&quot;</td></tr>\
+                 <tr><td>b1b2c3d4e5f6g</td><td>UPDATE secret_table SET kind = kind + :B1 WHERE id = :1</td></tr>\
+                 <tr><td>c1b2c3d4e5f6g</td><td>BEGIN pay(:1); END;</td></tr></table>";
+    let row = |id: &str, calls: &str| {
+        format!(
+            "<tr><td>10.0</td><td>{calls}</td><td>0.00</td><td>1</td><td>1</td><td>1</td><td>{id}</td><td>m</td><td>x...</td></tr>"
+        )
+    };
+    let more = format!(
+        "{}{}{}</table>",
+        row("b1b2c3d4e5f6g", "1,500"),
+        row("c1b2c3d4e5f6g", "7"),
+        row("d1b2c3d4e5f6g", "3")
+    );
+    let whole = HTML.replacen(
+        "SELECT secret_column...</td></tr></table>",
+        &format!("SELECT secret_column...</td></tr>{more}{texts}"),
+        1,
+    );
+    desk.write("awr.html", &whole);
+    let told = import(&desk, &["--awr", "awr.html", "--sql-text", "--into", "w"]);
+    assert_eq!(told["statements"].as_array().unwrap().len(), 2, "{told:#}");
+    assert_eq!(statement(&told, "SELECT")["calls"], 540_000);
+    assert_eq!(statement(&told, "SELECT")["time_s"], 1500.5);
+    assert_eq!(statement(&told, "UPDATE")["calls"], 1_500);
+    assert!(why(&told, "pay").contains("PL/SQL"));
+    let left = told["left_out"].as_array().unwrap();
+    let cut = left.iter().find(|one| one["id"] == "d1b2c3d4e5f6g").unwrap();
+    assert!(cut["why"].as_str().unwrap().contains("beginning of the text"), "{cut:#}");
+    let text = std::fs::read_to_string(desk.file("w/workload.toml")).unwrap();
+    assert!(text.contains("[transaction.select_secret_table]\nweight = 540000\n"), "{text}");
+
+    // No Oracle is met: the statements are those of SQLite, too.
+    std::fs::create_dir(desk.file("s")).unwrap();
+    desk.write("s/workload.toml", "name = \"s\"\nwrites = true\n[setup]\nsql = \"CREATE TABLE secret_table (id INTEGER PRIMARY KEY, kind INTEGER, secret_column TEXT); INSERT INTO secret_table VALUES (1, 1, 'x')\"\n[transaction.t]\nsql = \"SELECT 1\"\n");
+    let url = "sqlite:t.db";
+    let made = desk.dyno(&["load", "--target", url, "--set", "workload.folder=s"]);
+    assert_eq!(made.code, 0, "{made:#?}");
+    finish(&desk, "w", &[("", "{ uniform = [1, 1] }")]);
+    runs(&desk, "w", url);
+    // What was agreed to holds for this target and this version of the workload alone; what only reads needs no word.
+    let run = |url: &str| {
+        desk.dyno(&["run", "--target", url, "--set", "workload.folder=w", "--set", "run.ops_per_session=9"])
+    };
+    let _ = std::fs::copy(desk.file("t.db"), desk.file("u.db")).unwrap();
+    let other = run("sqlite:u.db");
+    assert!(other.code == 2 && other.err.contains("UPDATE secret_table"), "{other:#?}");
+    desk.write(
+        "w/update_secret_table.sql",
+        "UPDATE secret_table SET kind = :update_secret_table_kind WHERE id = :update_secret_table_id;",
+    );
+    let changed = run(url);
+    assert!(changed.code == 2 && changed.err.contains("--allow-writes"), "{changed:#?}");
+    std::fs::create_dir(desk.file("r")).unwrap();
+    desk.write(
+        "r/workload.toml",
+        "name = \"r\"\nwrites = true\n[transaction.t]\nsql = \"SELECT kind FROM secret_table\"\n",
+    );
+    let reads = desk.dyno(&[
+        "run",
+        "--target",
+        "sqlite:u.db",
+        "--set",
+        "workload.folder=r",
+        "--set",
+        "run.ops_per_session=9",
+    ]);
+    assert!(!reads.err.contains("--allow-writes"), "{reads:#?}");
+
+    // What a report in text shows may be cut: reads are taken with that comment, what writes is not.
+    desk.write("awr.txt", TEXT);
+    let told = import(&desk, &["--awr", "awr.txt", "--sql-text", "--into", "t"]);
+    assert_eq!(told["statements"].as_array().unwrap().len(), 1, "{told:#}");
+    let text = std::fs::read_to_string(desk.file("t/workload.toml")).unwrap();
+    assert!(text.contains("# The source does not tell whether this is the whole text."), "{text}");
+    desk.write(
+        "up.txt",
+        &TEXT.replace(
+            "SELECT secret_column FROM secret_table WHERE",
+            "UPDATE secret_table SET secret_column = 1",
+        ),
+    );
+    let none = desk.dyno(&["import-statements", "--awr", "up.txt"]);
+    assert!(none.code == 2 && none.out.contains("beginning of the text"), "{none:#?}");
+    let both = desk.dyno(&["import-statements", "--awr", "awr.txt", "--target", url]);
+    assert!(both.code == 2 && both.err.contains("do not go with --awr"), "{both:#?}");
+}
