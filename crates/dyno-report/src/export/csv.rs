@@ -28,7 +28,7 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
         // Behind a run by a schedule, a line for each phase.
         for phase in &record.phases {
             let alone = RunRecord {
-                id: format!("{}: {} s, {}", record.id, phase.begin_s.max(0.0), phase.name),
+                id: format!("{}: {:.1} s, {}", record.id, phase.begin_s.max(0.0), phase.name),
                 ops: phase.ops.clone(),
                 metrics: BTreeMap::new(),
                 ..record.clone()

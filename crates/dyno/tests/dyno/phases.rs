@@ -109,9 +109,10 @@ fn through(url: &str) {
     let (code, record) = desk.json(&[&["run"], &classic[..], &COMMON[..]].concat());
     assert_eq!(code, 0, "{}", record["reasons"]);
     assert_phases(&record, &["select", "update"]);
-    let commits = &record["phases"][0]["metrics"]["commits_per_s"];
-    let updates = record["phases"][0]["ops"]["update"]["rate_per_s"].as_f64().unwrap();
-    assert!((commits.as_f64().unwrap() - updates).abs() < 0.3 * updates + 3.0, "{commits} of {updates}");
+    // PostgreSQL's own count of commits holds reads, too; sessions show what they did some milliseconds later.
+    let commits = record["phases"][0]["metrics"]["commits_per_s"].as_f64().unwrap();
+    let rate = |class: &str| record["phases"][0]["ops"][class]["rate_per_s"].as_f64().unwrap();
+    assert!((0.7 * rate("update")..1.3 * rate("all")).contains(&commits), "{commits} of {}", rate("update"));
     // Shown and exported.
     let id = record["id"].as_str().unwrap();
     let shown = ok(&desk, &["show", id]);
@@ -120,7 +121,7 @@ fn through(url: &str) {
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
     assert!(page.contains("asked for") && page.contains("ramp 0/s..200/s 2s"));
     let csv = ok(&desk, &["report", id, "--format", "csv"]);
-    assert_eq!(csv.lines().filter(|line| line.starts_with(id)).count(), 4, "{csv}");
+    assert_eq!(csv.lines().filter(|line| line.contains(id)).count(), 4, "{csv}");
 
     std::fs::create_dir_all(desk.file("own")).unwrap();
     desk.write("own/workload.toml", OWN);
