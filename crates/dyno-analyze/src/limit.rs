@@ -113,9 +113,9 @@ pub fn keeps(limits: &[Limit], record: &RunRecord) -> Option<bool> {
         let share = own.share.as_ref()?;
         Some((share.rate_per_s?, share.ops.as_ref()?.rate_per_s))
     };
-    let rates: Vec<(f64, f64)> = match (record.beside.is_empty(), record.plan.workload.rate) {
+    let rates: Vec<(f64, f64)> = match (record.beside.is_empty(), record.asked_per_s()) {
         (true, None) => Vec::new(),
-        (true, Some(rate)) => vec![(rate.0, record.ops.get("all")?.rate_per_s)],
+        (true, Some(rate)) => vec![(rate, record.ops.get("all")?.rate_per_s)],
         (false, _) => record.workloads().filter_map(own).collect(),
     };
     let kept = rates.iter().all(|(asked, done)| *done >= asked * RATE_KEPT_MIN);

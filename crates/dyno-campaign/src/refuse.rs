@@ -23,10 +23,10 @@ fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
                 "--set workload.drive=client",
             ));
         }
-        if plan.workload.rate.is_some() {
+        if plan.has_rate() {
             return Err(Error::usage(
-                "an open loop (workload.rate) times every operation, and a server drive only slices of them",
-                "--set workload.drive=client, or take workload.rate out",
+                "an open loop (workload.rate, workload.phases) times every operation, and a server drive only slices of them",
+                "--set workload.drive=client, or take workload.rate and workload.phases out",
             ));
         }
     }

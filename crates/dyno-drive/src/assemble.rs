@@ -15,6 +15,7 @@ use crate::collector::Collector;
 use crate::job::{Aim, Job, Outcome};
 use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
+use crate::phases::phases;
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
 use crate::{own_part, totals};
@@ -52,6 +53,8 @@ pub(crate) fn record(
             (only, host_counters)
         }
     };
+    let everybody: Vec<&SessionResult> = results.iter().collect();
+    let phases = phases(job, measured, &everybody, &whole_series);
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
     let mut owns = owns(job, results, whole.window.as_ref()).into_iter();
@@ -74,6 +77,7 @@ pub(crate) fn record(
         whole: whole.whole,
         waits: whole.waits,
         series: whole_series,
+        phases,
         errors: whole.errors,
         ..RunRecord::blank(status, Plan::clone(job.plan))
     }

@@ -183,6 +183,11 @@ impl<'a> Conductor<'a> {
         let origin_ns = self.measured.origin_ns.expect("a window has an origin");
         let interval_ns = self.job.plan.observe.interval.0.as_nanos() as u64;
         let end_ns = match self.job.plan.run.length() {
+            // Phases go by the gate, as arrivals do: a window that begins a moment late does not move them.
+            Length::Time(time) if !self.job.plan.workload.phases.is_empty() => {
+                let warm_ns = self.job.plan.run.warmup.0.as_nanos() as u64;
+                self.measured.gate_opened_ns.unwrap_or(origin_ns) + warm_ns + time.0.as_nanos() as u64
+            }
             Length::Time(time) => origin_ns + time.0.as_nanos() as u64,
             Length::Ops(_) => u64::MAX,
         };

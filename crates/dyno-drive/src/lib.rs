@@ -26,6 +26,8 @@ mod observe;
 mod own_part;
 mod packed;
 mod panics;
+mod phased;
+mod phases;
 mod poll;
 mod prepared;
 mod processors;

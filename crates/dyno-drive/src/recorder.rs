@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use dyno_engine::{Op, OpError, Place};
+use dyno_workload::pace::Schedule;
 use dyno_workload::{ClassId, Classes, Effect, Task};
 
 use crate::failures::Failures;
 use crate::life::Life;
 use crate::marks::{Mark, Marks};
 use crate::packed::Packed;
+use crate::phased::Phased;
 use crate::session::{ClassResult, HotCounts, Moments, SessionResult};
 use crate::tally::Tally;
 
@@ -27,16 +29,22 @@ struct ClassTotals {
 }
 
 impl ClassTotals {
-    fn into_result(self) -> ClassResult {
-        let packed = |tally: Option<Tally>| tally.as_ref().map(Packed::of).unwrap_or_default();
+    fn result(&self) -> ClassResult {
+        let packed = |tally: &Option<Tally>| tally.as_ref().map(Packed::of).unwrap_or_default();
         ClassResult {
             count: self.count,
             errors: self.errors,
             rows: self.rows,
-            service: packed(self.service),
-            response: packed(self.response),
+            service: packed(&self.service),
+            response: packed(&self.response),
             before: self.before,
         }
+    }
+
+    /// Forgets everything, and keeps the tallies' memory.
+    fn clear(&mut self) {
+        [&mut self.service, &mut self.response].into_iter().flatten().for_each(Tally::clear);
+        (self.count, self.errors, self.rows, self.before) = (0, 0, 0, (0.0, 0.0));
     }
 }
 
@@ -97,8 +105,9 @@ pub(crate) struct Recorder {
     /// The place of the session's target.
     pub(crate) target: usize,
     classes: Arc<Classes>,
-    /// By number of the class.
+    /// By number of the class; with a schedule of phases, of the one in which the last operation was due.
     totals: Vec<ClassTotals>,
+    phased: Option<Box<Phased>>,
     pub(crate) life: Life,
     failures: Failures,
     pub(crate) moments: Moments,
@@ -142,6 +151,7 @@ impl Recorder {
         Self {
             target,
             totals: (0..classes.count()).map(|_| ClassTotals::default()).collect(),
+            phased: None,
             life: Life::new(classes.count()),
             classes,
             failures: Failures::default(),
@@ -160,6 +170,49 @@ impl Recorder {
             origin_ns: 0,
             full,
             empty,
+        }
+    }
+
+    /// The same, with figures for each phase of a schedule that ends at these moments.
+    pub(crate) fn in_phases(self, ends_ns: Option<Arc<[u64]>>) -> Self {
+        Self { phased: ends_ns.map(|ends_ns| Box::new(Phased::new(ends_ns))), ..self }
+    }
+
+    /// An operation of an open loop begins at `now_ns`, which was due so long after the gate opened at `opens_ns`.
+    #[inline]
+    pub(crate) fn begins(&mut self, opens_ns: u64, due_ns: u64, now_ns: u64) {
+        if self.phased.is_some() {
+            self.begins_in_phase(opens_ns, due_ns, now_ns);
+        }
+    }
+
+    #[inline(never)]
+    fn begins_in_phase(&mut self, opens_ns: u64, due_ns: u64, now_ns: u64) {
+        let Some(phased) = &mut self.phased else { return };
+        match self.moments.edge_ns[1] {
+            // The window is over.
+            Some(end_ns) => {
+                if opens_ns + due_ns < end_ns {
+                    phased.never_begun(due_ns);
+                }
+            }
+            None => {
+                if let Some(part) = phased.begin(due_ns, now_ns.saturating_sub(opens_ns)) {
+                    phased.put_away(part, self.totals.iter().map(ClassTotals::result).collect());
+                    self.totals.iter_mut().for_each(ClassTotals::clear);
+                }
+            }
+        }
+    }
+
+    /// The session has ended, and `schedule` is where it was left: what was due until the window's end was never begun.
+    pub(crate) fn leave_undone(&mut self, opens_ns: u64, schedule: &mut Schedule) {
+        let Some(phased) = &mut self.phased else { return };
+        let end_ns = self.moments.edge_ns[1].map_or(0, |end_ns| end_ns.saturating_sub(opens_ns));
+        let until_ns = end_ns.min(phased.end_ns());
+        while schedule.due_ns() < until_ns {
+            phased.never_begun(schedule.due_ns());
+            schedule.advance();
         }
     }
 
@@ -474,9 +527,17 @@ impl Recorder {
 
     /// What was measured, when nothing more is.
     pub(crate) fn into_result(self) -> SessionResult {
+        let mut classes: Vec<ClassResult> = self.totals.iter().map(ClassTotals::result).collect();
+        let phases = self.phased.map(|phased| phased.into_parts(std::mem::take(&mut classes)));
+        let phases = phases.unwrap_or_default();
+        for part in &phases {
+            classes.resize_with(self.totals.len(), ClassResult::default);
+            classes.iter_mut().zip(&part.classes).for_each(|(all, one)| all.add(one));
+        }
         SessionResult {
             target: self.target,
-            classes: self.totals.into_iter().map(ClassTotals::into_result).collect(),
+            classes,
+            phases,
             life: self.life,
             errors: self.failures.into_tallies(),
             moments: self.moments,

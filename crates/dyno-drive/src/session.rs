@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::life::Life;
 use crate::marks::Marks;
 use crate::packed::Packed;
+use crate::phased::PhaseResult;
 
 /// Everything one session has measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +17,9 @@ pub(crate) struct SessionResult {
     pub(crate) target: usize,
     /// By number of the class.
     pub(crate) classes: Vec<ClassResult>,
+    /// The same by phase of a schedule: the warm-up, each phase, and what came behind them; empty where there is none.
+    #[serde(default)]
+    pub(crate) phases: Vec<PhaseResult>,
     pub(crate) life: Life,
     pub(crate) errors: Vec<ErrorTally>,
     pub(crate) moments: Moments,
@@ -36,6 +40,18 @@ pub(crate) struct ClassResult {
     /// Operations under way when the window began, by the share of their time that lies before it; and the same share of
     /// their rows.
     pub(crate) before: (f64, f64),
+}
+
+impl ClassResult {
+    /// Adds what was done besides.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.errors += other.errors;
+        self.rows += other.rows;
+        self.service.add(&other.service);
+        self.response.add(&other.response);
+        self.before = (self.before.0 + other.before.0, self.before.1 + other.before.1);
+    }
 }
 
 /// The session's own moments, on the run's clock.

@@ -169,6 +169,11 @@ impl Shared {
         }
     }
 
+    /// When the gate opens, if that is known yet.
+    pub(crate) fn opens_ns(&self) -> Option<u64> {
+        lock(&self.gate).opens_ns
+    }
+
     /// A session has started.
     pub(crate) fn note_started(&self) {
         self.started.fetch_add(1, Ordering::AcqRel);

@@ -184,22 +184,25 @@ impl SessionState {
         if let Some(until_ns) = self.worker.rest.until(|| clock.now_ns()) {
             return Next::Sleeps(until_ns);
         }
-        let due_ns = match &mut self.worker.pace {
-            Pace::Closed => None,
-            Pace::Open(schedule) => {
-                let due_ns = self.opens_ns + schedule.due_ns();
-                if self.worker.clock.now_ns() < due_ns {
-                    return Next::Sleeps(due_ns);
-                }
-                schedule.advance();
-                Some(due_ns)
-            }
-        };
+        // Before an arrival is taken, which is not to be lost for it.
         if let Some(until_ns) = self.worker.recorder.thinks_until()
             && self.worker.recorder.think_on(self.worker.clock.now_ns())
         {
             return Next::Sleeps(until_ns);
         }
+        let due_ns = match &mut self.worker.pace {
+            Pace::Closed => None,
+            Pace::Open(schedule) => {
+                let (after_ns, now_ns) = (schedule.due_ns(), self.worker.clock.now_ns());
+                let due_ns = self.opens_ns + after_ns;
+                if now_ns < due_ns {
+                    return Next::Sleeps(due_ns);
+                }
+                schedule.advance();
+                self.worker.recorder.begins(self.opens_ns, after_ns, now_ns);
+                Some(due_ns)
+            }
+        };
         self.worker.note_overhead(self.session.as_ref());
         let Worker { actor, clock, doing, .. } = &mut self.worker;
         *doing = actor.draw();

@@ -9,7 +9,8 @@ use dyno_record::{ALL, Histogram, OpStats};
 use dyno_workload::ClassId;
 
 use crate::job::Job;
-use crate::session::SessionResult;
+use crate::phased::PhaseResult;
+use crate::session::{ClassResult, SessionResult};
 
 /// Why operations have no time of their own on the server drive.
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
@@ -19,7 +20,8 @@ const UNSEEN: &str =
 
 /// Figures of every class that did something, and of `all`.
 pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) -> BTreeMap<String, OpStats> {
-    let rates: Vec<bool> = job.plan.sides().map(|side| side.rate.is_some()).collect();
+    let rates: Vec<bool> =
+        job.plan.sides().map(|side| side.rate.is_some() || !job.plan.workload.phases.is_empty()).collect();
     let open_loop = rates.contains(&true);
     let server = job.plan.workload.drive == Drive::Server;
     let mut by_name = BTreeMap::new();
@@ -28,7 +30,7 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
     for class in classes.all() {
         let workload = class.place().map(|place| classes.of_operations()[place].workload);
         let is_open = workload.is_some_and(|workload| rates[workload]);
-        let summed = Summed::of(results, class);
+        let summed = Summed::of_class(results, class);
         if workload.is_some() {
             all.add(&summed, is_open);
         }
@@ -58,9 +60,24 @@ pub(crate) fn of_workload(job: &Job<'_>, results: &[&SessionResult], place: usiz
     let is_open = job.plan.sides().nth(place).is_some_and(|side| side.rate.is_some());
     let mut all = Summed::default();
     for class in job.classes().of_workload(place) {
-        all.add(&Summed::of(results, class), is_open);
+        all.add(&Summed::of_class(results, class), is_open);
     }
     all.stats(seconds, is_open)
+}
+
+/// The same of the operations that were due in one part of a schedule, over its own seconds.
+pub(crate) fn phase_stats(job: &Job<'_>, parts: &[&PhaseResult], seconds: f64) -> BTreeMap<String, OpStats> {
+    let classes = job.classes();
+    let (mut all, mut by_name) = (Summed::default(), BTreeMap::new());
+    for class in classes.all().filter(|class| class.place().is_some()) {
+        let summed = Summed::of(parts.iter().filter_map(|part| part.classes.get(class.index())));
+        all.add(&summed, true);
+        if summed.count + summed.errors > 0 {
+            by_name.insert(classes.name(class).to_owned(), summed.stats(seconds, true));
+        }
+    }
+    by_name.insert(ALL.to_owned(), all.stats(seconds, true));
+    by_name
 }
 
 /// One class over all sessions.
@@ -75,10 +92,13 @@ struct Summed {
 }
 
 impl Summed {
-    fn of(results: &[&SessionResult], class: ClassId) -> Self {
+    fn of_class(results: &[&SessionResult], class: ClassId) -> Self {
+        Self::of(results.iter().filter_map(|result| result.classes.get(class.index())))
+    }
+
+    fn of<'a>(all: impl Iterator<Item = &'a ClassResult>) -> Self {
         let mut sum = Self::default();
-        for result in results {
-            let one = &result.classes[class.index()];
+        for one in all {
             sum.count += one.count;
             sum.errors += one.errors;
             sum.rows += one.rows;

@@ -18,6 +18,7 @@ use crate::job::Job;
 use crate::looks::Looks;
 use crate::multiplex;
 use crate::observe::Taken;
+use crate::phased;
 use crate::prepared::Prepared;
 use crate::recorder::Recorder;
 use crate::rest::Rest;
@@ -79,6 +80,8 @@ impl Threads {
             ended: BTreeMap::new(),
         };
         let classes = Arc::new(job.classes());
+        let curve = plan.workload.curve(plan.run.warmup.0.as_secs_f64()).map(Arc::new);
+        let ends_ns = phased::ends_ns(plan);
         let mut empties = Vec::with_capacity(sessions as usize);
         let prepared = Prepared::of(job, &target_of).unwrap_or_else(|reason| {
             shared.fail(reason);
@@ -95,11 +98,12 @@ impl Threads {
             let recorder = Recorder::new(
                 at,
                 Arc::clone(&classes),
-                side.rate.is_some(),
+                side.rate.is_some() || curve.is_some(),
                 interval_ns,
                 full.clone(),
                 emptied,
-            );
+            )
+            .in_phases(ends_ns.clone());
             let (setup, actor) = prepared.session(job, at, number);
             Worker {
                 target: Arc::clone(&aim.target),
@@ -108,7 +112,7 @@ impl Threads {
                 setup,
                 sessions,
                 actor,
-                pace: Pace::new(&plan.workload, side.rate, number, (within, side.sessions)),
+                pace: Pace::after(&plan.workload, side.rate, curve.as_ref(), number, (within, side.sessions)),
                 think: Think::new(&plan.workload, number),
                 doing: NO_OPERATION,
                 publishes: aim.identity.counting.at_edges,

@@ -116,7 +116,10 @@ impl Worker {
     }
 
     /// Hands in what was measured.
-    pub(crate) fn hand_in(self) {
+    pub(crate) fn hand_in(mut self) {
+        if let (Pace::Open(schedule), Some(opens_ns)) = (&mut self.pace, self.shared.opens_ns()) {
+            self.recorder.leave_undone(opens_ns, schedule);
+        }
         // The coordinator has gone only when it no longer waits for anybody.
         let _ = self.messages.send(Message::Ended(self.setup.number, Box::new(self.recorder.into_result())));
     }
@@ -192,21 +195,24 @@ impl Worker {
             if self.is_resting() {
                 continue;
             }
+            // Before an arrival is taken, which is not to be lost for it.
+            if self.is_thinking() {
+                continue;
+            }
             let due_ns = match &mut self.pace {
                 Pace::Closed => None,
                 Pace::Open(schedule) => {
-                    let due_ns = opens_ns + schedule.due_ns();
-                    if self.clock.now_ns() < due_ns {
+                    let (after_ns, now_ns) = (schedule.due_ns(), self.clock.now_ns());
+                    let due_ns = opens_ns + after_ns;
+                    if now_ns < due_ns {
                         self.clock.park_until(due_ns);
                         continue;
                     }
                     schedule.advance();
+                    self.recorder.begins(opens_ns, after_ns, now_ns);
                     Some(due_ns)
                 }
             };
-            if self.is_thinking() {
-                continue;
-            }
             match &mut slices {
                 None => self.one_op(session, due_ns)?,
                 Some(slices) => {

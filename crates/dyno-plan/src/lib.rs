@@ -14,6 +14,7 @@ pub mod keys;
 pub mod lines;
 mod mix;
 mod names;
+pub mod phases;
 pub mod plan;
 pub mod read;
 pub mod ready;
@@ -30,6 +31,7 @@ pub use data::{DataError, DataSpec, GROUP_ROWS};
 pub use engine::{EngineSpec, Engines};
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;
+pub use phases::{Curve, Phase, Stage};
 pub use plan::{
     Arrivals, Awr, Axis, Commit, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe, Order,
     PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount, Side, Sweep, Target, Until, Workload,

@@ -48,6 +48,10 @@ impl Text {
                 }
             }
         }
+        if path == "workload.phases" {
+            let others = ["workload.rate", "run.time", "run.ops_per_session"];
+            others.iter().filter_map(|other| keys::find(other)).for_each(|other| self.comment_out(other));
+        }
         self.put(key.section(), key.name(), &key.kind.toml(&value));
     }
 
@@ -153,6 +157,11 @@ mod tests {
                 assert!(written.lines().any(|written| written == line), "{line}: {written}");
             }
             assert!(written.contains("# Where the database is."), "comments stay");
+            let phases = check(
+                &template(engine),
+                &source(&["workload.phases=hold 5/s 9s, csv x: 0s 1/s 1s 1/s"], &["postgres://me@db1/b"]),
+            );
+            assert!(phases.contains("phases = [\"hold 5/s 9s\", \"csv x: 0s 1/s 1s 1/s\"]"), "{phases}");
         }
     }
 

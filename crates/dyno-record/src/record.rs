@@ -16,6 +16,7 @@ use crate::kind::Kind;
 use crate::membership::PartOf;
 use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
+use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
 use crate::series::Series;
 use crate::waits::Waits;
@@ -217,6 +218,9 @@ pub struct RunRecord {
     pub waits: Waits,
     /// The window interval by interval.
     pub series: Series,
+    /// What was done in each phase of the plan's schedule, one after the other; empty where it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseStats>,
     /// Errors by code, warm-up and drain included.
     pub errors: Vec<ErrorTally>,
     /// Whose work the figures in `metrics` tell; one that is not here is the run's own.
@@ -257,6 +261,7 @@ impl RunRecord {
             whole: None,
             waits: Waits::Absent { absent: "the source does not tell".into() },
             series: Series::default(),
+            phases: Vec::new(),
             errors: Vec::new(),
             whose: BTreeMap::new(),
             audit: Vec::new(),

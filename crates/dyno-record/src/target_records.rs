@@ -71,6 +71,7 @@ impl RunRecord {
             whole: own.whole.clone(),
             waits: own.waits.clone(),
             series: own.series.clone(),
+            phases: Vec::new(),
             errors: own.errors.clone(),
             whose: own.whose.clone(),
             audit: own.audit.clone(),

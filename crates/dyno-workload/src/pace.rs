@@ -3,8 +3,10 @@
 //! The schedule is made of due moments that do not depend on how the platform keeps up: no arrival is skipped, so a stall
 //! is seen by every operation that it delays.
 
+use std::sync::Arc;
+
 use dyno_engine::data::mix;
-use dyno_plan::{Arrivals, Rate, Workload};
+use dyno_plan::{Arrivals, Curve, Rate, Workload};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -25,24 +27,66 @@ pub struct Schedule {
     rng: Xoshiro256PlusPlus,
     /// Kept as a float beside the origin: sums of gaps stay exact to far below a nanosecond for years.
     next_after_ns: f64,
+    /// The rate of a schedule of phases, which all sessions share.
+    phased: Option<Phased>,
 }
+
+/// Where a session is in a schedule of phases.
+#[derive(Debug, Clone)]
+struct Phased {
+    curve: Arc<Curve>,
+    /// Arrivals of all sessions by the next of this one, on average; whole numbers where they are evenly spaced.
+    arrivals: f64,
+    /// Of how many sessions this is one.
+    sessions: f64,
+    hint: usize,
+}
+
+impl Phased {
+    /// The moment of the arrival that it is at, in nanoseconds; far beyond any run where none comes any more.
+    fn due_ns(&mut self) -> f64 {
+        (self.curve.when(self.arrivals, &mut self.hint) * 1e9).min(NEVER_NS)
+    }
+}
+
+/// A moment that no run lives to see: a hundred years, so that a clock's reading can be added to it.
+const NEVER_NS: f64 = 100.0 * 366.0 * 86_400.0 * 1e9;
 
 impl Pace {
     /// The pace of a session `number` of all, which is the one at `place` of `sessions` that share `rate` evenly.
-    pub fn new(workload: &Workload, rate: Option<Rate>, number: u32, (place, sessions): (u32, u32)) -> Self {
-        let Some(rate) = rate else {
-            return Self::Closed;
+    pub fn new(workload: &Workload, rate: Option<Rate>, number: u32, sharing: (u32, u32)) -> Self {
+        Self::after(workload, rate, None, number, sharing)
+    }
+
+    /// The same where the rate goes by phases: the `curve` of the workload's, with the warm-up as its lead.
+    pub fn after(
+        workload: &Workload,
+        rate: Option<Rate>,
+        curve: Option<&Arc<Curve>>,
+        number: u32,
+        (place, sessions): (u32, u32),
+    ) -> Self {
+        let gap_ns = match (rate, curve) {
+            (Some(rate), _) => 1e9 * f64::from(sessions) / rate.0,
+            (None, Some(_)) => 0.0,
+            (None, None) => return Self::Closed,
         };
-        let gap_ns = 1e9 * f64::from(sessions) / rate.0;
         let poisson = workload.arrivals == Arrivals::Poisson;
         let mut rng =
             Xoshiro256PlusPlus::seed_from_u64(mix(workload.seed() ^ 0x7061_6365) ^ u64::from(number));
         // Evenly spaced sessions take turns; a Poisson process has no memory, so its first gap is like any other.
-        let next_after_ns = match poisson {
-            true => exponential(&mut rng) * gap_ns,
-            false => gap_ns * f64::from(place) / f64::from(sessions),
-        };
-        Self::Open(Schedule { gap_ns, poisson, rng, next_after_ns })
+        let first = if poisson { exponential(&mut rng) } else { f64::from(place) / f64::from(sessions) };
+        let phased = curve.map(|curve| Phased {
+            curve: Arc::clone(curve),
+            arrivals: if poisson { first * f64::from(sessions) } else { f64::from(place) },
+            sessions: sessions.into(),
+            hint: 0,
+        });
+        let mut schedule = Schedule { gap_ns, poisson, rng, next_after_ns: first * gap_ns, phased };
+        if let Some(phased) = &mut schedule.phased {
+            schedule.next_after_ns = phased.due_ns();
+        }
+        Self::Open(schedule)
     }
 }
 
@@ -62,7 +106,13 @@ impl Schedule {
     /// Moves on to the following arrival.
     pub fn advance(&mut self) {
         let gap = if self.poisson { exponential(&mut self.rng) } else { 1.0 };
-        self.next_after_ns += gap * self.gap_ns;
+        match &mut self.phased {
+            None => self.next_after_ns += gap * self.gap_ns,
+            Some(phased) => {
+                phased.arrivals += gap * phased.sessions;
+                self.next_after_ns = phased.due_ns();
+            }
+        }
     }
 }
 
@@ -110,6 +160,78 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         // Five standard errors around mean 1 and variance 1 of the exponential distribution.
+        assert!((mean - 1.0).abs() < 5.0 / (gaps.len() as f64).sqrt(), "mean gap {mean}");
+        assert!((variance - 1.0).abs() < 5.0 * (8.0 / gaps.len() as f64).sqrt(), "variance {variance}");
+    }
+
+    fn phased(arrivals: Arrivals, phases: &[&str], number: u32, sessions: u32) -> Schedule {
+        let phases = phases.iter().map(|phase| phase.parse().unwrap()).collect();
+        let workload = Workload { phases, arrivals, seed: Some(1), ..Workload::default() };
+        let curve = workload.curve(1.0).map(Arc::new);
+        match Pace::after(&workload, None, curve.as_ref(), number, (number, sessions)) {
+            Pace::Open(schedule) => schedule,
+            Pace::Closed => panic!("a plan with phases is an open loop"),
+        }
+    }
+
+    fn until(mut schedule: Schedule, end_ns: u64) -> Vec<u64> {
+        let mut all = Vec::new();
+        while schedule.due_ns() < end_ns {
+            all.push(schedule.due_ns());
+            schedule.advance();
+        }
+        all
+    }
+
+    #[test]
+    fn one_phase_of_one_rate_is_that_rate() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let flat = due_moments(arrivals, 1_000.0, 3, 2_000);
+            let each = |n| until(phased(arrivals, &["hold 1000/s 9s"], n, 3), 7_000_000_000);
+            let mut same: Vec<u64> = (0..3).flat_map(|n| each(n).into_iter().take(2_000)).collect();
+            same.sort_unstable();
+            for (one, other) in flat.iter().zip(&same) {
+                assert!(one.abs_diff(*other) <= 2, "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn arrivals_of_phases_are_as_many_as_asked_whatever_sessions_share_them() {
+        const PHASES: [&str; 3] = ["ramp 0..1000/s 10s", "sine 200..1000/s period 4s for 20s", "hold 0/s 5s"];
+        let (asked, second) = ([5_000.0, 12_000.0, 0.0], 1_000_000_000);
+        let ends = [1, 11, 31, 36].map(|s| s * second);
+        for sessions in [1, 7] {
+            for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+                let due: Vec<u64> = (0..sessions)
+                    .flat_map(|n| until(phased(arrivals, &PHASES, n, sessions), 99 * second))
+                    .collect();
+                let chance =
+                    |asked: f64| if arrivals == Arrivals::Poisson { 5.0 * asked.sqrt() } else { 1.0 };
+                assert!(due.iter().all(|due| *due >= second), "nothing is due in a warm-up at 0/s");
+                for (at, asked) in asked.into_iter().enumerate() {
+                    let came = due.iter().filter(|due| (ends[at]..ends[at + 1]).contains(due)).count() as f64;
+                    assert!(
+                        (came - asked).abs() <= chance(asked),
+                        "{came} of {asked} by {sessions} sessions"
+                    );
+                }
+                assert!(due.iter().all(|due| *due <= ends[2]), "and nothing behind a phase that ends at 0/s");
+            }
+        }
+    }
+
+    #[test]
+    fn a_poisson_process_of_phases_has_the_gaps_of_its_law_in_its_own_time() {
+        let curve = Workload { phases: vec!["ramp 10..2000/s 20s".parse().unwrap()], ..Workload::default() };
+        let curve = curve.curve(1.0).unwrap();
+        let due = until(phased(Arrivals::Poisson, &["ramp 10..2000/s 20s"], 0, 1), 21_000_000_000);
+        let gaps: Vec<f64> = due
+            .windows(2)
+            .map(|pair| curve.arrivals(pair[1] as f64 / 1e9) - curve.arrivals(pair[0] as f64 / 1e9))
+            .collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 1.0).abs() < 5.0 / (gaps.len() as f64).sqrt(), "mean gap {mean}");
         assert!((variance - 1.0).abs() < 5.0 * (8.0 / gaps.len() as f64).sqrt(), "variance {variance}");
     }

@@ -218,7 +218,9 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
     let beside = dyno_report::beside::table(record, style);
     let beside = if beside.is_empty() { beside } else { format!("\n{beside}") };
-    format!("{card}{placed}{targets}{beside}\n{}", dyno_report::audit_words(&record.audit, style))
+    let phases = dyno_report::phases_text(record, style);
+    let phases = if phases.is_empty() { phases } else { format!("\n{phases}") };
+    format!("{card}{placed}{targets}{beside}{phases}\n{}", dyno_report::audit_words(&record.audit, style))
 }
 
 /// Lines that a sentence may take.

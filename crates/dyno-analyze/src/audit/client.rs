@@ -22,6 +22,12 @@ const POISSON_SIGMAS: f64 = 4.0;
 /// Delay of a start behind its due moment that is worth a word, µs: above it response time is mostly waiting.
 const LATE_US: f64 = 100_000.0;
 
+/// The same of the phase that is furthest from its mean, of up to a thousand.
+const PHASE_SIGMAS: f64 = 5.0;
+
+/// Phases that a finding names.
+const PHASES_NAMED: usize = 3;
+
 /// Share of a shared host's processors, %, above which the client takes what it means to measure.
 const SHARED_CPU_PCT: f64 = 50.0;
 
@@ -123,9 +129,15 @@ fn asked(facts: &Facts<'_>) -> Vec<Asked> {
 /// Whether an open loop reached its rate.
 pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
+    if !facts.record.phases.is_empty() {
+        return phases(facts);
+    }
     let all = asked(facts);
     if all.is_empty() {
-        return skip("closed loop: each operation starts when the last has ended");
+        return skip(match facts.record.plan.workload.phases.is_empty() {
+            true => "closed loop: each operation starts when the last has ended",
+            false => "the phases of its schedule are told of all targets together",
+        });
     }
     let work_s = window.work_seconds();
     let late = window.late_us_max.filter(|late| late.is_finite());
@@ -149,6 +161,59 @@ pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
         return found(CheckStatus::Warn, expected, observed, detail);
     }
     found(CheckStatus::Pass, expected, observed, words)
+}
+
+/// Whether each phase of a schedule made the arrivals that it asks for, and kept up with them.
+fn phases(facts: &Facts<'_>) -> Verdict {
+    let record = facts.record;
+    let poisson = record.plan.workload.arrivals == Arrivals::Poisson;
+    let (asked, due) = record
+        .phases
+        .iter()
+        .fold((0.0, 0u64), |(asked, due), phase| (asked + phase.asked, due.saturating_add(phase.due)));
+    let rounded = |asked: f64| figure(asked.round());
+    let (expected, observed) = (rounded(asked), count(due));
+    let off = record.phases.iter().find(|phase| {
+        // Of many phases one is further off by chance than a single one is.
+        let chance = if poisson { PHASE_SIGMAS * (phase.asked.max(1.0).sqrt() + 1.0) } else { 1.5 };
+        (phase.due as f64 - phase.asked).abs() > chance
+    });
+    if let Some(phase) = off {
+        let words = format!(
+            "{}: {} operations were due, and the schedule asks for {}",
+            phase.name,
+            count(phase.due),
+            rounded(phase.asked)
+        );
+        return found(CheckStatus::Fail, expected, observed, words);
+    }
+    let behind: Vec<String> = record
+        .phases
+        .iter()
+        .filter(|phase| phase.behind as f64 > 1.0 + phase.asked_per_s() * LATE_US / 1e6)
+        .map(|phase| format!("{} was behind by {} operations at its end", phase.name, count(phase.behind)))
+        .collect();
+    let words = format!(
+        "{} arrivals asked for in {} phases, {} due",
+        rounded(asked),
+        record.phases.len(),
+        count(due)
+    );
+    match behind.len() {
+        0 => found(CheckStatus::Pass, expected, observed, format!("{words}; each phase kept up")),
+        late => {
+            let more = if late > PHASES_NAMED {
+                format!(" and {} more", late - PHASES_NAMED)
+            } else {
+                String::new()
+            };
+            let named = behind.into_iter().take(PHASES_NAMED).collect::<Vec<_>>().join(", ");
+            let detail = format!(
+                "{words}; {named}{more}: response times contain that waiting, as users would feel it"
+            );
+            found(CheckStatus::Warn, expected, observed, detail)
+        }
+    }
 }
 
 /// Whether the client was itself the limit.

@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "what tests share is public to them")]
 
 mod intervals;
+mod phases;
 mod scene;
 mod scripted;
 mod several;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX};
 use super::value::{
-    Raw, Refused, read_block_size, read_command, read_file, read_name, read_rate, read_size, read_url,
-    read_urls, read_variable, read_word, within,
+    Raw, Refused, read_block_size, read_command, read_file, read_name, read_phases, read_rate, read_size,
+    read_url, read_urls, read_variable, read_word, within,
 };
 use crate::engine::Engines;
+use crate::phases::Phase;
 use crate::plan::Plan;
 use crate::plan::field::{Field, listed};
 use crate::units::{Bytes, Rate, Size, Span};
@@ -58,6 +59,8 @@ pub enum Kind {
     Span(Span, Span, At<dyn Field<Span>>),
     /// A rate, or `off`, which is `None`.
     Rate(Rate, Rate, At<Option<Rate>>),
+    /// A schedule of phases, one after the other.
+    Phases(At<Vec<Phase>>),
     /// The seed of a generator, or `fresh`, which is `None`.
     Seed(At<Option<u64>>),
     /// One of some words, each with what it means.
@@ -135,6 +138,7 @@ impl Kind {
             Self::Folders(at) => *(at.write)(plan) = raw.each(read_file)?,
             Self::Name(at) => at.put(plan, read_name(raw)?),
             Self::Names(at) => *(at.write)(plan) = raw.each(read_name)?,
+            Self::Phases(at) => *(at.write)(plan) = read_phases(raw)?,
             Self::Seed(at) if is("fresh") => *(at.write)(plan) = None,
             Self::Seed(at) => *(at.write)(plan) = Some(raw.number((0, u64::MAX))?),
             Self::Word(words, at) => at.put(plan, read_word(raw, words)?),
@@ -161,6 +165,7 @@ impl Kind {
             Self::BlockSize(at) => at.text(plan),
             Self::Span(.., at) => at.text(plan),
             Self::Rate(.., at) => (at.read)(plan).text().or_else(|| Some("off".to_owned())),
+            Self::Phases(at) => listed((at.read)(plan)),
             Self::Seed(at) => (at.read)(plan).text().or_else(|| Some("fresh".to_owned())),
             Self::Word(_, at) => at.text(plan),
             Self::Url(at) => at.text(plan),
@@ -186,6 +191,7 @@ impl Kind {
             Self::BlockSize(..) => "bytes",
             Self::Span(..) => "duration",
             Self::Rate(..) => "rate",
+            Self::Phases(..) => "list of phases",
             Self::Word(..) => "word",
             Self::Url(..) => "URL",
             Self::Urls(..) => "list of URLs",
@@ -226,6 +232,9 @@ impl Kind {
             Self::Folders(..) => "each the path of a folder".into(),
             Self::Name(..) => NAME.into(),
             Self::Names(..) => format!("each {NAME}"),
+            Self::Phases(..) => {
+                "1 to 1,000 phases, each step counted; rates 0/s to 100000000/s, 1s to 720h together".into()
+            }
             Self::Seed(..) => "0 to 2^64 − 1, or `fresh`".into(),
             Self::Word(words, _) => {
                 let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
@@ -256,6 +265,10 @@ impl Kind {
             Self::Folders(..) => Some("a list (`[\"writes\", \"reports\"]`), or the only one"),
             Self::Names(..) => Some("a list (`[\"writers\", \"own\"]`), or the only one"),
             Self::Rates(..) => Some("a list (`[\"200/s\", \"off\"]`), or the only one"),
+            Self::Phases(..) => Some(
+                "a list of `hold 1000/s 60s`, `ramp 0..1000/s 30s`, `steps 200/s..1000/s by 200/s each 10s`, `sine \
+                 200/s..1000/s period 20s for 60s`, `csv FILE`",
+            ),
             Self::Rate(..) => Some("a number per second (`0.5/s`, `5000/s`)"),
             _ => None,
         }
@@ -280,7 +293,7 @@ impl Kind {
             Self::Count(..) | Self::Number(..) | Self::Decimal(..) | Self::Flag(..) => text.to_owned(),
             Self::Seed(..) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.to_owned(),
             Self::Counts(..) => format!("[{text}]"),
-            Self::Urls(..) | Self::Folders(..) | Self::Names(..) | Self::Rates(..) => {
+            Self::Urls(..) | Self::Folders(..) | Self::Names(..) | Self::Rates(..) | Self::Phases(..) => {
                 let one = |item: &str| Self::Url(at!(target)).toml(item);
                 format!("[{}]", text.split(", ").map(one).collect::<Vec<_>>().join(", "))
             }

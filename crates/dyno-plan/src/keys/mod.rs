@@ -17,8 +17,8 @@ mod workload;
 
 pub use key::{Fallback, Key, Section, Shown};
 use kind::at;
-pub(crate) use kind::thousands;
 pub use kind::{At, Kind};
+pub(crate) use kind::{seconds, thousands};
 pub use limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 pub(crate) use value::{Raw, Refused};
 

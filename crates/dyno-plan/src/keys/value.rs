@@ -3,6 +3,7 @@
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 use crate::engine::{Engines, or};
 use crate::error::PlanErrorKind;
+use crate::phases::{Curve, PHASES_MAX, Phase};
 use crate::units::{Blocks, Bytes, Rate, Size};
 use crate::url::{TargetUrl, UrlError};
 
@@ -279,6 +280,22 @@ pub(super) fn read_name(raw: Raw<'_>) -> Result<String, Refused> {
     match first && rest && name.len() <= 255 {
         true => Ok(name.to_owned()),
         false => Err(Refused::new(PlanErrorKind::Range, "not a name")),
+    }
+}
+
+/// Phases of a schedule, at least one.
+pub(super) fn read_phases(raw: Raw<'_>) -> Result<Vec<Phase>, Refused> {
+    let mut phases: Vec<Phase> = Vec::new();
+    for (at, item) in raw.items()?.into_iter().enumerate() {
+        let phase = item.text("a phase")?.parse().map_err(|wrong: String| {
+            Refused::new(PlanErrorKind::Type, format!("number {} of the list: {wrong}", at + 1))
+        })?;
+        phases.push(phase);
+    }
+    match Curve::of(&phases, 0.0).stages().len() {
+        0 => Err(Refused::new(PlanErrorKind::Range, "there is no phase")),
+        stages if stages > PHASES_MAX => Err(Refused::out_of_range()),
+        _ => Ok(phases),
     }
 }
 

@@ -201,6 +201,13 @@ pub(super) const SECTION: Section = Section {
                    due on a schedule, and response time counts from the due moment, so a stall is seen by every operation it \
                    delays.")
             .example("5000/s"),
+        Key::new("workload.phases", Kind::Phases(at!(workload.phases)))
+            .without("one rate, or none")
+            .doc("Open loop at a rate that changes by a schedule, in one run with figures for each phase.")
+            .more("Phases follow each other, and the window is as long as all of them: leave `run.time` out. The warm-up runs at the \
+                   rate that the first one begins with. A CSV has lines of TIME,RATE, seconds from 0 on and operations per second; \
+                   the rate goes from each to the next in a straight line. Not together with `rate` or `ops_per_session`.")
+            .example("ramp 0..1000/s 30s, hold 1000/s 30s"),
         Key::new("workload.arrivals", Kind::Word(&[], at!(workload.arrivals)))
             .words(&[
                 ("poisson", "independent arrivals, as from many users"),

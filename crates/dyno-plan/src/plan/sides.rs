@@ -46,9 +46,9 @@ impl Plan {
         (0, number)
     }
 
-    /// Whether any session works at a rate.
+    /// Whether any session works at a rate, or by a schedule of phases.
     pub fn has_rate(&self) -> bool {
-        self.sides().any(|side| side.rate.is_some())
+        self.sides().any(|side| side.rate.is_some()) || !self.workload.phases.is_empty()
     }
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::field::words;
+use crate::phases::{Curve, Phase};
 use crate::units::{Blocks, Bytes, Rate, Size, Span};
 
 /// Section `[workload]`: the load.
@@ -90,6 +91,9 @@ pub struct Workload {
     /// Open loop at this many operations per second over all sessions; absent is closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// Open loop at a rate that changes by a schedule; empty is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
     /// How arrivals of an open loop are spaced.
     pub arrivals: Arrivals,
     /// Seed of the operations' random draws; absent is one of its own for each run, which the run's record then names.
@@ -199,6 +203,7 @@ impl Default for Workload {
             commit: Commit::Wait,
             protocol: Protocol::Prepared,
             rate: None,
+            phases: Vec::new(),
             arrivals: Arrivals::Poisson,
             seed: None,
         }
@@ -209,6 +214,11 @@ impl Workload {
     /// The seed of the operations' draws; 0 where none was chosen yet.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(0)
+    }
+
+    /// The rate of the phases as a function of time behind a lead of so many seconds; nothing where there are none.
+    pub fn curve(&self, lead_s: f64) -> Option<Curve> {
+        (!self.phases.is_empty()).then(|| Curve::of(&self.phases, lead_s))
     }
 
     /// Share of operations that are inserts, and of those that are deletes: both alike, so that tables keep their size.

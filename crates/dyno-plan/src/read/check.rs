@@ -1,11 +1,14 @@
 //! Checking a draft as a whole: keys that exclude each other, rules, and every point of a sweep.
 
+use std::path::Path;
+
 use super::draft::Draft;
 use super::rules::RULES;
 use super::source::PlanFile;
 use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown};
 use crate::keys::{self, EITHERS, Either};
+use crate::phases::{self, Phase, read_rows};
 use crate::sweep::{self, PointError};
 
 /// Settles keys that exclude each other, and checks what is left.
@@ -13,6 +16,7 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
     for either in &EITHERS {
         settle(draft, either);
     }
+    settle_phases(draft);
     if draft.mark("target.url").is_none() && draft.mark("target.urls").is_none() {
         draft.push(missing_url(file, draft.engines));
     }
@@ -35,6 +39,45 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
         }
     }
     check_points(draft);
+}
+
+/// Reads the files of a schedule of phases, and makes the window as long as it is. A schedule from a stronger source takes out
+/// what a weaker one says of rate and length; the other way round would leave a run without its load, and is refused by a rule.
+fn settle_phases(draft: &mut Draft) {
+    if draft.plan.workload.phases.is_empty() {
+        return;
+    }
+    let origin = draft.mark("workload.phases").map_or(Origin::Nowhere, |mark| mark.origin.clone());
+    let rank = |path: &str| draft.mark(path).map_or(0, |mark| mark.origin.rank());
+    let [rate, time, ops] =
+        ["workload.rate", "run.time", "run.ops_per_session"].map(|path| rank(path) < origin.rank());
+    if rate {
+        draft.plan.workload.rate = None;
+    }
+    if ops {
+        draft.plan.run.ops_per_session = None;
+    }
+    let mut phases = std::mem::take(&mut draft.plan.workload.phases);
+    let mut whole = true;
+    for phase in &mut phases {
+        if let Phase::Csv { file, rows: rows @ None } = phase {
+            match read_rows(Path::new(&file)) {
+                Ok(read) => *rows = Some(read),
+                Err(errors) => {
+                    whole = false;
+                    for error in errors.errors {
+                        draft.push(PlanError { key: Some("workload.phases".into()), ..error });
+                    }
+                }
+            }
+        }
+    }
+    if whole {
+        if time {
+            draft.plan.run.time = phases::total(&phases);
+        }
+        draft.plan.workload.phases = phases;
+    }
 }
 
 /// Every point of a sweep is a valid plan; the first that is not says so where its axis is written.

@@ -2,7 +2,8 @@
 
 use crate::data::TOTAL_ROWS_MAX;
 use crate::engine::{EngineSpec, Engines, or};
-use crate::keys::{BLOCK_SIZE, thousands};
+use crate::keys::{BLOCK_SIZE, seconds, thousands};
+use crate::phases;
 use crate::plan::{Awr, Commit, Drive, Order, Plan, Protocol, Until, Workload};
 use crate::sweep::is_sessions;
 use crate::units::Bytes;
@@ -22,7 +23,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 26] = [
+pub(super) static RULES: [Rule; 33] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
@@ -70,6 +71,13 @@ pub(super) static RULES: [Rule; 26] = [
         paths: &["data.scale", "data.scan_scale", "data.schemas", "data.block_size"],
         broken: |plan, _| total_rows(plan),
     },
+    Rule { paths: &["workload.phases", "workload.rate"], broken: |plan, _| rate_and_phases(plan) },
+    Rule { paths: &["workload.phases", "workload.beside"], broken: |plan, _| phases_beside(plan) },
+    Rule { paths: &["workload.phases", "run.ops_per_session"], broken: |plan, _| ops_and_phases(plan) },
+    Rule { paths: &["workload.phases"], broken: |plan, _| phases_unread(plan) },
+    Rule { paths: &["workload.phases", "run.time"], broken: |plan, _| time_of_phases(plan) },
+    Rule { paths: &["workload.phases"], broken: |plan, _| phases_out_of_range(plan) },
+    Rule { paths: &["workload.think_every", "workload.phases"], broken: |plan, _| think_in_phases(plan) },
     Rule { paths: &["run.sessions_per_schema", "data.schemas"], broken: |plan, _| sessions(plan) },
     Rule { paths: &["observe.interval", "run.time"], broken: |plan, _| interval_too_long(plan) },
     Rule { paths: &["observe.interval", "run.time"], broken: |plan, _| interval_too_short(plan) },
@@ -171,6 +179,7 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         beside_sessions: workload.beside_sessions.clone(),
         beside_rate: workload.beside_rate.clone(),
         rate: workload.rate,
+        phases: workload.phases.clone(),
         arrivals: workload.arrivals,
         seed: workload.seed,
         commit: workload.commit,
@@ -242,6 +251,58 @@ fn think_in_open_loop(plan: &Plan) -> Option<(String, &'static str)> {
     let rate = plan.workload.rate.filter(|_| plan.workload.think_every > 0)?;
     let problem = format!("operations are due at {rate}, so there is nothing to think about between them");
     Some((problem, "take out workload.rate, or set workload.think_every to 0"))
+}
+
+fn rate_and_phases(plan: &Plan) -> Option<(String, &'static str)> {
+    let rate = plan.workload.rate.filter(|_| !plan.workload.phases.is_empty())?;
+    let problem = format!("the phases say which rate holds when, and workload.rate is {rate} besides");
+    Some((problem, "take out workload.rate, or workload.phases"))
+}
+
+fn phases_beside(plan: &Plan) -> Option<(String, &'static str)> {
+    let several = !plan.workload.beside.is_empty() && !plan.workload.phases.is_empty();
+    let problem = "a schedule of phases is for one workload alone, and workload.beside names others";
+    several.then(|| (problem.into(), "take out workload.phases, or workload.beside"))
+}
+
+fn ops_and_phases(plan: &Plan) -> Option<(String, &'static str)> {
+    plan.run.ops_per_session.filter(|_| !plan.workload.phases.is_empty())?;
+    let problem = "the phases say how long the window is, and run.ops_per_session does besides";
+    Some((problem.into(), "take out run.ops_per_session, or workload.phases"))
+}
+
+/// A file is read where a plan is, and not at a point of a sweep.
+fn phases_unread(plan: &Plan) -> Option<(String, &'static str)> {
+    let unread = plan.workload.phases.iter().find(|phase| phase.time().is_none())?;
+    let problem = format!("{unread} cannot be a value of a sweep");
+    Some((problem, "write ramp, hold, steps or sine there, or a sweep for each file"))
+}
+
+fn time_of_phases(plan: &Plan) -> Option<(String, &'static str)> {
+    let phases = &plan.workload.phases;
+    let (total, time) = (phases::total(phases)?, plan.run.time?);
+    (!phases.is_empty() && total != time).then(|| {
+        let problem = format!("the phases are {total} long, and run.time is {time}");
+        (problem, "leave run.time out: the window is as long as all phases together")
+    })
+}
+
+fn phases_out_of_range(plan: &Plan) -> Option<(String, &'static str)> {
+    let total = phases::total(&plan.workload.phases)?;
+    let curve = plan.workload.curve(0.0)?;
+    if !(seconds(1)..=seconds(30 * 86_400)).contains(&total) {
+        let problem = format!("the phases are {total} long together");
+        return Some((problem, "make them 1s to 720h long"));
+    }
+    let none = curve.arrivals(total.0.as_secs_f64()) <= 0.0;
+    none.then(|| ("all of its rates are 0/s, so nothing is ever due".into(), "raise one"))
+}
+
+fn think_in_phases(plan: &Plan) -> Option<(String, &'static str)> {
+    let think = plan.workload.think_every > 0 && !plan.workload.phases.is_empty();
+    let problem =
+        "operations are due by the schedule of phases, so there is nothing to think about between them";
+    think.then(|| (problem.into(), "take out workload.phases, or set workload.think_every to 0"))
 }
 
 fn hot_spot(plan: &Plan) -> Option<(String, &'static str)> {

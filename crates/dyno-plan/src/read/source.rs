@@ -85,6 +85,22 @@ impl PlanFile {
         )
     }
 
+    /// Reads a file of times and rates at `path`; not more than [`FILE_BYTES_MAX`] of it.
+    ///
+    /// # Errors
+    /// It cannot be opened, is too large, or is not UTF-8.
+    pub(crate) fn open_schedule(path: &Path) -> Result<Self, PlanErrors> {
+        Self::open_as(
+            path,
+            &FileWords {
+                what: "schedule",
+                missing: "name a CSV of times and rates in workload.phases",
+                unreadable: "name a CSV that can be read in workload.phases",
+                size: "a schedule has at most 10,000 lines of TIME,RATE",
+            },
+        )
+    }
+
     fn open_as(path: &Path, words: &FileWords) -> Result<Self, PlanErrors> {
         let name = path.display().to_string();
         let refuse = |line: Option<usize>, problem: String, hint: &str| {

@@ -6,6 +6,7 @@ use crate::plan::{Length, Run};
 use crate::units::{Bytes, Rate, Size, Span};
 
 mod hostile;
+mod phases;
 mod round_trip;
 
 const URL: &str = "[target]\nurl = \"sqlite:dyno.db\"\n";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::axis::{SESSIONS, is_sessions};
 use crate::engine::Engines;
 use crate::keys::{self, EITHERS, Raw};
+use crate::phases;
 use crate::plan::{Axis, Plan, Sweep};
 use crate::read::rules;
 
@@ -104,6 +105,10 @@ pub fn set(plan: &mut Plan, path: &str, value: &str, engines: Engines) -> Result
             Some(_) => (either.clear[0])(plan),
             None => {}
         }
+    }
+    if path == "workload.phases" {
+        (plan.workload.rate, plan.run.ops_per_session) = (None, None);
+        plan.run.time = phases::total(&plan.workload.phases).or(plan.run.time);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! One line for each run, with every measure that any of them has (RFC 4180). Figures are written in full, so that nothing
 //! is lost by rounding; runs without a result have none.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -24,6 +25,16 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
     write!(out, "{head}\r\n")?;
     report.each(|record| {
         out.write_all(line(record, record, &axes, &measures).as_bytes())?;
+        // Behind a run by a schedule, a line for each phase.
+        for phase in &record.phases {
+            let alone = RunRecord {
+                id: format!("{}: {:.1} s, {}", record.id, phase.begin_s.max(0.0), phase.name),
+                ops: phase.ops.clone(),
+                metrics: BTreeMap::new(),
+                ..record.clone()
+            };
+            out.write_all(line(record, &alone, &axes, &measures).as_bytes())?;
+        }
         // Behind a total, each target's own line.
         for part in record.parts() {
             out.write_all(line(record, &part, &axes, &measures).as_bytes())?;

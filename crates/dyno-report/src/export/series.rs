@@ -14,6 +14,8 @@ const HEAD: [&str; 9] = ["run", "target", "at_s", "seconds", "ops", "errors", "p
 #[derive(Debug)]
 pub struct SeriesCsv {
     metrics: Vec<String>,
+    /// Where each phase begins and its name; empty where there are none, and then without a column.
+    phases: Vec<(f64, String)>,
 }
 
 impl SeriesCsv {
@@ -22,13 +24,15 @@ impl SeriesCsv {
         let own = record.targets.iter().filter_map(|target| Some(&target.own.as_deref()?.series));
         let points = own.chain([&record.series]).flat_map(|series: &Series| &series.points);
         let metrics: BTreeSet<&String> = points.flat_map(|point| point.metrics.keys()).collect();
-        Self { metrics: metrics.into_iter().cloned().collect() }
+        let phases = record.phases.iter().map(|phase| (phase.begin_s, phase.name.clone())).collect();
+        Self { metrics: metrics.into_iter().cloned().collect(), phases }
     }
 
     /// The names of the columns.
     pub fn head(&self) -> String {
         let names = HEAD.into_iter().map(field).chain(self.metrics.iter().map(|name| field(name)));
-        format!("{}\r\n", names.collect::<Vec<_>>().join(","))
+        let phase = (!self.phases.is_empty()).then(|| "phase".to_owned());
+        format!("{}\r\n", names.chain(phase).collect::<Vec<_>>().join(","))
     }
 
     /// An interval of `run` on `target`; what it does not tell is empty.
@@ -48,6 +52,11 @@ impl SeriesCsv {
             if let Some(figure) = figure {
                 let _ = write!(line, "{figure}");
             }
+        }
+        if !self.phases.is_empty() {
+            let at = self.phases.partition_point(|(begin_s, _)| *begin_s <= point.at_s + point.seconds / 2.0);
+            let name = self.phases[..at].last().map_or("", |(_, name)| name);
+            let _ = write!(line, ",{}", field(name));
         }
         line.push_str("\r\n");
         line

@@ -3,12 +3,22 @@
 use dyno_analyze::number::{figure, fixed, time_coarse_us};
 use dyno_record::{RunRecord, SeriesPoint};
 
-use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series, mean_of_chunks, spread_kept};
+use crate::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series, mean_of_chunks, spread_kept};
+use crate::text::clean;
 
 use super::cpu::LAYERS;
 
 /// Points of one line or area: as many as the picture is wide.
 const POINTS_MAX: usize = 360;
+
+/// Phases whose begins are marked, at most.
+const MARKS_MAX: usize = 8;
+
+/// Points of the rate that was asked for, beside those at the ends of phases.
+const ASKED_POINTS: u32 = 240;
+
+/// How near to a phase's end its last rate is looked at, s.
+const EDGE_S: f64 = 1e-6;
 
 /// The middle of an interval, s after the window began.
 fn at(point: &SeriesPoint) -> f64 {
@@ -53,18 +63,64 @@ pub(super) fn throughput(record: &RunRecord) -> Option<Chart> {
         style: 0,
         points: spread_kept(&points, POINTS_MAX),
     };
-    chart(
+    let mut chart = chart(
         "throughput-over-time",
         "Throughput over time",
         match record.series.full {
+            None if !record.phases.is_empty() => {
+                "Operations per second in each interval of the window, the rate that the schedule asks for, and where its phases begin."
+            }
             None => "Operations per second in each interval of the window.",
             Some(_) => {
                 "Operations per second in each stretch of an overview of the window, and in the slowest measured interval of it."
             }
         },
         Axis::linear("operations", Quantity::Plain("/s")),
-        vec![series],
-    )
+        vec![series].into_iter().chain(asked(record)).collect(),
+    )?;
+    // A few lines show where phases begin, and many would hide the curve.
+    if record.phases.len() <= MARKS_MAX {
+        let later = record.phases.iter().skip(1);
+        chart.marks.extend(later.map(|phase| Mark {
+            name: format!("{} s: {}", fixed(phase.begin_s, 1), clean(&phase.name)),
+            at: MarkAt::X(phase.begin_s),
+        }));
+    }
+    Some(chart)
+}
+
+/// The rate that a schedule of phases asks for, over the time of the window.
+fn asked(record: &RunRecord) -> Option<Series> {
+    let curve = record.plan.workload.curve(0.0)?;
+    let first = record.phases.first()?;
+    // A window that begins a moment late has its phases a moment earlier.
+    let late_s = curve.stages().first()?.begin_s - first.begin_s;
+    let end_s = record.phases.last()?.end_s;
+    let mut at: Vec<f64> =
+        (0..=ASKED_POINTS).map(|part| end_s * f64::from(part) / f64::from(ASKED_POINTS)).collect();
+    // Both sides of a jump.
+    for phase in &record.phases {
+        at.extend(
+            [phase.begin_s, phase.end_s, phase.end_s - EDGE_S]
+                .into_iter()
+                .filter(|s| *s >= 0.0 && *s <= end_s),
+        );
+    }
+    at.sort_by(f64::total_cmp);
+    at.dedup();
+    let point = |s: f64| {
+        let rate = curve.rate(if s >= end_s { s + late_s - EDGE_S } else { s + late_s });
+        Point {
+            hover: format!("{} s: {} operations/s asked for", fixed(s, 1), figure(rate)),
+            ..Point::at(s, rate)
+        }
+    };
+    Some(Series {
+        name: "asked for".into(),
+        kind: Kind::Fit,
+        style: 1,
+        points: at.into_iter().map(point).collect(),
+    })
 }
 
 /// Median, 99th percentile and longest response time.

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use crate::audit::{ORDER, audit_summary, spoken};
 use crate::figures::{anchor, timed};
 use crate::grid::{Cell, Grid, Head};
+use crate::phases;
 use crate::report::Report;
 use crate::seen::{Grave, LISTED_MAX, is_grave};
 use crate::text::clean;
@@ -38,6 +39,11 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
             h3 { "Workloads beside each other" }
             p { (beside::EXPLAINED) }
             (table(&grid, beside::TITLE))
+        }
+        @if let Some(grid) = phases::phases(record) {
+            h3 { "Phases" }
+            p { "An operation belongs to the phase in which it was due; percentiles are those of its own operations." @for words in phases::words(record) { " " (clean(&words)) "." } }
+            (table(&grid, phases::TITLE))
         }
         @if let Some(grid) = learned::learned(record) {
             h3 { "One transaction" }

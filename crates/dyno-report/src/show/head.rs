@@ -101,6 +101,9 @@ fn told_plan(record: &RunRecord, style: &Style) -> String {
     }
 }
 
+/// Phases of a schedule that the plan's line names.
+const PHASES_SHOWN: usize = 5;
+
 /// The plan, as far as it shapes the figures.
 pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
     if record.kind == Kind::Import {
@@ -119,6 +122,20 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
     let drive = format!("{drive}{}", concentrated(work));
     let loop_words = match work.rate {
         Some(rate) => format!("open loop at {rate}, {arrivals} arrivals; {drive}"),
+        None if !work.phases.is_empty() => {
+            let phases: Vec<String> = work
+                .curve(0.0)
+                .iter()
+                .flat_map(|curve| curve.stages())
+                .map(|stage| stage.name.clone())
+                .collect();
+            let shown = phases.iter().take(PHASES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+            let more = match phases.len().saturating_sub(PHASES_SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("open loop, rate by a schedule ({shown}{more}), {arrivals} arrivals; {drive}")
+        }
         None => format!("closed loop; {drive}"),
     };
     let length = match (run.time, run.ops_per_session) {

@@ -16,8 +16,19 @@ use dyno_record::RunRecord;
 use crate::audit::audit_full;
 use crate::style::{Paint, Style};
 use crate::table::Table;
-use crate::text::{clean, indent};
-use crate::{beside, learned};
+use crate::text::{clean, indent, wrap};
+use crate::{beside, learned, phases};
+
+/// A table of the phases of a schedule, and what it does not show; empty where there are none.
+pub fn phases_text(record: &RunRecord, style: &Style) -> String {
+    let Some(grid) = phases::phases(record) else { return String::new() };
+    let mut out = phases::table(&grid).render(style);
+    for words in phases::words(record) {
+        out.push_str(&wrap(&words, style.columns(), 0).join("\n"));
+        out.push('\n');
+    }
+    out
+}
 
 /// The whole record as text.
 pub fn show(record: &RunRecord, style: &Style) -> String {
@@ -37,6 +48,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
             learned::TITLE,
             learned::learned(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
         ),
+        (phases::TITLE, phases_text(record, inner)),
         ("service time", ops::distribution(record, inner)),
         ("second by second", series::series(record, inner)),
         ("metrics", metrics::metrics(record, inner)),

@@ -40,6 +40,7 @@ mod mysql;
 mod own_beside;
 mod own_calls;
 mod own_sql;
+mod phases;
 mod pooler;
 mod postgres;
 mod prove;

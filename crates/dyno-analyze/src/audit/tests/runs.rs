@@ -125,6 +125,33 @@ fn spoiled_times_are_found() {
                 r.waits = Waits::Absent { absent: "no such view".into() };
             }),
         ),
+        (
+            "open_loop",
+            Pass,
+            "each phase kept up",
+            postgres(|r| r.phases = phases([(100.0, 101, 2), (900.0, 899, 3)])),
+        ),
+        (
+            "open_loop",
+            Warn,
+            "phase 2 was behind by 400 operations at its end",
+            postgres(|r| r.phases = phases([(100.0, 100, 0), (900.0, 900, 400)])),
+        ),
+        (
+            "open_loop",
+            Fail,
+            "phase 2: 880 operations were due, and the schedule asks for 900",
+            postgres(|r| {
+                r.plan.workload.arrivals = Arrivals::Constant;
+                r.phases = phases([(100.0, 100, 0), (900.0, 880, 0)]);
+            }),
+        ),
+        (
+            "open_loop",
+            Fail,
+            "phase 1: 160 operations were due",
+            postgres(|r| r.phases = phases([(100.0, 160, 0), (900.0, 880, 0)])),
+        ),
         ("open_loop", Warn, "saturated", postgres(|r| r.plan.workload.rate = Some(Rate(1_200.0)))),
         ("open_loop", Pass, "999/s asked for", postgres(|r| r.plan.workload.rate = Some(Rate(999.0)))),
         (
@@ -429,6 +456,20 @@ fn hold(record: &mut RunRecord, share: f64) {
         ..Default::default()
     };
     window(record).counted = Some(counted);
+}
+
+/// Phases of 10 s: asked for, due, behind.
+fn phases<const N: usize>(all: [(f64, u64, u64); N]) -> Vec<dyno_record::PhaseStats> {
+    let phase = |(at, (asked, due, behind)): (usize, (f64, u64, u64))| dyno_record::PhaseStats {
+        name: format!("phase {}", at + 1),
+        begin_s: at as f64 * 10.0,
+        end_s: (at + 1) as f64 * 10.0,
+        asked,
+        due,
+        behind,
+        ..Default::default()
+    };
+    all.into_iter().enumerate().map(phase).collect()
 }
 
 #[test]

@@ -1,0 +1,134 @@
+//! What was done in each phase of a schedule: the record's part of it.
+
+use std::collections::BTreeMap;
+
+use dyno_plan::Stage;
+use dyno_record::{PhaseStats, Series};
+
+use crate::job::Job;
+use crate::measured::Measured;
+use crate::own_part::last_edge_ns;
+use crate::phased::PhaseResult;
+use crate::session::SessionResult;
+use crate::summed::phase_stats;
+
+/// Rates of counters that a phase tells where its ends are those of intervals.
+const METRICS: [&str; 6] = [
+    "commits_per_s",
+    "logical_reads_per_s",
+    "physical_reads_per_s",
+    "rows_read_per_s",
+    "rows_written_per_s",
+    "redo_mb_per_s",
+];
+
+/// How far an interval's end may be from a phase's for both to be the same: this share of the phase, and so many seconds at
+/// most. A window begins some tenths of a millisecond late, and counters are read some milliseconds behind an interval's end.
+const SAME: (f64, f64) = (0.01, 0.005);
+
+/// Every phase that had begun when the window ended, one after the other; nothing where the plan has none.
+pub(crate) fn phases(
+    job: &Job<'_>,
+    measured: &Measured,
+    results: &[&SessionResult],
+    series: &Series,
+) -> Vec<PhaseStats> {
+    let lead = job.plan.run.warmup.0;
+    let (Some(curve), Some(opens_ns), Some(origin_ns), Some(end_ns)) = (
+        job.plan.workload.curve(lead.as_secs_f64()),
+        measured.gate_opened_ns,
+        measured.origin_ns,
+        last_edge_ns(results),
+    ) else {
+        return Vec::new();
+    };
+    let first_ns = opens_ns + lead.as_nanos() as u64;
+    let seconds = |from_ns: u64, to_ns: u64| to_ns.saturating_sub(from_ns) as f64 / 1e9;
+    let (late_s, end_s) = (seconds(first_ns, origin_ns), seconds(first_ns, end_ns));
+    let mut behind =
+        results.iter().filter_map(|result| result.phases.first()).map(|part| part.behind).sum::<i64>();
+    let begun = curve.stages().iter().enumerate().filter(|(_, stage)| stage.begin_s < end_s);
+    begun
+        .map(|(at, stage)| {
+            let parts: Vec<&PhaseResult> =
+                results.iter().filter_map(|result| result.phases.get(at + 1)).collect();
+            let until_s = stage.end_s.min(end_s);
+            let asked = |s: f64| curve.arrivals(lead.as_secs_f64() + s);
+            behind += parts.iter().map(|part| part.behind).sum::<i64>();
+            let stretch = Stage { begin_s: stage.begin_s - late_s, end_s: until_s - late_s, ..stage.clone() };
+            let (metrics, no_metrics) = match counters(series, &stretch) {
+                Ok(metrics) => (metrics, None),
+                Err(why) => (BTreeMap::new(), Some(why.to_owned())),
+            };
+            PhaseStats {
+                name: stage.name.clone(),
+                begin_s: stretch.begin_s,
+                end_s: stretch.end_s,
+                asked: asked(until_s) - asked(stage.begin_s),
+                due: parts.iter().map(|part| part.due).sum(),
+                behind: behind.max(0) as u64,
+                ops: phase_stats(job, &parts, until_s - stage.begin_s),
+                metrics,
+                no_metrics,
+            }
+        })
+        .collect()
+}
+
+/// Rates of the database's counters in a stretch of the window, if intervals of the series begin and end with it.
+fn counters(series: &Series, stretch: &Stage) -> Result<BTreeMap<String, f64>, &'static str> {
+    let same_s = ((stretch.end_s - stretch.begin_s) * SAME.0).min(SAME.1);
+    let inside = |at_s: f64| stretch.begin_s - same_s <= at_s && at_s < stretch.end_s - same_s;
+    let points: Vec<_> = series.points.iter().filter(|point| inside(point.at_s)).collect();
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return Err("no interval of the series lies in it");
+    };
+    let is_last = series.points.last().is_some_and(|point| point.at_s == last.at_s);
+    let end_s = last.at_s + last.seconds;
+    // The window's last interval is as long as the window is, which is a moment more than planned.
+    let ends = (end_s - stretch.end_s).abs() <= same_s || (is_last && end_s > stretch.end_s);
+    if (first.at_s - stretch.begin_s).abs() > same_s || !ends {
+        return Err(
+            "its ends are none of intervals: another observe.interval, which divides the phases, tells them",
+        );
+    }
+    let seconds: f64 = points.iter().map(|point| point.seconds).sum();
+    let rate = |name: &str| {
+        let parts = points.iter().map(|point| Some(point.metrics.get(name)? * point.seconds));
+        Some(parts.sum::<Option<f64>>()? / seconds)
+    };
+    let rates: BTreeMap<String, f64> =
+        METRICS.iter().filter_map(|name| Some(((*name).to_owned(), rate(name)?))).collect();
+    if rates.is_empty() { Err("the counters of an interval in it could not be read") } else { Ok(rates) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_record::SeriesPoint;
+
+    fn series(metrics: &[f64]) -> Series {
+        let point = |(at, rate): (usize, &f64)| SeriesPoint {
+            at_s: at as f64,
+            seconds: if at + 1 == metrics.len() { 1.01 } else { 1.0 },
+            metrics: BTreeMap::from([("commits_per_s".to_owned(), *rate), ("cpu_pct".to_owned(), 1.0)]),
+            ..SeriesPoint::default()
+        };
+        let points = metrics.iter().enumerate().map(point).collect();
+        Series { interval_s: 1.0, points, full: None }
+    }
+
+    #[test]
+    fn counters_of_a_phase_are_those_of_its_intervals_or_absent() {
+        let series = series(&[10.0, 20.0, 40.0, 80.0]);
+        let of = |begin_s: f64, end_s: f64| counters(&series, &Stage { name: String::new(), begin_s, end_s });
+        let commits = |begin_s, end_s| of(begin_s, end_s).unwrap()["commits_per_s"];
+        assert_eq!((commits(0.0, 2.0), commits(1.0, 3.0)), (15.0, 30.0));
+        assert_eq!((commits(-0.001, 1.999), commits(0.996, 2.996)), (15.0, 30.0), "a window that began late");
+        assert!((commits(2.0, 4.0) - 60.0).abs() < 0.2, "the last interval ends with the window");
+        assert_eq!(of(0.0, 2.0).unwrap().len(), 1, "of the database only");
+        for (begin_s, end_s) in [(0.5, 2.0), (0.0, 1.5), (1.2, 1.8), (-0.2, 1.0), (0.98, 2.98)] {
+            assert!(of(begin_s, end_s).unwrap_err().contains("interval"), "{begin_s} {end_s}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Schedules of phases on a scripted database: which operation belongs to which phase, and who is behind.
+//!
+//! The scripted clock runs ahead of the coordinator, so sessions wait until the window has begun; that its end is noticed late
+//! changes nothing for what was due before it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::scene::Scene;
+use dyno_drive::scripted::{Act, ScriptedClock};
+use dyno_drive::{Event, Watch};
+use dyno_engine::{Clock, ErrorClass, OpError};
+use dyno_plan::{Arrivals, Span};
+use dyno_record::{RunRecord, Status};
+
+/// Notes when the window has begun.
+struct Begun(Arc<AtomicBool>);
+
+impl Watch for Begun {
+    fn event(&self, event: &Event) {
+        if matches!(event, Event::Window { .. }) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn connected(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn drained(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A run whose rate goes by `phases`, of so many seconds together; the operation with each number does what `act` says.
+fn run(phases: &[&str], seconds: u64, act: impl Fn(u64) -> Act + Send + Sync + 'static) -> RunRecord {
+    let (begun, clock) = (Arc::new(AtomicBool::new(false)), Arc::new(ScriptedClock::default()));
+    let (seen, its_clock) = (Arc::clone(&begun), Arc::clone(&clock));
+    let mut scene = Scene::new().script(move |_, number, _| {
+        while !seen.load(Ordering::SeqCst) {
+            // The coordinator waits for a moment of this clock.
+            its_clock.advance(2_000);
+            std::thread::sleep(Duration::from_micros(20));
+        }
+        act(number)
+    });
+    let its_clock = Arc::clone(&clock);
+    scene.clock = clock as Arc<dyn Clock>;
+    scene.pass = Arc::new(move |ns| its_clock.advance(ns));
+    let scene = scene.plan(|plan| {
+        plan.workload.phases = phases.iter().map(|phase| phase.parse().unwrap()).collect();
+        plan.run.time = Some(Span(Duration::from_secs(seconds)));
+        plan.observe.interval = Span(Duration::from_secs(1));
+    });
+    scene.run_watched(&Begun(begun))
+}
+
+/// What adds up in any record with phases.
+fn check_sums(record: &RunRecord) {
+    let of = |part: fn(&dyno_record::OpStats) -> u64| {
+        record.phases.iter().map(|phase| part(&phase.ops["all"])).sum::<u64>()
+    };
+    let all = &record.ops["all"];
+    assert_eq!(of(|ops| ops.count) + record.out_of_phases(), all.count);
+    assert!(of(|ops| ops.errors) <= all.errors);
+    for phase in &record.phases {
+        let ops = &phase.ops["all"];
+        assert_eq!(ops.response_us.count, ops.count);
+        assert!((ops.rate_per_s - (ops.count as f64 - ops.before) / phase.seconds()).abs() < 1e-9);
+        assert!(ops.count + ops.errors <= phase.due, "{phase:?}");
+    }
+}
+
+#[test]
+fn an_operation_belongs_to_the_phase_in_which_it_was_due() {
+    let phases = ["hold 100/s 10s", "ramp 0..200/s 10s", "hold 0/s 5s", "steps 20..40/s by 20/s each 5s"];
+    // 1 ms each, and every fiftieth fails.
+    let record = run(&phases, 35, |number| match number % 50 {
+        49 => {
+            Act::Fail(OpError { class: ErrorClass::Retryable, code: "E1".into(), message: "scripted".into() })
+        }
+        _ => Act::Take(1_000_000),
+    });
+    assert_eq!(record.status, Status::Valid, "{:?}", record.reasons);
+    check_sums(&record);
+    let told = record.phases.iter().map(|phase| {
+        let ops = &phase.ops["all"];
+        let span = (phase.begin_s.round(), phase.end_s.round());
+        (phase.name.as_str(), span, phase.asked.round(), phase.due, ops.count, ops.errors)
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            ("hold 100/s 10s", (0.0, 10.0), 1_000.0, 1_000, 980, 20),
+            ("ramp 0/s..200/s 10s", (10.0, 20.0), 1_000.0, 1_000, 980, 20),
+            ("hold 0/s 5s", (20.0, 25.0), 0.0, 0, 0, 0),
+            ("hold 20/s 5s", (25.0, 30.0), 100.0, 100, 98, 2),
+            ("hold 40/s 5s", (30.0, 35.0), 200.0, 200, 196, 4),
+        ]
+    );
+    // Failed operations took no time, and are followed by a rest that others may wait for.
+    let last = &record.phases[4];
+    assert!((last.ops["select"].service_us.p99.unwrap() / 1_000.0 - 1.0).abs() < 2e-3);
+    assert_eq!((last.asked_per_s().round(), last.ops["all"].rate_per_s.round()), (40.0, 39.0));
+}
+
+#[test]
+fn a_phase_that_cannot_keep_up_leaves_its_operations_to_the_next_ones() {
+    // 10 ms each, so 100/s: of 200/s for 10 s half is left over, which phases of 50/s need 20 s to make good.
+    let phases = ["hold 200/s 10s", "hold 50/s 10s", "hold 50/s 20s"];
+    let record = run(&phases, 40, |_| Act::Take(10_000_000));
+    check_sums(&record);
+    let [rush, after, last] = record.phases.as_slice() else { panic!("{:?}", record.phases) };
+    assert_eq!((rush.due, after.due, last.due), (2_000, 500, 1_000));
+    // A few milliseconds went by before the window began.
+    assert!(rush.behind.abs_diff(1_000) <= 5, "{}", rush.behind);
+    assert!(after.behind.abs_diff(500) <= 5, "{}", after.behind);
+    assert_eq!(last.behind, 0);
+    let counts = [rush, after, last].map(|phase| phase.ops["all"].count);
+    assert_eq!(counts, [2_000, 500, 1_000], "they were done late, and count where they were due");
+    let worst = rush.ops["all"].response_us.max.unwrap() / 1e6;
+    assert!((worst - 10.0).abs() < 0.05, "the last one of the rush waited {worst} s");
+    assert!((rush.ops["all"].service_us.p99.unwrap() / 10_000.0 - 1.0).abs() < 2e-3);
+}
+
+#[test]
+fn what_was_never_begun_is_behind_too() {
+    let record = run(&["hold 200/s 10s"], 10, |_| Act::Take(10_000_000));
+    let phase = &record.phases[0];
+    assert_eq!(phase.due, 2_000);
+    assert!(phase.behind.abs_diff(1_000) <= 5, "{}", phase.behind);
+}
+
+#[test]
+fn the_same_seed_makes_the_same_arrivals_on_any_layout_of_threads() {
+    // On the machine's own clock: several sessions on one thread wait for their sockets, which no script moves.
+    let record = |duplex: bool, sessions: u32| {
+        let scene = Scene::new().sessions(sessions).plan(|plan| {
+            let phases = ["ramp 0..600/s 500ms", "hold 300/s 500ms", "hold 20/s 500ms"];
+            plan.workload.phases = phases.iter().map(|phase| phase.parse().unwrap()).collect();
+            plan.workload.arrivals = Arrivals::Poisson;
+            plan.run.warmup = Span(Duration::from_millis(100));
+            plan.run.time = Some(Span(Duration::from_millis(1_500)));
+            plan.observe.interval = Span(Duration::from_millis(500));
+        });
+        let record = if duplex { scene.duplex() } else { scene }.run();
+        check_sums(&record);
+        assert_eq!(record.phases.len(), 3);
+        // What is due at the very end of the last one may come too late for the window.
+        for phase in &record.phases[..2] {
+            assert_eq!(phase.ops["all"].count, phase.due, "{}", phase.name);
+        }
+        for (phase, asked) in record.phases.iter().zip([150.0, 150.0, 10.0f64]) {
+            assert!((phase.asked - asked).abs() < 1e-6);
+            assert!((phase.due as f64 - asked).abs() < 5.0 * asked.sqrt(), "{} of {asked}", phase.due);
+        }
+        record.phases.iter().map(|phase| phase.due).collect::<Vec<_>>()
+    };
+    assert_eq!(record(true, 3), record(false, 3));
+}
+
+#[test]
+fn sessions_of_one_thread_that_cannot_keep_up_are_behind() {
+    let scene = Scene::new().duplex().plan(|plan| {
+        plan.workload.phases = vec!["hold 400/s 500ms".parse().unwrap(), "hold 4/s 1s".parse().unwrap()];
+        plan.run.time = Some(Span(Duration::from_millis(1_500)));
+    });
+    let mut scene = scene.script(|_, _, _| Act::Take(1));
+    // 5 ms each: half of what the first phase asks for.
+    scene.pass = Arc::new(|_| std::thread::sleep(Duration::from_millis(5)));
+    let record = scene.run();
+    check_sums(&record);
+    let [rush, rest] = record.phases.as_slice() else { panic!("{:?}", record.phases) };
+    assert_eq!((rush.due, rest.due, rush.ops["all"].count), (200, 4, 200));
+    assert!(rush.behind >= 95, "{}", rush.behind);
+    assert!(rush.ops["all"].response_us.max > rush.ops["all"].service_us.max);
+}
+
+#[test]
+fn a_run_without_phases_has_none() {
+    let record = Scene::new().run();
+    assert!(record.phases.is_empty());
+    let text = record.to_json().unwrap();
+    assert!(!text.contains("\"phases\""), "and its record is as before");
+}

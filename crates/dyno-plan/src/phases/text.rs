@@ -1,0 +1,183 @@
+//! How a phase is written and read.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Phase;
+use crate::units::{Rate, Span};
+
+/// The most phases of a schedule, each step counted.
+pub const PHASES_MAX: usize = 1_000;
+
+/// The highest rate of a phase, per second, as of `workload.rate`.
+const RATE_MAX: f64 = 100_000_000.0;
+
+/// Why a phase cannot be read.
+type Wrong = String;
+
+impl FromStr for Phase {
+    type Err = String;
+
+    /// Reads a phase.
+    ///
+    /// # Errors
+    /// What is wrong with it, in lower case.
+    fn from_str(text: &str) -> Result<Self, Wrong> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words.as_slice() {
+            ["hold", rate_text, time] => Ok(Self::Hold { rate: rate(rate_text)?, time: span(time)? }),
+            ["ramp", range, time] => {
+                let (from, to) = between(range)?;
+                Ok(Self::Ramp { from, to, time: span(time)? })
+            }
+            ["steps", range, "by", by, "each", each] => steps(between(range)?, rate(by)?, span(each)?),
+            ["sine", range, "period", period, "for", time] => {
+                let ((low, high), period) = (between(range)?, span(period)?);
+                if low > high {
+                    return Err("a sine goes from its lower rate to its higher one: exchange the two".into());
+                }
+                Ok(Self::Sine { low, high, period, time: span(time)? })
+            }
+            ["csv", ..] => csv(text.trim().strip_prefix("csv").unwrap_or_default().trim()),
+            [] => Err("no phase".into()),
+            [kind, ..] if FORMS.iter().any(|form| form.starts_with(&format!("{kind} "))) => {
+                let form = FORMS.iter().find(|form| form.starts_with(&format!("{kind} "))).copied();
+                Err(format!("not a phase as in {:?}", form.unwrap_or_default()))
+            }
+            [kind, ..] => {
+                let near =
+                    crate::similar::closest(kind, FORMS.iter().filter_map(|form| form.split(' ').next()));
+                let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+                Err(format!("there is no such phase{near}"))
+            }
+        }
+    }
+}
+
+/// A phase of each kind.
+pub(crate) const FORMS: [&str; 5] = [
+    "hold 1000/s 60s",
+    "ramp 0..1000/s 30s",
+    "steps 200/s..1000/s by 200/s each 10s",
+    "sine 200/s..1000/s period 20s for 60s",
+    "csv FILE",
+];
+
+fn steps((from, to): (f64, f64), by: f64, each: Span) -> Result<Phase, Wrong> {
+    let many = (to - from).abs() / by;
+    if by <= 0.0 || from == to {
+        return Err("its steps lead nowhere: write another rate at the end, and a distance above zero".into());
+    }
+    if (many - many.round()).abs() > 1e-6 {
+        return Err(format!("steps by {by}/s do not lead from {from}/s to {to}/s"));
+    }
+    if many + 1.0 > PHASES_MAX as f64 {
+        return Err(format!("it has more than {PHASES_MAX} steps"));
+    }
+    Ok(Phase::Steps { from, to, by, each })
+}
+
+/// What stands behind `csv`: a file's name, and its rows where it was read already.
+fn csv(text: &str) -> Result<Phase, Wrong> {
+    let (file, rows) = match text.rsplit_once(": ") {
+        Some((file, rows)) if file.trim() == file => {
+            let words: Vec<&str> = rows.split_whitespace().collect();
+            let (pairs, rest) = words.as_chunks::<2>();
+            let rows = pairs
+                .iter()
+                .map(|[at, one]| Ok((moment(at)?, rate(one)?)))
+                .collect::<Result<Vec<_>, Wrong>>()?;
+            if !rest.is_empty() {
+                return Err("a time without a rate".into());
+            }
+            super::csv::check(&rows)?;
+            (file, Some(rows))
+        }
+        _ => (text, None),
+    };
+    let is_name = |c: char| !c.is_control() && !matches!(c, ',' | '"' | '\'');
+    if file.is_empty() || file.len() > 4_096 || !file.chars().all(is_name) {
+        return Err("not the name of a file; it has no comma and no quote".into());
+    }
+    Ok(Phase::Csv { file: file.to_owned(), rows })
+}
+
+/// `200/s..1000/s`, or `200..1000/s`.
+fn between(text: &str) -> Result<(f64, f64), Wrong> {
+    let wrong = || format!("{text:?} is not from one rate to another, as in `200..1000/s`");
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let to = rate(to)?;
+    let from = if from.ends_with("/s") { rate(from)? } else { rate(&format!("{from}/s"))? };
+    Ok((from, to))
+}
+
+/// A rate per second, which may be none.
+pub(super) fn rate(text: &str) -> Result<f64, Wrong> {
+    let zero = text.strip_suffix("/s").is_some_and(|number| number.parse() == Ok(0u32));
+    if zero {
+        return Ok(0.0);
+    }
+    let rate: Rate = text.parse().map_err(|_| format!("{text:?} is not a rate, as in `1000/s`"))?;
+    match rate.0 <= RATE_MAX {
+        true => Ok(rate.0),
+        false => Err(format!("{text} is more than {RATE_MAX}/s")),
+    }
+}
+
+/// A time since a begin.
+pub(super) fn moment(text: &str) -> Result<Span, Wrong> {
+    text.parse().map_err(|_| format!("{text:?} is not a time, as in `30s`"))
+}
+
+/// A length of time that is some.
+fn span(text: &str) -> Result<Span, Wrong> {
+    match moment(text)? {
+        Span(time) if time.is_zero() => Err("it has no length".into()),
+        span => Ok(span),
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hold { rate, time } => write!(f, "hold {rate}/s {time}"),
+            Self::Ramp { from, to, time } => write!(f, "ramp {from}/s..{to}/s {time}"),
+            Self::Steps { from, to, by, each } => write!(f, "steps {from}/s..{to}/s by {by}/s each {each}"),
+            Self::Sine { low, high, period, time } => {
+                write!(f, "sine {low}/s..{high}/s period {period} for {time}")
+            }
+            Self::Csv { file, rows } => {
+                write!(f, "csv {file}")?;
+                for (at, (time, rate)) in rows.iter().flatten().enumerate() {
+                    write!(f, "{} {time} {rate}/s", if at == 0 { ":" } else { "" })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Serialize for Phase {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Phase {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(d)?;
+        text.parse().map_err(|wrong| serde::de::Error::custom(format!("{text:?}: {wrong}")))
+    }
+}
+
+impl schemars::JsonSchema for Phase {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Phase".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
+    }
+}

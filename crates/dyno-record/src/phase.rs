@@ -1,0 +1,70 @@
+//! What was done in each phase of a schedule.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::class::ALL;
+use crate::ops::OpStats;
+use crate::record::RunRecord;
+
+/// One phase of a run whose rate goes by a schedule. An operation belongs to the phase in which it was due.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseStats {
+    /// As the plan says it: `ramp 0/s..1000/s 30s`; one step of several is a phase, too.
+    pub name: String,
+    /// Its begin, seconds after the window's.
+    pub begin_s: f64,
+    /// Its end, or that of the window where the run was stopped before.
+    pub end_s: f64,
+    /// Operations that the schedule asks for in it: the area under its rate.
+    pub asked: f64,
+    /// Operations that were due in it.
+    pub due: u64,
+    /// Operations that had been due by its end, in it or before, and had not begun by then.
+    pub behind: u64,
+    /// What was done by class of the operations that were due in it, as far as they ended in the window; rates are over its
+    /// own seconds.
+    pub ops: BTreeMap<String, OpStats>,
+    /// Rates of the database's counters in it, by metric name; empty where `no_metrics` says why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
+    /// Why there are no rates of counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_metrics: Option<String>,
+}
+
+impl PhaseStats {
+    /// How long it was, s.
+    pub fn seconds(&self) -> f64 {
+        self.end_s - self.begin_s
+    }
+
+    /// The mean rate that the schedule asks for, operations per second; 0 of no time.
+    pub fn asked_per_s(&self) -> f64 {
+        if self.seconds() > 0.0 { self.asked / self.seconds() } else { 0.0 }
+    }
+}
+
+impl RunRecord {
+    /// The mean rate that an open loop asks for, operations per second; nothing in a closed loop.
+    pub fn asked_per_s(&self) -> Option<f64> {
+        let seconds: f64 = self.phases.iter().map(PhaseStats::seconds).sum();
+        match self.plan.workload.rate {
+            Some(rate) => Some(rate.0),
+            None => {
+                (seconds > 0.0).then(|| self.phases.iter().map(|phase| phase.asked).sum::<f64>() / seconds)
+            }
+        }
+    }
+
+    /// Operations of the window that were due before its first phase or behind its last one; 0 where there are no phases.
+    pub fn out_of_phases(&self) -> u64 {
+        let all = |ops: &BTreeMap<String, OpStats>| ops.get(ALL).map_or(0, |all| all.count);
+        match self.phases.is_empty() {
+            true => 0,
+            false => all(&self.ops).saturating_sub(self.phases.iter().map(|phase| all(&phase.ops)).sum()),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What was done in each phase of a schedule, beside what it asked for.
+
+use std::collections::BTreeSet;
+
+use dyno_record::{ALL, OpStats, PhaseStats, RunRecord, is_operation};
+
+use crate::grid::{Cell, Grid, Head};
+use crate::number::{ABSENT, count, figure, fixed, time_us};
+use crate::table::{Column, Table};
+use crate::text::clean;
+
+/// What it is, in a few words.
+pub const TITLE: &str = "phases";
+
+/// Rates of counters that are shown, with their heads.
+const COUNTERS: [(&str, &str); 3] = [
+    ("commits_per_s", "commits/s"),
+    ("logical_reads_per_s", "reads/s"),
+    ("physical_reads_per_s", "physical/s"),
+];
+
+/// A row for each phase, and beneath it one for each class where there are several; nothing where there are no phases.
+pub fn phases(record: &RunRecord) -> Option<Grid> {
+    if record.phases.is_empty() {
+        return None;
+    }
+    let shown: Vec<_> = COUNTERS
+        .into_iter()
+        .filter(|(name, _)| record.phases.iter().any(|phase| phase.metrics.contains_key(*name)))
+        .collect();
+    let response = "from the due moment to the end";
+    let mut heads = vec![
+        Head::tight("phase"),
+        Head::figures("from", "s"),
+        Head::figures("asked", "/s").explained("the mean of the schedule"),
+        Head::figures("done", "/s")
+            .explained("operations that were due in it and ended in the window, by its seconds"),
+        Head::figures("errors", ""),
+        Head::figures("behind", "").explained("operations that had been due by its end and had not begun"),
+        Head::figures("service mean", ""),
+        Head::figures("p99", ""),
+        Head::figures("response mean", "").explained(response),
+        Head::figures("p50", "").explained(response),
+        Head::figures("p95", "").explained(response),
+        Head::figures("p99", "").explained(response),
+        Head::figures("max", "").explained(response),
+    ];
+    heads.extend(shown.iter().map(|(_, head)| Head::figures(head, "")));
+    let mut grid = Grid::new(heads);
+    for phase in &record.phases {
+        let name = clean(&phase.name).to_string();
+        let asked = [fixed(phase.begin_s.max(0.0), 1), figure(phase.asked_per_s())];
+        if let Some(all) = phase.ops.get(ALL) {
+            let mut cells = cells(&name, asked, count(phase.behind), all);
+            cells.extend(shown.iter().map(|(name, _)| {
+                Cell::text(&phase.metrics.get(*name).map_or_else(|| ABSENT.to_owned(), |rate| figure(*rate)))
+            }));
+            grid.row(cells);
+        }
+        let classes: Vec<_> = phase.ops.iter().filter(|(name, _)| is_operation(name)).collect();
+        if classes.len() > 1 {
+            for (class, ops) in classes {
+                let mut cells = cells(&format!("  {class}"), Default::default(), String::new(), ops);
+                cells.extend(shown.iter().map(|_| Cell::default()));
+                grid.row(cells);
+            }
+        }
+    }
+    Some(grid)
+}
+
+/// The same for a terminal, whose narrow ones show the phase, what was asked for and done, and the response time.
+pub fn table(grid: &Grid) -> Table {
+    // The greatest is left out first.
+    const SPARE: [u8; 13] = [0, 4, 0, 0, 0, 0, 2, 5, 0, 3, 1, 0, 0];
+    let columns = grid.heads.iter().enumerate().map(|(at, head)| match at {
+        0 => Column::name(&head.label),
+        _ => Column::figures(&head.label, &head.unit).spare(SPARE.get(at).copied().unwrap_or(6)),
+    });
+    let mut table = Table::new(columns.collect());
+    for (_, cells) in &grid.rows {
+        table.row(cells.iter().map(|cell| cell.text.as_str().into()));
+    }
+    table
+}
+
+fn cells(name: &str, asked: [String; 2], behind: String, ops: &OpStats) -> Vec<Cell> {
+    let time = |time: Option<f64>| time.map_or_else(|| ABSENT.to_owned(), time_us);
+    let (service, response) = (&ops.service_us, &ops.response_us);
+    let times =
+        [service.mean, service.p99, response.mean, response.p50, response.p95, response.p99, response.max];
+    let [from, asked] = asked;
+    let head = [name.to_owned(), from, asked, figure(ops.rate_per_s), count(ops.errors), behind];
+    head.into_iter().chain(times.map(time)).map(|text| Cell::text(&text)).collect()
+}
+
+/// What the table does not show: operations of no phase, and why there are no counters.
+pub fn words(record: &RunRecord) -> Vec<String> {
+    let mut words = Vec::new();
+    let outside = record.out_of_phases();
+    if outside > 0 {
+        let operations = if outside == 1 { "operation" } else { "operations" };
+        words.push(format!(
+            "{} {operations} of the window were due before the first phase or behind the last one, and are in none",
+            count(outside)
+        ));
+    }
+    let why: BTreeSet<&str> = record.phases.iter().filter_map(|phase| phase.no_metrics.as_deref()).collect();
+    let lacking: Vec<&PhaseStats> = record.phases.iter().filter(|phase| phase.no_metrics.is_some()).collect();
+    if let (Some(first), false) = (lacking.first(), why.is_empty()) {
+        let which = match lacking.len() {
+            1 => format!("of {}", clean(&first.name)),
+            all if all == record.phases.len() => "of phases".to_owned(),
+            some => format!("of {} and {} more", clean(&first.name), some - 1),
+        };
+        words.push(format!("no counters {which}: {}", why.into_iter().collect::<Vec<_>>().join("; ")));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use dyno_analyze::fixture;
+
+    use super::*;
+    use crate::style::Style;
+
+    /// A run of two phases, the second of which is behind.
+    pub(crate) fn record() -> RunRecord {
+        let mut record = fixture::sqlite();
+        let all = record.ops[ALL].clone();
+        let phase = |name: &str, begin_s: f64, count: u64, behind: u64| PhaseStats {
+            name: name.into(),
+            begin_s,
+            end_s: begin_s + 10.0,
+            asked: 2_000.0,
+            due: 2_000,
+            behind,
+            ops: BTreeMap::from([(
+                ALL.to_owned(),
+                OpStats { count, rate_per_s: count as f64 / 10.0, ..all.clone() },
+            )]),
+            metrics: BTreeMap::from([("commits_per_s".to_owned(), 12.5)]),
+            no_metrics: None,
+        };
+        record.phases =
+            vec![phase("ramp 0/s..400/s 10s", 0.0, 2_000, 0), phase("hold 200/s 10s", 10.0, 1_500, 480)];
+        record.phases[1].metrics.clear();
+        record.phases[1].no_metrics = Some("its ends are none of intervals".into());
+        record.plan.workload.phases =
+            ["ramp 0..400/s 10s", "hold 200/s 10s"].map(|phase| phase.parse().unwrap()).into();
+        record
+    }
+
+    #[test]
+    fn a_row_says_what_was_asked_and_done() {
+        let record = record();
+        let grid = phases(&record).unwrap();
+        let row = |at: usize| grid.rows[at].1.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>();
+        assert_eq!(row(0)[..6], ["ramp 0/s..400/s 10s", "0.0", "200", "200", "0", "0"]);
+        assert_eq!(row(1)[..6], ["hold 200/s 10s", "10.0", "200", "150", "0", "480"]);
+        assert_eq!((row(0).last(), row(1).last()), (Some(&"12.5"), Some(&ABSENT)));
+        let words = words(&record).join("\n");
+        assert!(words.contains("no counters of hold 200/s 10s: its ends"), "{words}");
+        let text = table(&grid).render(&Style { width: 100, ..Style::default() });
+        assert!(
+            ["behind", "480", "ramp 0/s..400/s 10s", "max"].iter().all(|word| text.contains(word)),
+            "{text}"
+        );
+        assert!(phases(&fixture::sqlite()).is_none());
+    }
+
+    #[test]
+    fn every_page_and_export_has_them() {
+        let record = record();
+        let shown = crate::show(&record, &Style::default());
+        assert!(shown.contains("hold 200/s 10s") && shown.contains("rate by a schedule"), "{shown}");
+        let chart = crate::figures::of_run(&record)
+            .into_iter()
+            .find(|chart| chart.id == "throughput-over-time")
+            .unwrap();
+        assert!(chart.series.iter().any(|series| series.name == "asked for"), "{:?}", chart.series.len());
+        assert!(chart.marks.iter().any(|mark| mark.name.contains("hold 200/s 10s")), "{:?}", chart.marks);
+    }
+}
