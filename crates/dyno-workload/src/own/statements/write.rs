@@ -95,7 +95,8 @@ fn draw_line(one: &Chosen, at: usize, name: &str, of: Option<&str>, out: &mut St
 
 /// A line of a comment, whoever's words are in it.
 fn comment(out: &mut String, words: &str) {
-    let _ = writeln!(out, "# {}", spelled(words, 4 * WORDS_MAX));
+    let line = format!("# {}", spelled(words, 4 * WORDS_MAX));
+    let _ = writeln!(out, "{}", line.trim_end());
 }
 
 fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
@@ -110,7 +111,7 @@ fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
         comment(
             &mut text,
             &format!(
-                "To do: {undrawn} values were taken out of the statements. Each has a `{TODO}` below, with what is known of it: write in"
+                "To do: values were taken out of the statements, {undrawn} in all. Each has a `{TODO}` below, with what is known of it: write in"
             ),
         );
         comment(&mut text, "its place how it is drawn. `dyno workload check` names those that are left.");

@@ -80,12 +80,12 @@ fn say(args: &ImportStatements, picked: &Picked, made: Option<&Draft>, talk: &Ta
     };
     let shown = into.display();
     talk.say(&format!(
-        "wrote {shown}: it holds the texts of {} statements, whose literals and names may be secrets",
+        "wrote {shown}: it holds the texts of statements ({}), whose literals and names may be secrets",
         picked.chosen.len()
     ));
     if made.undrawn > 0 {
         talk.say(&format!(
-            "to do: {} values of the statements; write in {shown}/workload.toml how each is drawn, where `todo` stands",
+            "to do: values of the statements, {} in all; write in {shown}/workload.toml how each is drawn, where `todo` stands",
             made.undrawn
         ));
     }
