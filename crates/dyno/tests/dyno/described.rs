@@ -284,7 +284,7 @@ fn a_run_in_memory_makes_them_itself() {
     // And nobody's where there is no workload.
     let refused = desk.dyno(&["run", "--target", "sqlite::memory:", "--set", "workload.scale=2"]);
     assert_eq!(refused.code, 2, "{refused:#?}");
-    assert!(refused.err.contains("workload.scale is the scale of"), "{}", refused.err);
+    assert!(refused.err.contains("workload.scale goes with the workload"), "{}", refused.err);
 }
 
 /// A sweep over the scale loads what each point needs; what others have loaded stays unless it may go.
