@@ -106,6 +106,10 @@ pub fn set(plan: &mut Plan, path: &str, value: &str, engines: Engines) -> Result
             None => {}
         }
     }
+    if path == "workload.rate" && plan.workload.rate.is_some() && !plan.workload.phases.is_empty() {
+        let problem = "the phases say which rate holds when, so there is no one rate to set";
+        return Err(error(problem.into(), "take out workload.phases".into()));
+    }
     if path == "workload.phases" {
         (plan.workload.rate, plan.run.ops_per_session) = (None, None);
         plan.run.time = phases::total(&plan.workload.phases).or(plan.run.time);

@@ -67,6 +67,12 @@ fn what_a_schedule_does_not_go_with_is_refused() {
             "999ms long together",
         ),
         (LOAD.into(), &["workload.phases="][..], "--set workload.phases", "there is no phase"),
+        (
+            LOAD.replace("phases", "folder = \"own\"\nphases"),
+            &["workload.beside=other"][..],
+            "--set workload.beside=other",
+            "a schedule of phases is for one workload alone",
+        ),
         (LOAD.into(), &["observe.interval=2m"][..], "--set observe.interval=2m", "longer than run.time, 90s"),
     ] {
         assert_error(&text, sets, start, &[word]);
@@ -103,6 +109,8 @@ fn a_schedule_can_be_an_axis() {
     assert_eq!(times, ["5s", "10s"]);
     let over = errors(&format!("{LOAD}[sweep]\n\"run.time\" = [\"5s\", \"10s\"]\n"), &[]).join("\n");
     assert!(over.contains("the phases are 90s long, and run.time is 5s"), "{over}");
+    let rate = errors(&format!("{LOAD}[sweep]\n\"workload.rate\" = [\"5/s\"]\n"), &[]).join("\n");
+    assert!(rate.contains("there is no one rate to set"), "{rate}");
     let file = errors("[sweep]\n\"workload.phases\" = [\"csv x.csv\"]\n", &[]).join("\n");
     assert!(file.contains("csv x.csv cannot be a value of a sweep"), "{file}");
 }
