@@ -6,9 +6,8 @@
 use std::sync::Arc;
 
 use dyno_plan::Plan;
-use serde::{Deserialize, Serialize};
 
-use crate::session::ClassResult;
+use crate::session::{ClassResult, PhaseResult};
 
 /// When each part of a run ends, in nanoseconds after the gate opened: the warm-up, each phase, and what comes behind them,
 /// which has no end.
@@ -17,17 +16,6 @@ pub(crate) fn ends_ns(plan: &Plan) -> Option<Arc<[u64]>> {
     let curve = plan.workload.curve(lead_s)?;
     let ends = curve.stages().iter().map(|stage| ((lead_s + stage.end_s) * 1e9).round() as u64);
     Some(std::iter::once(plan.run.warmup.0.as_nanos() as u64).chain(ends).chain([u64::MAX]).collect())
-}
-
-/// What a session did of the operations that were due in one part of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PhaseResult {
-    /// Operations that were due in it.
-    pub(crate) due: u64,
-    /// By how many more operations the session was behind at its end than at the end of the part before.
-    pub(crate) behind: i64,
-    /// By number of the class; empty where nothing of it counted.
-    pub(crate) classes: Vec<ClassResult>,
 }
 
 /// Where a session is in a schedule of phases, and what it did of those behind it.

@@ -8,8 +8,7 @@ use dyno_record::{PhaseStats, Series};
 use crate::job::Job;
 use crate::measured::Measured;
 use crate::own_part::last_edge_ns;
-use crate::phased::PhaseResult;
-use crate::session::SessionResult;
+use crate::session::{PhaseResult, SessionResult};
 use crate::summed::phase_stats;
 
 /// Rates of counters that a phase tells where its ends are those of intervals.

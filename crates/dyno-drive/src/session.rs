@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::life::Life;
 use crate::marks::Marks;
 use crate::packed::Packed;
-use crate::phased::PhaseResult;
 
 /// Everything one session has measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,4 +81,15 @@ pub(crate) struct HotCounts {
     /// Went to schema 1 because it was their turn; of how many that may.
     pub(crate) schema: u64,
     pub(crate) movable: u64,
+}
+
+/// What a session did of the operations that were due in one part of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PhaseResult {
+    /// Operations that were due in it.
+    pub(crate) due: u64,
+    /// By how many more operations the session was behind at its end than at the end of the part before.
+    pub(crate) behind: i64,
+    /// By number of the class; empty where nothing of it counted.
+    pub(crate) classes: Vec<ClassResult>,
 }

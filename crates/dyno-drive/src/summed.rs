@@ -9,8 +9,7 @@ use dyno_record::{ALL, Histogram, OpStats};
 use dyno_workload::ClassId;
 
 use crate::job::Job;
-use crate::phased::PhaseResult;
-use crate::session::{ClassResult, SessionResult};
+use crate::session::{ClassResult, PhaseResult, SessionResult};
 
 /// Why operations have no time of their own on the server drive.
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";

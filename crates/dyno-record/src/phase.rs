@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::class::ALL;
 use crate::ops::OpStats;
-use crate::record::RunRecord;
 
 /// One phase of a run whose rate goes by a schedule. An operation belongs to the phase in which it was due.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,27 +42,5 @@ impl PhaseStats {
     /// The mean rate that the schedule asks for, operations per second; 0 of no time.
     pub fn asked_per_s(&self) -> f64 {
         if self.seconds() > 0.0 { self.asked / self.seconds() } else { 0.0 }
-    }
-}
-
-impl RunRecord {
-    /// The mean rate that an open loop asks for, operations per second; nothing in a closed loop.
-    pub fn asked_per_s(&self) -> Option<f64> {
-        let seconds: f64 = self.phases.iter().map(PhaseStats::seconds).sum();
-        match self.plan.workload.rate {
-            Some(rate) => Some(rate.0),
-            None => {
-                (seconds > 0.0).then(|| self.phases.iter().map(|phase| phase.asked).sum::<f64>() / seconds)
-            }
-        }
-    }
-
-    /// Operations of the window that were due before its first phase or behind its last one; 0 where there are no phases.
-    pub fn out_of_phases(&self) -> u64 {
-        let all = |ops: &BTreeMap<String, OpStats>| ops.get(ALL).map_or(0, |all| all.count);
-        match self.phases.is_empty() {
-            true => 0,
-            false => all(&self.ops).saturating_sub(self.phases.iter().map(|phase| all(&phase.ops)).sum()),
-        }
     }
 }

@@ -52,6 +52,26 @@ impl RunRecord {
             && !(self.workload.is_some() && is_of_method())
     }
 
+    /// The mean rate that an open loop asks for, operations per second; nothing in a closed loop.
+    pub fn asked_per_s(&self) -> Option<f64> {
+        let seconds: f64 = self.phases.iter().map(PhaseStats::seconds).sum();
+        match self.plan.workload.rate {
+            Some(rate) => Some(rate.0),
+            None => {
+                (seconds > 0.0).then(|| self.phases.iter().map(|phase| phase.asked).sum::<f64>() / seconds)
+            }
+        }
+    }
+
+    /// Operations of the window that were due before its first phase or behind its last one; 0 where there are no phases.
+    pub fn out_of_phases(&self) -> u64 {
+        let all = |ops: &BTreeMap<String, OpStats>| ops.get(ALL).map_or(0, |all| all.count);
+        match self.phases.is_empty() {
+            true => 0,
+            false => all(&self.ops).saturating_sub(self.phases.iter().map(|phase| all(&phase.ops)).sum()),
+        }
+    }
+
     /// The workloads of the user's own that sessions ran, in the order of the plan; none for the classic method.
     pub fn workloads(&self) -> impl Iterator<Item = &OwnWorkload> {
         self.workload.iter().chain(&self.beside)

@@ -13,7 +13,7 @@ use crate::text::indent;
 pub const TITLE: &str = "workloads beside each other";
 
 /// How it is read.
-pub const EXPLAINED: &str = "Throughput and times above are those of the first workload; what the database and the host count is \
+pub const EXPLAINED: &str = "Throughput and times of the result are those of the first workload; charts, bands, and what the database and the host count are \
     of all together.";
 
 /// A row for each workload; nothing where there was only one.

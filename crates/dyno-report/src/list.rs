@@ -2,7 +2,7 @@
 
 use dyno_analyze::number::{ABSENT, compact, fixed, time_us};
 use dyno_analyze::whose::mark;
-use dyno_record::{RunState, RunSummary};
+use dyno_record::RunSummary;
 
 use crate::style::{Paint, Style};
 use crate::table::{Cell, Column, Table};
@@ -110,7 +110,7 @@ fn figures(row: &RunSummary) -> [Cell; 5] {
     [
         if row.sessions > 0 { row.sessions.to_string() } else { absent() }.into(),
         // Of imported figures the summary does not know what their source told.
-        if row.status == RunState::Imported { absent() } else { row.update_pct.to_string() }.into(),
+        row.update_pct.map_or_else(absent, |pct| pct.to_string()).into(),
         mark(row.ops_per_s.map_or_else(absent, compact), is_marked).into(),
         row.p99_us.map_or_else(absent, time_us).into(),
         row.seconds.map_or_else(absent, |seconds| fixed(seconds, 1)).into(),

@@ -247,7 +247,8 @@ impl<'r> Report<'r> {
             let active = active.unwrap_or_default();
             return format!("{} physical reads/s{active} over {}.", figure(reads), span_s(figures.seconds));
         }
-        let sessions = number::sessions(f64::from(record.sessions()));
+        let first = record.workload.as_ref().and_then(|own| own.share.as_ref()).map(|share| share.sessions);
+        let sessions = number::sessions(f64::from(first.unwrap_or_else(|| record.sessions())));
         let mut line = format!(
             "{} operations/s with {sessions}{}",
             optional(figures.get("ops_per_s")),
@@ -259,6 +260,11 @@ impl<'r> Report<'r> {
                 None => String::new(),
             },
         );
+        for other in &record.beside {
+            let sessions = other.share.as_ref().map_or(0, |share| share.sessions);
+            let sessions = number::sessions(f64::from(sessions));
+            line.push_str(&format!(" beside {sessions} of {}", crate::text::clean(&other.name)));
+        }
         if figures.seconds > 0.0 {
             line.push_str(&format!(" over {}", span_s(figures.seconds)));
         }

@@ -114,7 +114,7 @@ fn summary(record: &RunRecord) -> RunSummary {
         database: Some(record.databases()).filter(|name| !name.is_empty()),
         target: record.targets.first().map_or_else(|| record.plan.target.url.to_string(), |t| t.url.clone()),
         sessions: record.plan.sessions(),
-        update_pct: record.plan.workload.update_pct,
+        update_pct: record.knows("workload.update_pct").then_some(record.plan.workload.update_pct),
         ops_per_s: all.map(|all| all.rate_per_s),
         p99_us: all.and_then(|all| all.service_us.p99),
         logical_reads_per_s: None,

@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
-use super::text::{moment, rate};
+use super::text::{ROWS_MAX, check, moment, rate};
 use crate::error::{PlanError, PlanErrorKind, PlanErrors, shown};
 use crate::lines::Lines;
 use crate::read::PlanFile;
 use crate::units::Span;
-
-/// The most rows of a file.
-const ROWS_MAX: usize = 10_000;
 
 /// What a file has to look like.
 const FORM: &str =
@@ -80,27 +77,4 @@ pub(super) fn rows(file: &PlanFile) -> Result<Vec<(Span, f64)>, PlanErrors> {
     }
     check(&rows).map_err(|problem| refuse(file.text.trim_end().len(), "", problem))?;
     Ok(rows)
-}
-
-/// Whether rows are a phase.
-///
-/// # Errors
-/// Why not.
-pub(super) fn check(rows: &[(Span, f64)]) -> Result<(), String> {
-    let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else {
-        return Err("there is no row".into());
-    };
-    if !first.0.is_zero() {
-        return Err("the first row is not at time 0".into());
-    }
-    if rows.windows(2).any(|pair| pair[0].0 > pair[1].0) {
-        return Err("its times do not rise".into());
-    }
-    if last.0.is_zero() {
-        return Err("there is no row behind time 0, so it has no length".into());
-    }
-    match rows.len() > ROWS_MAX {
-        true => Err(format!("more than {ROWS_MAX} rows")),
-        false => Ok(()),
-    }
 }

@@ -14,6 +14,9 @@ pub const PHASES_MAX: usize = 1_000;
 /// The highest rate of a phase, per second, as of `workload.rate`.
 const RATE_MAX: f64 = 100_000_000.0;
 
+/// The most rows of a file of times and rates.
+pub(super) const ROWS_MAX: usize = 10_000;
+
 /// Why a phase cannot be read.
 type Wrong = String;
 
@@ -92,7 +95,7 @@ fn csv(text: &str) -> Result<Phase, Wrong> {
             if !rest.is_empty() {
                 return Err("a time without a rate".into());
             }
-            super::csv::check(&rows)?;
+            check(&rows)?;
             (file, Some(rows))
         }
         _ => (text, None),
@@ -179,5 +182,28 @@ impl schemars::JsonSchema for Phase {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "type": "string" })
+    }
+}
+
+/// Whether rows are a phase.
+///
+/// # Errors
+/// Why not.
+pub(super) fn check(rows: &[(Span, f64)]) -> Result<(), String> {
+    let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else {
+        return Err("there is no row".into());
+    };
+    if !first.0.is_zero() {
+        return Err("the first row is not at time 0".into());
+    }
+    if rows.windows(2).any(|pair| pair[0].0 > pair[1].0) {
+        return Err("its times do not rise".into());
+    }
+    if last.0.is_zero() {
+        return Err("there is no row behind time 0, so it has no length".into());
+    }
+    match rows.len() > ROWS_MAX {
+        true => Err(format!("more than {ROWS_MAX} rows")),
+        false => Ok(()),
     }
 }

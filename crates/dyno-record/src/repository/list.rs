@@ -27,9 +27,9 @@ pub struct RunSummary {
     pub target: String,
     /// Sessions over all schemas.
     pub sessions: u32,
-    /// Share of operations that are updates, %.
-    pub update_pct: u32,
-    /// Operations per second: `rate_per_s` of class `all`.
+    /// Share of operations that are updates, %; absent where the run has no such share, as transactions of users' own.
+    pub update_pct: Option<u32>,
+    /// Operations per second: of class `all`, or of the first workload where others ran beside it.
     pub ops_per_s: Option<f64>,
     /// 99th percentile of response time over all classes, µs.
     pub p99_us: Option<f64>,
@@ -152,7 +152,7 @@ fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<RunSummary> {
         engine: row.get("engine")?,
         target: row.get("target")?,
         sessions: row.get("sessions")?,
-        update_pct: row.get("update_pct")?,
+        update_pct: u32::try_from(row.get::<_, i64>("update_pct")?).ok(),
         ops_per_s: row.get("ops_per_s")?,
         p99_us: row.get("p99_us")?,
         logical_reads_per_s: row.get("logical_reads_per_s")?,

@@ -1,6 +1,7 @@
 //! Records as the repository keeps them. Making that form takes most of the time of storing a record and needs no repository, so
 //! whoever stores thousands has other threads do it.
 
+use dyno_plan::Plan;
 use jiff::Timestamp;
 
 use super::{Mark, RepositoryError, pack};
@@ -22,7 +23,8 @@ pub struct PackedRecord {
     pub(super) engine: String,
     pub(super) target: String,
     pub(super) sessions: u32,
-    pub(super) update_pct: u32,
+    /// As [`update_pct`] has it.
+    pub(super) update_pct: i64,
     pub(super) ops_per_s: Option<f64>,
     pub(super) p99_us: Option<f64>,
     pub(super) logical_reads_per_s: Option<f64>,
@@ -103,7 +105,7 @@ impl Packer {
             engine: join(|target| &target.engine),
             target: join(|target| &target.url),
             sessions: record.sessions(),
-            update_pct: record.plan.workload.update_pct,
+            update_pct: update_pct(&record.plan, record.knows("workload.update_pct")),
             ops_per_s: all.map(|all| all.rate_per_s).or_else(|| value(record, "ops_per_s")),
             p99_us: all.and_then(|all| all.response_us.p99),
             logical_reads_per_s: value(record, "logical_reads_per_s"),
@@ -145,4 +147,12 @@ pub(super) fn microseconds(id: &str, started_at: &str) -> Result<i64, Repository
 
 pub(super) fn malformed(id: &str, detail: String) -> RepositoryError {
     RepositoryError::Record { id: id.to_owned(), source: RecordError::Malformed { detail } }
+}
+
+/// The share of updates as a column has it that may not be empty: below 0 where the run has none.
+pub(super) fn update_pct(plan: &Plan, is_known: bool) -> i64 {
+    match is_known && plan.workload.folder.is_none() {
+        true => i64::from(plan.workload.update_pct),
+        false => -1,
+    }
 }

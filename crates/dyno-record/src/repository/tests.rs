@@ -53,7 +53,7 @@ fn a_run_is_listed_from_its_start_and_loaded_after_its_end() {
         engine: "postgres".into(),
         target: "postgres://dyno@db1/bench".into(),
         sessions: 8,
-        update_pct: 20,
+        update_pct: Some(20),
         ops_per_s: Some(1_000.5),
         p99_us: record.ops["all"].response_us.p99,
         logical_reads_per_s: Some(64_000.0),

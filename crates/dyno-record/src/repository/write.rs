@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params};
 
-use super::packed::{PackedRecord, Packer, malformed, microseconds};
+use super::packed::{PackedRecord, Packer, malformed, microseconds, update_pct};
 use super::sweeps::put_member;
 use super::{Repository, RepositoryError, StartedRun, pack};
 use crate::id::RunId;
@@ -53,7 +53,7 @@ impl Repository {
             run.engine,
             run.target,
             run.plan.sessions(),
-            run.plan.workload.update_pct,
+            update_pct(&run.plan, true),
             process.pid,
             process.start_ticks.and_then(|ticks| i64::try_from(ticks).ok()),
             process.boot_id,

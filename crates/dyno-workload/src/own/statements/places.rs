@@ -1,6 +1,5 @@
 //! What a parameter is held against: a column, a limit. A guess by the words around it, for names and comments alone.
 
-use super::text::plain;
 use crate::own::sql::{Kind, Token};
 
 /// Tokens before a place that are looked at, at most: long lists of values are not walked through again and again.
@@ -87,4 +86,9 @@ pub(super) fn listed(text: &str, before: &[&Token]) -> Vec<String> {
     let mut names: Vec<String> = inside.filter(is_name).map(|token| plain(&text[token.at.clone()])).collect();
     names.reverse();
     names
+}
+
+/// A quoted name or a word, as names are compared.
+pub(super) fn plain(letters: &str) -> String {
+    letters.trim_matches(['"', '`', '\'']).to_lowercase()
 }

@@ -2,8 +2,7 @@
 
 use dyno_engine::seen::Marks;
 
-use super::places::listed;
-use super::text::plain;
+use super::places::{listed, plain};
 use crate::own::sql::{Kind, Token};
 
 /// What stands there instead.

@@ -2,7 +2,7 @@
 
 use dyno_engine::seen::Marks;
 
-use super::places::column;
+use super::places::{column, plain};
 use super::repair::{self, Repair};
 use crate::own::sql::{Kind, Token, tokens_of_server};
 
@@ -213,11 +213,6 @@ impl Maker<'_> {
         }
         self.notes.extend(repair.note().filter(|note| !self.notes.contains(note)));
     }
-}
-
-/// A quoted name or a word, as names are compared.
-pub(super) fn plain(letters: &str) -> String {
-    letters.trim_matches(['"', '`', '\'']).to_lowercase()
 }
 
 fn words(text: &str, tokens: &[Token]) -> Vec<Word> {
