@@ -181,6 +181,7 @@ fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window>
         unsure: total_unsure(&windows),
         before_s: sum(|window| window.before_s),
         busy_s: sum(|window| window.busy_s),
+        closing_s: sum(|window| window.closing_s),
         stall_us_max: first.stall_us_max,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
         think: first.think.map(|_| own_part::think(results)),

@@ -246,6 +246,10 @@ impl Session for WitnessedSession {
         self.inner.server_processor()
     }
 
+    fn disconnect(&mut self) {
+        self.inner.disconnect();
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.inner.reconnect()
     }

@@ -221,6 +221,10 @@ impl Session for ScriptedSession {
         0
     }
 
+    fn disconnect(&mut self) {
+        self.publish();
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.log.push(Entry::Reconnected);
         Ok(())

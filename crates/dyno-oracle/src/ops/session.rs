@@ -23,6 +23,7 @@ use dyno_engine::{
     Refusal as _, Request, Session, SessionSetup, SliceDone, Slices, Statement, StatementId, TargetError,
     Value,
 };
+use dyno_plan::Connect;
 
 /// One session on Oracle.
 pub(crate) struct OraSession {
@@ -299,11 +300,22 @@ impl Session for OraSession {
         None
     }
 
+    /// A session's statistics are part of `V$SYSSTAT` when its log-off has been answered.
+    fn disconnect(&mut self) {
+        self.connection.end();
+        self.breaker.release();
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
         self.connection = connect(&self.config, &self.setup, &self.breaker)?;
         self.begun = false;
-        self.prepare()
+        match self.setup.connect {
+            Connect::Session => self.prepare(),
+            // What is to be parsed was parsed by the first connection, and is in the library cache.
+            Connect::Transaction => setting(self.setup.commit)
+                .map_or(Ok(()), |setting| self.connection.run(&setting, &[]).map(drop)),
+        }
     }
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {

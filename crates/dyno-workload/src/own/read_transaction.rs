@@ -1,5 +1,7 @@
 //! `[transaction.NAME]`: from what a user wrote to transactions.
 
+use dyno_record::{ALL, COMMIT, CONNECT, SLICE};
+
 use super::expect::expect;
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
@@ -17,7 +19,7 @@ const RETRIES_MAX: i64 = 1_000;
 const THINK_S_MAX: u64 = 3_600;
 
 /// Names of classes that every workload has.
-const TAKEN: [&str; 3] = ["all", "commit", "slice"];
+const TAKEN: [&str; 4] = [ALL, COMMIT, SLICE, CONNECT];
 
 /// The transactions of `table`.
 ///

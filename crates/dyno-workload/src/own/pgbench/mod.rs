@@ -194,6 +194,6 @@ fn transaction_name(file: &str) -> String {
         .collect();
     let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic());
     // Names of classes and of files that every workload may have.
-    let taken = ["all", "commit", "slice", "setup", "drop"].contains(&plain.as_str());
+    let taken = ["all", "commit", "slice", "connect", "setup", "drop"].contains(&plain.as_str());
     if begins && !taken { plain } else { format!("script_{plain}") }
 }
