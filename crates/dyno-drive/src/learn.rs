@@ -14,6 +14,8 @@ use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
 use dyno_workload::Turn;
 use dyno_workload::own::{Actor, Own};
 
+use crate::prepared::pipelines;
+
 /// Parts in which each class is measured: their differences say how sure the mean is.
 const PARTS: usize = 5;
 /// Transactions of a part at most.
@@ -109,7 +111,8 @@ impl Lesson {
         if self.connect == Connect::Transaction {
             session.disconnect();
         }
-        let mut actor = Actor::new(&self.own, engine, self.seed, self.session).map_err(unsupported)?;
+        let actor = Actor::new(&self.own, engine, self.seed, self.session).map_err(unsupported)?;
+        let mut actor = actor.pipelining(pipelines(self.target.as_ref(), self.protocol));
         let weighed: Vec<bool> = self.own.weights().map(|weight| weight > 0).collect();
         let count = weighed.iter().filter(|weighed| **weighed).count().max(1);
         let part_ns = self.time.as_nanos() as u64 / (count * PARTS) as u64;
@@ -222,6 +225,7 @@ impl Lesson {
         loop {
             let asked = actor.advance(last, |request| session.ask(request)).and_then(|done| match done {
                 Turn::Asked(done) => {
+                    actor.queued(session.queued());
                     actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
                 }
                 other => Ok(other),

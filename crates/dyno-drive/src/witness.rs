@@ -226,6 +226,10 @@ impl Session for WitnessedSession {
         outcome
     }
 
+    fn queued(&self) -> &[u64] {
+        self.inner.queued()
+    }
+
     fn answered(&self, column: usize) -> Option<Value<'_>> {
         self.inner.answered(column)
     }

@@ -267,13 +267,16 @@ impl Worker {
         let mut timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns: began_ns };
         let (mut last, mut commit_began_ns) = (None, None);
         loop {
-            let mut commits = false;
+            let (mut commits, mut kept) = (false, false);
             let asked = self.actor.step(last, |request| {
-                commits = matches!(request, Request::Commit);
+                // What was sent with others has no time of its own.
+                commits = matches!(request, Request::Commit) && !kept;
+                kept |= matches!(request, Request::Queue(_));
                 session.ask(request)
             });
             let told = match asked {
                 Ok(Turn::Asked(done)) => {
+                    self.actor.queued(session.queued());
                     self.actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
                 }
                 other => other,

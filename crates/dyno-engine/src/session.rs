@@ -100,6 +100,10 @@ pub trait Session: Send {
     /// [`Answer::Columns`](crate::Answer::Columns); absent where there is no row, or no such column.
     fn answered(&self, column: usize) -> Option<Value<'_>>;
 
+    /// What came of the requests that were [kept](Request::Queue) and sent with the last one: for each the rows that it has read or
+    /// changed, in their order. None where none were.
+    fn queued(&self) -> &[u64];
+
     /// Loops of the classic method inside the database; `None` where there are none, or the setup does not ask for them.
     fn slices(&mut self) -> Option<&mut dyn Slices>;
 

@@ -68,4 +68,4 @@ pub use target_records::place_of_target;
 pub use waits::{Company, OtherSessions, WaitTime, Waits};
 pub use whose::{Scope, Whose};
 pub use window::{Gate, Placed, Window};
-pub use workload::{Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload};
+pub use workload::{Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload, Pipelined};

@@ -209,6 +209,10 @@ impl Session for ScriptedSession {
         Ok(done)
     }
 
+    fn queued(&self) -> &[u64] {
+        &[]
+    }
+
     fn answered(&self, _: usize) -> Option<Value<'_>> {
         None
     }

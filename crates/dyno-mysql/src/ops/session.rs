@@ -17,7 +17,7 @@ use crate::own::{self, Sessions, ShareReply, open_books};
 use crate::wire::{Column, Connection, WireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::{Breaker, local};
-use dyno_engine::statement::unknown;
+use dyno_engine::statement::{no_pipeline, unknown};
 use dyno_engine::{
     Answer, Done, Duplex, Interrupter, Op, OpError, Place, Request, Session, SessionSetup, SliceDone, Slices,
     Statement, TargetError, Value,
@@ -125,6 +125,7 @@ impl MySession {
                 (asked, template.bind(values).map_err(WireError::Undone)?)
             }
             Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
+            Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
             Request::Commit => (Asked::Commit, &texts.commit[..]),
             Request::Rollback => (Asked::Rollback, &texts.rollback[..]),
             Request::Edge => {
@@ -249,6 +250,10 @@ impl Session for MySession {
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
         self.ask_and_wait(request).map_err(WireError::into_op)
+    }
+
+    fn queued(&self) -> &[u64] {
+        &[]
     }
 
     fn answered(&self, column: usize) -> Option<Value<'_>> {

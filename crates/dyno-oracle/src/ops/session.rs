@@ -17,7 +17,7 @@ use crate::shelter::caught;
 use crate::sql;
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::Breaker;
-use dyno_engine::statement::unknown;
+use dyno_engine::statement::{no_pipeline, unknown};
 use dyno_engine::{
     Answer, Commits, Done, Duplex, ErrorClass, Interrupter, Isolation, LastRow, Op, OpError, Place,
     Refusal as _, Request, Session, SessionSetup, SliceDone, Slices, Statement, StatementId, TargetError,
@@ -270,12 +270,17 @@ impl Session for OraSession {
         match request {
             Request::Execute(id, values) => self.execute(id, values),
             Request::Begin(isolation) => self.begin(isolation),
+            Request::Queue(_) | Request::Flush => Err(no_pipeline()),
             Request::Commit => self.end(oracledb::Connection::commit),
             Request::Rollback => self.end(oracledb::Connection::rollback),
             // Nothing to do: a session's statistics are part of V$SYSSTAT when its call has ended. What a call that is under
             // way has done may be in part.
             Request::Edge => Ok(Done::default()),
         }
+    }
+
+    fn queued(&self) -> &[u64] {
+        &[]
     }
 
     fn answered(&self, column: usize) -> Option<Value<'_>> {

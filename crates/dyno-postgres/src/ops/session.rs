@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answer::{self, Reply};
+use super::batch::Batch;
 use super::columns::Columns;
 use super::slice::{self, Tails};
 use super::statements::{self, Form, Ready};
@@ -16,6 +17,7 @@ use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::local;
 use dyno_engine::slices::Call;
+use dyno_engine::statement::no_pipeline;
 use dyno_engine::{
     Answer, Blocks, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Refusal as _,
     Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
@@ -39,6 +41,7 @@ pub struct PgSession {
     /// What was sent last, and what has arrived of its answer.
     asked: Asked,
     reply: Reply,
+    batch: Batch,
     columns: Columns,
     overhead_commits: u64,
     /// Whether it answers as a server on this machine does.
@@ -109,6 +112,7 @@ impl PgSession {
             tails: blocks_in_loops(setup).map(|blocks| Tails::new(blocks.stamp())),
             asked: Asked::Edge,
             reply: Reply::default(),
+            batch: Batch::default(),
             columns: Columns::default(),
             overhead_commits: opening_commits(statements),
             is_near: false,
@@ -154,12 +158,16 @@ impl PgSession {
     #[cold]
     fn failed(&mut self, error: WireError) -> Box<OpError> {
         self.ready.forget();
+        self.batch.clear();
         error.into_op()
     }
 
     /// Sends `request` and notes what its answer will mean.
     #[inline]
     fn send_request(&mut self, request: Request<'_>) -> Result<(), WireError> {
+        if self.batch.requests() > 0 || matches!(request, Request::Queue(_) | Request::Flush) {
+            return self.send_batch(request);
+        }
         let is_text = self.ready.is_text && matches!(request, Request::Execute(..));
         self.reply = Reply::new(is_text);
         let (asked, bytes) = match request {
@@ -176,9 +184,36 @@ impl PgSession {
             Request::Commit => (Asked::Commit, self.ready.commit()),
             Request::Rollback => (Asked::Transaction, self.ready.rollback()),
             Request::Edge => (Asked::Edge, self.ready.edge()),
+            Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
         };
         self.asked = asked;
         self.connection.line.send_bytes(bytes)
+    }
+
+    /// Keeps a request, or sends one behind those that are kept.
+    #[inline(never)]
+    fn send_batch(&mut self, request: Request<'_>) -> Result<(), WireError> {
+        let Self { batch, ready, setup, columns, .. } = self;
+        if let Request::Queue(request) = request {
+            return batch.keep(request, ready).map_err(WireError::Undone);
+        }
+        self.asked = match request {
+            Request::Execute(id, values) => {
+                batch.add(ready.execute(id, values).map_err(WireError::Undone)?);
+                let statement = &setup.statements[id.index()];
+                if statement.answer == Answer::Columns {
+                    columns.clear();
+                }
+                Asked::Statement(statement.answer, false, statement.works)
+            }
+            Request::Commit => batch.text("COMMIT", Asked::Commit),
+            Request::Rollback => batch.text("ROLLBACK", Asked::Transaction),
+            _ => batch.wait(Asked::Transaction),
+        };
+        self.reply = Reply::behind(self.batch.requests());
+        let sent = self.connection.line.send_bytes(self.batch.bytes());
+        self.batch.clear();
+        sent
     }
 
     /// What has arrived of the answer; `None` if that is not all of it.
@@ -218,6 +253,9 @@ impl PgSession {
     #[inline]
     fn ask_and_wait(&mut self, request: Request<'_>) -> Result<Done, WireError> {
         self.send_request(request)?;
+        if matches!(request, Request::Queue(_)) {
+            return Ok(Done::default());
+        }
         loop {
             if let Some(done) = self.heard()? {
                 return Ok(done);
@@ -372,6 +410,10 @@ impl Session for PgSession {
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
         self.ask_and_wait(request).map_err(|error| self.failed(error))
+    }
+
+    fn queued(&self) -> &[u64] {
+        self.reply.before()
     }
 
     fn answered(&self, column: usize) -> Option<Value<'_>> {

@@ -1,5 +1,7 @@
 //! How statements come to the server.
 
+use std::borrow::Cow;
+
 use super::super::counters::{FLUSH, SHARED_STATISTICS};
 use super::encode::type_oid;
 use super::simple::Text;
@@ -123,6 +125,14 @@ pub(super) fn flushes(connection: &Connection) -> bool {
     connection.server_version_num() >= SHARED_STATISTICS
 }
 
+/// The statement that begins a transaction.
+pub(super) fn begin_words(isolation: Isolation) -> Cow<'static, str> {
+    match isolation.words() {
+        None => Cow::Borrowed("BEGIN"),
+        Some(words) => Cow::Owned(format!("BEGIN ISOLATION LEVEL {words}")),
+    }
+}
+
 /// What brings one statement.
 #[derive(Debug)]
 enum Message {
@@ -214,10 +224,7 @@ impl Ready {
 
     pub(super) fn begin(&mut self, isolation: Isolation) -> &[u8] {
         self.begin.clear();
-        match isolation.words() {
-            None => message::query(&mut self.begin, "BEGIN"),
-            Some(words) => message::query(&mut self.begin, &format!("BEGIN ISOLATION LEVEL {words}")),
-        }
+        message::query(&mut self.begin, &begin_words(isolation));
         &self.begin
     }
 

@@ -15,6 +15,7 @@ use super::counters::{Counts, Publisher};
 use super::fault::Fault;
 use super::raw;
 use crate::shared::Shared;
+use dyno_engine::statement::no_pipeline;
 use dyno_engine::{
     Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices, TargetError,
     TargetErrorKind, Value,
@@ -140,6 +141,7 @@ impl SqliteSession {
             }
             // Transactions are serialisable here, whatever less is asked for.
             Request::Begin(_) => statements.begin(),
+            Request::Queue(_) | Request::Flush => return Err(no_pipeline()),
             Request::Commit => statements.commit(),
             Request::Rollback => statements.rollback(&link.conn),
             Request::Edge => {
@@ -178,6 +180,10 @@ impl Session for SqliteSession {
             self.publish();
         }
         Ok(done)
+    }
+
+    fn queued(&self) -> &[u64] {
+        &[]
     }
 
     fn answered(&self, column: usize) -> Option<Value<'_>> {

@@ -40,6 +40,7 @@ mod mysql;
 mod own_beside;
 mod own_calls;
 mod own_connect;
+mod own_pipeline;
 mod own_sql;
 mod phases;
 mod pooler;
