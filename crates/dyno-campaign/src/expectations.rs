@@ -73,6 +73,7 @@ fn learn(
         session: plan.sessions() + place as u32,
         commit: plan.workload.commit,
         protocol: plan.workload.protocol,
+        connect: plan.workload.connect,
         clock: Arc::new(MonotonicClock::default()),
         time: TIME_MAX.min(plan.run.warmup.0 / SHARE_OF_WARMUP) / owns.len() as u32,
         stop: stop.clone(),

@@ -145,7 +145,8 @@ impl Ready<'_> {
         books: Vec<Option<Arc<Book>>>,
         watch: &dyn Watch,
     ) -> Result<(RunRecord, Vec<Leftover>), Error> {
-        let aims = self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(spec));
+        let aims =
+            self.targets.all.iter().zip(&self.specs).map(|(reached, spec)| reached.aim(&self.plan, spec));
         let mut targets: Vec<Aim> = aims.collect();
         for (aim, book) in targets.iter_mut().zip(books) {
             aim.book = book;

@@ -200,6 +200,7 @@ fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<T
         rehearsal: None,
         commit: Commit::Wait,
         protocol: dyno_plan::Protocol::Prepared,
+        connect: dyno_plan::Connect::Session,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

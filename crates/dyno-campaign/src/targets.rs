@@ -7,7 +7,7 @@ use dyno_drive::Aim;
 use dyno_engine::{
     Cancel, Claim, Holder, Instance, Lock, OpenOptions, Secret, Target, TargetError, TargetErrorKind, Work,
 };
-use dyno_plan::{DataSpec, Holding, Plan, TargetUrl};
+use dyno_plan::{Connect, DataSpec, Holding, Plan, TargetUrl};
 use dyno_record::Identity;
 
 use crate::data;
@@ -51,13 +51,17 @@ impl Reached {
         self.named(data::spec(plan, &self.target))
     }
 
-    /// As the drive takes it.
-    pub(crate) fn aim(&self, spec: &DataSpec) -> Aim {
+    /// As the drive of `plan` takes it.
+    pub(crate) fn aim(&self, plan: &Plan, spec: &DataSpec) -> Aim {
+        let mut identity = self.identity.clone();
+        if plan.workload.connect == Connect::Transaction {
+            identity.counting = identity.counting.of_short_connections();
+        }
         Aim {
             host_paths: data::host_paths(&self.identity),
             reads_only: self.reads_only.clone(),
             instance: self.instance.clone(),
-            ..Aim::new(Arc::clone(&self.target), self.identity.clone(), spec.clone())
+            ..Aim::new(Arc::clone(&self.target), identity, spec.clone())
         }
     }
 

@@ -10,12 +10,14 @@ use dyno_record::{
     Host, OwnPart, OwnShare, OwnWorkload, Role, RunRecord, Series, Status, TargetFacts, Window,
     place_of_target, window::Counted,
 };
+use dyno_workload::own::Own;
 
 use crate::collector::Collector;
 use crate::job::{Aim, Job, Outcome};
 use crate::measured::Measured;
 use crate::metrics::{self, Metrics};
 use crate::phases::phases;
+use crate::prepared::pipelines;
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
 use crate::{own_part, totals};
@@ -85,7 +87,7 @@ pub(crate) fn record(
 
 /// The workloads of the user's own, each with its part of the run where there are several.
 fn owns(job: &Job<'_>, results: &[SessionResult], window: Option<&Window>) -> Vec<OwnWorkload> {
-    let mut all: Vec<OwnWorkload> = job.owns.iter().map(|own| own.facts()).collect();
+    let mut all: Vec<OwnWorkload> = job.owns.iter().map(|own| own_workload(job, own)).collect();
     if all.len() < 2 {
         return all;
     }
@@ -96,6 +98,16 @@ fn owns(job: &Job<'_>, results: &[SessionResult], window: Option<&Window>) -> Ve
         own.share = Some(OwnShare { sessions: side.sessions, rate_per_s, ops: ops.map(Box::new) });
     }
     all
+}
+
+/// What is said of one of them; requests are sent together where all targets take them so.
+fn own_workload(job: &Job<'_>, own: &Own) -> OwnWorkload {
+    let can = |aim: &Aim| pipelines(aim.target.as_ref(), job.plan.workload.protocol);
+    let pipelined = match job.targets.iter().all(can) {
+        true => job.targets.first().map_or_else(Vec::new, |aim| own.pipelined(aim.target.engine())),
+        false => Vec::new(),
+    };
+    OwnWorkload { pipelined, ..own.facts() }
 }
 
 fn target_facts(aim: &Aim) -> TargetFacts {
@@ -181,6 +193,7 @@ fn total_window(results: &[&SessionResult], parts: &[OwnPart]) -> Option<Window>
         unsure: total_unsure(&windows),
         before_s: sum(|window| window.before_s),
         busy_s: sum(|window| window.busy_s),
+        closing_s: sum(|window| window.closing_s),
         stall_us_max: first.stall_us_max,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
         think: first.think.map(|_| own_part::think(results)),

@@ -9,10 +9,12 @@ use dyno_engine::{
     Cancel, Clock, ErrorClass, Interrupter, Observer, OpError, Request, Session, SessionSetup, Target,
     TargetError,
 };
-use dyno_plan::{Commit, DataSpec, Protocol};
+use dyno_plan::{Commit, Connect, DataSpec, Protocol};
 use dyno_record::{Counter, Learned, Mean, Reading, Snapshot};
 use dyno_workload::Turn;
 use dyno_workload::own::{Actor, Own};
+
+use crate::prepared::pipelines;
 
 /// Parts in which each class is measured: their differences say how sure the mean is.
 const PARTS: usize = 5;
@@ -48,6 +50,8 @@ pub struct Lesson {
     pub commit: Commit,
     /// How statements come to the server.
     pub protocol: Protocol,
+    /// How long a connection lasts.
+    pub connect: Connect,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// How long all of it may take, about.
@@ -96,6 +100,7 @@ impl Lesson {
             rehearsal: None,
             commit: self.commit,
             protocol: self.protocol,
+            connect: self.connect,
             blocks: None,
             slices: false,
             clock: Arc::clone(&self.clock),
@@ -103,7 +108,11 @@ impl Lesson {
         let mut session = self.target.session(&setup)?;
         // Whoever stops it from here on finds the session, and whoever has stopped it before is seen.
         let _ = self.stop.session.set(session.interrupter());
-        let mut actor = Actor::new(&self.own, engine, self.seed, self.session).map_err(unsupported)?;
+        if self.connect == Connect::Transaction {
+            session.disconnect();
+        }
+        let actor = Actor::new(&self.own, engine, self.seed, self.session).map_err(unsupported)?;
+        let mut actor = actor.pipelining(pipelines(self.target.as_ref(), self.protocol));
         let weighed: Vec<bool> = self.own.weights().map(|weight| weight > 0).collect();
         let count = weighed.iter().filter(|weighed| **weighed).count().max(1);
         let part_ns = self.time.as_nanos() as u64 / (count * PARTS) as u64;
@@ -138,9 +147,11 @@ impl Lesson {
 
     /// All that the session has done by now.
     fn look(&self, session: &mut dyn Session, observer: &mut dyn Observer) -> Result<Snapshot, TargetError> {
-        session
-            .edge()
-            .map_err(|error| TargetError::database(format!("learning what transactions do: {error}")))?;
+        if self.connect == Connect::Session {
+            session
+                .edge()
+                .map_err(|error| TargetError::database(format!("learning what transactions do: {error}")))?;
+        }
         observer.snapshot()
     }
 
@@ -195,11 +206,26 @@ impl Lesson {
         actor: &mut Actor,
         session: &mut dyn Session,
     ) -> Result<Result<(), String>, TargetError> {
+        if self.connect == Connect::Session {
+            return Self::steps(place, actor, session);
+        }
+        session.reconnect()?;
+        let done = Self::steps(place, actor, session);
+        session.disconnect();
+        done
+    }
+
+    fn steps(
+        place: usize,
+        actor: &mut Actor,
+        session: &mut dyn Session,
+    ) -> Result<Result<(), String>, TargetError> {
         actor.draw_of(place);
         let (mut last, mut tries) = (None, 1);
         loop {
             let asked = actor.advance(last, |request| session.ask(request)).and_then(|done| match done {
                 Turn::Asked(done) => {
+                    actor.queued(session.queued());
                     actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
                 }
                 other => Ok(other),

@@ -212,6 +212,7 @@ fn window(
         unsure: unsure.filter(|_| target.end.is_some()),
         before_s: before_ns as f64 / 1e9,
         busy_s: busy_ns as f64 / 1e9,
+        closing_s: results.iter().map(|r| r.moments.closing_ns).sum::<u64>() as f64 / 1e9,
         stall_us_max: measured.stall_ns_max as f64 / 1_000.0,
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
         think: Some(think(results)).filter(|think| job.plan.workload.think_every > 0 || think.sleeps > 0),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use dyno_engine::{Blocks, Extra, SessionSetup, Statement};
-use dyno_plan::{Drive, Plan};
+use dyno_engine::{Blocks, Extra, SessionSetup, Statement, Target};
+use dyno_plan::{Drive, Plan, Protocol};
 use dyno_workload::blocks::{self, Operator};
 use dyno_workload::own;
 use dyno_workload::{Actor, Draw};
@@ -67,6 +67,8 @@ impl Prepared {
         let (side, _) = job.plan.side_of(number);
         let actor = own::Actor::new(&job.owns[side], engine, workload.seed(), number);
         let actor = actor.expect("its statements for this engine were made");
+        let target = job.targets[at].target.as_ref();
+        let actor = actor.pipelining(pipelines(target, workload.protocol));
         let actor = Actor::Own(actor.from_class(self.first_classes[side]));
         let setup = SessionSetup {
             number,
@@ -74,6 +76,7 @@ impl Prepared {
             rehearsal: None,
             commit: workload.commit,
             protocol: workload.protocol,
+            connect: workload.connect,
             blocks: None,
             slices: false,
             clock: Arc::clone(&job.clock),
@@ -97,12 +100,18 @@ impl Prepared {
             rehearsal: prepared.rehearsal(&blocks),
             commit: workload.commit,
             protocol: workload.protocol,
+            connect: workload.connect,
             blocks: Some(blocks),
             slices: workload.drive == Drive::Server,
             clock: Arc::clone(&job.clock),
         };
         (setup, actor)
     }
+}
+
+/// Whether sessions on `target` send requests together whose answers nobody waits for: what comes as text does not.
+pub(crate) fn pipelines(target: &dyn Target, protocol: Protocol) -> bool {
+    target.capabilities().pipelines && protocol != Protocol::Simple
 }
 
 /// What sessions of `plan` do beside the common operations.

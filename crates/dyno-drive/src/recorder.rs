@@ -121,6 +121,8 @@ pub(crate) struct Recorder {
     counting: bool,
     /// The last that was done while nothing counted, and what had been done before it.
     last: Option<Last>,
+    /// The last connection that was opened while nothing counted: when it was there, and how long that took.
+    last_connection: Option<(u64, u64)>,
     /// An interval of the series has ended since this was last asked.
     ticked: bool,
     interval: Box<Interval>,
@@ -163,6 +165,7 @@ impl Recorder {
             open_loop,
             counting: false,
             last: None,
+            last_connection: None,
             ticked: false,
             interval: Box::new(Interval::new(target)),
             interval_ns,
@@ -227,6 +230,11 @@ impl Recorder {
         }
         self.aim_interval(origin_ns);
         self.count_last();
+        if let Some((ended_ns, latency_ns)) =
+            self.last_connection.take().filter(|(at_ns, _)| *at_ns > origin_ns)
+        {
+            self.connected(ended_ns, latency_ns);
+        }
         self.ticked = false;
     }
 
@@ -458,6 +466,24 @@ impl Recorder {
         totals.count += commits;
         if let Some(latency_ns) = latency_ns {
             totals.service.get_or_insert_with(Tally::precise).record(latency_ns);
+        }
+    }
+
+    /// Counts a connection that was opened for an operation, was there at `ended_ns`, and took so long.
+    pub(crate) fn connected(&mut self, ended_ns: u64, latency_ns: u64) {
+        if !self.counting {
+            self.last_connection = Some((ended_ns, latency_ns));
+            return;
+        }
+        let totals = &mut self.totals[ClassId::CONNECT.index()];
+        totals.count += 1;
+        totals.service.get_or_insert_with(Tally::precise).record(latency_ns);
+    }
+
+    /// Counts the time in which a connection was closed behind an operation.
+    pub(crate) fn closed(&mut self, began_ns: u64, ended_ns: u64) {
+        if self.counting {
+            self.moments.closing_ns += ended_ns.saturating_sub(began_ns.max(self.origin_ns));
         }
     }
 

@@ -65,6 +65,8 @@ pub(crate) struct Moments {
     pub(crate) busy_ns: u64,
     /// Time that the operation under way at the window's begin had taken before it.
     pub(crate) before_ns: u64,
+    /// Time in which connections were closed behind operations.
+    pub(crate) closing_ns: u64,
     /// Time slept between operations, and sleeps begun.
     pub(crate) thought_ns: u64,
     pub(crate) thoughts: u64,

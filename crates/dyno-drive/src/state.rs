@@ -331,10 +331,14 @@ impl SessionState {
         if let Some(done) = done {
             let explicit = commits.then_some(*asked_ns);
             *commit_began_ns = explicit.or(done.commit_began_ns).or(*commit_began_ns);
+            worker.actor.queued(session.queued());
             worker.actor.read(|column| session.answered(column))?;
         }
+        let mut kept = false;
         let turn = worker.actor.step(done, |request| {
-            (*asked_ns, *commits) = (ended_ns, matches!(request, Request::Commit));
+            // What was sent with others has no time of its own.
+            (*asked_ns, *commits) = (ended_ns, matches!(request, Request::Commit) && !kept);
+            kept |= matches!(request, Request::Queue(_));
             duplex(session.as_mut()).send(request)
         })?;
         match turn {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dyno_engine::{Interrupter, Target};
-use dyno_plan::{Drive, Length, Side};
+use dyno_plan::{Connect, Drive, Length, Side, Workload};
 use dyno_record::Placed;
 use dyno_workload::{Pace, Think};
 
@@ -134,9 +134,8 @@ impl Threads {
             }
         });
         let workers: Vec<Worker> = workers.collect();
-        let (multiplexed, alone): (Vec<_>, Vec<_>) = workers
-            .into_iter()
-            .partition(|worker| leads_several(plan.workload.drive, worker.target.as_ref()));
+        let (multiplexed, alone): (Vec<_>, Vec<_>) =
+            workers.into_iter().partition(|worker| leads_several(&plan.workload, worker.target.as_ref()));
         let mut started = 0;
         let all = start_shared(multiplexed, &affinity, &shared, &mut started)
             .and_then(|()| start_own(alone, &shared, &mut started));
@@ -230,16 +229,16 @@ impl Threads {
 
 /// Whether one thread can lead several sessions on `target`.
 ///
-/// A slice of the server drive is long, so nothing is saved there.
-fn leads_several(drive: Drive, target: &dyn Target) -> bool {
-    target.capabilities().duplex && drive != Drive::Server
+/// A slice of the server drive is long, so nothing is saved there; and opening a connection is not done in two halves.
+fn leads_several(workload: &Workload, target: &dyn Target) -> bool {
+    target.capabilities().duplex && workload.drive != Drive::Server && workload.connect == Connect::Session
 }
 
 /// Sessions that need a thread of their own, when session `n` goes to the target at `target_of[n]`.
 fn alone(job: &Job<'_>, target_of: &[usize]) -> u32 {
-    let drive = job.plan.workload.drive;
+    let workload = &job.plan.workload;
     let several: Vec<bool> =
-        job.targets.iter().map(|aim| leads_several(drive, aim.target.as_ref())).collect();
+        job.targets.iter().map(|aim| leads_several(workload, aim.target.as_ref())).collect();
     target_of.iter().filter(|at| !several[**at]).count() as u32
 }
 

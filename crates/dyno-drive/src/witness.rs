@@ -226,6 +226,10 @@ impl Session for WitnessedSession {
         outcome
     }
 
+    fn queued(&self) -> &[u64] {
+        self.inner.queued()
+    }
+
     fn answered(&self, column: usize) -> Option<Value<'_>> {
         self.inner.answered(column)
     }
@@ -244,6 +248,10 @@ impl Session for WitnessedSession {
 
     fn server_processor(&self) -> Option<usize> {
         self.inner.server_processor()
+    }
+
+    fn disconnect(&mut self) {
+        self.inner.disconnect();
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {

@@ -1,5 +1,6 @@
 //! One session's thread: connect, gate, and the loop that is the hot path.
 
+mod connect;
 pub(crate) mod edges;
 mod recovery;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use dyno_engine::{Clock, Interrupter, Request, Session, SessionSetup, Target, TargetError, TargetErrorKind};
+use dyno_plan::Connect;
 use dyno_record::Touch;
 use dyno_workload::{Actor, ClassId, Pace, Think, Turn};
 
@@ -157,7 +159,11 @@ impl Worker {
     }
 
     fn open(&self) -> Result<Box<dyn Session>, TargetError> {
-        let session = self.target.session(&self.setup)?;
+        let mut session = self.target.session(&self.setup)?;
+        if self.setup.connect == Connect::Transaction {
+            // All that is wrong with the statements has been told; each transaction opens its own.
+            session.disconnect();
+        }
         match &self.book {
             Some(book) => book.witnessed(session, self.target.as_ref(), &self.setup),
             None => Ok(session),
@@ -243,21 +249,34 @@ impl Worker {
         }
     }
 
+    /// Does the next operation, on a connection of its own where that is asked for.
     #[inline]
     fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
         self.note_overhead(session);
         self.doing = self.actor.draw();
         let began_ns = self.clock.now_ns();
+        match self.setup.connect {
+            Connect::Session => self.steps(session, due_ns, began_ns),
+            Connect::Transaction => self.connected(session, due_ns, began_ns),
+        }
+    }
+
+    /// The steps of an operation that has begun.
+    #[inline]
+    fn steps(&mut self, session: &mut dyn Session, due_ns: Option<u64>, began_ns: u64) -> Result<(), Ended> {
         let mut timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns: began_ns };
         let (mut last, mut commit_began_ns) = (None, None);
         loop {
-            let mut commits = false;
+            let (mut commits, mut kept) = (false, false);
             let asked = self.actor.step(last, |request| {
-                commits = matches!(request, Request::Commit);
+                // What was sent with others has no time of its own.
+                commits = matches!(request, Request::Commit) && !kept;
+                kept |= matches!(request, Request::Queue(_));
                 session.ask(request)
             });
             let told = match asked {
                 Ok(Turn::Asked(done)) => {
+                    self.actor.queued(session.queued());
                     self.actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
                 }
                 other => other,

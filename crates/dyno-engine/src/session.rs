@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use dyno_plan::{Commit, Protocol};
+use dyno_plan::{Commit, Connect, Protocol};
 
 use crate::blocks::{Blocks, Slices};
 use crate::clock::Clock;
@@ -24,6 +24,9 @@ pub struct SessionSetup {
     /// How statements come to the server; only engines that know more than one are asked for another than
     /// [`Protocol::Prepared`].
     pub protocol: Protocol,
+    /// How long a connection lasts. Where it is one transaction, [`Session::disconnect`] and [`Session::reconnect`] are called around
+    /// each, and what is prepared there is prepared at its first use.
+    pub connect: Connect,
     /// What it is told of the classic method's data, where it works on that.
     pub blocks: Option<Blocks>,
     /// Whether loops run inside the database, so that [`Session::slices`] is called.
@@ -97,6 +100,10 @@ pub trait Session: Send {
     /// [`Answer::Columns`](crate::Answer::Columns); absent where there is no row, or no such column.
     fn answered(&self, column: usize) -> Option<Value<'_>>;
 
+    /// What came of the requests that were [kept](Request::Queue) and sent with the last one: for each the rows that it has read or
+    /// changed, in their order. None where none were.
+    fn queued(&self) -> &[u64];
+
     /// Loops of the classic method inside the database; `None` where there are none, or the setup does not ask for them.
     fn slices(&mut self) -> Option<&mut dyn Slices>;
 
@@ -111,7 +118,11 @@ pub trait Session: Send {
     /// known, or the server runs elsewhere. A hint: nothing may depend on it but speed.
     fn server_processor(&self) -> Option<usize>;
 
-    /// Opens the connection anew after it was lost, and prepares again. No transaction is open then.
+    /// Ends the connection in the protocol's own way, and waits until the server has booked what was done on it. Nothing is asked
+    /// until [`Session::reconnect`]; no transaction is open.
+    fn disconnect(&mut self);
+
+    /// Opens the connection anew after it was lost or ended, and prepares again. No transaction is open then.
     ///
     /// # Errors
     /// The target cannot be reached.

@@ -72,6 +72,12 @@ pub fn unknown(statement: StatementId) -> Box<OpError> {
     OpError::fatal("unprepared", format!("the session has no statement {}", statement.0))
 }
 
+/// The error of a session that is asked for a pipeline and has none.
+#[cold]
+pub fn no_pipeline() -> Box<OpError> {
+    OpError::fatal("pipeline", "the session sends each request when the one before is answered")
+}
+
 /// What is read of a statement's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -192,6 +198,12 @@ pub enum Request<'a> {
     Commit,
     /// Takes it back; also one that the database has taken back by itself after an error.
     Rollback,
+    /// Keeps a request, to be sent together with the next that is not kept; only engines whose sessions
+    /// [pipeline](crate::Capabilities::pipelines) are asked. It has no answer of its own: [`Session::queued`](crate::Session::queued)
+    /// tells what came of it when that of the other is there, whose error may be this one's. After an error nothing behind it is done.
+    Queue(&'a Request<'a>),
+    /// Sends what was kept.
+    Flush,
     /// Makes everything this session has done visible to observers, and nothing it does within the next second or so where the
     /// engine batches its statistics.
     Edge,

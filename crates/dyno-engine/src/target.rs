@@ -20,6 +20,8 @@ pub struct Capabilities {
     pub server_drive: bool,
     /// Sessions come in two halves ([`Session::duplex`]), so that one thread can lead several.
     pub duplex: bool,
+    /// Sessions send several requests together ([`Request::Queue`](crate::Request::Queue)).
+    pub pipelines: bool,
     /// The data lives no longer than this process, so a run loads it first.
     pub ephemeral: bool,
     /// Largest number of loading connections that is of use; 1 where there is one writer.

@@ -210,11 +210,16 @@ impl Open {
     }
 }
 
+/// Connections of sessions that are remembered behind their end: a list of the server's connections may be older than that.
+const GONE_MAX: usize = 16_384;
+
 /// What all of Dyno's sessions on one server have done, as far as they have told.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
     /// Connections that are open.
     open: BTreeMap<u32, Open>,
+    /// Some that were; the server numbers them upwards.
+    gone: BTreeSet<u32>,
     /// What those did that are closed.
     closed: Share,
     /// Whether one was lost without having told.
@@ -233,9 +238,9 @@ pub(crate) fn open_books(sessions: &Sessions) -> MutexGuard<'_, Own> {
 }
 
 impl Own {
-    /// Whether a connection is that of a session.
+    /// Whether a connection is that of a session, or was a moment ago.
     pub(crate) fn has(&self, id: u32) -> bool {
-        self.open.contains_key(&id)
+        self.open.contains_key(&id) || self.gone.contains(&id)
     }
 
     /// Whether a connection is Dyno's, and only looks.
@@ -267,6 +272,10 @@ impl Own {
     /// A session closes with its last word; without one what it did is not known any more.
     pub(super) fn closed(&mut self, id: u32, share: Option<Share>) {
         self.open.remove(&id);
+        self.gone.insert(id);
+        if self.gone.len() > GONE_MAX {
+            self.gone.pop_first();
+        }
         match share {
             Some(share) => self.closed = self.closed.and(share),
             None => self.lost = true,
@@ -301,7 +310,9 @@ mod tests {
         assert_eq!(own.sum(), Some(read(12)));
         own.closed(1, Some(read(6)));
         assert_eq!(own.sum(), Some(read(13)));
-        assert!(!own.has(1) && own.has(2));
+        assert!(own.has(1) && own.has(2), "who looked before may see it still");
+        (3..3 + GONE_MAX as u32).for_each(|id| own.closed(id, Some(Share::default())));
+        assert!(!own.has(1) && own.has(2) && own.has(3));
     }
 
     #[test]

@@ -62,6 +62,7 @@ impl Target for MyTarget {
         Capabilities {
             server_drive: true,
             duplex: true,
+            pipelines: false,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
         }

@@ -164,16 +164,21 @@ impl Connection {
     pub(super) fn close(self) {
         drop(self);
     }
-}
 
-impl Drop for Connection {
-    fn drop(&mut self) {
+    /// The same, where another one takes its place: nothing is asked of it afterwards.
+    pub(super) fn end(&mut self) {
         let Some(mut driver) = self.driver.take() else { return };
         // A connection that is gone needs no ending; one on which the driver has panicked would ask it once more.
         let ended = !self.spoilt.get() && caught(|| driver.close()).is_ok();
         if !ended {
             std::mem::forget(driver);
         }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -55,6 +55,7 @@ impl Target for OraTarget {
         Capabilities {
             server_drive: true,
             duplex: false,
+            pipelines: false,
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
         }

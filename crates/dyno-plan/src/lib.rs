@@ -33,7 +33,7 @@ pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use mix::mix;
 pub use phases::{Curve, Phase, Stage};
 pub use plan::{
-    Arrivals, Awr, Axis, Commit, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe, Order,
+    Arrivals, Awr, Axis, Commit, Connect, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe, Order,
     PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount, Side, Sweep, Target, Until, Workload,
 };
 pub use read::{PlanFile, PlanSource, check_options, is_of_method, read};

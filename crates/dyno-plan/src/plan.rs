@@ -19,7 +19,7 @@ use field::{listed, words};
 pub use field::Field;
 pub use sides::{OWN_MIX, Side};
 pub use sweep::{Axis, Order, Sweep, Until};
-pub use workload::{Arrivals, Commit, Drive, Keys, Protocol, Redo, Workload};
+pub use workload::{Arrivals, Commit, Connect, Drive, Keys, Protocol, Redo, Workload};
 
 /// The version of the plan format that this program writes and reads.
 pub const PLAN_VERSION: u32 = 1;

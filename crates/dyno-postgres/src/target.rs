@@ -74,6 +74,8 @@ impl Target for PgTarget {
         Capabilities {
             server_drive: true,
             duplex: true,
+            // What comes through a pooler makes its settings in front of each request.
+            pipelines: self.pool.is_none(),
             ephemeral: false,
             load_parallel_max: LOAD_PARALLEL_MAX,
         }

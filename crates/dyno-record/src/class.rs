@@ -9,10 +9,12 @@ pub const ALL: &str = "all";
 pub const COMMIT: &str = "commit";
 /// The name of calls that run many operations inside the database.
 pub const SLICE: &str = "slice";
+/// The name of connections that are opened for transactions, each a part of one.
+pub const CONNECT: &str = "connect";
 
 /// Whether `name` is a class of operations: no part, bundle or sum of them.
 pub fn is_operation(name: &str) -> bool {
-    ![ALL, COMMIT, SLICE].contains(&name)
+    ![ALL, COMMIT, SLICE, CONNECT].contains(&name)
 }
 
 /// A class of operations.

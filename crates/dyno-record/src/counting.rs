@@ -148,6 +148,15 @@ pub enum Requests {
     },
 }
 
+impl CountingRules {
+    /// Those of sessions that open a connection for each transaction: what was done on one shows when it ends, so that nobody has to
+    /// be asked for it.
+    #[must_use]
+    pub fn of_short_connections(self) -> Self {
+        Self { at_edges: false, held_back_s: None, ..self }
+    }
+}
+
 impl Default for CountingRules {
     fn default() -> Self {
         Self {

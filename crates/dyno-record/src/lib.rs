@@ -37,7 +37,7 @@ mod sample;
 
 pub use audit::{AuditCheck, CheckStatus};
 pub use change::{Change, Fall, MarkKind};
-pub use class::{ALL, COMMIT, Class, SLICE, Share, Touch, is_operation};
+pub use class::{ALL, COMMIT, CONNECT, Class, SLICE, Share, Touch, is_operation};
 pub use counter::{Counter, CounterDelta, Counters, Reading, SETTINGS, SHAPE, Snapshot};
 pub use counting::{
     CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
@@ -68,4 +68,4 @@ pub use target_records::place_of_target;
 pub use waits::{Company, OtherSessions, WaitTime, Waits};
 pub use whose::{Scope, Whose};
 pub use window::{Gate, Placed, Window};
-pub use workload::{Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload};
+pub use workload::{Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload, Pipelined};

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditCheck;
-use crate::class::{ALL, COMMIT, Class, SLICE};
+use crate::class::{ALL, COMMIT, CONNECT, Class, SLICE};
 use crate::counter::Counters;
 use crate::host::{Host, Role, UNKNOWN};
 use crate::id::RunId;
@@ -133,7 +133,7 @@ impl RunRecord {
     /// What was done by class, in the order of reports: all operations, each class, and what is none.
     pub fn by_class(&self) -> impl Iterator<Item = (&str, &OpStats)> {
         let classes = self.classes.iter().map(|class| class.name.as_str());
-        let names = [ALL].into_iter().chain(classes).chain([COMMIT, SLICE]);
+        let names = [ALL].into_iter().chain(classes).chain([COMMIT, SLICE, CONNECT]);
         names.filter_map(|name| self.ops.get_key_value(name)).map(|(name, ops)| (name.as_str(), ops))
     }
 

@@ -72,6 +72,10 @@ pub struct Window {
     pub before_s: f64,
     /// Sum over sessions of the time spent in operations inside the window, s; `busy_s ÷ (work_s × sessions)` is the share of time the sessions were busy.
     pub busy_s: f64,
+    /// Sum over sessions of the time in which they closed the connections of their transactions, until the server had ended its
+    /// side, s; no part of any operation. Only with a connection for each transaction.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub closing_s: f64,
     /// Longest interval in which no thread of ours noticed time pass, µs: a suspended process or a starved machine.
     pub stall_us_max: f64,
     /// Longest delay of an operation's start behind its due moment, µs; open loop only.

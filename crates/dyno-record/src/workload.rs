@@ -20,6 +20,9 @@ pub struct OwnWorkload {
     pub scale: u64,
     /// Whether it may change data.
     pub writes: bool,
+    /// Transactions whose requests were sent together, as far as nobody waits for their answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pipelined: Vec<Pipelined>,
     /// What must be the same before and after a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Invariant>,
@@ -63,6 +66,17 @@ impl OwnWorkload {
         let scale = if is_one(&self.scale) { String::new() } else { format!(" scale {}", self.scale) };
         format!("{} {digest}{scale}", self.name)
     }
+}
+
+/// How often a transaction waits for the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pipelined {
+    /// The class.
+    pub class: String,
+    /// Round trips of one at least, and at most; absent where that depends on what is read.
+    pub round_trips: (u64, Option<u64>),
+    /// The same were each request sent when the one before is answered.
+    pub alone: (u64, Option<u64>),
 }
 
 /// A question whose answer must be the same before and after a run.

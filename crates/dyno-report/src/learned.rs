@@ -87,6 +87,7 @@ mod tests {
             digest,
             scale: 1,
             writes: true,
+            pipelined: Vec::new(),
             invariants: Vec::new(),
             expected: vec![known, unknown],
             share: None,

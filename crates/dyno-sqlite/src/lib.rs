@@ -77,6 +77,7 @@ impl Target for SqliteTarget {
         Capabilities {
             server_drive: false,
             duplex: false,
+            pipelines: false,
             ephemeral: self.shared.params.in_memory(),
             load_parallel_max: 1,
         }

@@ -35,11 +35,20 @@ impl Actor {
     pub fn step<T>(
         &mut self,
         last: Option<Done>,
-        ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
+        ask: impl FnMut(Request<'_>) -> Result<T, Box<OpError>>,
     ) -> Result<Turn<T>, Box<OpError>> {
         match self {
             Self::Blocks(actor) => Ok(actor.step(last, ask)?.map_or(Turn::Over, Turn::Asked)),
             Self::Own(actor) => actor.advance(last, ask),
+        }
+    }
+
+    /// Takes in what came of the requests that were kept until the one that has ended ([`Request::Queue`]): the `rows` of each; to be
+    /// called behind each request of an operation, before [`Actor::read`].
+    #[inline]
+    pub fn queued(&mut self, rows: &[u64]) {
+        if let Self::Own(actor) = self {
+            actor.queued(rows);
         }
     }
 

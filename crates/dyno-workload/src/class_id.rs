@@ -2,7 +2,7 @@
 
 use dyno_engine::{Kind, Op};
 
-/// The number of a class of operations within a workload, after the two that every workload has.
+/// The number of a class of operations within a workload, after the three that every workload has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(u8);
 
@@ -11,6 +11,8 @@ impl ClassId {
     pub const COMMIT: Self = Self(0);
     /// Calls that run many operations inside the database.
     pub const SLICE: Self = Self(1);
+    /// Connections that are opened, each a part of an operation.
+    pub const CONNECT: Self = Self(2);
     /// The class of [`Op::Select`].
     pub const SELECT: Self = Self::of_kind(Kind::Select);
     /// The class of [`Op::Lookup`].
@@ -28,7 +30,7 @@ impl ClassId {
 
     /// The class at `place` among those of the workload.
     pub const fn operation(place: u8) -> Self {
-        Self(place + 2)
+        Self(place + 3)
     }
 
     const fn of_kind(kind: Kind) -> Self {
@@ -41,10 +43,10 @@ impl ClassId {
         Self::of_kind(op.kind())
     }
 
-    /// Its place among those of the workload; none for commits and slices.
+    /// Its place among those of the workload; none for commits, slices and connections.
     #[inline]
     pub fn place(self) -> Option<usize> {
-        usize::from(self.0).checked_sub(2)
+        usize::from(self.0).checked_sub(3)
     }
 
     /// Its number.

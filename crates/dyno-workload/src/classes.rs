@@ -1,9 +1,9 @@
 //! The classes of a workload's operations by number.
 
 use crate::ClassId;
-use dyno_record::{COMMIT, Class, SLICE, Touch};
+use dyno_record::{COMMIT, CONNECT, Class, SLICE, Touch};
 
-/// The classes of a workload, and with them commits and slices, which every workload has.
+/// The classes of a workload, and with them commits, slices and connections, which every workload has.
 #[derive(Debug, Clone)]
 pub struct Classes {
     of_operations: Vec<Class>,
@@ -46,7 +46,7 @@ impl Classes {
 
     /// All by number, those of operations first.
     pub fn all(&self) -> impl Iterator<Item = ClassId> + use<> {
-        self.operations().chain([ClassId::COMMIT, ClassId::SLICE])
+        self.operations().chain([ClassId::COMMIT, ClassId::SLICE, ClassId::CONNECT])
     }
 
     /// The name in records.
@@ -54,11 +54,12 @@ impl Classes {
         match class.place() {
             Some(place) => &self.of_operations[place].name,
             None if class == ClassId::COMMIT => COMMIT,
+            None if class == ClassId::CONNECT => CONNECT,
             None => SLICE,
         }
     }
 
-    /// What operations of `class` do to rows; commits and slices touch none.
+    /// What operations of `class` do to rows; what is no operation touches none.
     #[inline]
     pub fn touch(&self, class: ClassId) -> Touch {
         class.place().map_or(Touch::Read, |place| self.of_operations[place].rows)

@@ -58,7 +58,8 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
     }
     let busy_sessions = window.busy_s / window.work_seconds();
     let asleep_sessions = slept_s / window.work_seconds();
-    let share = (busy_sessions + asleep_sessions) / sessions;
+    let closing_sessions = window.closing_s / window.work_seconds();
+    let share = (busy_sessions + asleep_sessions + closing_sessions) / sessions;
     let mut words = format!(
         "{} of {} busy on average ({} % of the time)",
         fixed(busy_sessions, 2),
@@ -72,7 +73,15 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
             percent(asleep_sessions / sessions * 100.0)
         ));
     }
-    let (expected, observed) = (fixed(sessions, 0), fixed(busy_sessions + asleep_sessions, 2));
+    if window.closing_s > 0.0 {
+        words.push_str(&format!(
+            ", {} closing connections ({} %)",
+            fixed(closing_sessions, 2),
+            percent(closing_sessions / sessions * 100.0)
+        ));
+    }
+    let accounted = busy_sessions + asleep_sessions + closing_sessions;
+    let (expected, observed) = (fixed(sessions, 0), fixed(accounted, 2));
     if share > BUSY_SHARE_MAX + unknown_share(window) {
         // A session in a long operation at the edge carries time of before or after the window.
         let late = window.edge_late.0 > 0 || window.edge_late.1 > 0;
@@ -93,7 +102,7 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
 /// What eats the time between operations.
 fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
     let slept_s = window.think.map_or(0.0, |think| think.seconds);
-    let idle_s = (window.work_seconds() * sessions - window.busy_s - slept_s).max(0.0);
+    let idle_s = (window.work_seconds() * sessions - window.busy_s - slept_s - window.closing_s).max(0.0);
     let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
     if reconnects > 0 {
         return format!("lost connections ({}) and the waits before opening them anew", count(reconnects));

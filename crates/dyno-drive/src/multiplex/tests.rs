@@ -42,6 +42,7 @@ fn state(clock: &Arc<Moving>, shared: &Arc<Shared>) -> Box<SessionState> {
         rehearsal: None,
         commit: workload.commit,
         protocol: dyno_plan::Protocol::Prepared,
+        connect: dyno_plan::Connect::Session,
         blocks: Some(method),
         slices: false,
         clock: Arc::clone(clock) as Arc<dyn Clock>,

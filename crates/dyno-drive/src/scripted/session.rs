@@ -209,6 +209,10 @@ impl Session for ScriptedSession {
         Ok(done)
     }
 
+    fn queued(&self) -> &[u64] {
+        &[]
+    }
+
     fn answered(&self, _: usize) -> Option<Value<'_>> {
         None
     }
@@ -219,6 +223,10 @@ impl Session for ScriptedSession {
 
     fn overhead_commits(&self) -> u64 {
         0
+    }
+
+    fn disconnect(&mut self) {
+        self.publish();
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {

@@ -109,7 +109,13 @@ impl Target for ScriptedTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { server_drive: true, duplex: self.duplex, ephemeral: true, load_parallel_max: 1 }
+        Capabilities {
+            server_drive: true,
+            duplex: self.duplex,
+            pipelines: false,
+            ephemeral: true,
+            load_parallel_max: 1,
+        }
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {

@@ -1,6 +1,7 @@
 //! A session at the edges of the window: what it has done is visible there, and it notes where it stands.
 
 use dyno_engine::Session;
+use dyno_plan::Connect;
 
 use super::{Ended, NO_OPERATION, Worker};
 use crate::life::Life;
@@ -39,6 +40,10 @@ impl Worker {
     }
 
     fn make_visible(&mut self, session: &mut dyn Session) -> Result<(), Ended> {
+        if self.setup.connect == Connect::Transaction {
+            // It was when the connection of the last operation was closed.
+            return Ok(());
+        }
         match session.edge() {
             Ok(()) => Ok(()),
             Err(error) => self.recover(session, NO_OPERATION, &error),

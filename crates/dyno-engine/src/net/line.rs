@@ -82,6 +82,11 @@ impl<P: Protocol> Line<P> {
     /// Says good-bye by the message that `farewell` appends, and, where there is a `wait`, waits so long until the server has
     /// ended its side.
     pub fn close(mut self, farewell: impl FnOnce(&mut Vec<u8>), wait: Option<Duration>) {
+        self.end(farewell, wait);
+    }
+
+    /// The same, where another line takes its place: nothing more is said on it.
+    pub fn end(&mut self, farewell: impl FnOnce(&mut Vec<u8>), wait: Option<Duration>) {
         self.out.clear();
         farewell(&mut self.out);
         let deadline = wait.map(|wait| Instant::now() + wait);

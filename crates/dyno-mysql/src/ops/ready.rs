@@ -20,14 +20,22 @@ pub(super) struct Ready {
     pub(super) calls: Option<(Calls, Option<Calls>)>,
 }
 
+/// A connection on which nothing was asked yet.
+pub(super) fn connected(
+    config: &ConnectConfig,
+    setup: &SessionSetup,
+    breaker: &Breaker,
+) -> Result<Connection, TargetError> {
+    Connection::open_guarded(config, &format!("dyno session {}", setup.number), breaker)
+}
+
 /// A connection on which everything is prepared.
 pub(super) fn prepare(
     config: &ConnectConfig,
     setup: &SessionSetup,
     breaker: &Breaker,
 ) -> Result<Ready, TargetError> {
-    let name = format!("dyno session {}", setup.number);
-    let mut connection = Connection::open_guarded(config, &name, breaker)?;
+    let mut connection = connected(config, setup, breaker)?;
     connection.simple(&settings_sql(connection.is_mariadb(), setup.blocks.is_some()))?;
     let mut typed = true;
     let mut statements = Vec::with_capacity(setup.statements.len());
@@ -64,6 +72,29 @@ pub(super) fn prepare(
         connection.simple("SET SESSION resultset_metadata = NONE")?;
     }
     Ok(Ready { connection, statements, columns: Columns::new(columns), calls })
+}
+
+impl Ready {
+    /// Takes `connection` in the place of the one that was: nothing is prepared on it yet.
+    pub(super) fn renew(&mut self, connection: Connection) {
+        self.connection = connection;
+        self.statements.iter_mut().for_each(|(template, _)| template.forget());
+    }
+
+    /// Prepares the statement at `index`, which was prepared on another connection, where it is not on this one.
+    ///
+    /// # Errors
+    /// The server refuses, or the connection is lost.
+    #[inline]
+    pub(super) fn prepared(&mut self, index: usize, sql: &str) -> Result<(), WireError> {
+        match self.statements.get_mut(index) {
+            Some((template, _)) if !template.is_prepared() => {
+                template.prepare(self.connection.prepare(sql)?);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Why the statement `name` could not be prepared.

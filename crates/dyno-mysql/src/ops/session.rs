@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::answer::{Reply, Told};
 use super::books::Books;
 use super::columns::Columns;
-use super::ready::{Ready, prepare};
+use super::ready::{Ready, connected, prepare};
+use super::settings_sql;
 use super::texts::Texts;
 use super::thread;
 use crate::connect::ConnectConfig;
@@ -16,11 +17,12 @@ use crate::own::{self, Sessions, ShareReply, open_books};
 use crate::wire::{Column, Connection, WireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::{Breaker, local};
-use dyno_engine::statement::unknown;
+use dyno_engine::statement::{no_pipeline, unknown};
 use dyno_engine::{
     Answer, Done, Duplex, Interrupter, Op, OpError, Place, Request, Session, SessionSetup, SliceDone, Slices,
     Statement, TargetError, Value,
 };
+use dyno_plan::Connect;
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -83,9 +85,28 @@ impl MySession {
         })
     }
 
+    /// Opens a connection for one transaction: nothing is prepared, and no more is asked than the transaction needs. What the one
+    /// before has done is not asked for either: that would cost more than it.
+    fn connect(&mut self) -> Result<(), TargetError> {
+        let before = self.ready.connection.id();
+        let connection = connected(&self.config, &self.setup, &self.breaker)?;
+        self.ready.renew(connection);
+        let connection = &mut self.ready.connection;
+        self.books.open(connection, &self.sessions);
+        open_books(&self.sessions).closed(before, None);
+        connection.simple(&settings_sql(connection.is_mariadb(), self.setup.blocks.is_some()))?;
+        Ok(())
+    }
+
     /// Sends `request` and notes what its answer will mean.
     #[inline]
     fn put(&mut self, request: Request<'_>) -> Result<(), WireError> {
+        if let Request::Execute(id, _) = request
+            && self.setup.connect == Connect::Transaction
+            && let Some(statement) = self.setup.statements.get(id.index())
+        {
+            self.ready.prepared(id.index(), &statement.sql)?;
+        }
         let Self { ready: Ready { connection, statements, columns, .. }, texts, setup, .. } = self;
         let mut awaited = Column::default();
         let (asked, bytes) = match request {
@@ -104,6 +125,7 @@ impl MySession {
                 (asked, template.bind(values).map_err(WireError::Undone)?)
             }
             Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
+            Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
             Request::Commit => (Asked::Commit, &texts.commit[..]),
             Request::Rollback => (Asked::Rollback, &texts.rollback[..]),
             Request::Edge => {
@@ -230,6 +252,10 @@ impl Session for MySession {
         self.ask_and_wait(request).map_err(WireError::into_op)
     }
 
+    fn queued(&self) -> &[u64] {
+        &[]
+    }
+
     fn answered(&self, column: usize) -> Option<Value<'_>> {
         self.ready.columns.row.get(column)
     }
@@ -250,8 +276,18 @@ impl Session for MySession {
         self.thread.and_then(thread::processor)
     }
 
+    /// The server's counters hold what the connection did as soon as each answer is there, and keep it. Its books stay open until
+    /// the next one is there: the server may show it for a moment longer.
+    fn disconnect(&mut self) {
+        self.ready.connection.end_within(CLOSE_WAIT);
+        self.breaker.release();
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
+        if self.setup.connect == Connect::Transaction {
+            return self.connect();
+        }
         open_books(&self.sessions).closed(self.ready.connection.id(), None);
         self.ready = prepare(&self.config, &self.setup, &self.breaker)?;
         let connection = &mut self.ready.connection;

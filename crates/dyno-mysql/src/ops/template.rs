@@ -15,6 +15,8 @@ const PARAMETER_BYTES: usize = 12;
 #[derive(Debug)]
 pub(super) struct Template {
     statement: Prepared,
+    /// Whether that is so on the connection that there is now.
+    is_prepared: bool,
     params: Box<[Type]>,
     bytes: Vec<u8>,
     /// Where in it each value is; nothing for NULL.
@@ -26,7 +28,26 @@ pub(super) struct Template {
 impl Template {
     /// A template for `statement` with these parameters.
     pub(super) fn new(statement: Prepared, params: &[Type]) -> Self {
-        Self { statement, params: params.into(), bytes: Vec::new(), slots: Vec::new(), mixed: false }
+        let (bytes, slots) = (Vec::new(), Vec::new());
+        Self { statement, is_prepared: true, params: params.into(), bytes, slots, mixed: false }
+    }
+
+    /// Whether its statement is prepared on the connection that there is now.
+    #[inline]
+    pub(super) fn is_prepared(&self) -> bool {
+        self.is_prepared
+    }
+
+    /// Another connection is there, on which it is not.
+    pub(super) fn forget(&mut self) {
+        self.is_prepared = false;
+    }
+
+    /// It is prepared there.
+    pub(super) fn prepare(&mut self, statement: Prepared) {
+        (self.statement, self.is_prepared) = (statement, true);
+        // It has another number, and types have to be told anew.
+        self.bytes.clear();
     }
 
     /// The packet with these values. It is patched as long as each is as long as it was the last time, and built anew else.
@@ -71,7 +92,7 @@ impl Template {
     #[cold]
     fn build(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
         check(&self.params, values)?;
-        let Self { statement, params, bytes, slots, mixed } = self;
+        let Self { statement, params, bytes, slots, mixed, .. } = self;
         let is_mixed = |(value, of): (&Value<'_>, &Type)| {
             *of == Type::Literal && matches!(value, Value::Int(_) | Value::Real(_))
         };

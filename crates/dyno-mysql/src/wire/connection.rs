@@ -197,8 +197,13 @@ impl Connection {
     }
 
     /// As [`Connection::close`], and waits until the server has ended its side.
-    pub(crate) fn close_within(self, wait: Duration) {
-        self.line.close(quit, Some(wait));
+    pub(crate) fn close_within(mut self, wait: Duration) {
+        self.end_within(wait);
+    }
+
+    /// The same, where another connection takes its place: nothing more is asked of it.
+    pub(crate) fn end_within(&mut self, wait: Duration) {
+        self.line.end(quit, Some(wait));
     }
 }
 

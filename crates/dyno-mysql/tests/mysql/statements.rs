@@ -21,6 +21,7 @@ fn setup(statements: Vec<Statement>) -> SessionSetup {
         rehearsal: None,
         commit: Commit::Wait,
         protocol: dyno_plan::Protocol::Prepared,
+        connect: dyno_plan::Connect::Session,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

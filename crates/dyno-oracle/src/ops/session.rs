@@ -17,12 +17,13 @@ use crate::shelter::caught;
 use crate::sql;
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::Breaker;
-use dyno_engine::statement::unknown;
+use dyno_engine::statement::{no_pipeline, unknown};
 use dyno_engine::{
     Answer, Commits, Done, Duplex, ErrorClass, Interrupter, Isolation, LastRow, Op, OpError, Place,
     Refusal as _, Request, Session, SessionSetup, SliceDone, Slices, Statement, StatementId, TargetError,
     Value,
 };
+use dyno_plan::Connect;
 
 /// One session on Oracle.
 pub(crate) struct OraSession {
@@ -269,12 +270,17 @@ impl Session for OraSession {
         match request {
             Request::Execute(id, values) => self.execute(id, values),
             Request::Begin(isolation) => self.begin(isolation),
+            Request::Queue(_) | Request::Flush => Err(no_pipeline()),
             Request::Commit => self.end(oracledb::Connection::commit),
             Request::Rollback => self.end(oracledb::Connection::rollback),
             // Nothing to do: a session's statistics are part of V$SYSSTAT when its call has ended. What a call that is under
             // way has done may be in part.
             Request::Edge => Ok(Done::default()),
         }
+    }
+
+    fn queued(&self) -> &[u64] {
+        &[]
     }
 
     fn answered(&self, column: usize) -> Option<Value<'_>> {
@@ -299,11 +305,22 @@ impl Session for OraSession {
         None
     }
 
+    /// A session's statistics are part of `V$SYSSTAT` when its log-off has been answered.
+    fn disconnect(&mut self) {
+        self.connection.end();
+        self.breaker.release();
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
         self.connection = connect(&self.config, &self.setup, &self.breaker)?;
         self.begun = false;
-        self.prepare()
+        match self.setup.connect {
+            Connect::Session => self.prepare(),
+            // What is to be parsed was parsed by the first connection, and is in the library cache.
+            Connect::Transaction => setting(self.setup.commit)
+                .map_or(Ok(()), |setting| self.connection.run(&setting, &[]).map(drop)),
+        }
     }
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {

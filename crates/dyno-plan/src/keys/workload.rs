@@ -194,6 +194,17 @@ pub(super) const SECTION: Section = Section {
             .more("What programs do that prepare nothing, and what that costs: the same statements by another protocol are another \
                    setting to compare.")
             .example("extended"),
+        Key::new("workload.connect", Kind::Word(&[], at!(workload.connect)))
+            .words(&[
+                ("session", "each session keeps its connection"),
+                ("transaction", "each transaction opens a connection, does its steps and closes it"),
+            ])
+            .default("session")
+            .doc("How long a session keeps its connection; a workload of your own SQL only.")
+            .more("What programs without a pool of connections pay. The time of connecting is part of the transaction's time, and is \
+                   shown apart as `connect`; that of closing is not, though the session waits until the server has ended its side. \
+                   Statements are prepared at their first use on a connection.")
+            .example("transaction"),
         Key::new("workload.rate", Kind::Rate(Rate(0.001), Rate(100_000_000.0), at!(workload.rate)))
             .default("off")
             .doc("Open loop at this many operations per second over all sessions; off is closed loop.")

@@ -88,6 +88,9 @@ pub struct Workload {
     /// How statements come to the server.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub protocol: Protocol,
+    /// How long a session keeps its connection.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub connect: Connect,
     /// Open loop at this many operations per second over all sessions; absent is closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
@@ -160,6 +163,17 @@ pub enum Protocol {
     Simple,
 }
 
+/// How long a session keeps its connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Connect {
+    /// From its begin to its end.
+    #[default]
+    Session,
+    /// For one transaction, whose time connecting is part of.
+    Transaction,
+}
+
 /// How arrivals of an open loop are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -202,6 +216,7 @@ impl Default for Workload {
             drive: Drive::Client,
             commit: Commit::Wait,
             protocol: Protocol::Prepared,
+            connect: Connect::Session,
             rate: None,
             phases: Vec::new(),
             arrivals: Arrivals::Poisson,
@@ -251,6 +266,7 @@ words! {
     Drive { Client = "client", Server = "server" }
     Commit { Wait = "wait", Nowait = "nowait", Plsql = "plsql" }
     Protocol { Prepared = "prepared", Extended = "extended", Simple = "simple" }
+    Connect { Session = "session", Transaction = "transaction" }
     Arrivals { Constant = "constant", Poisson = "poisson" }
 }
 

@@ -4,7 +4,7 @@ use crate::data::TOTAL_ROWS_MAX;
 use crate::engine::{EngineSpec, Engines, or};
 use crate::keys::{BLOCK_SIZE, seconds, thousands};
 use crate::phases;
-use crate::plan::{Awr, Commit, Drive, Order, Plan, Protocol, Until, Workload};
+use crate::plan::{Awr, Commit, Connect, Drive, Order, Plan, Protocol, Until, Workload};
 use crate::sweep::is_sessions;
 use crate::units::Bytes;
 
@@ -23,7 +23,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 33] = [
+pub(super) static RULES: [Rule; 35] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
@@ -86,6 +86,11 @@ pub(super) static RULES: [Rule; 33] = [
     Rule {
         paths: &["workload.protocol", "target.observe_url"],
         broken: |plan, _| simple_through_pooler(plan),
+    },
+    Rule { paths: &["workload.connect", "workload.folder"], broken: |plan, _| connects_of_method(plan) },
+    Rule {
+        paths: &["workload.connect", "target.observe_url"],
+        broken: |plan, _| connects_through_pooler(plan),
     },
     Rule { paths: &["observe.awr", "target.url"], broken: awr_of_engine },
     Rule { paths: &["target.observe_url", "target.urls", "target.url"], broken: observed_elsewhere },
@@ -184,6 +189,7 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         seed: workload.seed,
         commit: workload.commit,
         protocol: workload.protocol,
+        connect: workload.connect,
         think_every: workload.think_every,
         think_min: workload.think_min,
         think_max: workload.think_max,
@@ -403,6 +409,19 @@ fn simple_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
     let is_simple = plan.workload.protocol == Protocol::Simple && plan.target.observe_url.is_some();
     let problem = "behind a pooler each operation makes settings of its own, which texts cannot carry";
     is_simple.then(|| (problem.to_owned(), "protocol = \"extended\", or sessions without a pooler"))
+}
+
+fn connects_of_method(plan: &Plan) -> Option<(String, &'static str)> {
+    let is_method = plan.workload.connect == Connect::Transaction && plan.workload.folder.is_none();
+    let problem = "the classic method measures operations on connections that stay open";
+    is_method.then(|| (problem.to_owned(), "leave workload.connect out, or name a workload.folder"))
+}
+
+fn connects_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
+    let is_pooled = plan.workload.connect == Connect::Transaction && plan.target.observe_url.is_some();
+    let problem = "behind a pooler the server's own connections stay open, so that nobody can tell when they have booked what a \
+                   transaction did";
+    is_pooled.then(|| (problem.to_owned(), "connect = \"session\", or sessions without a pooler"))
 }
 
 fn awr_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {

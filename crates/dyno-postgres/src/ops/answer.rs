@@ -24,6 +24,9 @@ pub(super) struct Reply {
     answer: Answer,
     /// Whether rows come as text.
     is_text: bool,
+    /// How many requests were sent before it whose answers have not come, and the rows of those that have.
+    to_come: u32,
+    before: Vec<u64>,
     refusal: Option<Box<PgError>>,
 }
 
@@ -31,6 +34,16 @@ impl Reply {
     /// Nothing has arrived; rows will come as text, or in binary.
     pub(super) fn new(is_text: bool) -> Self {
         Self { is_text, ..Self::default() }
+    }
+
+    /// The same behind so many requests.
+    pub(super) fn behind(requests: u32) -> Self {
+        Self { to_come: requests, ..Self::default() }
+    }
+
+    /// Rows of the requests that were sent before it.
+    pub(super) fn before(&self) -> &[u64] {
+        &self.before
     }
 
     /// Takes in what has arrived, up to ReadyForQuery; `None` if that is not here yet. With a `clock`, the arrival of
@@ -47,6 +60,11 @@ impl Reply {
     ) -> Result<Option<Answer>, WireError> {
         while let Some((tag, body)) = connection.next_here()? {
             match tag {
+                b'D' if self.to_come > 0 => {}
+                b'C' if self.to_come > 0 => {
+                    self.to_come -= 1;
+                    self.before.push(message_rows(connection.line.body(body)));
+                }
                 b'D' => {
                     // The last row counts: through a pooler those of a session's settings come before.
                     let row = connection.line.body(body);

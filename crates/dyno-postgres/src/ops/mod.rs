@@ -12,6 +12,7 @@
 //! the platform and not the planner's second thoughts.
 
 mod answer;
+mod batch;
 mod columns;
 mod encode;
 mod method;

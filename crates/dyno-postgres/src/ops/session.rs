@@ -6,21 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answer::{self, Reply};
+use super::batch::Batch;
 use super::columns::Columns;
-use super::settings_sql;
 use super::slice::{self, Tails};
 use super::statements::{self, Form, Ready};
+use super::{commit_setting, settings_sql};
 use crate::connect::ConnectConfig;
 use crate::pool::{Member, POOLED_NAME, Pool, Statements, Way};
 use crate::wire::{Breaker, Connection, PgError, Row, WireError, message};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::local;
 use dyno_engine::slices::Call;
+use dyno_engine::statement::no_pipeline;
 use dyno_engine::{
     Answer, Blocks, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Refusal as _,
     Request, Session, SessionSetup, SliceDone, Slices, TargetError, Value,
 };
-use dyno_plan::Protocol;
+use dyno_plan::{Connect, Protocol};
 
 /// The longest wait for the server to book what a session did when it ends.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
@@ -39,6 +41,7 @@ pub struct PgSession {
     /// What was sent last, and what has arrived of its answer.
     asked: Asked,
     reply: Reply,
+    batch: Batch,
     columns: Columns,
     overhead_commits: u64,
     /// Whether it answers as a server on this machine does.
@@ -104,11 +107,12 @@ impl PgSession {
             config: config.clone(),
             connection,
             breaker,
-            ready: Ready::new(&setup.statements, &form, flushes),
+            ready: Ready::new(setup, &form, flushes),
             edge_commits: u64::from(flushes),
             tails: blocks_in_loops(setup).map(|blocks| Tails::new(blocks.stamp())),
             asked: Asked::Edge,
             reply: Reply::default(),
+            batch: Batch::default(),
             columns: Columns::default(),
             overhead_commits: opening_commits(statements),
             is_near: false,
@@ -137,9 +141,33 @@ impl PgSession {
         Ok(())
     }
 
+    /// Opens a connection for one transaction: nothing is prepared, and no more is asked than the transaction needs.
+    fn connect(&mut self) -> Result<(), TargetError> {
+        self.connection = Connection::open_guarded(&self.config, &name_of(&self.setup), &self.breaker)?;
+        self.ready.forget();
+        // The start of the server's process is one.
+        self.overhead_commits += 1;
+        if let Some((name, value)) = commit_setting(self.setup.commit) {
+            self.connection.simple(&format!("SET {name} = {value}"))?;
+            self.overhead_commits += 1;
+        }
+        Ok(())
+    }
+
+    /// The error of a request. What it was to prepare may not be.
+    #[cold]
+    fn failed(&mut self, error: WireError) -> Box<OpError> {
+        self.ready.forget();
+        self.batch.clear();
+        error.into_op()
+    }
+
     /// Sends `request` and notes what its answer will mean.
     #[inline]
     fn send_request(&mut self, request: Request<'_>) -> Result<(), WireError> {
+        if self.batch.requests() > 0 || matches!(request, Request::Queue(_) | Request::Flush) {
+            return self.send_batch(request);
+        }
         let is_text = self.ready.is_text && matches!(request, Request::Execute(..));
         self.reply = Reply::new(is_text);
         let (asked, bytes) = match request {
@@ -156,9 +184,36 @@ impl PgSession {
             Request::Commit => (Asked::Commit, self.ready.commit()),
             Request::Rollback => (Asked::Transaction, self.ready.rollback()),
             Request::Edge => (Asked::Edge, self.ready.edge()),
+            Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
         };
         self.asked = asked;
         self.connection.line.send_bytes(bytes)
+    }
+
+    /// Keeps a request, or sends one behind those that are kept.
+    #[inline(never)]
+    fn send_batch(&mut self, request: Request<'_>) -> Result<(), WireError> {
+        let Self { batch, ready, setup, columns, .. } = self;
+        if let Request::Queue(request) = request {
+            return batch.keep(request, ready).map_err(WireError::Undone);
+        }
+        self.asked = match request {
+            Request::Execute(id, values) => {
+                batch.add(ready.execute(id, values).map_err(WireError::Undone)?);
+                let statement = &setup.statements[id.index()];
+                if statement.answer == Answer::Columns {
+                    columns.clear();
+                }
+                Asked::Statement(statement.answer, false, statement.works)
+            }
+            Request::Commit => batch.text("COMMIT", Asked::Commit),
+            Request::Rollback => batch.text("ROLLBACK", Asked::Transaction),
+            _ => batch.wait(Asked::Transaction),
+        };
+        self.reply = Reply::behind(self.batch.requests());
+        let sent = self.connection.line.send_bytes(self.batch.bytes());
+        self.batch.clear();
+        sent
     }
 
     /// What has arrived of the answer; `None` if that is not all of it.
@@ -198,6 +253,9 @@ impl PgSession {
     #[inline]
     fn ask_and_wait(&mut self, request: Request<'_>) -> Result<Done, WireError> {
         self.send_request(request)?;
+        if matches!(request, Request::Queue(_)) {
+            return Ok(Done::default());
+        }
         loop {
             if let Some(done) = self.heard()? {
                 return Ok(done);
@@ -250,6 +308,11 @@ fn opening_commits(statements: Option<Statements>) -> u64 {
     }
 }
 
+/// What the server's views show of the session's connections.
+fn name_of(setup: &SessionSetup) -> String {
+    format!("dyno session {}", setup.number)
+}
+
 /// A connection on which everything is prepared.
 fn prepare(
     config: &ConnectConfig,
@@ -260,8 +323,7 @@ fn prepare(
     if let Some(statements) = through {
         return prepare_through(config, setup, statements, breaker);
     }
-    let name = format!("dyno session {}", setup.number);
-    let mut connection = Connection::open_guarded(config, &name, breaker)?;
+    let mut connection = Connection::open_guarded(config, &name_of(setup), breaker)?;
     let rows = connection.simple(&settings_sql(setup))?;
     refuse_pooler(&connection, rows.last())?;
     statements::prepare(&mut connection, setup, false);
@@ -347,7 +409,11 @@ impl Session for PgSession {
     /// window may miss, or have too much, up to that half second of each session at either end; `edge` is an empty Sync.
     #[inline]
     fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
-        self.ask_and_wait(request).map_err(WireError::into_op)
+        self.ask_and_wait(request).map_err(|error| self.failed(error))
+    }
+
+    fn queued(&self) -> &[u64] {
+        self.reply.before()
     }
 
     fn answered(&self, column: usize) -> Option<Value<'_>> {
@@ -374,8 +440,17 @@ impl Session for PgSession {
         local::last_processor(pid, |title| title.starts_with(b"postgres: "))
     }
 
+    /// The server ends the connection when its process has booked its statistics and exits.
+    fn disconnect(&mut self) {
+        self.connection.end_within(CLOSE_WAIT);
+        self.breaker.release();
+    }
+
     fn reconnect(&mut self) -> Result<(), TargetError> {
         self.breaker.release();
+        if self.setup.connect == Connect::Transaction {
+            return self.connect();
+        }
         let statements = self.through.as_ref().map(|through| through.statements);
         self.connection = prepare(&self.config, &self.setup, statements, &self.breaker)?;
         self.overhead_commits += opening_commits(statements);
@@ -419,12 +494,13 @@ impl Duplex for PgSession {
 
     #[inline]
     fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
-        self.send_request(request).map_err(WireError::into_op)
+        self.send_request(request).map_err(|error| self.failed(error))
     }
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        self.connection.line.fill_arrived().and_then(|()| self.heard()).map_err(WireError::into_op)
+        let arrived = self.connection.line.fill_arrived();
+        arrived.and_then(|()| self.heard()).map_err(|error| self.failed(error))
     }
 }
 

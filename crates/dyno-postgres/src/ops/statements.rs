@@ -1,5 +1,7 @@
 //! How statements come to the server.
 
+use std::borrow::Cow;
+
 use super::super::counters::{FLUSH, SHARED_STATISTICS};
 use super::encode::type_oid;
 use super::simple::Text;
@@ -7,7 +9,7 @@ use super::template::{Ending, Template};
 use crate::wire::{Connection, message};
 use dyno_engine::statement::unknown;
 use dyno_engine::{Answer, Commits, Isolation, OpError, SessionSetup, Statement, StatementId, Value};
-use dyno_plan::Protocol;
+use dyno_plan::{Connect, Protocol};
 
 /// How statements come to the server.
 #[derive(Debug, Clone)]
@@ -58,6 +60,20 @@ impl Form {
         if !self.prepared {
             parse(&mut bytes, "", statement);
         }
+        self.executed(bytes, statement)
+    }
+
+    /// The same, where the statement is prepared under its name with its first execution.
+    fn first(&self, statement: &Statement) -> Template {
+        let mut bytes = self.before.clone();
+        // After an error nobody knows whether it is there; there need be none.
+        message::forget(&mut bytes, &statement.name);
+        parse(&mut bytes, &statement.name, statement);
+        self.executed(bytes, statement)
+    }
+
+    /// `bytes`, and behind them what executes `statement`.
+    fn executed(&self, bytes: Vec<u8>, statement: &Statement) -> Template {
         let ending = match statement.commits {
             Commits::Behind => Ending::FlushSync,
             Commits::Nothing | Commits::Inside => Ending::Sync,
@@ -109,6 +125,14 @@ pub(super) fn flushes(connection: &Connection) -> bool {
     connection.server_version_num() >= SHARED_STATISTICS
 }
 
+/// The statement that begins a transaction.
+pub(super) fn begin_words(isolation: Isolation) -> Cow<'static, str> {
+    match isolation.words() {
+        None => Cow::Borrowed("BEGIN"),
+        Some(words) => Cow::Owned(format!("BEGIN ISOLATION LEVEL {words}")),
+    }
+}
+
 /// What brings one statement.
 #[derive(Debug)]
 enum Message {
@@ -120,6 +144,9 @@ enum Message {
 #[derive(Debug)]
 pub(super) struct Ready {
     messages: Vec<Message>,
+    /// The same with the preparation of each, where statements are prepared at their first use on a connection; and which are.
+    firsts: Vec<Template>,
+    known: Vec<bool>,
     /// Whether rows come as text.
     pub(super) is_text: bool,
     edge: Vec<u8>,
@@ -129,8 +156,9 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// The messages of `statements`, as `form` brings them to the server.
-    pub(super) fn new(statements: &[Statement], form: &Form, flushes: bool) -> Self {
+    /// The messages of the statements of `setup`, as `form` brings them to the server.
+    pub(super) fn new(setup: &SessionSetup, form: &Form, flushes: bool) -> Self {
+        let statements = &setup.statements;
         let query = |sql: &str| {
             let mut bytes = Vec::new();
             message::query(&mut bytes, sql);
@@ -144,7 +172,14 @@ impl Ready {
             // The server answers it and does nothing for it.
             false => message::sync(&mut edge),
         }
+        let at_first_use = form.prepared && setup.connect == Connect::Transaction;
         Self {
+            firsts: statements
+                .iter()
+                .filter(|_| at_first_use)
+                .map(|statement| form.first(statement))
+                .collect(),
+            known: vec![true; statements.len()],
             messages: statements.iter().map(|statement| form.message(statement)).collect(),
             is_text: form.simple,
             edge,
@@ -160,9 +195,15 @@ impl Ready {
     /// There is no such statement, or the values are not of its parameters' types.
     #[inline]
     pub(super) fn execute(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<&[u8], Box<OpError>> {
-        match self.messages.get_mut(id.index()).ok_or_else(|| unknown(id))? {
+        let Self { messages, firsts, known, .. } = self;
+        match messages.get_mut(id.index()).ok_or_else(|| unknown(id))? {
             Message::Bound(template) => {
+                let template = match firsts.get_mut(id.index()) {
+                    Some(first) if !known[id.index()] => first,
+                    _ => template,
+                };
                 template.fill(values)?;
+                known[id.index()] = true;
                 Ok(template.bytes())
             }
             Message::Text(text) => {
@@ -172,16 +213,18 @@ impl Ready {
         }
     }
 
+    /// Nothing is prepared any more that is prepared at its first use.
+    pub(super) fn forget(&mut self) {
+        self.known.fill(false);
+    }
+
     pub(super) fn edge(&self) -> &[u8] {
         &self.edge
     }
 
     pub(super) fn begin(&mut self, isolation: Isolation) -> &[u8] {
         self.begin.clear();
-        match isolation.words() {
-            None => message::query(&mut self.begin, "BEGIN"),
-            Some(words) => message::query(&mut self.begin, &format!("BEGIN ISOLATION LEVEL {words}")),
-        }
+        message::query(&mut self.begin, &begin_words(isolation));
         &self.begin
     }
 

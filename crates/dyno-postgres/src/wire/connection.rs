@@ -195,8 +195,13 @@ impl Connection {
     }
 
     /// As [`Connection::close`], and waits until the server's process has booked its statistics and is gone.
-    pub(crate) fn close_within(self, wait: Duration) {
-        self.line.close(message::terminate, Some(wait));
+    pub(crate) fn close_within(mut self, wait: Duration) {
+        self.end_within(wait);
+    }
+
+    /// The same, where another connection takes its place: nothing more is asked of it.
+    pub(crate) fn end_within(&mut self, wait: Duration) {
+        self.line.end(message::terminate, Some(wait));
     }
 }
 

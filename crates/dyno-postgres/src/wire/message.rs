@@ -113,8 +113,11 @@ pub(crate) fn flush(out: &mut Vec<u8>) {
 
 /// Ends the implicit transaction and asks for ReadyForQuery.
 pub(crate) fn sync(out: &mut Vec<u8>) {
-    out.extend_from_slice(b"S\0\0\0\x04");
+    out.extend_from_slice(SYNC);
 }
+
+/// Sync.
+pub(crate) const SYNC: &[u8] = b"S\0\0\0\x04";
 
 /// Says good-bye.
 pub(crate) fn terminate(out: &mut Vec<u8>) {

@@ -36,6 +36,7 @@ fn session(target: &dyn Target, number: u32, statements: &[Statement]) -> Box<dy
         rehearsal: None,
         commit: Commit::Wait,
         protocol: dyno_plan::Protocol::Prepared,
+        connect: dyno_plan::Connect::Session,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

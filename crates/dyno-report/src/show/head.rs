@@ -1,7 +1,7 @@
 //! Which run it is, what it was to do, and what came out.
 
 use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
-use dyno_record::{Class, Imported, Kind, OwnWorkload, RunRecord, TargetFacts};
+use dyno_record::{Class, Imported, Kind, OwnWorkload, Pipelined, RunRecord, TargetFacts};
 
 use super::lists::{more, pairs};
 use crate::number::{self, bytes, count, span_s, time_us};
@@ -171,6 +171,18 @@ fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> 
     }
     let transactions: Vec<String> = record.classes.iter().map(share).collect();
     list.push(("transactions".to_owned(), transactions.join(", ")));
+    let trips = |(least, most): (u64, Option<u64>)| match most {
+        Some(most) if most == least => count(least),
+        Some(most) => format!("{} to {}", count(least), count(most)),
+        None => format!("{} or more", count(least)),
+    };
+    let one =
+        |one: &Pipelined| format!("{} of {}, alone {}", one.class, trips(one.round_trips), trips(one.alone));
+    let all = std::iter::once(own).chain(&record.beside);
+    let pipelined: Vec<String> = all.flat_map(|own| &own.pipelined).map(one).collect();
+    if !pipelined.is_empty() {
+        list.push(("round trips".to_owned(), format!("pipelined: {}", pipelined.join("; "))));
+    }
     list
 }
 

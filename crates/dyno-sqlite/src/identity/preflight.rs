@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dyno_plan::{Bytes, DataSpec, Drive, Plan};
+use dyno_plan::{Bytes, Connect, DataSpec, Drive, Plan};
 use dyno_record::{Advice, Severity};
 
 use super::fs::{self, FileSystem};
@@ -43,6 +43,14 @@ pub(crate) fn preflight(shared: &Shared, plan: &Plan) -> Result<Vec<Advice>, Tar
             Severity::Fail,
             "workload.drive is server, and SQLite has no stored procedures",
             "set workload.drive to client: SQLite runs inside this process, so there is no wire to save",
+        );
+    }
+    if plan.workload.connect == Connect::Transaction && params.in_memory() {
+        findings.add(
+            "connect",
+            Severity::Fail,
+            "workload.connect is transaction, and a database in memory has no file to open anew",
+            "name a file, or leave workload.connect out",
         );
     }
     let spec = match shared.block_size_of(plan.data.block_size) {

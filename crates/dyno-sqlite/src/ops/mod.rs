@@ -15,10 +15,12 @@ use super::counters::{Counts, Publisher};
 use super::fault::Fault;
 use super::raw;
 use crate::shared::Shared;
+use dyno_engine::statement::no_pipeline;
 use dyno_engine::{
     Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices, TargetError,
     TargetErrorKind, Value,
 };
+use dyno_plan::Connect;
 use hooks::Hooks;
 use interrupt::Break;
 pub(crate) use method::blocks;
@@ -44,6 +46,8 @@ pub(super) struct SqliteSession {
     interrupter: Arc<Break>,
     setup: SessionSetup,
     shared: Arc<Shared>,
+    /// Whether some of its statements write.
+    writes: bool,
 }
 
 /// Why the statements could not be prepared. SQLite has one code for all that is wrong with a statement.
@@ -58,15 +62,20 @@ fn interrupted() -> Box<OpError> {
 }
 
 impl Connected {
+    /// Opens the file, and prepares everything; or nothing yet, where it is known whether some statements write.
     fn open(
         shared: &Shared,
         setup: &SessionSetup,
         stop: &Arc<std::sync::atomic::AtomicBool>,
+        at_first_use: Option<bool>,
     ) -> Result<Self, TargetError> {
         let spec = setup.blocks.as_ref().map(|blocks| &blocks.spec);
         let link = shared.work(spec, stop)?;
-        let statements =
-            Statements::prepare(&link.conn, &setup.statements).map_err(|fault| not_prepared(*fault))?;
+        let statements = match at_first_use {
+            None => Statements::prepare(&link.conn, &setup.statements),
+            Some(writes) => Statements::at_first_use(&link.conn, &setup.statements, writes),
+        };
+        let statements = statements.map_err(|fault| not_prepared(*fault))?;
         Ok(Self { statements, link, changes_published: 0 })
     }
 
@@ -93,13 +102,18 @@ impl Connected {
 impl SqliteSession {
     /// Opens and prepares a session.
     pub(super) fn open(shared: Arc<Shared>, setup: &SessionSetup) -> Result<Self, TargetError> {
+        if setup.connect == Connect::Transaction && shared.params.in_memory() {
+            let message = "a database in memory has no file to open anew for each transaction";
+            return Err(TargetError::unsupported(message).hint("name a file, or leave workload.connect out"));
+        }
         let stop = Arc::default();
-        let connected = Connected::open(&shared, setup, &stop)?;
+        let connected = Connected::open(&shared, setup, &stop, None)?;
         let publisher = shared.registry.check_in();
         let hooks = Hooks::new(shared.params.checkpoint, publisher.committed());
         hooks.install(&connected.link.conn, shared.params.journal == "wal");
         let interrupter = Break::new(&connected.link.conn, stop);
         Ok(Self {
+            writes: connected.statements.writes,
             connected: Some(connected),
             hooks,
             publisher,
@@ -127,6 +141,7 @@ impl SqliteSession {
             }
             // Transactions are serialisable here, whatever less is asked for.
             Request::Begin(_) => statements.begin(),
+            Request::Queue(_) | Request::Flush => return Err(no_pipeline()),
             Request::Commit => statements.commit(),
             Request::Rollback => statements.rollback(&link.conn),
             Request::Edge => {
@@ -167,6 +182,10 @@ impl Session for SqliteSession {
         Ok(done)
     }
 
+    fn queued(&self) -> &[u64] {
+        &[]
+    }
+
     fn answered(&self, column: usize) -> Option<Value<'_>> {
         self.connected.as_ref()?.statements.row.get(column)
     }
@@ -189,11 +208,16 @@ impl Session for SqliteSession {
         None
     }
 
-    fn reconnect(&mut self) -> Result<(), TargetError> {
+    fn disconnect(&mut self) {
         self.publish();
         self.connected = None;
+    }
+
+    fn reconnect(&mut self) -> Result<(), TargetError> {
+        self.disconnect();
         self.interrupter.release();
-        let connected = Connected::open(&self.shared, &self.setup, self.interrupter.flag())?;
+        let at_first_use = (self.setup.connect == Connect::Transaction).then_some(self.writes);
+        let connected = Connected::open(&self.shared, &self.setup, self.interrupter.flag(), at_first_use)?;
         self.hooks.install(&connected.link.conn, self.shared.params.journal == "wal");
         self.interrupter.follow(&connected.link.conn);
         self.connected = Some(connected);

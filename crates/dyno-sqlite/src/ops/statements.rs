@@ -9,7 +9,10 @@ use dyno_engine::{Commits, Done, LastRow, OpError, Statement, StatementId, Value
 
 /// Every statement that a session runs.
 pub(super) struct Statements {
-    own: Vec<(Raw, Statement)>,
+    /// Each with what it is prepared as, when it is.
+    own: Vec<(Option<Raw>, Statement)>,
+    /// Whether some write.
+    pub(super) writes: bool,
     begin: Raw,
     commit: Raw,
     rollback: Raw,
@@ -21,12 +24,26 @@ impl Statements {
     /// Prepares `statements`. Where there are some that write, transactions take the lock for it when they begin: one that
     /// has read before it writes could not wait for others without holding them up.
     pub(super) fn prepare(conn: &Connection, statements: &[Statement]) -> Result<Self, Box<Fault>> {
-        let own: Vec<(Raw, Statement)> = statements
+        let own: Vec<(Option<Raw>, Statement)> = statements
             .iter()
-            .map(|statement| Ok((prepare(conn, statement)?, statement.clone())))
+            .map(|statement| Ok((Some(prepare(conn, statement)?), statement.clone())))
             .collect::<Result<_, Box<Fault>>>()?;
-        let writes = own.iter().any(|(raw, _)| !raw.is_readonly());
+        let writes = own.iter().flat_map(|(raw, _)| raw).any(|raw| !raw.is_readonly());
+        Self::with(conn, own, writes)
+    }
+
+    /// The same, where each is prepared at its first use; `writes` is whether some write.
+    pub(super) fn at_first_use(
+        conn: &Connection,
+        statements: &[Statement],
+        writes: bool,
+    ) -> Result<Self, Box<Fault>> {
+        Self::with(conn, statements.iter().map(|statement| (None, statement.clone())).collect(), writes)
+    }
+
+    fn with(conn: &Connection, own: Vec<(Option<Raw>, Statement)>, writes: bool) -> Result<Self, Box<Fault>> {
         Ok(Self {
+            writes,
             own,
             begin: Raw::prepare(conn, if writes { "BEGIN IMMEDIATE" } else { "BEGIN" })?,
             commit: Raw::prepare(conn, "COMMIT")?,
@@ -47,10 +64,15 @@ impl Statements {
     ) -> Result<Done, Box<OpError>> {
         let Self { own, begin, commit, row, .. } = self;
         let Some((raw, statement)) = own.get_mut(id.index()) else { return Err(unknown(id)) };
+        let statement = &*statement;
         let Statement { params, answer, commits, .. } = statement;
-        if values.len() != params.len() || !values.iter().zip(&*params).all(|(value, &of)| value.fits(of)) {
+        if values.len() != params.len() || !values.iter().zip(params).all(|(value, &of)| value.fits(of)) {
             return Err(misfit(params, values));
         }
+        let raw = match raw {
+            Some(raw) => raw,
+            None => raw.insert(prepare(conn, statement).map_err(|fault| fault.into_op())?),
+        };
         // The values are there before the lock is taken: others wait for it.
         raw.bind(values).map_err(|fault| fault.into_op())?;
         if *commits == Commits::Nothing || !conn.is_autocommit() {
@@ -89,7 +111,7 @@ impl Statements {
     /// Runs of all statements since this was last asked.
     pub(super) fn take_runs(&mut self) -> u64 {
         let Self { own, begin, commit, rollback, .. } = self;
-        let own = own.iter_mut().map(|(raw, _)| raw);
+        let own = own.iter_mut().filter_map(|(raw, _)| raw.as_mut());
         own.chain([begin, commit, rollback]).map(Raw::take_runs).sum()
     }
 }

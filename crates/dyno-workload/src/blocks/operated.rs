@@ -40,6 +40,7 @@ impl Operated {
             rehearsal: prepared.rehearsal(blocks),
             commit,
             protocol: dyno_plan::Protocol::Prepared,
+            connect: dyno_plan::Connect::Session,
             blocks: Some(blocks.clone()),
             slices: drive == Drive::Server,
             clock,

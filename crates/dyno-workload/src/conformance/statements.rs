@@ -89,6 +89,7 @@ pub(super) fn values(target: &dyn Target) -> Result<Advice, TargetError> {
         rehearsal: None,
         commit: Commit::Wait,
         protocol: dyno_plan::Protocol::Prepared,
+        connect: dyno_plan::Connect::Session,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

@@ -28,6 +28,8 @@ pub enum Step {
     Rollback,
     /// Do nothing for so many ns.
     Rest(u64),
+    /// Wait for the answers of what was kept.
+    Flush,
 }
 
 /// What one session does.
@@ -42,6 +44,9 @@ pub struct Actor {
     /// The transaction's place.
     class: u8,
     retries_left: u32,
+    /// Whether requests can be sent together here, and whether those of this transaction are.
+    pipelines: bool,
+    is_piped: bool,
     state: State,
 }
 
@@ -56,13 +61,30 @@ impl Actor {
         let hold = own.draws.hold(program.slots, &mut keys);
         let own = Arc::clone(own);
         let state = State::new(hold, keys);
-        Ok(Self { own, program, first_class: 0, number: 0, class: 0, retries_left: 0, state })
+        let (pipelines, is_piped) = (false, false);
+        Ok(Self {
+            own,
+            program,
+            first_class: 0,
+            number: 0,
+            class: 0,
+            retries_left: 0,
+            pipelines,
+            is_piped,
+            state,
+        })
     }
 
     /// The same with its first class being the one at this place among those of all workloads that run beside each other.
     #[must_use]
     pub fn from_class(self, first_class: u8) -> Self {
         Self { first_class, ..self }
+    }
+
+    /// The same, for sessions that can send requests together, or cannot: transactions that say `pipeline` do so then.
+    #[must_use]
+    pub fn pipelining(self, pipelines: bool) -> Self {
+        Self { pipelines, ..self }
     }
 
     /// Chooses the next transaction, and draws its values.
@@ -86,10 +108,12 @@ impl Actor {
 
     #[inline]
     fn open(&mut self, place: u8) -> ClassId {
-        let Self { own, program, first_class, class, retries_left, state, .. } = self;
+        let Self { own, program, first_class, class, retries_left, pipelines, is_piped, state, .. } = self;
         let Own { draws, transactions, .. } = &**own;
         *class = place;
-        *retries_left = transactions[usize::from(*class)].retries;
+        let transaction = &transactions[usize::from(*class)];
+        *retries_left = transaction.retries;
+        *is_piped = *pipelines && transaction.pipeline;
         let code = &program.codes[usize::from(*class)];
         draws.draw(&code.drawn, &mut state.keys, &mut state.hold);
         state.begin(code);
@@ -131,8 +155,12 @@ impl Actor {
                     state.asked = Some(*execute);
                     return Some(Step::Execute(StatementId(execute.statement)));
                 }
+                Op::Commit { .. } | Op::Sleep(..) if state.must_wait(op) => {
+                    state.next -= 1;
+                    return Some(Step::Flush);
+                }
                 Op::Commit { ends } => {
-                    state.committed();
+                    state.ends(true);
                     if *ends {
                         state.outcome.ended = Ended::Committed;
                     }
@@ -143,7 +171,7 @@ impl Actor {
                     ns => return Some(Step::Rest(ns)),
                 },
                 Op::Rollback => {
-                    state.taken_back();
+                    state.ends(false);
                     state.outcome.ended = Ended::RolledBack;
                     return Some(Step::Rollback);
                 }
@@ -162,17 +190,30 @@ impl Actor {
     #[inline]
     pub fn advance<T>(
         &mut self,
-        last: Option<Done>,
-        ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
+        mut last: Option<Done>,
+        mut ask: impl FnMut(Request<'_>) -> Result<T, Box<OpError>>,
     ) -> Result<Turn<T>, Box<OpError>> {
-        let step = self.step(last);
-        if let Some(amiss) = self.state.outcome.amiss {
-            return Err(self.misses(amiss));
+        loop {
+            let step = self.step(last.take());
+            if let Some(amiss) = self.state.outcome.amiss {
+                return Err(self.misses(amiss));
+            }
+            match step {
+                None => return Ok(Turn::Over),
+                Some(Step::Rest(ns)) => return Ok(Turn::Rests(ns)),
+                Some(step) if self.is_piped && self.state.keeps(step) => {
+                    self.request(step, |request| ask(Request::Queue(&request)))?;
+                }
+                Some(step) => return self.request(step, ask).map(Turn::Asked),
+            }
         }
-        match step {
-            None => Ok(Turn::Over),
-            Some(Step::Rest(ns)) => Ok(Turn::Rests(ns)),
-            Some(step) => self.request(step, ask).map(Turn::Asked),
+    }
+
+    /// Takes in what came of the requests that were kept until the one that has ended: the `rows` of each.
+    #[inline]
+    pub fn queued(&mut self, rows: &[u64]) {
+        if self.is_piped {
+            self.state.answered(&self.program.statements, rows);
         }
     }
 
@@ -239,6 +280,7 @@ impl Actor {
             Step::Commit => return ask(Request::Commit),
             Step::Rollback => return ask(Request::Rollback),
             Step::Rest(_) => return ask(Request::Edge),
+            Step::Flush => return ask(Request::Flush),
             Step::Execute(statement) => statement,
         };
         let prepared = &self.program.statements[statement.index()];

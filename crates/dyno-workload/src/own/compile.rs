@@ -1,5 +1,6 @@
 //! From the steps of transactions to what sessions execute on one engine.
 
+mod piped;
 mod values;
 
 use std::num::NonZeroU16;
@@ -126,6 +127,7 @@ impl Maker<'_> {
         code.statements = (self.first, self.program.statements.len() as u16);
         let edges = if *each { (0, Some(0)) } else { (2, Some(2)) };
         code.round_trips = plus(trips, edges);
+        code.piped = self.transaction.pipeline.then(|| self.piped(steps));
         let own = &self.program.statements[usize::from(self.first)..];
         code.writes = own.iter().any(|statement| statement.writes);
         let plain = |step: &Step| matches!(step, Step::Run { .. } | Step::Set { .. } | Step::Sleep { .. });

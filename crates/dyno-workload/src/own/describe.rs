@@ -66,6 +66,8 @@ pub struct DescribedTransaction {
     pub think: (Duration, Duration),
     /// Requests to the server, at least and at most; absent where that depends on what is read.
     pub round_trips: (u64, Option<u64>),
+    /// The same where those are sent together whose answers nobody waits for, if the transaction says so.
+    pub pipelined: Option<(u64, Option<u64>)>,
     /// Its steps, one a line, those within others further to the right; none where it runs its statements one after the other.
     pub steps: Vec<String>,
     /// Its statements.
@@ -148,6 +150,7 @@ impl Own {
                 retries: transaction.retries,
                 think: (think(transaction.think_ns.0), think(transaction.think_ns.1)),
                 round_trips: code.round_trips,
+                pipelined: code.piped,
                 steps,
                 statements: statements.iter().map(|statement| self.statement(statement)).collect(),
             }

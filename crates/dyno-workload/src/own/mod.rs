@@ -27,6 +27,7 @@ mod isolation;
 mod mixes;
 mod names;
 pub mod pgbench;
+mod pipe;
 mod prepare;
 mod program;
 mod quoted;

@@ -86,6 +86,8 @@ pub(super) struct Code {
     pub(super) statements: (u16, u16),
     /// Requests to the server, at least and at most; absent where that depends on what is read.
     pub(super) round_trips: (u64, Option<u64>),
+    /// The same where requests are sent together, if they are to be.
+    pub(super) piped: Option<(u64, Option<u64>)>,
     /// Rows and commits of one, where all of its statements say how many and run once.
     pub(super) rows: Option<(u64, u64)>,
     pub(super) commits: Option<u64>,

@@ -1,5 +1,7 @@
 //! `[transaction.NAME]`: from what a user wrote to transactions.
 
+use dyno_record::{ALL, COMMIT, CONNECT, SLICE};
+
 use super::expect::expect;
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
@@ -17,7 +19,7 @@ const RETRIES_MAX: i64 = 1_000;
 const THINK_S_MAX: u64 = 3_600;
 
 /// Names of classes that every workload has.
-const TAKEN: [&str; 3] = ["all", "commit", "slice"];
+const TAKEN: [&str; 4] = [ALL, COMMIT, SLICE, CONNECT];
 
 /// The transactions of `table`.
 ///
@@ -47,7 +49,17 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         return Err(item.unknown("no name for a transaction", &[]).hint(hint));
     }
     let table = item.table("[transaction.NAME]")?;
-    table.only(&["weight", "isolation", "sql", "steps", "commit", "retries", "think", "expect"])?;
+    table.only(&[
+        "weight",
+        "isolation",
+        "sql",
+        "steps",
+        "commit",
+        "retries",
+        "think",
+        "expect",
+        "pipeline",
+    ])?;
     let statements = table.get("sql").map(|item| sql(folder, &item)).transpose()?;
     let steps = table.get("steps").map(|item| reader.steps(&item, 1)).transpose()?;
     if statements.is_none() && steps.is_none() {
@@ -59,7 +71,9 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         (None, sql) => sql.iter().flat_map(Variants::all).all(|sql| sql.pieces.len() == 1),
     };
     let each = each(&table, is_single)?;
+    let pipeline = table.get("pipeline").map(|item| pipeline(&item, each)).transpose()?.unwrap_or_default();
     Ok(Transaction {
+        pipeline,
         name: name.to_owned(),
         weight: table.get("weight").map_or(Ok(1), |weight| weight.whole(0, WEIGHT_MAX))?.unsigned_abs(),
         isolation: isolation.unwrap_or_default(),
@@ -96,6 +110,17 @@ fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
         return Err(retries.fault("each statement commits, so those that have would run twice", hint));
     }
     Ok(each)
+}
+
+/// Whether requests are sent together: what is sent behind one that fails is passed over, so that they have to be one transaction.
+fn pipeline(item: &Item<'_>, each: bool) -> Result<bool, Fault> {
+    match (item.flag()?, each) {
+        (true, true) => {
+            let hint = "commit = \"end\" makes one transaction of them";
+            Err(item.fault("each statement commits, so the next one waits for what became of it", hint))
+        }
+        (pipeline, _) => Ok(pipeline),
+    }
 }
 
 /// The shortest and the longest rest, ns.

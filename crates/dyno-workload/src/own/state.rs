@@ -3,8 +3,10 @@
 use dyno_engine::{Answer, StatementId};
 use dyno_record::Touch;
 
+use super::actor::Step;
 use super::draws::Keys;
 use super::expr::{Expr, Given, Key};
+use super::pipe::Pipe;
 use super::program::{Code, Execute, Op, Prepared};
 use super::steps::TURNS_MAX;
 use super::value::{Hold, Number};
@@ -61,13 +63,15 @@ pub(super) struct State {
     pub(super) outcome: Outcome,
     /// What is waited for, if it is a statement.
     pub(super) asked: Option<Execute>,
+    /// What was kept before it.
+    pub(super) pipe: Box<Pipe>,
     /// What comes next in the transaction's code.
     pub(super) next: u32,
     /// Whether a transaction of the database has begun, and whether anything was changed in it.
     pub(super) is_open: bool,
     pub(super) has_written: bool,
     /// Turns so far, of all that the transaction repeats.
-    turns: i64,
+    turns: u32,
 }
 
 impl State {
@@ -78,6 +82,7 @@ impl State {
             keys,
             outcome: NOTHING,
             asked: None,
+            pipe: Box::default(),
             next: 0,
             turns: 0,
             is_open: false,
@@ -92,18 +97,19 @@ impl State {
         }
         (self.next, self.turns, self.asked, self.outcome) = (0, 0, None, NOTHING);
         (self.is_open, self.has_written) = (false, false);
+        self.pipe.clear();
     }
 
     /// The transaction of the database is committed.
     #[inline]
-    pub(super) fn committed(&mut self) {
+    fn committed(&mut self) {
         self.outcome.effect.transactions += 1;
         self.outcome.effect.commits += u64::from(self.has_written);
         (self.is_open, self.has_written) = (false, false);
     }
 
     /// It is taken back: nothing that it wrote is there.
-    pub(super) fn taken_back(&mut self) {
+    fn taken_back(&mut self) {
         let [read, ..] = self.outcome.effect.rows;
         self.outcome.effect.rows = [read, 0, 0, 0];
         self.is_open = false;
@@ -129,9 +135,9 @@ impl State {
             }
             Op::Turn { left, counter, from } => {
                 let to_come = self.hold.number(*left).whole();
-                self.turns += 1;
+                self.turns = self.turns.saturating_add(1);
                 // Turns within turns could go on for years without a statement.
-                if to_come > 0 && self.turns < TURNS_MAX {
+                if to_come > 0 && i64::from(self.turns) < TURNS_MAX {
                     let turn = counter.map(|counter| self.hold.number(counter).whole() + 1);
                     self.set(*left, to_come - 1);
                     counter.iter().zip(turn).for_each(|(&counter, turn)| self.set(counter, turn));
@@ -184,6 +190,56 @@ impl State {
             && self.outcome.amiss.is_none()
         {
             self.outcome.amiss = Some(Amiss { statement: StatementId(execute.statement), wanted, got: rows });
+        }
+    }
+
+    /// The transaction of the database ends with the request that comes next, which commits it or takes it back.
+    #[inline]
+    pub(super) fn ends(&mut self, commits: bool) {
+        match (self.pipe.is_empty(), commits) {
+            // What it has done is not known yet.
+            (false, _) => self.pipe.ends(commits),
+            (true, true) => self.committed(),
+            (true, false) => self.taken_back(),
+        }
+    }
+
+    /// Whether what was kept has to be answered before `op`: nothing is committed before expected rows were looked at, and nobody
+    /// rests on what was not sent.
+    #[inline]
+    pub(super) fn must_wait(&self, op: &Op) -> bool {
+        match op {
+            Op::Sleep(..) => !self.pipe.is_empty(),
+            _ => self.pipe.is_unchecked(),
+        }
+    }
+
+    /// Keeps the request of `step`, where nothing waits for its answer.
+    pub(super) fn keeps(&mut self, step: Step) -> bool {
+        match step {
+            Step::Begin(_) => self.pipe.keep(None),
+            Step::Execute(_)
+                if self.asked.is_some_and(|asked| asked.kept.is_none() && asked.columns.is_none()) =>
+            {
+                let is_kept = self.pipe.keep(self.asked);
+                self.asked = self.asked.filter(|_| !is_kept);
+                is_kept
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes in what came of what was kept: the `rows` of each.
+    pub(super) fn answered(&mut self, statements: &[Prepared], rows: &[u64]) {
+        for (place, &rows) in rows.iter().enumerate() {
+            if let Some(execute) = self.pipe.at(place) {
+                self.done(execute, &statements[usize::from(execute.statement)], rows);
+            }
+        }
+        match self.pipe.clear() {
+            Some(true) => self.committed(),
+            Some(false) => self.taken_back(),
+            None => {}
         }
     }
 }

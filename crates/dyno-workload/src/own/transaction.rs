@@ -20,6 +20,8 @@ pub(super) struct Transaction {
     /// Whether each statement commits by itself.
     pub(super) each: bool,
     pub(super) retries: u32,
+    /// Whether requests are sent together whose answers nobody waits for.
+    pub(super) pipeline: bool,
     /// The shortest and the longest rest behind it, ns.
     pub(super) think_ns: (u64, u64),
     /// What one does to the database, as far as that is said.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dyno_engine::{Commits, Dialect, Statement, StatementId, Value};
-use dyno_record::{Class, Expected, OwnWorkload, Share, Touch};
+use dyno_record::{Class, Expected, OwnWorkload, Pipelined, Share, Touch};
 
 use super::draws::{Draws, Names};
 use super::fault::{Fault, Text};
 use super::folder::Variants;
-use super::program::{Prepared, Program};
+use super::program::{Code, Prepared, Program};
 use super::scripts::Invariant;
 use super::sql::Piece;
 use super::steps::Sql;
@@ -127,10 +127,21 @@ impl Own {
             digest: digest.clone(),
             scale: *scale,
             writes: *writes,
+            pipelined: Vec::new(),
             invariants: Vec::new(),
             expected: Vec::new(),
             share: None,
         }
+    }
+
+    /// Transactions that send requests together on `engine`, whose sessions can.
+    pub fn pipelined(&self, engine: &str) -> Vec<Pipelined> {
+        let codes = self.program(engine).map_or(&[][..], |program| &program.codes);
+        let one = |(transaction, code): (&Transaction, &Code)| {
+            let class = transaction.name.clone();
+            Some(Pipelined { class, round_trips: code.piped?, alone: code.round_trips })
+        };
+        self.transactions.iter().zip(codes).filter_map(one).collect()
     }
 
     /// Names of engines that files are for: `mysql` where there is `pay.mysql.sql`.

@@ -39,6 +39,8 @@ mod method;
 mod mysql;
 mod own_beside;
 mod own_calls;
+mod own_connect;
+mod own_pipeline;
 mod own_sql;
 mod phases;
 mod pooler;

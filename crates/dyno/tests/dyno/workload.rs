@@ -31,6 +31,7 @@ fn session(target: &dyn Target, statements: Arc<[Statement]>) -> Box<dyn Session
         rehearsal: None,
         commit: Commit::Wait,
         protocol: dyno_plan::Protocol::Prepared,
+        connect: dyno_plan::Connect::Session,
         blocks: None,
         slices: false,
         clock: Arc::new(MonotonicClock::default()),

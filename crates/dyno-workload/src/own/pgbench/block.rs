@@ -17,8 +17,15 @@ pub(super) enum Node {
     Sleep(Meta),
     /// Conditions with what is done where each is the first that holds; the last may have none.
     If(Vec<(Option<Meta>, Vec<Node>)>),
-    /// What is one transaction of the database; where that begins, and whether it is taken back in the end.
-    Transaction { isolation: Option<Isolation>, nodes: Vec<Node>, at: usize, rolls_back: bool },
+    /// What is one transaction of the database; where that begins, whether it is taken back in the end, and where the pipeline begins
+    /// of which it is all.
+    Transaction {
+        isolation: Option<Isolation>,
+        nodes: Vec<Node>,
+        at: usize,
+        rolls_back: bool,
+        pipeline: Option<usize>,
+    },
 }
 
 /// What differs from pgbench, each with its place.
@@ -162,7 +169,7 @@ impl Blocks<'_> {
             }
             Control::End { rolls_back } => match self.open.pop() {
                 Some(Open { at, kind: Kind::Transaction(isolation), nodes }) => {
-                    self.push(Node::Transaction { isolation, nodes, at, rolls_back });
+                    self.push(Node::Transaction { isolation, nodes, at, rolls_back, pipeline: None });
                     Ok(())
                 }
                 _ if self.in_transaction() => Err(self.fault(

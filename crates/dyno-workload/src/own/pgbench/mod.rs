@@ -157,9 +157,11 @@ fn translated(
 ) -> Result<(Translated, Notes), Fault> {
     let mut translator = Translator::new(text, shared, sets.clone());
     let loud: Vec<&Node> = nodes.iter().filter(|node| !node.is_quiet()).collect();
+    let mut pipeline = false;
     let (steps, whole) = match loud[..] {
         // Only values are set before and behind it.
-        [Node::Transaction { isolation, rolls_back, .. }] => {
+        [Node::Transaction { isolation, rolls_back, pipeline: all_of, .. }] => {
+            pipeline = all_of.is_some();
             let mut steps = Vec::new();
             for node in nodes {
                 let inner = match node {
@@ -181,7 +183,7 @@ fn translated(
     };
     let Translator { statements, notes, .. } = translator;
     let name = transaction_name(&script.name);
-    Ok((Translated { name, from, weight: script.weight, steps, statements, whole }, notes))
+    Ok((Translated { name, from, weight: script.weight, steps, statements, whole, pipeline }, notes))
 }
 
 /// A name for a transaction, from that of a file.
@@ -194,6 +196,6 @@ fn transaction_name(file: &str) -> String {
         .collect();
     let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic());
     // Names of classes and of files that every workload may have.
-    let taken = ["all", "commit", "slice", "setup", "drop"].contains(&plain.as_str());
+    let taken = ["all", "commit", "slice", "connect", "setup", "drop"].contains(&plain.as_str());
     if begins && !taken { plain } else { format!("script_{plain}") }
 }

@@ -12,6 +12,7 @@ use super::columns::columns;
 use super::draws::{CLIENT, drawn, is_fixed, is_variable, set_line};
 use super::names::{Known, Meaning};
 use super::parse::{Variables, expression};
+use super::pipeline::ONE_BY_ONE;
 use super::print::print;
 use super::scope::{Scope, Sets, Variable, joined};
 use super::script::{Get, Meta};
@@ -82,7 +83,10 @@ impl<'a> Translator<'a> {
                 Node::Set(meta) => steps.extend(self.set(meta)?),
                 Node::Sleep(meta) => steps.push(Step::Line(self.sleep(meta)?)),
                 Node::If(arms) => steps.extend(self.arms(arms)?),
-                Node::Transaction { isolation, nodes, rolls_back, at } => {
+                Node::Transaction { isolation, nodes, rolls_back, at, pipeline } => {
+                    if let Some(at) = pipeline {
+                        self.notes.push((*at, ONE_BY_ONE.to_owned()));
+                    }
                     if *rolls_back {
                         let hint = "take the statements before and behind the transaction out of the script";
                         return Err(self.text.fault(

@@ -22,6 +22,8 @@ pub(super) struct Translated {
     pub(super) statements: Statements,
     /// All of it is one transaction of the database, with this isolation, and taken back in the end or not.
     pub(super) whole: Option<(Option<Isolation>, bool)>,
+    /// Whether it is all of a pipeline.
+    pub(super) pipeline: bool,
 }
 
 impl Translated {
@@ -55,6 +57,9 @@ impl Translated {
         match self.whole {
             Some((isolation, _)) => {
                 let _ = writeln!(text, "commit = \"end\"");
+                if self.pipeline {
+                    let _ = writeln!(text, "pipeline = true");
+                }
                 if let Some(isolation) = isolation {
                     let _ = writeln!(text, "isolation = \"{}\"", words(isolation));
                 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use dyno_engine::{Answer, Commits, Dialect, Done, Isolation, Request, Type, Value};
+use dyno_engine::{Answer, Commits, Dialect, Done, ErrorClass, Isolation, OpError, Request, Type, Value};
 
 use super::{shop, workload};
-use crate::Effect;
 use crate::own::{Actor, Amiss, Ended, Own, Step};
+use crate::{Effect, Turn};
 
 const DOLLARS: Dialect =
     Dialect { mark: |number| format!("${number}"), from_nothing: "", bytes_length: "", prefix: "" };
@@ -21,6 +21,7 @@ fn words(request: Request<'_>) -> String {
         Request::Commit => "commit".to_owned(),
         Request::Rollback => "rollback".to_owned(),
         Request::Edge => "edge".to_owned(),
+        Request::Queue(_) | Request::Flush => panic!("nothing is sent together here"),
         Request::Execute(statement, values) => {
             let one = |value: &Value<'_>| match value {
                 Value::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -321,4 +322,96 @@ fn shares_of_values_are_null_for_statements() {
         assert_eq!(acted(&mut actor, &[]), all);
     }
     assert!((200..300).contains(&nulls), "{nulls} of 1,000");
+}
+
+/// What a session is asked for, with `;` behind what is answered; each statement finds a row, and 7 in its first column.
+fn sent(actor: &mut Actor) -> String {
+    actor.draw();
+    let (mut said, mut last, mut kept) = (String::new(), None, 0);
+    loop {
+        let turn = actor.advance(last, |request| {
+            let (inner, is_kept) = match request {
+                Request::Queue(inner) => (*inner, true),
+                other => (other, false),
+            };
+            let word = match inner {
+                Request::Begin(_) => "begin".to_owned(),
+                Request::Execute(statement, _) => statement.0.to_string(),
+                Request::Commit => "commit".to_owned(),
+                Request::Rollback => "rollback".to_owned(),
+                Request::Flush => "flush".to_owned(),
+                Request::Queue(_) | Request::Edge => panic!("{request:?}"),
+            };
+            said.push_str(&word);
+            said.push(if is_kept { ' ' } else { ';' });
+            kept += usize::from(is_kept);
+            Ok(())
+        });
+        match turn.expect("all find their rows") {
+            Turn::Over => return said,
+            Turn::Rests(_) => {
+                said.push_str("rest;");
+                last = None;
+            }
+            Turn::Asked(()) => {
+                actor.queued(&vec![1; std::mem::take(&mut kept)]);
+                actor.read(|_| Some(Value::Int(7))).expect("numbers");
+                last = Some(Done { rows: 1, commit_began_ns: None });
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_are_kept_until_an_answer_is_needed() {
+    let change = "{ sql = \"UPDATE t SET a = 1\" }";
+    let checked = "{ sql = \"UPDATE t SET a = 2\", rows = 1 }";
+    let read = "{ sql = \"SELECT a FROM t\", read = \"x\" }";
+    let rest = "{ sleep = \"10ms\" }";
+    for (steps, together, alone, trips) in [
+        (vec![change, change], "begin 0 1 commit;", "begin;0;1;commit;", (1, Some(1))),
+        // Expected rows are looked at before the commit.
+        (vec![change, checked], "begin 0 1 flush;commit;", "begin;0;1;commit;", (2, Some(2))),
+        (vec![checked, read, change], "begin 0 1;2 commit;", "begin;0;1;2;commit;", (2, Some(2))),
+        (vec![change, rest], "begin 0 flush;rest;commit;", "begin;0;rest;commit;", (2, Some(2))),
+        (vec![change, "{ rollback = \"1 > 0\" }"], "begin 0 rollback;", "begin;0;rollback;", (1, Some(1))),
+    ] {
+        let own = workload("", &format!("commit = \"end\"\npipeline = true\nsteps = [{}]", steps.join(", ")));
+        assert_eq!(own.described("any").expect("SQL")[0].pipelined, Some(trips), "{steps:?}");
+        let mut piped = actor(&own).pipelining(true);
+        assert_eq!(sent(&mut piped), together);
+        let effect = piped.outcome().effect;
+        let mut plain = actor(&own);
+        assert_eq!(sent(&mut plain), alone);
+        assert_eq!(effect, plain.outcome().effect, "{steps:?}");
+        // Nothing of one is left for the next.
+        assert_eq!(sent(&mut piped), together);
+    }
+}
+
+#[test]
+fn what_was_sent_together_and_failed_is_rolled_back_and_sent_again() {
+    let own = workload(
+        "",
+        "commit = \"end\"\npipeline = true\nretries = 1\nsteps = [{ sql = \"UPDATE t SET a = 1\" }]",
+    );
+    let mut actor = actor(&own).pipelining(true);
+    actor.draw();
+    let conflict =
+        || Box::new(OpError { class: ErrorClass::Retryable, code: "40001".into(), message: String::new() });
+    let failed = actor.advance(None, |request| match request {
+        Request::Queue(_) => Ok(()),
+        _ => Err(conflict()),
+    });
+    assert!(failed.is_err());
+    // The commit was passed over with what stood before it.
+    let left = actor.failed(ErrorClass::Retryable);
+    assert!(left.is_open && left.may_again);
+    assert!(actor.again());
+    let turn = actor.advance(None, |_| Ok(()));
+    assert_eq!(turn.expect("nothing fails"), Turn::Asked(()));
+    actor.queued(&[0, 1]);
+    assert_eq!(actor.advance(Some(Done::default()), |_| Ok(())).expect("it is over"), Turn::Over);
+    let effect = actor.outcome().effect;
+    assert_eq!((effect.commits, effect.transactions, effect.rows), (1, 1, [0, 1, 0, 0]));
 }

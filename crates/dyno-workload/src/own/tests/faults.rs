@@ -95,7 +95,7 @@ fn the_whole() {
         (
             of("[transaction.commit]\nsql = \"SELECT 1\"\n"),
             "w/workload.toml:2:14: transaction.commit: no name for a transaction; a name has letters, digits and \
-             underscores, a letter first, 40 at most; not all, commit, slice",
+             underscores, a letter first, 40 at most; not all, commit, slice, connect",
         ),
         (
             of("[transaction.t]\nsql = \"SELECT 1\"\nweight = 0\n"),

@@ -62,7 +62,7 @@ fn asked(actor: &mut Actor) -> Vec<String> {
                     let values: Vec<String> = values.iter().map(words).collect();
                     format!("{}({})", statement.0, values.join(","))
                 }
-                Request::Edge => "edge".to_owned(),
+                Request::Edge | Request::Queue(_) | Request::Flush => "edge".to_owned(),
             })),
         }
         last = Some(Done { rows: 1, commit_began_ns: None });
@@ -254,6 +254,14 @@ fn statements_of_a_script_are_transactions_as_pgbench_has_them() {
     let pipeline = "\\startpipeline\nSELECT 1;\nSELECT 2;\n\\syncpipeline\nSELECT 3;\n\\endpipeline";
     assert_eq!(acted(pipeline), ["begin", "0()", "1()", "commit", "begin", "2()", "commit"]);
     let whole = "\\startpipeline\nBEGIN;\nSELECT 1;\nEND;\n\\endpipeline";
+    for (script, is_piped) in
+        [(whole, true), ("\\startpipeline\nSELECT 1;\nSELECT 2;\n\\endpipeline", true), (pipeline, false)]
+    {
+        let imported = imported(script);
+        let (_, toml) = imported.files.iter().find(|(name, _)| name == "workload.toml").expect("it is there");
+        assert_eq!(toml.contains("pipeline = true"), is_piped, "{toml}");
+        assert_eq!(imported.notes.is_empty(), is_piped, "{:?}", imported.notes);
+    }
     assert_eq!(acted(whole), ["begin", "0()", "commit"]);
     // The same statement twice, a string with a semicolon, brackets with one, and no semicolon at the end.
     assert_eq!(acted("SELECT 1;SELECT ';', $$;$$ /* ; */ -- ;\n;SELECT 1"), ["0()", "1()", "0()"]);
@@ -307,9 +315,9 @@ fn what_is_not_as_in_pgbench_is_said() {
     let imported =
         imported("\\set x debug(1)\n\\startpipeline\nSELECT :x;\n\\endpipeline\nSELECT 1 \\; SELECT 2;");
     let expected = [
-        "s.sql:2:1: statements of a pipeline are sent one after the other, each when the one before is answered",
         "s.sql:5:1: statements with \\; between them are sent one after the other",
         "s.sql:1:8: debug prints nothing; its value is used as it is",
+        "s.sql:2:1: statements of a pipeline that is not all of its script are sent one after the other, each when the one before is answered",
     ];
     assert_eq!(imported.notes, expected);
     for note in expected {

@@ -100,6 +100,7 @@ fn as_json(
                 "commits_each": one.commits_each, "writes": one.writes, "retries": one.retries,
                 "think_s": [one.think.0.as_secs_f64(), one.think.1.as_secs_f64()],
                 "round_trips": { "least": one.round_trips.0, "most": one.round_trips.1 },
+                "pipelined": one.pipelined.map(|(least, most)| json!({ "least": least, "most": most })),
                 "steps": one.steps, "statements": statements,
             })
         })

@@ -84,7 +84,7 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
             Cell::from(one.name.as_str()),
             fixed(one.share_pct, 1).into(),
             count(one.statements.len() as u64).into(),
-            trips(one.round_trips).into(),
+            all_trips(one).into(),
             commits.into(),
             one.isolation.unwrap_or("the platform's").to_lowercase().into(),
             if one.retries == 0 { "–".into() } else { count(u64::from(one.retries)).into() },
@@ -92,6 +92,13 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+fn all_trips(one: &DescribedTransaction) -> String {
+    match one.pipelined {
+        None => trips(one.round_trips),
+        Some(pipelined) => format!("{}, pipelined {}", trips(one.round_trips), trips(pipelined)),
+    }
 }
 
 fn trips((least, most): (u64, Option<u64>)) -> String {

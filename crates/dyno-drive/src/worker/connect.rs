@@ -1,0 +1,36 @@
+//! An operation on a connection of its own.
+
+use dyno_engine::{ErrorClass, OpError, Session, TargetError};
+
+use super::{Ended, Worker};
+
+impl Worker {
+    /// Opens a connection, which is part of the operation's time, does the operation's steps on it, and closes it. What the
+    /// operation did is booked by the server afterwards.
+    pub(super) fn connected(
+        &mut self,
+        session: &mut dyn Session,
+        due_ns: Option<u64>,
+        began_ns: u64,
+    ) -> Result<(), Ended> {
+        let done = match session.reconnect() {
+            Ok(()) => {
+                let ended_ns = self.clock.now_ns();
+                self.recorder.connected(ended_ns, ended_ns - began_ns);
+                self.steps(session, due_ns, began_ns)
+            }
+            Err(error) => self.give_up(session, &not_connected(&error)).map(|_| ()),
+        };
+        let closes_ns = self.clock.now_ns();
+        session.disconnect();
+        self.recorder.closed(closes_ns, self.clock.now_ns());
+        done
+    }
+}
+
+/// The error of an operation that has got no connection.
+#[cold]
+fn not_connected(error: &TargetError) -> OpError {
+    let message = format!("no connection could be opened: {error}");
+    OpError { class: ErrorClass::Connection, code: "connect".to_owned(), message }
+}

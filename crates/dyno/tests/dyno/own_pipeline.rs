@@ -1,0 +1,166 @@
+//! Transactions whose requests are sent together, on PostgreSQL; elsewhere the same folder runs as it does without.
+
+use crate::common::{Desk, check};
+use dyno_testbed::Postgres;
+use serde_json::Value;
+
+/// Transfers in all ways: nothing that is waited for, expected rows, a number that later steps need, turns, and what is taken back.
+const PIPED: &str = r#"
+name = "piped"
+writes = true
+
+[table.piped]
+rows = 20
+primary_key = "id"
+[table.piped.columns]
+id = { type = "integer", expr = "row" }
+balance = { type = "integer", value = 1000 }
+
+[draw]
+from = { uniform = [1, 20] }
+to = { expr = "from % 20 + 1" }
+amount = { uniform = [1, 100] }
+times = { uniform = [0, 3] }
+
+[transaction.blind]
+pipeline = true
+isolation = "serializable"
+retries = 50
+steps = [
+  { sql = "UPDATE piped SET balance = balance - :amount WHERE id = :from" },
+  { sql = "SELECT balance FROM piped WHERE id = :from" },
+  { sql = "UPDATE piped SET balance = balance + :amount WHERE id = :to" },
+]
+
+[transaction.checked]
+pipeline = true
+isolation = "serializable"
+retries = 50
+steps = [
+  { sql = "UPDATE piped SET balance = balance - :amount WHERE id = :from", rows = 1 },
+  { sql = "UPDATE piped SET balance = balance + :amount WHERE id = :to", rows = 1 },
+]
+
+[transaction.bounded]
+pipeline = true
+isolation = "serializable"
+retries = 50
+steps = [
+  { sql = "UPDATE piped SET balance = balance - :amount WHERE id = :from" },
+  { sql = "SELECT balance, 'x' FROM piped WHERE id = :from", read = ["left", "said"], rows = 1 },
+  { if = "left < 0", steps = [{ rollback = true }] },
+  { repeat = "times", steps = [{ sql = "SELECT id FROM piped WHERE id = :to AND :said = 'x'", rows = 1 }] },
+  { sql = "UPDATE piped SET balance = balance + :amount WHERE id = :to" },
+]
+
+[transaction.regret]
+pipeline = true
+commit = "end"
+steps = [
+  { sql = "UPDATE piped SET balance = balance + 1 WHERE id = :from" },
+  { rollback = true },
+]
+
+[transaction.look]
+pipeline = true
+commit = "end"
+steps = [{ sql = "SELECT balance FROM piped WHERE id = :from" }]
+
+[[invariant]]
+name = "money"
+sql = "SELECT SUM(balance) FROM piped"
+"#;
+
+fn desk(toml: &str) -> Desk {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.file("piped")).unwrap();
+    desk.write("piped/workload.toml", toml);
+    desk
+}
+
+fn dyno(desk: &Desk, command: &str, url: &str, sets: &[&str], more: &[&str]) -> String {
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let head = [command, "--target", url, "--set", "workload.folder=piped"];
+    let said = desk.dyno(&[&head[..], &sets, more].concat());
+    assert_eq!(said.code, 0, "{said:#?}");
+    said.out
+}
+
+/// Runs some transactions of four sessions.
+fn run(desk: &Desk, url: &str, sets: &[&str]) -> Value {
+    let few = ["run.sessions_per_schema=4", "run.ops_per_session=150", "run.warmup=0s"];
+    serde_json::from_str(&dyno(desk, "run", url, &[&few[..], sets].concat(), &["--json"])).unwrap()
+}
+
+fn assert_proved(record: &Value) {
+    assert_eq!(record["status"], "valid", "{}", record["reasons"]);
+    for name in ["invariants", "commits_whole", "operations"] {
+        assert_eq!(check(record, name)["status"], "pass", "{:#}", check(record, name));
+    }
+    let whole = check(record, "commits_whole");
+    if record["errors"].as_array().unwrap().is_empty() {
+        assert_eq!(whole["expected"], whole["observed"], "{whole:#}");
+    }
+}
+
+#[test]
+fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        let (desk, url) = (desk(PIPED), server.url());
+        dyno(&desk, "load", &url, &[], &[]);
+        for sets in [
+            &["run.threads=1"][..],
+            &["run.threads=4"],
+            &["run.threads=4", "workload.protocol=extended"],
+            &["run.threads=1", "workload.protocol=simple"],
+            &["workload.connect=transaction"],
+        ] {
+            assert_proved(&run(&desk, &url, sets));
+        }
+        let record = run(&desk, &url, &["run.warmup=1s"]);
+        assert_proved(&record);
+        assert_eq!(check(&record, "expected")["status"], "pass", "{:#}", check(&record, "expected"));
+        // Conflicts in the middle of what was sent together are rolled back and begun anew.
+        assert_eq!(record["workload"]["pipelined"][0]["round_trips"], serde_json::json!([1, 1]));
+        let shown = desk.dyno(&["show", "last"]).out;
+        assert!(shown.contains("pipelined: blind of 1, alone 5; checked of 2, alone 4"), "{shown}");
+        let many = ["run.sessions_per_schema=16", "run.threads=2"];
+        let record = run(&desk, &url, &many);
+        assert_proved(&record);
+        let retried = |error: &Value| error["code"] == "40001" && error["retried"].as_u64() > Some(0);
+        assert!(record["errors"].as_array().unwrap().iter().any(retried), "{}", record["errors"]);
+    }
+}
+
+/// Expected rows are looked at before anything is committed.
+#[test]
+fn a_row_that_is_missing_is_seen_before_the_commit() {
+    let Some(version) = Postgres::available().into_iter().next() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off")]);
+    let toml = PIPED.replace(
+        "SET balance = balance + :amount WHERE id = :to\", rows = 1",
+        "SET balance = balance + :amount WHERE id = 100 + :to\", rows = 1",
+    );
+    let (desk, url) = (desk(&toml), server.url());
+    dyno(&desk, "load", &url, &[], &[]);
+    let sets = ["run.ops_per_session=50", "run.warmup=0s", "run.sessions_per_schema=1"];
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let said = desk.dyno(&[&["run", "--target", &url, "--set", "workload.folder=piped"][..], &sets].concat());
+    assert_ne!(said.code, 0, "{said:#?}");
+    let record = desk.json(&["show", "last"]).1;
+    assert!(record["reasons"].to_string().contains("checked_2 touched 0 rows"), "{}", record["reasons"]);
+    assert_eq!(server.psql("SELECT SUM(balance) FROM piped"), "20000");
+}
+
+#[test]
+fn a_folder_with_pipelines_runs_where_there_are_none() {
+    let desk = desk(PIPED);
+    assert_proved(&run(&desk, "sqlite::memory:", &[]));
+    let said = desk.dyno(&["workload", "check", "piped"]);
+    let line =
+        |name: &str| said.out.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
+    assert!(line("blind").contains("5, pipelined 1"), "{}", said.out);
+    assert!(line("checked").contains("4, pipelined 2"), "{}", said.out);
+    assert!(line("look").contains("3, pipelined 1"), "{}", said.out);
+}
