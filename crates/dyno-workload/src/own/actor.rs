@@ -2,35 +2,18 @@
 
 use std::sync::Arc;
 
-use dyno_engine::{Done, ErrorClass, Isolation, OpError, Request, StatementId, Type, Value};
+use dyno_engine::{Done, ErrorClass, OpError, Request, StatementId, Type, Value};
 
 use super::compile::PARAMS_MAX;
 use super::draws::Keys;
 use super::fault::Fault;
 use super::program::{Columns, Execute, Op, Prepared, Program};
-use super::state::{Amiss, Ended, Outcome, State};
+use super::state::{Amiss, Ended, Outcome, State, Step};
 use super::value::Held;
 use super::workload::Own;
 use crate::class_id::ClassId;
 use crate::effect::Failed;
 use crate::turn::Turn;
-
-/// What a session is to do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Begin a transaction.
-    Begin(Isolation),
-    /// Execute a statement.
-    Execute(StatementId),
-    /// Commit the transaction.
-    Commit,
-    /// Take it back.
-    Rollback,
-    /// Do nothing for so many ns.
-    Rest(u64),
-    /// Wait for the answers of what was kept.
-    Flush,
-}
 
 /// What one session does.
 #[derive(Debug)]

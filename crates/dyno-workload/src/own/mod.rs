@@ -48,10 +48,10 @@ mod undrawn;
 mod value;
 mod workload;
 
-pub use actor::{Actor, Step};
+pub use actor::Actor;
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
 pub use fault::Fault;
 pub use read::Choice;
-pub use state::{Amiss, Ended, Outcome};
+pub use state::{Amiss, Ended, Outcome, Step};
 pub use tables::{DescribedIndex, DescribedTable, RowMaker};
 pub use workload::{Own, Single};

@@ -1,9 +1,8 @@
 //! Where a session is in its transaction, and what has come of that so far.
 
-use dyno_engine::{Answer, StatementId};
+use dyno_engine::{Answer, Isolation, StatementId};
 use dyno_record::Touch;
 
-use super::actor::Step;
 use super::draws::Keys;
 use super::expr::{Expr, Given, Key};
 use super::pipe::Pipe;
@@ -11,6 +10,23 @@ use super::program::{Code, Execute, Op, Prepared};
 use super::steps::TURNS_MAX;
 use super::value::{Hold, Number};
 use crate::effect::Effect;
+
+/// What a session is to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Begin a transaction.
+    Begin(Isolation),
+    /// Execute a statement.
+    Execute(StatementId),
+    /// Commit the transaction.
+    Commit,
+    /// Take it back.
+    Rollback,
+    /// Do nothing for so many ns.
+    Rest(u64),
+    /// Wait for the answers of what was kept.
+    Flush,
+}
 
 /// The longest rest within a transaction, ns: an hour.
 pub(super) const REST_NS_MAX: u64 = 3_600_000_000_000;
