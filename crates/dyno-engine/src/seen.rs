@@ -67,6 +67,8 @@ pub struct Seen {
     pub source: String,
     /// How values are marked in the texts.
     pub marks: Marks,
+    /// Schemas of the server's own, in small letters: `pg_catalog`.
+    pub schemas: &'static [&'static str],
     /// What is counted as reads: `blocks from outside the cache`.
     pub reads: &'static str,
     /// The statements, in the order that was asked for.

@@ -77,6 +77,7 @@ pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, T
     Ok(Seen {
         source: format!("the digests of database {schema}"),
         marks: Marks::Question,
+        schemas: &["mysql", "sys", "information_schema", "performance_schema"],
         reads: "rows looked at",
         statements: rows.iter().map(|row| one(row, length_max)).collect(),
         notes,

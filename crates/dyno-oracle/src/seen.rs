@@ -33,6 +33,7 @@ pub(super) fn seen(connection: &Connection, asked: &Asked) -> Result<Seen, Targe
     Ok(Seen {
         source: format!("V$SQLSTATS, schema {schema}"),
         marks: Marks::Colon,
+        schemas: &["sys", "system"],
         reads: "blocks read from disk",
         statements: rows.iter().map(one).collect(),
         notes: vec!["what has left the cursor cache of this instance is not counted".to_owned()],

@@ -62,6 +62,7 @@ pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, T
     Ok(Seen {
         source: format!("pg_stat_statements of database {}", database.first().map_or("", |row| row.text(0))),
         marks: Marks::Dollar,
+        schemas: &["pg_catalog", "information_schema"],
         reads: "blocks from outside the cache",
         statements: rows.iter().map(one).collect(),
         notes,

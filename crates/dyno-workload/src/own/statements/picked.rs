@@ -90,19 +90,20 @@ pub struct Picked {
 
 /// Picks the statements of a workload out of what a source tells.
 pub fn pick(seen: Seen, options: &Options) -> Picked {
-    let Seen { source, marks, reads, statements, notes } = seen;
+    let Seen { source, marks, schemas, reads, statements, notes } = seen;
     let calls = statements.iter().filter_map(|one| one.calls).fold(0u64, u64::saturating_add);
     let time_s = statements.iter().filter_map(|one| one.time_s).sum();
     let mut picked =
         Picked { source, reads, notes, chosen: Vec::new(), left: Vec::new(), all: (calls, time_s) };
     // Names of classes and of files that every workload may have.
-    let mut called = Called::without(&["all", "commit", "slice", "setup", "drop"]);
+    let mut called = Called::without(&["all", "commit", "slice", "connect", "setup", "drop"]);
     let top = options.top.min(TOP_MAX);
     for seen in statements {
-        let taken = taken(&seen, marks, options).and_then(|taken| match picked.chosen.len() < top {
-            true => Ok(taken),
-            false => Err(Why::Below),
-        });
+        let taken =
+            taken(&seen, (marks, schemas), options).and_then(|taken| match picked.chosen.len() < top {
+                true => Ok(taken),
+                false => Err(Why::Below),
+            });
         match taken {
             Ok((read, writes, calls)) => {
                 let name = called.new_like(&of_statement(&read));
@@ -114,7 +115,11 @@ pub fn pick(seen: Seen, options: &Options) -> Picked {
     picked
 }
 
-fn taken(seen: &SeenStatement, marks: Marks, options: &Options) -> Result<(Read, bool, u64), Why> {
+fn taken(
+    seen: &SeenStatement,
+    (marks, schemas): (Marks, &[&str]),
+    options: &Options,
+) -> Result<(Read, bool, u64), Why> {
     let text = seen.text.as_deref().ok_or(Why::NoText)?;
     if is_block(text, marks) {
         return Err(Why::Block);
@@ -123,7 +128,7 @@ fn taken(seen: &SeenStatement, marks: Marks, options: &Options) -> Result<(Read,
         return Err(Why::Cut);
     }
     let read = read(text, marks).map_err(|_| Why::Unread)?;
-    let does = sorted(&read, marks, options.system)?;
+    let does = sorted(&read, marks, schemas, options.system)?;
     // Without its end an UPDATE would change every row.
     if does.writes() && seen.whole.is_none() {
         return Err(Why::Cut);

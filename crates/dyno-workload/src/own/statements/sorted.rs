@@ -75,10 +75,6 @@ const SETTINGS: [&str; 5] = ["set", "reset", "show", "use", "discard"];
 const DOING: [&str; 10] =
     ["select", "values", "table", "with", "insert", "update", "delete", "merge", "replace", "call"];
 
-/// Schemas of servers.
-const SYSTEM: [&str; 2] = ["information_schema", "performance_schema"];
-/// The same, where a point follows.
-const SYSTEM_SCHEMAS: [&str; 4] = ["pg_catalog", "mysql", "sys", "system"];
 /// How names of what a server tells of itself begin.
 const SYSTEM_BEGINS: [&str; 5] = ["v$", "gv$", "v_$", "x$", "dba_"];
 
@@ -90,11 +86,11 @@ pub(super) fn is_block(text: &str, marks: Marks) -> bool {
     marks == Marks::Colon && first.is_some_and(|token| begins(&text[token.at]))
 }
 
-/// What a statement does, with the text that Dyno's reader has of it.
+/// What a statement does, with the text that Dyno's reader has of it; `schemas` are the server's own.
 ///
 /// # Errors
 /// Why it is none for a workload.
-pub(super) fn sorted(read: &Read, marks: Marks, system: bool) -> Result<Does, Why> {
+pub(super) fn sorted(read: &Read, marks: Marks, schemas: &[&str], system: bool) -> Result<Does, Why> {
     let first = read.words.first().map_or("", |word| word.letters.as_str());
     let is = |words: &[&str]| words.contains(&first);
     if is(&TRANSACTIONS) {
@@ -132,7 +128,7 @@ pub(super) fn sorted(read: &Read, marks: Marks, system: bool) -> Result<Does, Wh
         return Err(Why::Own);
     }
     let asks = does == Does::Reads && asks_server(&read.words);
-    if !system && (asks || read.words.iter().any(|word| is_system(word, marks))) {
+    if !system && (asks || read.words.iter().any(|word| is_system(word, marks, schemas))) {
         return Err(Why::System);
     }
     Ok(does)
@@ -189,11 +185,11 @@ fn is_own(word: &Word) -> bool {
     (word.letters == "dyno" && word.behind == b'.') || word.letters.starts_with("dyno_")
 }
 
-fn is_system(word: &Word, marks: Marks) -> bool {
+fn is_system(word: &Word, marks: Marks, schemas: &[&str]) -> bool {
     let name = word.letters.as_str();
     // Functions such as pg_sleep() are no catalogs.
     let catalog = marks == Marks::Dollar && name.starts_with("pg_") && word.behind != b'(';
     let dictionary = marks == Marks::Colon
         && (name.ends_with('$') || SYSTEM_BEGINS.iter().any(|begin| name.starts_with(begin)));
-    catalog || dictionary || SYSTEM.contains(&name) || (SYSTEM_SCHEMAS.contains(&name) && word.behind == b'.')
+    catalog || dictionary || (schemas.contains(&name) && word.behind == b'.')
 }

@@ -21,7 +21,14 @@ fn seen(text: &str, calls: u64) -> SeenStatement {
 }
 
 fn source(marks: Marks, statements: Vec<SeenStatement>) -> Seen {
-    Seen { source: "a server".to_owned(), marks, reads: "blocks", statements, notes: Vec::new() }
+    Seen {
+        source: "a server".to_owned(),
+        marks,
+        schemas: &["pg_catalog", "information_schema", "performance_schema", "mysql", "sys", "system"],
+        reads: "blocks",
+        statements,
+        notes: Vec::new(),
+    }
 }
 
 const OPTIONS: Options = Options { top: 20, min_calls: 1, system: false };

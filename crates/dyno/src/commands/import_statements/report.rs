@@ -49,6 +49,7 @@ fn of(report: &AwrReport, order: Order) -> Seen {
     Seen {
         source: format!("the top SQL of {database} in a report"),
         marks: Marks::Colon,
+        schemas: &["sys", "system"],
         reads: "blocks read from disk",
         statements,
         notes,
