@@ -4,7 +4,6 @@ has processes go through PgBouncer. `SESSIONS=1000,10000` says how many."""
 
 import contextlib
 import os
-import resource
 import tempfile
 
 from shared import pairs, pgbouncer, postgres, process, quiet, report
@@ -20,9 +19,6 @@ def main():
     head = ["sessions", "workload", "ops done of due", "KiB resident per session", "s to connect", "p50 ms from due to end", "p99 ms", "latest begin ms", "others' CPU %", "target"]
     table = report.Report("many_sessions", "Sessions with one operation a second each, in one process, PostgreSQL; beyond 2000 through PgBouncer", head)
     counts = [int(n) for n in os.environ.get("SESSIONS", "1000,10000").split(",")]
-    # As the program itself raises its limit: PgBouncer has a descriptor for each session, too.
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with postgres.server(max_connections=STRAIGHT_MAX + 50) as server, tempfile.TemporaryDirectory() as folder:
         for sessions in counts:
             with way(server, sessions) as (url, options):

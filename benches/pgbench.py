@@ -5,32 +5,17 @@ transactions per second and client CPU, as the machine is and with client and se
 wait for the disk, so that what is compared are the clients. The history is emptied before each run.
 """
 
-import contextlib
 import os
 import pathlib
 import tempfile
 
-from shared import pairs, postgres, process, report
+from shared import bound as binding, pairs, postgres, process, report
 from shared.dyno import Dyno, count, rate
 
 SCRIPTS = ["tpcb-like", "simple-update", "select-only"]
 # Transactions per second at least, and client CPU at most, each of pgbench's.
 TARGETS = {"select-only": (1.05, 0.85)}
 AT_LEAST = (1.0, None)
-
-
-@contextlib.contextmanager
-def processors(server, bound):
-    """This program, those that it starts, and the server on one processor, if `bound`."""
-    before = os.sched_getaffinity(0)
-    chosen = {max(before)} if bound else before
-    os.sched_setaffinity(0, chosen)
-    server.bind(chosen)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-        server.bind(before)
 
 
 def measure(table, server, dyno, script, sessions, bound):
@@ -50,16 +35,15 @@ def measure(table, server, dyno, script, sessions, bound):
         tps, counted, cpu_s = server.pgbench({}, sessions, report.seconds(), builtin=script)
         return tps, cpu_s * 1e6 / counted
 
-    with processors(server, bound):
+    with binding.processors(server, bound):
         done = pairs.interleave(report.pairs(), ours, theirs)
     ops, cpu = done.ratio(lambda side: side[0]), done.ratio(lambda side: side[1])
     own, peer = ([done.of(side, lambda figures: figures[i]) for i in (0, 1)] for side in (0, 1))
     at_least, at_most = TARGETS.get(script, AT_LEAST)
     told = [report.verdict(ops.median, at_least=at_least, others=done.others())]
     told += ["CPU " + report.verdict(cpu.median, at_most=at_most, others=done.others())] if at_most else []
-    setting = "one processor" if bound else "as it is"
     table.row(
-        [script, setting, sessions, f"{own[0].median:,.0f}", f"{peer[0].median:,.0f}", ops.show(), f"{own[1].median:.2f}", f"{peer[1].median:.2f}", cpu.show(), done.others().show(0), ", ".join(told)],
+        [script, binding.words(bound), sessions, f"{own[0].median:,.0f}", f"{peer[0].median:,.0f}", ops.show(), f"{own[1].median:.2f}", f"{peer[1].median:.2f}", cpu.show(), done.others().show(0), ", ".join(told)],
         script=script, bound=bound, sessions=sessions, dyno_per_s=own[0], pgbench_per_s=peer[0], ops_ratio=ops,
         dyno_cpu_us=own[1], pgbench_cpu_us=peer[1], cpu_ratio=cpu, others_pct=done.others(),
     )
@@ -68,7 +52,6 @@ def measure(table, server, dyno, script, sessions, bound):
 def main():
     """One row for each script, setting and count of sessions."""
     scripts = os.environ.get("SCRIPTS", ",".join(SCRIPTS)).split(",")
-    settings = [bool(int(os.environ["BOUND"]))] if "BOUND" in os.environ else [False, True]
     scale = os.environ.get("SCALE", "4" if report.quick() else "32")
     head = ["script", "processors", "sessions", "Dyno tx/s", "pgbench tx/s", "tx/s ratio", "Dyno CPU µs/tx", "pgbench CPU µs/tx", "CPU ratio", "others' CPU %", "target"]
     table = report.Report("pgbench", f"pgbench's built-in scripts on PostgreSQL, scale {scale}, against pgbench -M prepared", head)
@@ -84,7 +67,7 @@ def main():
             if not loaded:
                 process.run(dyno.command("load"))
                 loaded = True
-            for bound in settings:
+            for bound in binding.settings():
                 for sessions in report.sessions("1,2,8,32"):
                     measure(table, server, dyno, script, sessions, bound)
     table.finish()

@@ -4,14 +4,13 @@ import contextlib
 import os
 import pathlib
 import pwd
-import re
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
-from . import process
+from . import process, sysbench_client
 from .postgres import free_port
 
 # The table of sysbench's own scripts, as long as Dyno's.
@@ -83,19 +82,26 @@ class Server:
 
     def sysbench(self, script, command, sessions=1, seconds=0, **options):
         """Runs a sysbench script; operations per second, those the server counted, and CPU seconds of the client."""
-        argv = ["sysbench", script, "--db-driver=mysql", f"--mysql-socket={self.socket}", "--mysql-user=root"]
-        argv += ["--mysql-db=bench", f"--table-size={TABLE_ROWS}", "--tables=1", f"--threads={sessions}"]
-        argv += [f"--time={seconds}", "--events=0", "--db-ps-mode=auto", "--rand-type=uniform"]
-        argv += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         before = self.commits()
-        done = process.run([*argv, command])
-        if command != "run":
+        done = sysbench_client.run(self.driver, script, command, sessions, seconds, TABLE_ROWS, options)
+        if done is None:
             return None
-        if int(re.search(r"ignored errors:\s+(\d+)", done.stdout)[1]) > seconds:
-            raise RuntimeError(f"sysbench had errors:\n{done.stdout}")
-        rate = float(re.search(r"transactions:\s+\d+\s+\(([0-9.]+) per sec", done.stdout)[1])
-        events = int(re.search(r"transactions:\s+(\d+)", done.stdout)[1])
-        return rate, self.check_commits(events, before, events * 0.01 + 100 + 20 * sessions), done.cpu_s
+        rate, events, cpu_s, ignored = done
+        if ignored > seconds:
+            raise RuntimeError(f"sysbench had {ignored} errors")
+        return rate, self.check_commits(events, before, events * 0.01 + 100 + 20 * sessions), cpu_s
+
+    @property
+    def driver(self):
+        """How sysbench reaches it."""
+        return ["--db-driver=mysql", f"--mysql-socket={self.socket}", "--mysql-user=root", "--mysql-db=bench"]
+
+    def bind(self, processors):
+        """Keeps all of its threads, and those to come, on these processors."""
+        for task in os.listdir(f"/proc/{self.child.pid}/task"):
+            # One of them may have ended meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(int(task), processors)
 
     def stop(self):
         """At once."""

@@ -112,6 +112,11 @@ class Server:
         counted = self.check_commits(transactions, before, transactions * 0.01 + 100 + 20 * sessions)
         return tps, counted, done.cpu_s
 
+    @property
+    def driver(self):
+        """How sysbench reaches it."""
+        return ["--db-driver=pgsql", f"--pgsql-host={self.folder}", f"--pgsql-port={self.port}", "--pgsql-user=postgres", "--pgsql-db=postgres"]
+
     def commits(self):
         """Transactions that the server has counted."""
         return int(self.psql("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'"))
