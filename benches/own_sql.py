@@ -12,7 +12,7 @@ from shared import bound as binding, mysql, pairs, postgres, process, report, sy
 from shared.dyno import Dyno, rate
 
 SERVERS = {
-    "mariadb": lambda: mysql.server(innodb_flush_log_at_trx_commit="0"),
+    "mariadb": lambda: mysql.server(innodb_flush_log_at_trx_commit="0", character_set_server="utf8mb4"),
     "postgres": lambda: postgres.server(synchronous_commit="off"),
 }
 # Ready workloads with the script of sysbench that has the same statements.
