@@ -139,12 +139,12 @@ fn known(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-/// Sessions of a run: the planned ones, which a valid run had; of figures from elsewhere, and of one target's part of a
+/// Sessions of a run: the planned ones of its first workload, which a valid run had; of figures from elsewhere, and of one target's part of a
 /// run, those that worked.
 pub(crate) fn sessions(record: &RunRecord) -> u32 {
     match record.kind == Kind::Import || record.one_target_of.is_some() {
         true => record.sessions(),
-        false => record.plan.sessions(),
+        false => record.plan.leading_sessions(),
     }
 }
 

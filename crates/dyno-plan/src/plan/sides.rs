@@ -34,6 +34,11 @@ impl Plan {
         std::iter::once(first).chain((0..beside.len()).map(|at| self.workload.beside(at)))
     }
 
+    /// Sessions of the first workload, which `run.sessions_per_schema` and the axis `sessions` of a sweep are about.
+    pub fn leading_sessions(&self) -> u32 {
+        self.sides().next().map_or(0, |first| first.sessions)
+    }
+
     /// The workload of session `number`, its place in [`Plan::sides`], and its place among the sessions of that.
     pub fn side_of(&self, number: u32) -> (usize, u32) {
         let mut within = number;
@@ -93,7 +98,7 @@ mod tests {
         );
         let rates: Vec<_> = plan.sides().map(|one| one.rate.map(|rate| rate.0)).collect();
         assert_eq!(rates, [None, Some(200.0), None]);
-        assert_eq!((plan.sessions(), plan.has_rate()), (7, true));
+        assert_eq!((plan.sessions(), plan.leading_sessions(), plan.has_rate()), (7, 4, true));
         let places: Vec<_> = (0..7).map(|number| plan.side_of(number)).collect();
         assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (2, 0)]);
     }
