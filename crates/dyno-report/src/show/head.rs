@@ -177,11 +177,11 @@ fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> 
         None => format!("{} or more", count(least)),
     };
     let one =
-        |one: &Pipelined| format!("{} of {}, alone {}", one.class, trips(one.round_trips), trips(one.alone));
+        |one: &Pipelined| format!("{} {} instead of {}", one.class, trips(one.round_trips), trips(one.alone));
     let all = std::iter::once(own).chain(&record.beside);
     let pipelined: Vec<String> = all.flat_map(|own| &own.pipelined).map(one).collect();
     if !pipelined.is_empty() {
-        list.push(("round trips".to_owned(), format!("pipelined: {}", pipelined.join("; "))));
+        list.push(("round trips".to_owned(), format!("pipelined, {}", pipelined.join("; "))));
     }
     list
 }

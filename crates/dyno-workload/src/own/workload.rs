@@ -138,7 +138,7 @@ impl Own {
     pub fn pipelined(&self, engine: &str) -> Vec<Pipelined> {
         let codes = self.program(engine).map_or(&[][..], |program| &program.codes);
         let one = |(transaction, code): (&Transaction, &Code)| {
-            let class = transaction.name.clone();
+            let class = self.class_name(transaction);
             Some(Pipelined { class, round_trips: code.piped?, alone: code.round_trips })
         };
         self.transactions.iter().zip(codes).filter_map(one).collect()

@@ -124,7 +124,7 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
         // Conflicts in the middle of what was sent together are rolled back and begun anew.
         assert_eq!(record["workload"]["pipelined"][0]["round_trips"], serde_json::json!([1, 1]));
         let shown = desk.dyno(&["show", "last"]).out;
-        assert!(shown.contains("pipelined: blind of 1, alone 5; checked of 2, alone 4"), "{shown}");
+        assert!(shown.contains("pipelined, blind 1 instead of 5; checked 2 instead of 4"), "{shown}");
         let many = ["run.sessions_per_schema=16", "run.threads=2"];
         let record = run(&desk, &url, &many);
         assert_proved(&record);
