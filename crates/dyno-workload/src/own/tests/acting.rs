@@ -283,7 +283,7 @@ fn columns_that_cannot_be_read_are_told_with_their_place() {
     let own = workload(OF_COLUMNS, COLUMNS);
     let case = |row: &[Value<'_>], expected: &str| {
         let told = acted_with(&mut actor(&own), &[row]).expect_err("what is wrong");
-        let told = told.split_once("w/").map(|(_, told)| told.to_owned()).expect("a place");
+        let told = told.rsplit_once("w/").map(|(_, told)| told.to_owned()).expect("a place");
         assert_eq!(told, format!("workload.toml:10:12: t_1: {expected}"));
     };
     let long = vec![b'x'; 1_025];
