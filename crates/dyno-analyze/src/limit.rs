@@ -76,6 +76,12 @@ impl fmt::Display for Limit {
 }
 
 impl Limit {
+    /// The measure of points that it is about: `response_p95_us`; nothing where it is about one class.
+    pub fn measure(&self) -> Option<String> {
+        let name = FIGURES.iter().find(|(_, figure)| *figure == self.figure).map(|(name, _)| name)?;
+        (self.class == "all").then(|| format!("response_{name}_us"))
+    }
+
     /// What the record says of the limited figure, µs: response time, which in an open loop counts from the due moment.
     pub fn measured_us(&self, record: &RunRecord) -> Option<f64> {
         let Latency { mean, p50, p95, p99, p999, max, .. } = &record.ops.get(&self.class)?.response_us;

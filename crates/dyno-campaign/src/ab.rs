@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::campaign::{self, Concluded, Course, Frame, Turn};
 use crate::compare::{Answer, Judge};
 use crate::error::Error;
-use crate::event::{Event, Warning};
+use crate::event::{Ended, Event, Warning};
 use crate::lead::Lead;
 use crate::ready::Ready;
 use crate::room::Loading;
@@ -168,7 +168,7 @@ impl Course for Ab<'_> {
         Some(self.turns[self.done..].iter().map(|(side, _)| &self.sides[*side].plan).collect())
     }
 
-    fn learn(&mut self, _: &Turn, _: Option<&RunRecord>) -> Result<Option<Event>, String> {
+    fn learn(&mut self, _: &Turn, _: &Ended) -> Result<Option<Event>, String> {
         self.done += 1;
         Ok(None)
     }

@@ -17,7 +17,7 @@ use crate::event::{Begun, Ended, Event, HookEvent, Next};
 use crate::names;
 use crate::ready::Ready;
 
-/// Failures in a row after which a campaign gives up: what failed so often fails again.
+/// Failures in a row after which a campaign gives up where it does not say: what failed so often fails again.
 const FAILURES_MAX: u32 = 3;
 
 /// How often a pause looks for a stop.
@@ -39,6 +39,8 @@ pub(crate) struct Frame {
     pub(crate) pause: Duration,
     /// The campaign that is gone on with, and its runs that count.
     pub(crate) resumed: Option<(SweepId, Vec<RunRecord>)>,
+    /// Failures in a row after which it gives up.
+    pub(crate) failures_max: u32,
 }
 
 /// Which run comes next, and what comes of all of them.
@@ -51,7 +53,7 @@ pub(crate) trait Course {
 
     /// Learns from a run that has ended, with or without a record; returns what is to be told of it. An error ends the
     /// campaign with its words.
-    fn learn(&mut self, turn: &Turn, record: Option<&RunRecord>) -> Result<Option<Event>, String>;
+    fn learn(&mut self, turn: &Turn, ended: &Ended) -> Result<Option<Event>, String>;
 
     /// Concludes from its runs, and says whether it came to its end.
     fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>);
@@ -98,7 +100,8 @@ impl Frame {
     /// A campaign for `kind` of which nothing else is known yet.
     pub(crate) fn new(kind: SweepKind, definition: serde_json::Value) -> Self {
         let (axes, sides, pause) = (Vec::new(), Vec::new(), Duration::ZERO);
-        Self { kind, definition, planned: None, axes, sides, pause, resumed: None }
+        let failures_max = FAILURES_MAX;
+        Self { kind, definition, planned: None, axes, sides, pause, resumed: None, failures_max }
     }
 }
 
@@ -121,7 +124,7 @@ pub(crate) fn follow(ready: Ready<'_>, frame: Frame, course: &mut dyn Course) ->
 impl Campaign<'_> {
     /// Does the runs; says why it ended before the last.
     fn drive(&mut self, frame: Frame, course: &mut dyn Course) -> Result<Option<String>, Error> {
-        let Frame { kind, axes, sides, pause, resumed, .. } = frame;
+        let Frame { kind, axes, sides, pause, resumed, failures_max, .. } = frame;
         let (lead, id, plan) = (self.ready.lead, self.so_far.id.clone(), self.ready.plan.clone());
         lead.tell(Event::Begun(Box::new(Begun { id, kind, plan, axes, sides })));
         let mut number = 0;
@@ -133,8 +136,9 @@ impl Campaign<'_> {
         }
         let earlier = number;
         while let Some(turn) = course.next()? {
-            if self.failures_in_row >= FAILURES_MAX {
-                return Ok(Some("given up after three failures in a row".to_owned()));
+            if self.failures_in_row >= failures_max {
+                let failures = dyno_analyze::number::count(failures_max.into());
+                return Ok(Some(format!("given up after {failures} failures in a row")));
             }
             if !self.rest(if number > earlier { pause } else { Duration::ZERO }) {
                 self.so_far.worst = worse(self.so_far.worst, Status::Interrupted);
@@ -151,7 +155,7 @@ impl Campaign<'_> {
             lead.tell(Event::Ended(ended.clone()));
             let learnt = match ended.is_stopped() {
                 true => Err("stopped".to_owned()),
-                false => course.learn(&turn, ended.record.as_deref()),
+                false => course.learn(&turn, &ended),
             };
             match learnt {
                 Ok(event) => event.into_iter().for_each(|event| lead.tell(event)),

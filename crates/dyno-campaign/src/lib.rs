@@ -9,7 +9,7 @@
 //! | `lead`, `event`, `error` | who leads, what they hear, what can go wrong |
 //! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
 //! | `measure`, `hooks`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
-//! | `campaign` | runs that belong together; `sweep`, `search`, `soak` and `ab` say which comes next and what they conclude |
+//! | `campaign` | runs that belong together; `sweep`, `search`, `soak`, `ab` and `suite` say which comes next and what they conclude |
 //! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
 //! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
 //! | `seen` | statements that a target has seen, as a draft of a workload |
@@ -49,6 +49,7 @@ pub mod search;
 mod seen;
 pub mod select;
 mod soak;
+pub mod suite;
 pub mod sweep;
 mod targets;
 mod tidy;

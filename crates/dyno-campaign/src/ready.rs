@@ -30,6 +30,8 @@ pub(crate) struct Ready<'a> {
     pub(crate) specs: Vec<DataSpec>,
     /// Whether targets and data were looked at and no run has been since.
     pub(crate) fresh: bool,
+    /// Whether the data of the plan could not be made: then it is tried again before the next run.
+    lacks_data: bool,
     /// Runs that have ended with a record, and the status of the last.
     pub(crate) ended: (u32, Option<Status>),
     pub(crate) locks: Vec<Lock>,
@@ -65,8 +67,22 @@ impl<'a> Ready<'a> {
         let locks = targets.lock(work, lead)?;
         let specs = make_room(lead, &plan, &targets, loading)?;
         let (ended, marks, fresh) = ((0, None), lead.marks.clone(), true);
-        let mut ready =
-            Self { lead, plan, repository, targets, owns, specs, fresh, ended, locks, marks, loading, work };
+        let lacks_data = false;
+        let mut ready = Self {
+            lead,
+            plan,
+            repository,
+            targets,
+            owns,
+            specs,
+            fresh,
+            lacks_data,
+            ended,
+            locks,
+            marks,
+            loading,
+            work,
+        };
         ready.ready_data(loading)?;
         Ok(ready)
     }
@@ -92,9 +108,11 @@ impl<'a> Ready<'a> {
         }
         refuse_impossible(&self.plan, &self.targets)?;
         let specs = make_room(self.lead, &self.plan, &self.targets, self.loading)?;
-        if specs != self.specs || other_tables {
+        if specs != self.specs || other_tables || self.lacks_data {
             self.specs = specs;
+            self.lacks_data = true;
             self.ready_data(self.loading)?;
+            self.lacks_data = false;
             self.fresh = true;
         }
         Ok(())

@@ -6,12 +6,12 @@ use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_analyze::number;
 use dyno_engine::Work;
 use dyno_plan::{Engines, Plan, Sweep, sweep};
-use dyno_record::{RunRecord, Setting, Status, SweepKind};
+use dyno_record::{Setting, Status, SweepKind};
 use serde_json::json;
 
 use crate::campaign::{self, Concluded, Course, Frame, Turn};
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Ended, Event};
 use crate::lead::Lead;
 use crate::ready::Ready;
 use crate::room::Loading;
@@ -130,8 +130,8 @@ impl Course for Search<'_> {
     }
 
     /// Counts a run for or against its load, if it tells anything.
-    fn learn(&mut self, _: &Turn, record: Option<&RunRecord>) -> Result<Option<Event>, String> {
-        let valid = record.filter(|record| record.status == Status::Valid);
+    fn learn(&mut self, _: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
+        let valid = ended.record.as_deref().filter(|record| record.status == Status::Valid);
         let judged = valid.and_then(|record| Some((record, dyno_analyze::keeps(self.limits, record)?)));
         let Some((record, kept)) = judged else {
             self.silent += 1;

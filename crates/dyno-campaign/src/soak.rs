@@ -3,12 +3,12 @@
 use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_engine::Work;
 use dyno_plan::{Plan, Sweep};
-use dyno_record::{RunRecord, SweepKind};
+use dyno_record::SweepKind;
 use serde_json::json;
 
 use crate::campaign::{self, Concluded, Course, Frame, Turn};
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Ended, Event};
 use crate::lead::Lead;
 use crate::ready::Ready;
 use crate::room::Loading;
@@ -39,8 +39,8 @@ impl Course for Soak {
         None
     }
 
-    fn learn(&mut self, _: &Turn, record: Option<&RunRecord>) -> Result<Option<Event>, String> {
-        record.map(|_| None).ok_or_else(|| "its run failed".to_owned())
+    fn learn(&mut self, _: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
+        ended.record.as_ref().map(|_| None).ok_or_else(|| "its run failed".to_owned())
     }
 
     fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {

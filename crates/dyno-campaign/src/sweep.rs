@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::campaign::{self, Concluded, Course, Frame, Turn};
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Ended, Event};
 use crate::lead::{Lead, Marks};
 use crate::ready::Ready;
 use crate::room::Loading;
@@ -173,8 +173,9 @@ impl Course for Order {
         Some(self.schedule.remaining(&self.done).map(|step| &self.point(step).plan).collect())
     }
 
-    fn learn(&mut self, turn: &Turn, record: Option<&RunRecord>) -> Result<Option<Event>, String> {
-        self.done.insert(Step { point: turn.point, repeat: turn.repeat }, record.and_then(throughput));
+    fn learn(&mut self, turn: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
+        let measured = ended.record.as_deref().and_then(throughput);
+        self.done.insert(Step { point: turn.point, repeat: turn.repeat }, measured);
         Ok(None)
     }
 

@@ -29,6 +29,9 @@ pub struct EngineSpec {
     pub awr: bool,
     /// Whether sessions can go through a connection pooler.
     pub pooled: bool,
+    /// Parameters of its URLs with which storage answers, and no cache in front of it, with their values; none where the
+    /// server alone decides.
+    pub uncached: &'static [(&'static str, &'static str)],
     /// Where commands give passwords to its clients: a plan must not hold one.
     pub passwords: Passwords,
 }
@@ -92,6 +95,7 @@ impl EngineSpec {
             protocols: &[],
             awr: false,
             pooled: false,
+            uncached: &[],
             passwords: Passwords { variables: &[], clients: &[] },
         }
     }

@@ -36,7 +36,7 @@ pub use plan::{
     Arrivals, Awr, Axis, Commit, Connect, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe, Order,
     PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount, Side, Sweep, Target, Until, Workload,
 };
-pub use read::{PlanFile, PlanSource, check_options, is_of_method, read};
+pub use read::{PlanFile, PlanSource, check_options, is_of_method, read, usual};
 pub use ready::{READY, Ready};
 pub use template::template;
 pub use units::{Blocks, Bytes, Rate, Size, Span};

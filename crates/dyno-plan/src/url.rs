@@ -76,6 +76,17 @@ impl TargetUrl {
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
+
+    /// The same with these parameters, but for those that it has already.
+    #[must_use]
+    pub fn with(mut self, params: &[(&str, &str)]) -> Self {
+        for (name, value) in params {
+            if self.param(name).is_none() {
+                self.params.push(((*name).to_owned(), (*value).to_owned()));
+            }
+        }
+        self
+    }
 }
 
 impl UrlError {

@@ -1,4 +1,4 @@
-//! Runs that belong together: a sweep, a search, a soak, an A/B comparison.
+//! Runs that belong together: a sweep, a search, a soak, an A/B comparison, a suite of tests.
 //!
 //! Each record says itself where it belongs and which settings make its point, so that curves and comparisons can be
 //! made from records alone, wherever they came from.
@@ -24,11 +24,13 @@ pub enum SweepKind {
     Soak,
     /// Two sides by turns.
     Ab,
+    /// Tests of a catalogue, one after the other.
+    Suite,
 }
 
 dyno_plan::names! {
     /// The word in records: `sweep`.
-    SweepKind { Sweep = "sweep", Search = "search", Soak = "soak", Ab = "ab" }
+    SweepKind { Sweep = "sweep", Search = "search", Soak = "soak", Ab = "ab", Suite = "suite" }
 }
 
 /// One setting that makes a point.

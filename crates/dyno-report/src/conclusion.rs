@@ -6,6 +6,7 @@ use crate::compare_table::{compare_grid, compare_text};
 use crate::grid::Grid;
 use crate::soak::minute_table;
 use crate::style::{Paint, Style};
+use crate::suite;
 use crate::text::{clean, wrap};
 
 /// Lines that one sentence may take.
@@ -25,6 +26,7 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
             out.push_str(&table.unwrap_or_default());
         }
         Figures::Soak(soak) => out.push_str(&minute_table(&soak.parts, style)),
+        Figures::Suite(suite) => out.push_str(&suite::text(suite, style)),
         Figures::Search(_) | Figures::Sweep(_) => {}
     }
     // The table of a comparison has all its measures.
@@ -46,6 +48,7 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
 pub(crate) fn grid(conclusion: &Conclusion) -> Option<Grid> {
     match &conclusion.figures {
         Figures::Ab(ab) => ab.comparison.as_ref().map(compare_grid),
+        Figures::Suite(suite) => Some(suite::overview(suite)),
         _ => None,
     }
 }

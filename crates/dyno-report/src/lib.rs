@@ -37,6 +37,7 @@ pub mod show;
 pub mod soak;
 pub mod status;
 pub mod style;
+mod suite;
 pub mod sweep_tables;
 pub mod table;
 pub mod text;
@@ -61,6 +62,7 @@ pub use runs::{Runs, RunsError};
 pub use show::{phases_text, show};
 pub use soak::minute_table;
 pub use style::Style;
+pub use suite::{suite_list, suite_steps};
 pub use sweep_tables::{RunningTable, SweepRow, point_table, sweep_list};
 pub use trend_table::trend_text;
 

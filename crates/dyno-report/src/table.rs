@@ -121,7 +121,7 @@ pub struct Table {
 }
 
 impl From<&Grid> for Table {
-    /// The same without links and explanations.
+    /// The same without links and explanations; a row of a single cell is a title of those below it.
     fn from(grid: &Grid) -> Self {
         let column = |head: &Head| match head.figures {
             true => Column::figures(&head.label, &head.unit),
@@ -129,7 +129,10 @@ impl From<&Grid> for Table {
         };
         let mut table = Self::new(grid.heads.iter().map(column).collect());
         for (_, cells) in &grid.rows {
-            table.row(cells.iter().map(|cell| Cell::from(cell.text.as_str())));
+            match cells.as_slice() {
+                [title] if grid.heads.len() > 1 => table.note(&title.text, Paint::Head),
+                cells => table.row(cells.iter().map(|cell| Cell::from(cell.text.as_str()))),
+            }
         }
         table
     }

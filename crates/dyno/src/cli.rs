@@ -6,6 +6,7 @@ mod measuring;
 mod proofs;
 mod results;
 mod shared;
+mod suite;
 mod workload;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
 pub(crate) use results::{Compare, Export, Import, ImportSlob, List, ReportArgs, Show, Trend};
 pub(crate) use shared::Marks;
+pub(crate) use suite::{Suite, SuiteCommand, Which};
 pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, Workload};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
@@ -135,6 +137,15 @@ pub(crate) enum Command {
             dyno ab --a nfs.toml --b direct-nfs.toml --gate \"ops_per_s >= -3%\""
     )]
     Ab(Ab),
+    /// A catalogue of tests, each about one component, one after the other: what the whole platform can do, and where it bends.
+    #[command(
+        after_long_help = "Each test is run through the database under rising load, with data of its own that is made before and dropped \
+            behind it. Ctrl-C keeps what was measured, --resume goes on after that. A test of your own is a folder with workload.toml and \
+            tests.toml (docs/suite.md); --from runs those of a folder.\n\n\
+            Examples:\n  dyno suite list\n  dyno suite --quick\n  dyno suite --quick --target postgres://dyno@db1/bench --group cpu\n  \
+            dyno suite --test server-lookup --test server-scan\n  dyno suite --full --target postgres://dyno@db1/bench --set data.scale=64G\n  dyno suite --resume"
+    )]
+    Suite(Suite),
     /// The runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"

@@ -96,7 +96,9 @@ impl<'a> Terminal<'a> {
         let time = all_s.map_or_else(String::new, |seconds| format!("  ETA {}", span_s(seconds.round())));
         let what = match part.kind {
             SweepKind::Soak => String::new(),
-            SweepKind::Sweep => format!("{} (repeat {}){time}", settings(part), part.repeat),
+            SweepKind::Sweep | SweepKind::Suite => {
+                format!("{} (repeat {}){time}", settings(part), part.repeat)
+            }
             SweepKind::Search => format!("{} (run {} of this load)", load(part), part.repeat),
             SweepKind::Ab => {
                 format!("side {}, pair {}", part.side.as_deref().unwrap_or_default(), part.repeat)
@@ -116,7 +118,7 @@ impl<'a> Terminal<'a> {
     fn ended(&self, ended: &Ended) {
         let Ended { number, part, record, failed } = ended;
         let stopped = ended.is_stopped();
-        let is_sweep = part.kind == SweepKind::Sweep;
+        let is_sweep = matches!(part.kind, SweepKind::Sweep | SweepKind::Suite);
         if let Some(table) = &*locked(&self.table)
             && !(is_sweep && stopped && record.is_none())
         {
@@ -130,7 +132,9 @@ impl<'a> Terminal<'a> {
             self.show(&table.line(&row, &self.talk.style()));
         }
         match (failed, part.kind) {
-            (Some(reason), SweepKind::Sweep) => self.talk.error(&format!("{}: {reason}", settings(part)), ""),
+            (Some(reason), SweepKind::Sweep | SweepKind::Suite) => {
+                self.talk.error(&format!("{}: {reason}", settings(part)), "")
+            }
             (Some(reason), SweepKind::Soak) => self.talk.error(reason, ""),
             _ => {}
         }

@@ -6,6 +6,7 @@
 pub mod ab;
 pub mod search;
 pub mod soak;
+pub mod suite;
 pub mod sweep;
 
 use dyno_record::SweepId;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use ab::{Ab, AbSide};
 pub use search::{Search, Tried};
 pub use soak::Soak;
+pub use suite::Suite;
 pub use sweep::Sweep;
 
 /// The figures of a conclusion, by the command that came to it.
@@ -26,6 +28,8 @@ pub enum Figures {
     Search(Search),
     /// Of a soak.
     Soak(Soak),
+    /// Of a suite of tests.
+    Suite(Box<Suite>),
     /// Of a sweep.
     Sweep(Sweep),
 }
@@ -57,6 +61,7 @@ impl Conclusion {
             Figures::Ab(_) => "A/B comparison",
             Figures::Search(_) => "search",
             Figures::Soak(_) => "soak",
+            Figures::Suite(_) => "suite",
             Figures::Sweep(_) => "sweep",
         }
     }

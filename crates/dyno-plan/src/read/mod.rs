@@ -12,8 +12,9 @@ pub(crate) mod rules;
 mod source;
 mod unknown;
 
+use crate::engine::Engines;
 use crate::error::PlanErrors;
-use crate::plan::Plan;
+use crate::plan::{Plan, Target};
 use draft::Draft;
 pub use rules::is_of_method;
 pub use source::{FILE_BYTES_MAX, PlanFile, PlanSource};
@@ -33,6 +34,11 @@ pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
         check::check(&mut draft, source.file.as_ref());
     }
     draft.finish()
+}
+
+/// The plan of somebody who says nothing but `target`.
+pub fn usual(target: Target, engines: Engines) -> Plan {
+    Plan { target, ..Draft::new(engines).plan }
 }
 
 /// Checks options by themselves, for whoever needs no plan: that each `--set` and `--target` names a key and has a value

@@ -14,6 +14,9 @@ use super::names::shown;
 /// The file that says what the others are.
 pub(super) const MAIN: &str = "workload.toml";
 
+/// The file that says what the tests of a suite with this workload are, which changes nothing that a run does.
+pub(super) const TESTS: &str = "tests.toml";
+
 /// Bytes of a file at most: lists of words are the largest.
 const BYTES_MAX: u64 = 4 << 20;
 
@@ -59,11 +62,11 @@ impl Folder {
     }
 
     /// A folder with these files, which is on no disk.
-    pub(super) fn of(path: &Path, files: &[(String, String)]) -> Self {
+    pub(super) fn of(path: &Path, files: &[(impl AsRef<str>, impl AsRef<str>)]) -> Self {
         let folder = Self { is_given: true, ..Self::new(path) };
         for (name, text) in files {
-            let file = Arc::new(File { name: folder.shown(name), text: text.clone() });
-            folder.read.borrow_mut().insert(name.clone(), file);
+            let file = Arc::new(File { name: folder.shown(name.as_ref()), text: text.as_ref().to_owned() });
+            folder.read.borrow_mut().insert(name.as_ref().to_owned(), file);
         }
         folder
     }
@@ -71,7 +74,7 @@ impl Folder {
     /// SHA-256 of the files that were asked for, with their names in the folder.
     pub(super) fn digest(&self) -> String {
         let mut hash = Sha256::new();
-        for (name, file) in &*self.read.borrow() {
+        for (name, file) in self.read.borrow().iter().filter(|(name, _)| *name != TESTS) {
             for text in [name, &file.text] {
                 hash.update((text.len() as u64).to_le_bytes());
                 hash.update(text);
@@ -98,6 +101,11 @@ impl Folder {
                 fault.hint("a workload is a folder with this file; `dyno init --workload shop` writes one")
             }
         })
+    }
+
+    /// The file `tests.toml`.
+    pub(super) fn tests(&self) -> Result<Arc<File>, Fault> {
+        self.file(TESTS)
     }
 
     /// What is in the file that `name` names.

@@ -9,7 +9,8 @@
 //! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
 //! | `scripts`, `expect`, `read_transaction`, `mixes`, `read`, `workload`, `describe` | the whole, and what can be told of it |
 //! | `state`, `actor` | one session of it |
-//! | `example` | folders to begin with |
+//! | `example`, `inside` | folders to begin with, and those that are run from inside the program |
+//! | `suite` | the tests of a suite, each a page about a workload |
 //! | `pgbench` | a workload from scripts of pgbench |
 //! | `statements`, `quoted`, `undrawn` | a draft of a workload from statements that a database has seen, and what is left to say in it |
 
@@ -23,6 +24,7 @@ mod expect;
 mod expr;
 mod fault;
 mod folder;
+mod inside;
 mod isolation;
 mod mixes;
 mod names;
@@ -39,6 +41,7 @@ mod sql;
 mod state;
 pub mod statements;
 mod steps;
+pub mod suite;
 mod table;
 mod tables;
 #[cfg(test)]

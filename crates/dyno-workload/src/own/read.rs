@@ -9,6 +9,7 @@ use super::compile::compile;
 use super::draws::{Names, read};
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
+use super::inside;
 use super::mixes::chosen;
 use super::prepare::Around;
 use super::program::Program;
@@ -42,7 +43,7 @@ impl Own {
         table::read(&main, |top| own(&folder, top, Choice::default()))
     }
 
-    /// Reads the workload in `folder`.
+    /// Reads the workload in `folder`, or the one inside the program that it names: `@tpcb`.
     ///
     /// # Errors
     /// What is wrong first, with its place and what would be right.
@@ -55,7 +56,7 @@ impl Own {
     /// # Errors
     /// What is wrong first, with its place and what would be right.
     pub fn read_as(folder: &Path, choice: Choice<'_>) -> Result<Self, Fault> {
-        let folder = Folder::new(folder);
+        let folder = inside::folder(folder)?;
         let main = folder.main()?;
         table::read(&main, |top| own(&folder, top, choice))
     }

@@ -113,6 +113,13 @@ impl<'a> Item<'a> {
         self.key
     }
 
+    /// Where its key is written: file and line.
+    pub(super) fn place(&self) -> String {
+        let fault = self.file.fault(self.key_at, "", "");
+        let line = fault.place.map_or_else(String::new, |(line, _)| format!(":{line}"));
+        format!("{}{line}", fault.file)
+    }
+
     /// What is wrong with the value.
     pub(super) fn fault(&self, problem: impl AsRef<str>, hint: impl Into<String>) -> Fault {
         self.file.fault(self.value.span().start, format!("{}: {}", self.name, problem.as_ref()), hint)

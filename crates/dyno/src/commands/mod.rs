@@ -24,6 +24,7 @@ mod run;
 mod search;
 mod show;
 mod soak;
+mod suite;
 mod sweep;
 mod trend;
 mod workload;
@@ -49,6 +50,7 @@ pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
         Command::Search(args) => search::run(common, args, talk),
         Command::Soak(args) => soak::run(common, args, talk),
         Command::Ab(args) => ab::run(common, args, talk),
+        Command::Suite(args) => suite::run(common, args, talk),
         Command::List(args) => list::run(common, args, talk),
         Command::Show(args) => show::run(common, args, talk),
         Command::Compare(args) => compare::run(common, args, talk),
@@ -74,9 +76,12 @@ fn needs_plan(command: &Command, common: &Common) -> bool {
         Command::Prove(Prove::Window(_)) => false,
         Command::Check(_) | Command::Load(_) | Command::Run(_) | Command::Drop(_) | Command::Prove(_) => true,
         // A sweep that is resumed refuses all options; an import has keys of its own meaning.
-        Command::Sweep(_) | Command::Search(_) | Command::Soak(_) | Command::Ab(_) | Command::Import(_) => {
-            true
-        }
+        Command::Sweep(_)
+        | Command::Search(_)
+        | Command::Soak(_)
+        | Command::Ab(_)
+        | Command::Suite(_)
+        | Command::Import(_) => true,
         Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
             false
         }

@@ -1,5 +1,6 @@
 //! `dyno show`: whole records, or several as one table.
 
+use dyno_analyze::conclusion::Figures;
 use dyno_campaign::{conclusions, select};
 use dyno_record::RunRecord;
 use dyno_report::ResultRow;
@@ -47,6 +48,9 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
     }
     for conclusion in &conclusions {
         talk.show(&format!("\n{}", dyno_report::conclusion_text(conclusion, &style)))?;
+        if let Figures::Suite(suite) = &conclusion.figures {
+            talk.show(&dyno_report::suite_steps(suite, &style))?;
+        }
     }
     Ok(Exit::Done)
 }

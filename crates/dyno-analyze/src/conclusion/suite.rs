@@ -1,0 +1,223 @@
+//! The answer of a suite: each test with its steps, the figure that counts, and where it bends.
+
+mod costs;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use dyno_record::RunRecord;
+use serde::{Deserialize, Serialize};
+
+use super::{Conclusion, Figures};
+use crate::knee::SENSITIVITY;
+use crate::knee::kneedle;
+use crate::limit::Limit;
+use crate::number;
+use crate::points::{Better, Measure, Point, Points, points};
+pub use step::{FIGURES, Step};
+
+/// The setting of a run that says which test it is of.
+pub const TEST: &str = "test";
+
+/// What a test is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    /// Its name: `cpu-integer`.
+    pub id: String,
+    /// The part of the platform that it is about.
+    pub group: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// What it stresses.
+    pub stresses: String,
+    /// What is counted.
+    pub unit: String,
+    /// How many of these one operation is.
+    pub units: u64,
+    /// The measure that is its key figure; absent where that is units per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The limit of latency that its optimum keeps: `p95 <= 10ms`.
+    pub limit: String,
+    /// Processes that work on one operation: the document's #T.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: u32,
+    /// Why it is not run; absent where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
+    /// Why a run of it could not be made; absent where all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_one(threads: &u32) -> bool {
+    *threads == 1
+}
+
+/// A place on the ramp of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct At {
+    /// Sessions.
+    pub sessions: u32,
+    /// The key figure there: the median over its runs.
+    pub value: f64,
+    /// How far its runs lie apart, %; absent of a single one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread_pct: Option<f64>,
+}
+
+/// What was measured of one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// What it is.
+    pub page: Page,
+    /// The points of its ramp, in order of sessions; none where no run has a result.
+    pub steps: Vec<Step>,
+    /// Service time of a single session, µs: mean.
+    pub single_us: Option<f64>,
+    /// The best of the key figure.
+    pub most: Option<At>,
+    /// The best of it where the limit is kept.
+    pub optimum: Option<At>,
+    /// The knee by Kneedle, where there are steps enough.
+    pub knee: Option<At>,
+    /// What was used up at the most, as far as it can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<String>,
+    /// Whether more sessions were tried and brought nothing more; absent where that was not looked for.
+    pub saturated: Option<bool>,
+    /// Runs that are no result, each with its reason.
+    pub left_out: Vec<String>,
+}
+
+/// The figures of a suite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Suite {
+    /// How deeply it went: `quick`, `usual`, `full`.
+    pub depth: String,
+    /// All tests, in the order of the catalogue.
+    pub tests: Vec<Tested>,
+}
+
+impl Page {
+    /// The measure of points that is the key figure.
+    fn measure(&self) -> &str {
+        self.metric.as_deref().unwrap_or("ops_per_s")
+    }
+
+    /// The key figure of a point.
+    fn key(&self, point: &Point) -> Option<f64> {
+        let value = point.get(self.measure())?;
+        Some(if self.metric.is_none() { value * self.units as f64 } else { value })
+    }
+
+    /// Whether less of the key figure is better.
+    pub fn less_is_better(&self) -> bool {
+        Measure::find(self.measure()).is_some_and(|measure| measure.better == Better::Lower)
+    }
+
+    /// The key figure in words: `1.20 M rows/s`, `312 MB/s of physical reads`.
+    pub fn words(&self, value: f64) -> String {
+        match &self.metric {
+            Some(metric) => crate::points::phrase(metric, value),
+            None => format!("{} {}/s", number::figure(value), self.unit),
+        }
+    }
+}
+
+impl Tested {
+    /// What came of a test, from the records of its runs.
+    fn of(page: Page, records: &[RunRecord], looked_for_end: bool) -> Self {
+        let of_test: Vec<RunRecord> = records.iter().filter(|run| is_of(run, &page.id)).cloned().collect();
+        let Points { points, left_out, .. } = points(&of_test);
+        let keyed: Vec<(&Point, At)> =
+            points.iter().filter_map(|point| Some((point, at(&page, point)?))).collect();
+        let best = |kept: &dyn Fn(&Point) -> bool| {
+            let kept = keyed.iter().filter(|(point, _)| kept(point)).map(|(_, at)| *at);
+            kept.reduce(|best, at| if (at.value > best.value) != page.less_is_better() { at } else { best })
+        };
+        let limit: Option<Limit> = page.limit.parse().ok();
+        let keeps = |point: &Point| {
+            let limited = limit.as_ref().and_then(|limit| point.get(&limit.measure()?));
+            limited.zip(limit.as_ref()).is_some_and(|(us, limit)| us <= limit.most.as_secs_f64() * 1e6)
+        };
+        let single = points.iter().find(|point| point.sessions == 1);
+        Self {
+            single_us: single.and_then(|point| point.get("service_mean_us")),
+            most: best(&|_| true),
+            optimum: best(&keeps),
+            knee: knee(&keyed),
+            limited_by: None,
+            saturated: looked_for_end.then(|| is_saturated(&keyed)),
+            left_out: left_out.into_iter().map(|out| format!("{}: {}", out.id, out.reason)).collect(),
+            steps: points.iter().map(|point| Step::of(&page, point, &of_test)).collect(),
+            page,
+        }
+    }
+
+    /// Why it has no result, or not all of it; nothing where it has.
+    fn trouble(&self) -> Option<String> {
+        let Page { id, why_not, failed, .. } = &self.page;
+        match (why_not, failed.as_ref().or(self.left_out.first()), self.most) {
+            (Some(why), ..) => Some(format!("{id}: not applicable: {why}")),
+            (None, Some(why), None) => Some(format!("{id}: no result: {why}")),
+            (None, Some(why), Some(_)) => Some(format!("{id}: not all of its runs have a result: {why}")),
+            (None, None, None) => Some(format!("{id}: not run")),
+            (None, None, Some(_)) => None,
+        }
+    }
+}
+
+fn at(page: &Page, point: &Point) -> Option<At> {
+    let spread_pct = point.estimates.get(page.measure()).and_then(crate::points::Estimate::spread_pct);
+    Some(At { sessions: point.sessions, value: page.key(point)?, spread_pct })
+}
+
+/// Where more sessions begin to pay less than they did on average.
+fn knee(keyed: &[(&Point, At)]) -> Option<At> {
+    let sessions: Vec<f64> = keyed.iter().map(|(_, at)| f64::from(at.sessions)).collect();
+    let values: Vec<f64> = keyed.iter().map(|(_, at)| at.value).collect();
+    kneedle(&sessions, &values, SENSITIVITY).map(|place| keyed[place].1)
+}
+
+fn is_saturated(keyed: &[(&Point, At)]) -> bool {
+    let values: Vec<f64> = keyed.iter().map(|(_, at)| at.value).collect();
+    dyno_plan::sweep::saturated_at(&values).is_some()
+}
+
+/// Whether a run is of the test of this name.
+pub fn is_of(record: &RunRecord, test: &str) -> bool {
+    let settings = record.part_of.iter().flat_map(|part| &part.settings);
+    settings.into_iter().any(|setting| setting.key == TEST && setting.value == test)
+}
+
+/// The conclusion of the suite named `of`. Where `looked_for_end`, sessions rose until more brought nothing.
+pub fn conclusion(
+    of: &str,
+    stopped: Option<String>,
+    depth: &str,
+    pages: Vec<Page>,
+    records: &[RunRecord],
+    looked_for_end: bool,
+) -> Conclusion {
+    let tests: Vec<Tested> =
+        pages.into_iter().map(|page| Tested::of(page, records, looked_for_end)).collect();
+    let words = tests.iter().filter_map(Tested::trouble).collect();
+    let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();
+    let (measured, absent) = (count(|test| test.most.is_some()), count(|test| test.page.why_not.is_some()));
+    let without = tests.len() - measured - absent;
+    let mut line = format!("{measured} of {} tests have a result", tests.len());
+    if absent > 0 {
+        line.push_str(&format!(", {absent} are not applicable"));
+    }
+    if without > 0 {
+        line.push_str(&format!(", {without} have none"));
+    }
+    let figures = Figures::Suite(Box::new(Suite { depth: depth.to_owned(), tests }));
+    Conclusion::new(of, stopped, line, words, figures)
+}

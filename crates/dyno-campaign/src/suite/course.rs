@@ -1,0 +1,82 @@
+//! From one run of a suite to the next.
+
+use dyno_analyze::conclusion::suite::TEST;
+use dyno_analyze::conclusion::{self, Conclusion};
+use dyno_plan::{Plan, sweep};
+use dyno_record::Setting;
+use dyno_workload::own::suite::Load;
+
+use super::order::{Depth, Order, Planned, throughput};
+use crate::campaign::{Concluded, Course, Turn};
+use crate::error::Error;
+use crate::event::{Ended, Event};
+
+/// Points of one test, so that each has a number of its own.
+const POINTS: u32 = 1_000_000;
+
+/// Steps of a ramp, before any was seen.
+const STEPS: usize = 6;
+
+impl Course for Order {
+    fn next(&mut self) -> Result<Option<Turn>, Error> {
+        let Some((at, sessions, repeat)) = self.next_step() else { return Ok(None) };
+        let setting = |key: &str, value: String| Setting { key: key.to_owned(), value };
+        let test = self.tests[at].test.id.clone();
+        Ok(Some(Turn {
+            plan: self.plan(at, sessions)?,
+            point: at as u32 * POINTS + sessions,
+            repeat,
+            side: None,
+            settings: vec![setting(TEST, test), setting(sweep::SESSIONS, sessions.to_string())],
+        }))
+    }
+
+    /// Of a test under rising load nobody knows how many steps it will have: as many as those before it.
+    fn left(&self) -> Option<Vec<&Plan>> {
+        let steps = |test: &Planned| test.done.values().map(Vec::len).sum::<usize>();
+        let ended: Vec<usize> = self.tests.iter().map(steps).filter(|steps| *steps > 0).collect();
+        let usual = match (self.choice.depth, ended.len()) {
+            (Depth::Quick, _) => 2,
+            (_, 0 | 1) => STEPS,
+            // The last one may be under way.
+            (_, ends) => ended[..ends - 1].iter().sum::<usize>().div_ceil(ends - 1),
+        };
+        let of = |test: &Planned| match &test.test.load {
+            Load::Fixed(sessions) => sessions.len(),
+            Load::Ramp(1) => 1,
+            Load::Ramp(_) => usual,
+        };
+        let (next, _, _) = self.next_step()?;
+        let left = self.tests.iter().enumerate().skip(next).filter_map(|(at, test)| {
+            let done = if at == next { steps(test) } else { 0 };
+            Some(std::iter::repeat_n(test.plan.as_ref()?, of(test).saturating_sub(done).max(1)))
+        });
+        Some(left.flatten().collect())
+    }
+
+    /// A test that fails is not run with more sessions, and ends no other.
+    fn learn(&mut self, turn: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
+        let (at, sessions) = ((turn.point / POINTS) as usize, turn.point % POINTS);
+        let measured = ended.record.as_deref().and_then(throughput);
+        let test = &mut self.tests[at];
+        test.done.entry(sessions).or_default().push(measured);
+        if let Some(why) = &ended.failed {
+            test.failed.get_or_insert_with(|| why.clone());
+        }
+        Ok(None)
+    }
+
+    fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
+        let page = |test: &Planned| {
+            let mut page = test.page.clone();
+            page.failed.clone_from(&test.failed);
+            page
+        };
+        let pages = self.tests.iter().map(page).collect();
+        let (depth, looks) = (self.choice.depth.name(), self.looks_for_end());
+        let stopped = ended.stopped.clone();
+        let conclusion =
+            conclusion::suite::conclusion(&ended.id, stopped, depth, pages, &ended.records, looks);
+        (ended.stopped.is_none(), Some(conclusion))
+    }
+}

@@ -1,0 +1,215 @@
+//! A suite of tests as tables: one line for each test, and the steps of each.
+
+use dyno_analyze::conclusion::suite::{At, Page, Step, Suite, Tested};
+use dyno_analyze::number::{ABSENT, figure, fixed, optional, time_us};
+
+use crate::grid::{Cell, Grid, Head};
+use crate::style::{Paint, Style};
+use crate::table::Table;
+use crate::text::{clean, wrap};
+
+/// Lines of a note at most.
+const NOTE_LINES: usize = 6;
+
+/// One line for each test: the most, where latency is kept, and where it bends.
+pub(crate) fn overview(suite: &Suite) -> Grid {
+    let mut grid = Grid::new(vec![
+        Head::tight("test"),
+        Head::text("key figure").explained("the most that was reached, in the unit of the test"),
+        Head::figures("#J", "").explained("sessions at the most"),
+        Head::figures("±", "%").explained("how far the runs there lie apart"),
+        Head::figures("one session", "").explained("mean service time of a single session"),
+        Head::text("optimum").explained("the most within the test's limit of latency"),
+        Head::figures("knee", "#J").explained("sessions from which on more pay less (Kneedle)"),
+        Head::text("limited by").explained("what was used up at the most, as far as it can be told"),
+    ]);
+    let mut group = "";
+    for (test, most) in suite.tests.iter().filter_map(|test| Some((test, test.most?))) {
+        if test.page.group != group {
+            group = &test.page.group;
+            grid.row(vec![Cell::text(group)]);
+        }
+        grid.named_row(&test.page.id, line(test, most));
+    }
+    grid
+}
+
+fn line(test: &Tested, most: At) -> Vec<Cell> {
+    let page = &test.page;
+    let at = |at: Option<At>| {
+        at.map_or_else(|| ABSENT.to_owned(), |at| format!("{} at {}", page.words(at.value), at.sessions))
+    };
+    let optimum = match test.optimum {
+        Some(optimum) if optimum.sessions == most.sessions => format!("there ({})", page.limit),
+        Some(_) => format!("{} ({})", at(test.optimum), page.limit),
+        None => format!("none ({})", page.limit),
+    };
+    let texts = [
+        page.id.clone(),
+        page.words(most.value),
+        most.sessions.to_string(),
+        most.spread_pct.map_or_else(String::new, |pct| fixed(pct, 1)),
+        test.single_us.map_or_else(|| ABSENT.to_owned(), time_us),
+        optimum,
+        test.knee.map_or_else(String::new, |at| at.sessions.to_string()),
+        test.limited_by.clone().unwrap_or_default(),
+    ];
+    texts.iter().map(|text| Cell::text(text)).collect()
+}
+
+/// What one column of the steps shows: its head, unit, and how to get it.
+type Shown = (&'static str, &'static str, &'static str);
+
+/// Columns of measured figures, as the tables of the platform tests that this is made after print them.
+const COLUMNS: [Shown; 21] = [
+    ("CPU busy", "%", "cpu_busy_pct"),
+    ("user", "%", "cpu_user_pct"),
+    ("sys", "%", "cpu_sys_pct"),
+    ("idle", "%", "cpu_idle_pct"),
+    ("rows", "/s", "rows_per_s"),
+    ("transactions", "/s", "ops_per_s"),
+    ("service", "", "service_mean_us"),
+    ("p95", "", "service_p95_us"),
+    ("p99", "", "service_p99_us"),
+    ("logical reads", "/s", "logical_reads_per_s"),
+    ("physical reads", "blocks/s", "physical_reads_per_s"),
+    ("reads", "IOPS", "physical_read_requests_per_s"),
+    ("read", "MB/s", "physical_read_mb_per_s"),
+    ("writes", "IOPS", "physical_write_requests_per_s"),
+    ("written", "blocks/s", "physical_writes_per_s"),
+    ("written", "MB/s", "physical_write_mb_per_s"),
+    ("device", "% busy", "device_util_pct"),
+    ("redo", "IOPS", "redo_writes_per_s"),
+    ("redo", "MB/s", "redo_mb_per_s"),
+    ("cache", "% hit", "buffer_hit_pct"),
+    ("rows", "/s", "rows_read_per_s"),
+];
+
+/// The steps of one test, a line each; figures that no step has have no column.
+pub(crate) fn steps(test: &Tested) -> Grid {
+    let known: Vec<&Shown> = COLUMNS
+        .iter()
+        .filter(|(_, _, name)| test.steps.iter().any(|step| step.figures.contains_key(*name)))
+        .collect();
+    let mut heads = vec![Head::figures("#J", ""), Head::figures("#T", "")];
+    heads.extend(known.iter().map(|(label, unit, _)| Head::figures(label, unit)));
+    heads.push(Head::figures("elapsed", "s"));
+    let mut grid = Grid::new(heads);
+    for step in &test.steps {
+        let mut cells = vec![step.sessions.to_string(), test.page.threads.to_string()];
+        cells.extend(known.iter().map(|(_, _, name)| value(step, name)));
+        cells.push(fixed(step.elapsed_s, 1));
+        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+fn value(step: &Step, name: &str) -> String {
+    let Some(value) = step.figures.get(name).copied() else { return ABSENT.to_owned() };
+    let text = if name.ends_with("_us") { time_us(value) } else { figure(value) };
+    dyno_analyze::whose::mark(text, step.marked.iter().any(|marked| marked == name))
+}
+
+/// What one operation costs, by the names of the analysis.
+const COSTS: [Shown; 9] = [
+    ("CPU of the database", "µs", "database_cpu_us"),
+    ("CPU of the client", "µs", "client_cpu_us"),
+    ("logical reads", "blocks", "logical_reads"),
+    ("physical reads", "blocks", "physical_reads"),
+    ("read requests", "", "read_requests"),
+    ("write requests", "", "write_requests"),
+    ("redo", "bytes", "redo_bytes"),
+    ("context switches", "", "context_switches"),
+    ("logical reads per CPU second", "", "logical_reads_per_cpu_s"),
+];
+
+/// What one operation of a test costs at each of its steps.
+pub(crate) fn costs(test: &Tested) -> Grid {
+    let known: Vec<&Shown> = COSTS
+        .iter()
+        .filter(|(_, _, name)| test.steps.iter().any(|step| step.costs.contains_key(*name)))
+        .collect();
+    let mut heads = vec![Head::figures("#J", "")];
+    heads.extend(known.iter().map(|(label, unit, _)| Head::figures(label, unit)));
+    let mut grid = Grid::new(heads);
+    for step in &test.steps {
+        let mut cells = vec![step.sessions.to_string()];
+        cells.extend(known.iter().map(|(_, _, name)| optional(step.costs.get(*name).copied())));
+        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+/// The top timed events of a step.
+pub(crate) fn events(step: &Step) -> Grid {
+    let mut grid = Grid::new(vec![
+        Head::text("event"),
+        Head::text("class"),
+        Head::figures("sessions", "on average"),
+        Head::figures("share", "% of DB time"),
+    ]);
+    for wait in &step.events {
+        let texts =
+            [wait.event.clone(), wait.class.clone(), figure(wait.average_sessions), fixed(wait.share_pct, 1)];
+        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+    }
+    grid
+}
+
+/// The whole suite for a terminal: the line of each test.
+pub(crate) fn text(suite: &Suite, style: &Style) -> String {
+    let mut out = Table::from(&overview(suite)).render(style);
+    if suite.depth == "quick" {
+        let note = "a quick look has fixed steps: whether more sessions would bring more was not tried";
+        out.push_str(&format!("{note}\n"));
+    }
+    out
+}
+
+/// The tests of a catalogue.
+pub fn suite_list(pages: &[&Page], style: &Style) -> String {
+    let mut grid = Grid::new(vec![
+        Head::tight("test"),
+        Head::text("what it is"),
+        Head::text("it stresses"),
+        Head::text("unit"),
+        Head::text("optimum"),
+    ]);
+    let mut group = "";
+    for page in pages {
+        if page.group != group {
+            group = &page.group;
+            grid.row(vec![Cell::text(group)]);
+        }
+        let stresses = page
+            .why_not
+            .as_ref()
+            .map_or_else(|| page.stresses.clone(), |why| format!("not applicable: {why}"));
+        let texts = [&page.id, &page.title, &stresses, &page.unit, &page.limit];
+        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+    }
+    Table::from(&grid).render(style)
+}
+
+/// Every step of every test for a terminal.
+pub fn suite_steps(suite: &Suite, style: &Style) -> String {
+    let mut out = String::new();
+    for test in suite.tests.iter().filter(|test| !test.steps.is_empty()) {
+        let head = format!("{}: {}", test.page.id, test.page.title);
+        out.push_str(&format!("\n{}\n", style.paint(Paint::Head, &clean(&head))));
+        for line in wrap(&clean(&format!("It stresses {}.", test.page.stresses)), style.columns(), NOTE_LINES)
+        {
+            out.push_str(&format!("{line}\n"));
+        }
+        out.push_str(&Table::from(&steps(test)).render(style));
+        out.push_str(&Table::from(&costs(test)).render(style));
+        if let Some(last) = test.steps.iter().rev().find(|step| !step.events.is_empty()) {
+            out.push_str(&format!(
+                "top timed events with {}\n",
+                dyno_analyze::number::sessions(f64::from(last.sessions))
+            ));
+            out.push_str(&Table::from(&events(last)).render(style));
+        }
+    }
+    out
+}

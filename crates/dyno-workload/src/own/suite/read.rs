@@ -1,0 +1,157 @@
+//! From folders to tests.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::page::{Load, Test};
+use crate::own::fault::Fault;
+use crate::own::folder::{Folder, MAIN, TESTS};
+use crate::own::inside::{SUITE, path_of_suite};
+use crate::own::table::{self, Item, Table};
+
+/// Sessions of a ramp at most where nothing is said.
+const SESSIONS_MAX: u32 = 1_024;
+
+/// Operations are counted where nothing is said.
+const UNIT: &str = "operations";
+
+/// Keys at the top of a file of tests, for all of its tests; and, but for `test`, of a single one.
+const SHARED: [&str; 9] =
+    ["group", "unit", "units", "metric", "limit", "sessions", "uncached", "plan", "without"];
+const OWN: [&str; 4] = ["title", "stresses", "mix", "threads"];
+
+/// The tests inside the program.
+///
+/// # Errors
+/// What is wrong first, with its place and what would be right.
+pub fn catalogue() -> Result<Vec<Test>, Fault> {
+    let mut all = Vec::new();
+    for (name, files) in SUITE {
+        let path = path_of_suite(name);
+        let has_workload = files.iter().any(|(file, _)| *file == MAIN);
+        all.extend(of(&Folder::of(Path::new(&path), files), has_workload.then_some(path.as_str()))?);
+    }
+    told_apart(all)
+}
+
+/// The tests of the folder at `path`: its own, or those of the folders in it.
+///
+/// # Errors
+/// It has none; or what is wrong first, with its place and what would be right.
+pub fn in_folder(path: &Path) -> Result<Vec<Test>, Fault> {
+    let mut folders = vec![path.to_owned()];
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    folders.extend(entries.map(|entry| entry.path()).filter(|path| path.is_dir()));
+    folders.retain(|folder| folder.join(TESTS).exists());
+    folders.sort();
+    if folders.is_empty() {
+        let hint = "a test is a folder with workload.toml and tests.toml; `dyno suite --help` says more";
+        let problem = format!("there is no {TESTS} in it, nor in a folder in it");
+        return Err(Fault::whole(path.display().to_string(), problem, hint));
+    }
+    let mut all = Vec::new();
+    for folder in folders {
+        let workload = folder.join(MAIN).exists().then(|| folder.display().to_string());
+        all.extend(of(&Folder::new(&folder), workload.as_deref())?);
+    }
+    told_apart(all)
+}
+
+/// Refuses two tests of one name.
+fn told_apart(all: Vec<Test>) -> Result<Vec<Test>, Fault> {
+    let mut places: BTreeMap<&str, &str> = BTreeMap::new();
+    for test in &all {
+        if let Some(other) = places.insert(&test.id, &test.place) {
+            let problem = format!("{} is the name of the test at {other}, too", test.id);
+            return Err(Fault::whole(&test.place, problem, "give one of them another name"));
+        }
+    }
+    Ok(all)
+}
+
+/// The tests of one folder, which run `workload` where they name no other.
+fn of(folder: &Folder, workload: Option<&str>) -> Result<Vec<Test>, Fault> {
+    let file = folder.tests()?;
+    table::read(&file, |top| {
+        top.only(&[&SHARED[..], &["test"]].concat())?;
+        let tests = top.need("test", "[test.NAME]")?.table("[test.NAME]")?;
+        tests.items().iter().map(|item| test(item, top, workload)).collect()
+    })
+}
+
+fn test(item: &Item<'_>, top: &Table<'_>, workload: Option<&str>) -> Result<Test, Fault> {
+    let own = item.table("[test.NAME]")?;
+    own.only(&[&SHARED[..], &OWN[..]].concat())?;
+    let id = item.own_name().to_owned();
+    if !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+        return Err(item.unknown("a test is named by small letters, digits and -", &[]));
+    }
+    let either = |key: &str| own.get(key).or_else(|| top.get(key));
+    let needed = |key: &str, example: &str| match either(key) {
+        Some(item) => Ok(item.text(example)?.letters.to_string()),
+        None => Err(own.fault(&format!("{key} is missing"), format!("write {key} = {example}"))),
+    };
+    let text = |key: &str| either(key).map(|item| item.text("a text")).transpose();
+    let units = either("units").map_or(Ok(1), |units| units.whole(1, 1_000_000_000))?;
+    Ok(Test {
+        group: needed("group", "\"cpu\"")?,
+        title: needed("title", "\"Whole numbers\"")?,
+        stresses: needed("stresses", "\"the processor with whole numbers\"")?,
+        unit: text("unit")?.map_or_else(|| UNIT.to_owned(), |unit| unit.letters.to_string()),
+        units: units.unsigned_abs(),
+        metric: text("metric")?.map(|metric| metric.letters.to_string()),
+        limit: needed("limit", "\"p95 <= 10ms\"")?,
+        threads: own.get("threads").map_or(Ok(1), |threads| whole(&threads, 1_024))?,
+        uncached: either("uncached").map_or(Ok(false), |uncached| uncached.flag())?,
+        load: load(either("sessions"))?,
+        plan: plan(top, &own, workload)?,
+        without: without(top, &own)?,
+        place: item.place(),
+        id,
+    })
+}
+
+/// A number is where a ramp ends, a list are the sessions themselves.
+fn load(item: Option<Item<'_>>) -> Result<Load, Fault> {
+    let Some(item) = item else { return Ok(Load::Ramp(SESSIONS_MAX)) };
+    let whole = |item: &Item<'_>| whole(item, 100_000);
+    match item.as_list() {
+        None => whole(&item).map(Load::Ramp),
+        Some(list) if list.is_empty() => Err(item.fault("nothing to run", "write [1], or leave it out")),
+        Some(list) => list.iter().map(whole).collect::<Result<_, _>>().map(Load::Fixed),
+    }
+}
+
+fn whole(item: &Item<'_>, most: i64) -> Result<u32, Fault> {
+    item.whole(1, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// What the plan says: what is for all tests of the file first, so that the test's own words count.
+fn plan(top: &Table<'_>, own: &Table<'_>, workload: Option<&str>) -> Result<Vec<(String, String)>, Fault> {
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    all.extend(workload.map(|folder| ("workload.folder".to_owned(), folder.to_owned())));
+    for item in [top, own].into_iter().filter_map(|table| table.get("plan")) {
+        for key in item.table("{ \"workload.work_unit\" = 1 }")?.items() {
+            let value = key.as_text().map_or_else(|| key.written(), |text| text.letters.to_string());
+            all.insert(key.own_name().to_owned(), value);
+        }
+    }
+    if let Some(mix) = own.get("mix") {
+        all.insert("workload.mix".to_owned(), mix.text("the name of a mix")?.letters.to_string());
+    }
+    // The folder first: other keys of the plan go with it.
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(key, _)| key != "workload.folder");
+    Ok(all)
+}
+
+fn without(top: &Table<'_>, own: &Table<'_>) -> Result<BTreeMap<String, String>, Fault> {
+    let mut all = BTreeMap::new();
+    for item in [top, own].into_iter().filter_map(|table| table.get("without")) {
+        for engine in item.table("{ sqlite = \"SQLite has none\" }")?.items() {
+            let why = engine.text("why the engine has it not")?.letters.to_string();
+            all.insert(engine.own_name().to_owned(), why);
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,1 @@
+DROP FUNCTION suite_cpu_loop;

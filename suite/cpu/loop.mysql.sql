@@ -1,0 +1,1 @@
+SELECT suite_cpu_loop(:x);

@@ -1,0 +1,1 @@
+SELECT suite_cpu_loop(CAST(:x AS integer));

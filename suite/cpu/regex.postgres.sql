@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM suite_cpu_rows WHERE t ~ '[a-d]+e[f-h]{1,3}i' AND n > :x;

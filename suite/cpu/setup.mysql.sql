@@ -1,0 +1,10 @@
+CREATE FUNCTION suite_cpu_loop(first INT) RETURNS BIGINT DETERMINISTIC NO SQL
+BEGIN
+  DECLARE total BIGINT DEFAULT first;
+  DECLARE i INT DEFAULT 0;
+  WHILE i < 10000 DO
+    SET i = i + 1;
+    SET total = (total * 31 + i) % 1000003;
+  END WHILE;
+  RETURN total;
+END;

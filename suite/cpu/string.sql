@@ -1,0 +1,1 @@
+SELECT SUM(LENGTH(REPLACE(UPPER(CONCAT(CONCAT(t, '-'), SUBSTR(t, 3, 12))), 'ABC', 'x')) + LENGTH(TRIM(LOWER(t)))) FROM suite_cpu_rows WHERE n > :x;
