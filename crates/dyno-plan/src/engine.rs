@@ -32,6 +32,8 @@ pub struct EngineSpec {
     /// Parameters of its URLs with which storage answers, and no cache in front of it, with their values; none where the
     /// server alone decides.
     pub uncached: &'static [(&'static str, &'static str)],
+    /// The same with which data of some hundred megabytes stays in the cache.
+    pub cached: &'static [(&'static str, &'static str)],
     /// Where commands give passwords to its clients: a plan must not hold one.
     pub passwords: Passwords,
 }
@@ -96,6 +98,7 @@ impl EngineSpec {
             awr: false,
             pooled: false,
             uncached: &[],
+            cached: &[],
             passwords: Passwords { variables: &[], clients: &[] },
         }
     }

@@ -9,7 +9,7 @@ use crate::counter::Counter;
 use crate::ops::OpStats;
 
 /// What a record says of the workload of the user's own that its sessions ran.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnWorkload {
     /// Its name.
     pub name: String,
@@ -20,6 +20,9 @@ pub struct OwnWorkload {
     pub scale: u64,
     /// Whether it may change data.
     pub writes: bool,
+    /// Whether it makes, changes or drops tables and the like while it runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub defines: bool,
     /// Transactions whose requests were sent together, as far as nobody waits for their answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pipelined: Vec<Pipelined>,

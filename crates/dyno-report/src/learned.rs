@@ -87,10 +87,8 @@ mod tests {
             digest,
             scale: 1,
             writes: true,
-            pipelined: Vec::new(),
-            invariants: Vec::new(),
             expected: vec![known, unknown],
-            share: None,
+            ..OwnWorkload::default()
         });
         record.ops.get_mut(&class).unwrap().service_us.mean = Some(1_250.0);
         let grid = learned(&record).unwrap();

@@ -15,11 +15,14 @@ const NOTE_LINES: usize = 6;
 pub(crate) fn overview(suite: &Suite) -> Grid {
     let mut grid = Grid::new(vec![
         Head::tight("test"),
-        Head::text("key figure").explained("the most that was reached, in the unit of the test"),
+        Head::figures("most", "").explained("the most that was reached of the test's key figure"),
+        Head::tight("unit"),
         Head::figures("#J", "").explained("sessions at the most"),
         Head::figures("±", "%").explained("how far the runs there lie apart"),
-        Head::figures("one session", "").explained("mean service time of a single session"),
-        Head::text("optimum").explained("the most within the test's limit of latency"),
+        Head::figures("alone", "").explained("mean service time of a single session"),
+        Head::figures("optimum", "").explained("the most within the test's limit of latency"),
+        Head::figures("#J", "").explained("sessions at the optimum"),
+        Head::tight("limit").explained("the limit of latency that the optimum keeps"),
         Head::figures("knee", "#J").explained("sessions from which on more pay less (Kneedle)"),
         Head::text("limited by").explained("what was used up at the most, as far as it can be told"),
     ]);
@@ -36,22 +39,19 @@ pub(crate) fn overview(suite: &Suite) -> Grid {
 
 fn line(test: &Tested, most: At) -> Vec<Cell> {
     let page = &test.page;
-    let at = |at: Option<At>| {
-        at.map_or_else(|| ABSENT.to_owned(), |at| format!("{} at {}", page.words(at.value), at.sessions))
-    };
-    let optimum = match test.optimum {
-        Some(optimum) if optimum.sessions == most.sessions => format!("there ({})", page.limit),
-        Some(_) => format!("{} ({})", at(test.optimum), page.limit),
-        None => format!("none ({})", page.limit),
-    };
+    let (shown, unit) = page.words(most.value);
+    let sessions = |at: Option<At>| at.map_or_else(String::new, |at| at.sessions.to_string());
     let texts = [
         page.id.clone(),
-        page.words(most.value),
+        shown,
+        unit,
         most.sessions.to_string(),
         most.spread_pct.map_or_else(String::new, |pct| fixed(pct, 1)),
         test.single_us.map_or_else(|| ABSENT.to_owned(), time_us),
-        optimum,
-        test.knee.map_or_else(String::new, |at| at.sessions.to_string()),
+        test.optimum.map_or_else(|| "none".to_owned(), |at| page.words(at.value).0),
+        sessions(test.optimum),
+        page.limit.replace(" <= ", " "),
+        sessions(test.knee),
         test.limited_by.clone().unwrap_or_default(),
     ];
     texts.iter().map(|text| Cell::text(text)).collect()

@@ -123,9 +123,10 @@ pub struct Table {
 impl From<&Grid> for Table {
     /// The same without links and explanations; a row of a single cell is a title of those below it.
     fn from(grid: &Grid) -> Self {
-        let column = |head: &Head| match head.figures {
-            true => Column::figures(&head.label, &head.unit),
-            false => Column::text(&head.label),
+        let column = |head: &Head| match (head.figures, head.tight) {
+            (true, _) => Column::figures(&head.label, &head.unit),
+            (false, true) => Column::name(&head.label),
+            (false, false) => Column::text(&head.label),
         };
         let mut table = Self::new(grid.heads.iter().map(column).collect());
         for (_, cells) in &grid.rows {

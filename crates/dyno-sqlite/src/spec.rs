@@ -12,6 +12,7 @@ pub const SPEC: EngineSpec = EngineSpec {
         Words::exact("direct", &SWITCH),
         Words::exact("locking", &LOCKINGS),
     ],
+    cached: &[("cache", "512M")],
     uncached: &[("direct", "on"), ("cache", "1M")],
     other_commits: "leave it out; sync=off or sync=normal in the URL decides how commits of all sessions wait",
     ..EngineSpec::plain("sqlite", FILE, "sqlite:dyno.db")

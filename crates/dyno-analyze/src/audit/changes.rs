@@ -126,6 +126,9 @@ pub(super) fn settings(facts: &Facts<'_>) -> Verdict {
 
 /// Tables, indexes, triggers, rules, constraints and publications of the test data.
 pub(super) fn shape(facts: &Facts<'_>) -> Verdict {
+    if facts.record.workloads().any(|own| own.defines) {
+        return skip("the workload itself makes, changes or drops tables while it runs");
+    }
     look(
         facts,
         &Kind {

@@ -16,6 +16,9 @@ use crate::number;
 use crate::points::{Better, Measure, Point, Points, points};
 pub use step::{FIGURES, Step};
 
+/// From here on figures are shown in few characters.
+const COMPACT_FROM: f64 = 1e6;
+
 /// The setting of a run that says which test it is of.
 pub const TEST: &str = "test";
 
@@ -121,12 +124,14 @@ impl Page {
         Measure::find(self.measure()).is_some_and(|measure| measure.better == Better::Lower)
     }
 
-    /// The key figure in words: `1.20 M rows/s`, `312 MB/s of physical reads`.
-    pub fn words(&self, value: f64) -> String {
-        match &self.metric {
-            Some(metric) => crate::points::phrase(metric, value),
-            None => format!("{} {}/s", number::figure(value), self.unit),
-        }
+    /// The key figure and its unit: `1.20M` `rows/s`, `312` `MB/s of physical reads`.
+    pub fn words(&self, value: f64) -> (String, String) {
+        let (shown, unit) = match &self.metric {
+            Some(metric) => crate::points::apart(metric, value),
+            None => (number::figure(value), format!("{}/s", self.unit)),
+        };
+        let is_large = value.abs() >= COMPACT_FROM && !unit.is_empty();
+        (if is_large { number::compact(value) } else { shown }, unit)
     }
 }
 

@@ -111,20 +111,25 @@ impl Measure {
 /// A value of a measure in words, as every sentence says it: `1,234 operations/s`, `16.4 MB/s of physical reads`,
 /// `1.30 ms`, `61.5 %`. A measure that is not in the vocabulary goes by its name.
 pub fn phrase(measure: &str, value: f64) -> String {
+    let (shown, unit) = apart(measure, value);
+    if unit.is_empty() { shown } else { format!("{shown} {unit}") }
+}
+
+/// The same with the figure apart from the words behind it, which are empty where the figure has its unit.
+pub fn apart(measure: &str, value: f64) -> (String, String) {
     let Some(Measure { label, unit, .. }) = Measure::find(measure) else {
-        return format!("{} {measure}", figure(value));
+        return (figure(value), measure.to_owned());
     };
-    match unit {
-        Microseconds => time_us(value),
-        Percent => format!("{} %", percent(value)),
-        MegabytesPerSecond => format!("{} MB/s of {label}", figure(value)),
-        BytesPerSecond => format!("{} bytes/s of {label}", figure(value)),
-        PerSecond | BlocksPerSecond | RowsPerSecond => format!("{} {label}/s", figure(value)),
-        Unit::Seconds => format!("{} s", figure(value)),
-        Sessions | Unit::Count | Unit::Blocks | Unit::Bytes | Unit::Rows => {
-            format!("{} {label}", figure(value))
-        }
-    }
+    let words = match unit {
+        Microseconds => return (time_us(value), String::new()),
+        Percent => return (percent(value), "%".to_owned()),
+        MegabytesPerSecond => format!("MB/s of {label}"),
+        BytesPerSecond => format!("bytes/s of {label}"),
+        PerSecond | BlocksPerSecond | RowsPerSecond => format!("{label}/s"),
+        Unit::Seconds => "s".to_owned(),
+        Sessions | Unit::Count | Unit::Blocks | Unit::Bytes | Unit::Rows => (*label).to_owned(),
+    };
+    (figure(value), words)
 }
 
 #[cfg(test)]

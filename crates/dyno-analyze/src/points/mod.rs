@@ -33,7 +33,7 @@ pub use axis::{Axis, AxisValue, RATE, SESSIONS};
 pub use curve::Curve;
 pub use estimate::{Estimate, median};
 use latency::Latencies;
-pub use measure::{Better, MEASURES, Measure, phrase};
+pub use measure::{Better, MEASURES, Measure, apart, phrase};
 
 /// Runs at the same setting: one place on every axis, measured once or more often.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use dyno_analyze::conclusion::suite::TEST;
 use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_plan::{Plan, sweep};
-use dyno_record::Setting;
+use dyno_record::{Setting, Status};
 use dyno_workload::own::suite::Load;
 
 use super::order::{Depth, Order, Planned, throughput};
@@ -60,8 +60,10 @@ impl Course for Order {
         let measured = ended.record.as_deref().and_then(throughput);
         let test = &mut self.tests[at];
         test.done.entry(sessions).or_default().push(measured);
-        if let Some(why) = &ended.failed {
-            test.failed.get_or_insert_with(|| why.clone());
+        let failed = ended.record.as_ref().filter(|record| record.status == Status::Failed);
+        let why = failed.map(|record| record.reasons.first().cloned().unwrap_or_default());
+        if let Some(why) = ended.failed.clone().or(why) {
+            test.failed.get_or_insert(why);
         }
         Ok(None)
     }

@@ -39,7 +39,10 @@ pub(super) fn refuse_others(lead: &Lead<'_>, order: &Order, plans: &[Plan]) -> R
 
 /// Removes what the tests were run on.
 pub(super) fn remove(lead: &Lead<'_>, plans: &[Plan]) -> Result<(), Error> {
-    for plan in distinct(plans) {
+    // The classic method's last: it tells what it leaves.
+    let (own, classic): (Vec<&Plan>, Vec<&Plan>) =
+        distinct(plans).into_iter().partition(|plan| plan.workload.folder.is_some());
+    for plan in own.into_iter().chain(classic) {
         drop_data(lead, plan, |_| Ok(true))?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use dyno_analyze::conclusion::suite::{Page, is_of};
 use dyno_analyze::{Limit, points};
 use dyno_plan::{Engines, Plan, PlanErrors, Span, keys, sweep, usual};
 use dyno_record::{Repository, RunRecord, Status, SweepId, SweepKind, SweepState};
-use dyno_workload::own::suite::{self, Load, Test};
+use dyno_workload::own::suite::{self, Cache, Load, Test};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -34,6 +34,11 @@ dyno_plan::names! {
 }
 
 impl Depth {
+    /// The scale of the test's workload.
+    fn scale(self, test: &Test) -> u32 {
+        if self == Self::Full { test.full_scale } else { 1 }
+    }
+
     /// Warm-up and window where the plan does not say others, ms.
     fn times(self) -> (u64, u64) {
         match self {
@@ -119,14 +124,14 @@ pub(super) fn chosen(choice: &Choice) -> Result<Vec<Test>, Error> {
 }
 
 /// A test as reports show it, for the engine of this name.
-pub(super) fn page(test: &Test, engine: &str) -> Page {
+fn page(test: &Test, engine: &str, depth: Depth) -> Page {
     Page {
         id: test.id.clone(),
         group: test.group.clone(),
         title: test.title.clone(),
         stresses: test.stresses.clone(),
         unit: test.unit.clone(),
-        units: test.units,
+        units: test.units * u64::from(depth.scale(test)),
         metric: test.metric.clone(),
         limit: test.limit.clone(),
         threads: test.threads,
@@ -147,7 +152,7 @@ impl Order {
         let tests = chosen(&choice)?
             .into_iter()
             .map(|test| {
-                let page = page(&test, engine);
+                let page = page(&test, engine, choice.depth);
                 check(&test)?;
                 let plan = match page.why_not {
                     Some(_) => None,
@@ -208,7 +213,7 @@ impl Order {
     /// The test that is next, its sessions, and the number of the repeat.
     pub(super) fn next_step(&self) -> Option<(usize, u32, u32)> {
         let step = |(at, planned): (usize, &Planned)| {
-            planned.plan.as_ref()?;
+            planned.plan.as_ref().filter(|_| planned.failed.is_none())?;
             let (sessions, repeat) =
                 steps::next(&planned.test.load, self.choice.depth, self.wide, &planned.done)?;
             Some((at, sessions, repeat))
@@ -294,15 +299,18 @@ fn planned(base: &Plan, test: &Test, depth: Depth, engines: Engines) -> Result<P
         plan.run.warmup = span(warmup);
     }
     if plan.run.time == usual.run.time && plan.run.ops_per_session.is_none() {
-        plan.run.time = Some(span(time));
+        plan.run.time = Some(span(time * u64::from(test.stretch)));
     }
     let first = match &test.load {
         Load::Ramp(_) => 1,
         Load::Fixed(sessions) => sessions[0],
     };
     let sessions = (sweep::SESSIONS.to_owned(), first.to_string());
-    if test.uncached {
-        let params = engines.of(&plan.target.url).map_or(&[][..], |spec| spec.uncached);
+    if depth.scale(test) > 1 {
+        plan.workload.scale = Some(depth.scale(test));
+    }
+    if let (Some(cache), Some(spec)) = (test.cache, engines.of(&plan.target.url)) {
+        let params = if cache == Cache::In { spec.cached } else { spec.uncached };
         plan.target.url = std::mem::take(&mut plan.target.url).with(params);
     }
     for (key, value) in test.plan.iter().chain([&sessions]) {

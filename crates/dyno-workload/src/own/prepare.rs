@@ -66,8 +66,12 @@ pub(super) fn prepare(
         _ if matches!(read, Some(Read::Number(_))) => Answer::Number,
         _ if read.is_some() => Answer::Columns,
         Does::Changes(_) => Answer::Changed { per_row: 1 },
-        Does::Reads | Does::ReadsAndWrites | Does::Calls => Answer::Rows,
+        Does::Reads | Does::ReadsAndWrites | Does::Calls | Does::Defines => Answer::Rows,
     };
+    if does == Does::Defines && !transaction.definitions {
+        let hint = "move it to the file of [setup] or [drop], or write `definitions = true` where it is what is measured";
+        return Err(text.fault(piece.at.start, "a statement about tables", hint));
+    }
     if does.writes() && !around.writes {
         let hint = "write `writes = true` at the top of workload.toml, or take the statement out";
         return Err(text.fault(piece.at.start, "the workload says that it does not write", hint));

@@ -154,6 +154,12 @@ fn programs(
     let of = |engine: &str| compile(transactions, engine, around).map(Arc::new);
     let is_common = transactions.iter().all(|one| one.sql.as_ref().is_none_or(|sql| sql.common.is_some()));
     let common = is_common.then(|| of("")).transpose()?;
+    // An engine that only other files are for, such as those of a transaction that is not in the mix, is none of these.
+    let has_sql = |engine: &String| {
+        transactions.iter().all(|one| one.sql.as_ref().is_none_or(|sql| sql.of(engine).is_some()))
+    };
+    let (fit, unfit): (Vec<String>, Vec<String>) = engines.into_iter().partition(has_sql);
+    let engines = if fit.is_empty() && common.is_none() { unfit } else { fit };
     let own =
         engines.into_iter().map(|engine| Ok((engine.clone(), of(&engine)?))).collect::<Result<_, Fault>>()?;
     Ok((common, own))

@@ -59,6 +59,7 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         "think",
         "expect",
         "pipeline",
+        "definitions",
     ])?;
     let statements = table.get("sql").map(|item| sql(folder, &item)).transpose()?;
     let steps = table.get("steps").map(|item| reader.steps(&item, 1)).transpose()?;
@@ -71,8 +72,10 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         (None, sql) => sql.iter().flat_map(Variants::all).all(|sql| sql.pieces.len() == 1),
     };
     let each = each(&table, is_single)?;
+    let definitions = table.get("definitions").map(|item| definitions(&item, each)).transpose()?;
     let pipeline = table.get("pipeline").map(|item| pipeline(&item, each)).transpose()?.unwrap_or_default();
     Ok(Transaction {
+        definitions: definitions.unwrap_or_default(),
         pipeline,
         name: name.to_owned(),
         weight: table.get("weight").map_or(Ok(1), |weight| weight.whole(0, WEIGHT_MAX))?.unsigned_abs(),
@@ -110,6 +113,17 @@ fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
         return Err(retries.fault("each statement commits, so those that have would run twice", hint));
     }
     Ok(each)
+}
+
+/// Whether it is about tables: engines commit such a statement by itself, whatever is around it.
+fn definitions(item: &Item<'_>, each: bool) -> Result<bool, Fault> {
+    match (item.flag()?, each) {
+        (true, false) => {
+            let problem = "statements about tables are no part of a transaction on every engine";
+            Err(item.fault(problem, "write commit = \"each\""))
+        }
+        (definitions, _) => Ok(definitions),
+    }
 }
 
 /// Whether requests are sent together: what is sent behind one that fails is passed over, so that they have to be one transaction.

@@ -20,6 +20,8 @@ pub(super) struct Transaction {
     /// Whether each statement commits by itself.
     pub(super) each: bool,
     pub(super) retries: u32,
+    /// Whether it makes, changes or drops tables and the like.
+    pub(super) definitions: bool,
     /// Whether requests are sent together whose answers nobody waits for.
     pub(super) pipeline: bool,
     /// The shortest and the longest rest behind it, ns.

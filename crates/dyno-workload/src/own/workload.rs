@@ -127,6 +127,7 @@ impl Own {
             digest: digest.clone(),
             scale: *scale,
             writes: *writes,
+            defines: self.transactions.iter().any(|transaction| transaction.definitions),
             pipelined: Vec::new(),
             invariants: Vec::new(),
             expected: Vec::new(),

@@ -24,6 +24,8 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
         talk.json(&json!({ "conclusions": conclusions, "runs": records }))?;
     }
     match records.as_slice() {
+        // A suite's tests are no points of one curve: its own tables say all of them.
+        _ if conclusions.iter().any(|conclusion| matches!(conclusion.figures, Figures::Suite(_))) => {}
         [one] => {
             if !named {
                 talk.json(one)?;

@@ -51,10 +51,8 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
                 name: "bank".into(),
                 digest: "0".repeat(64),
                 writes: true,
-                pipelined: Vec::new(),
                 invariants: vec![money],
-                expected: Vec::new(),
-                share: None,
+                ..OwnWorkload::default()
             });
             let whole = record.whole.as_mut().unwrap();
             let classes = record.classes.iter().map(|class| &class.name);

@@ -30,7 +30,15 @@ impl Statements {
     /// It is none for a transaction, or has a variable that has no value.
     pub(super) fn add(&mut self, text: &Text, scope: &Scope, bound: &mut Bound<'_>) -> Result<usize, Fault> {
         let piece = one(text)?;
-        let writes = does(text, &piece)? != Does::Reads;
+        let does = does(text, &piece)?;
+        if does == Does::Defines {
+            return Err(text.fault(
+                piece.at.start,
+                "a statement about tables",
+                "move it to the file of [setup] or [drop]",
+            ));
+        }
+        let writes = does != Does::Reads;
         for quoted in piece.quoted() {
             let letters = &text.letters[quoted.clone()];
             let within = letters.match_indices(':').find_map(|(at, _)| {

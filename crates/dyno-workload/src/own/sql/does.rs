@@ -18,6 +18,8 @@ pub(in crate::own) enum Does {
     Changes(Touch),
     /// It calls a procedure, of which nothing is known.
     Calls,
+    /// It makes, changes or drops tables and the like, or has the server do something with them.
+    Defines,
 }
 
 impl Does {
@@ -64,7 +66,8 @@ pub(in crate::own) fn does(text: &Text, piece: &Piece) -> Result<Does, Fault> {
                         with `rollback` say how";
             Err(text.fault(begin, "a statement about transactions", hint))
         }
-        "CREATE" | "DROP" | "ALTER" | "TRUNCATE" | "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" => {
+        "CREATE" | "DROP" | "ALTER" | "TRUNCATE" | "ANALYZE" | "CHECKPOINT" => Ok(Does::Defines),
+        "GRANT" | "REVOKE" | "VACUUM" => {
             Err(text.fault(begin, "a statement about tables", "move it to the file of [setup] or [drop]"))
         }
         other => {

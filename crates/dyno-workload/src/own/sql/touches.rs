@@ -5,11 +5,12 @@ use super::split::Piece;
 use crate::own::fault::Text;
 
 /// Verbs that change something.
-const VERBS: [&str; 6] = ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CALL"];
+const VERBS: [&str; 10] =
+    ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CALL", "CREATE", "DROP", "ALTER", "TRUNCATE"];
 /// Words before these that make something else of them: FOR UPDATE, ON DUPLICATE KEY UPDATE, DO UPDATE, THEN UPDATE.
 const NOT_BEHIND: [&str; 6] = ["FOR", "KEY", "DO", "NO", "THEN", "OR"];
 /// Words between a verb and the name of what it changes.
-const BETWEEN: [&str; 10] = [
+const BETWEEN: [&str; 17] = [
     "INTO",
     "FROM",
     "ONLY",
@@ -20,6 +21,13 @@ const BETWEEN: [&str; 10] = [
     "HIGH_PRIORITY",
     "OR",
     "OVERWRITE",
+    "TABLE",
+    "INDEX",
+    "UNIQUE",
+    "IF",
+    "NOT",
+    "EXISTS",
+    "TEMPORARY",
 ];
 
 /// Each verb that changes something with the name behind it: `UPDATE accounts`.

@@ -6,5 +6,5 @@
 mod page;
 mod read;
 
-pub use page::{Load, Test};
+pub use page::{Cache, Load, Test};
 pub use read::{catalogue, in_folder};

@@ -21,10 +21,14 @@ pub struct Test {
     pub metric: Option<String>,
     /// The limit of latency that its optimum keeps: `p95 <= 10ms`.
     pub limit: String,
+    /// The scale of its workload where a suite goes deeply; 1 where it is the same.
+    pub full_scale: u32,
     /// Processes of the database that work on one operation.
     pub threads: u32,
-    /// Whether storage is to answer, and no cache in front of it.
-    pub uncached: bool,
+    /// How many times as long its windows are as those of others: for operations that take seconds.
+    pub stretch: u32,
+    /// Where its data is to be; nothing where that is left to the platform.
+    pub cache: Option<Cache>,
     /// Under which sessions it is run.
     pub load: Load,
     /// What the plan of its runs says: keys with their values, as `--set` has them.
@@ -33,6 +37,15 @@ pub struct Test {
     pub without: BTreeMap<String, String>,
     /// Where its page begins: `suite/cpu/tests.toml:12`.
     pub place: String,
+}
+
+/// Where the data of a test is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cache {
+    /// In the database's cache.
+    In,
+    /// In storage, with no cache in front of it.
+    Out,
 }
 
 /// Under how many sessions a test is run.

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::page::{Load, Test};
+use super::page::{Cache, Load, Test};
 use crate::own::fault::Fault;
 use crate::own::folder::{Folder, MAIN, TESTS};
 use crate::own::inside::{SUITE, path_of_suite};
 use crate::own::table::{self, Item, Table};
+
+/// Groups of the catalogue, in the order in which they are run.
+const GROUPS: [&str; 6] = ["cpu", "server", "storage", "oltp", "load", "analytics"];
 
 /// Sessions of a ramp at most where nothing is said.
 const SESSIONS_MAX: u32 = 1_024;
@@ -16,9 +19,9 @@ const SESSIONS_MAX: u32 = 1_024;
 const UNIT: &str = "operations";
 
 /// Keys at the top of a file of tests, for all of its tests; and, but for `test`, of a single one.
-const SHARED: [&str; 9] =
-    ["group", "unit", "units", "metric", "limit", "sessions", "uncached", "plan", "without"];
-const OWN: [&str; 4] = ["title", "stresses", "mix", "threads"];
+const SHARED: [&str; 10] =
+    ["full_scale", "group", "unit", "units", "metric", "limit", "sessions", "cache", "plan", "without"];
+const OWN: [&str; 5] = ["title", "stresses", "mix", "threads", "stretch"];
 
 /// The tests inside the program.
 ///
@@ -31,6 +34,7 @@ pub fn catalogue() -> Result<Vec<Test>, Fault> {
         let has_workload = files.iter().any(|(file, _)| *file == MAIN);
         all.extend(of(&Folder::of(Path::new(&path), files), has_workload.then_some(path.as_str()))?);
     }
+    all.sort_by_key(|test| GROUPS.iter().position(|group| *group == test.group).unwrap_or(GROUPS.len()));
     told_apart(all)
 }
 
@@ -102,13 +106,23 @@ fn test(item: &Item<'_>, top: &Table<'_>, workload: Option<&str>) -> Result<Test
         metric: text("metric")?.map(|metric| metric.letters.to_string()),
         limit: needed("limit", "\"p95 <= 10ms\"")?,
         threads: own.get("threads").map_or(Ok(1), |threads| whole(&threads, 1_024))?,
-        uncached: either("uncached").map_or(Ok(false), |uncached| uncached.flag())?,
+        stretch: own.get("stretch").map_or(Ok(1), |stretch| whole(&stretch, 100))?,
+        full_scale: either("full_scale").map_or(Ok(1), |scale| whole(&scale, 1_000_000))?,
+        cache: either("cache").map(|item| cache(&item)).transpose()?,
         load: load(either("sessions"))?,
         plan: plan(top, &own, workload)?,
         without: without(top, &own)?,
         place: item.place(),
         id,
     })
+}
+
+fn cache(item: &Item<'_>) -> Result<Cache, Fault> {
+    match &*item.text("\"in\" or \"out\"")?.letters {
+        "in" => Ok(Cache::In),
+        "out" => Ok(Cache::Out),
+        _ => Err(item.fault(format!("{} is not known", item.written()), "write \"in\" or \"out\"")),
+    }
 }
 
 /// A number is where a ramp ends, a list are the sessions themselves.

@@ -378,7 +378,7 @@ fn statements() {
         ),
         (
             of_sql("CREATE TABLE t (a INT)"),
-            "w/t.sql:1:1: a statement about tables; move it to the file of [setup] or [drop]",
+            "w/t.sql:1:1: a statement about tables; move it to the file of [setup] or [drop], or write `definitions = true` where it is what is measured",
         ),
         (
             of_sql("PRAGMA journal_mode"),

@@ -1,0 +1,1 @@
+DROP FUNCTION suite_star_parallel(integer);

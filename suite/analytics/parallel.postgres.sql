@@ -1,0 +1,1 @@
+SELECT suite_star_parallel(CAST(:year AS integer));

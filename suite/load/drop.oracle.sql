@@ -1,0 +1,1 @@
+DROP TABLE suite_load_copy;

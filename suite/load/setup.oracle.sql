@@ -1,0 +1,1 @@
+CREATE TABLE suite_load_copy AS SELECT * FROM suite_load_source;

@@ -1,0 +1,1 @@
+ANALYZE TABLE suite_load_source COMPUTE STATISTICS;

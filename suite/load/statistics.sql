@@ -1,0 +1,1 @@
+ANALYZE suite_load_source;

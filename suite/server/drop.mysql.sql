@@ -1,0 +1,1 @@
+DROP TABLE suite_server_numbers;

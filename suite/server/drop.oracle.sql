@@ -1,0 +1,1 @@
+DROP SEQUENCE suite_server_numbers;

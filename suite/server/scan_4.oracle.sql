@@ -1,0 +1,1 @@
+SELECT /*+ FULL(r) PARALLEL(r 4) */ COUNT(*), SUM(v), MAX(other) FROM suite_server_rows r WHERE v > :hot;

@@ -1,0 +1,1 @@
+UPDATE suite_server_numbers SET value = LAST_INSERT_ID(value + 1);

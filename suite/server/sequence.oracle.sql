@@ -1,0 +1,1 @@
+SELECT suite_server_numbers.NEXTVAL FROM dual;

@@ -1,0 +1,1 @@
+SELECT nextval('suite_server_numbers');

@@ -1,0 +1,1 @@
+CREATE SEQUENCE suite_server_numbers CACHE 20;
