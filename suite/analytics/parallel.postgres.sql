@@ -1,1 +1,1 @@
-SELECT suite_star_parallel(CAST(:year AS integer));
+SELECT most FROM suite_star_parallel(CAST(:year AS integer));

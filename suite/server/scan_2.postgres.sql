@@ -1,1 +1,1 @@
-SELECT suite_server_scan_2(CAST(:hot AS integer));
+SELECT total FROM suite_server_scan_2(CAST(:hot AS integer));

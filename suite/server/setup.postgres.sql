@@ -1,20 +1,15 @@
--- The degree of parallelism is a setting: these functions have one of their own.
-CREATE FUNCTION suite_server_scan_2(lowest integer) RETURNS bigint LANGUAGE plpgsql
+-- The degree of parallelism is a setting: these functions have one of their own. Of the ways in which a function can run a query
+-- RETURN QUERY is the one that PostgreSQL (from 14 on) does in parallel.
+CREATE FUNCTION suite_server_scan_2(lowest integer) RETURNS TABLE (total bigint) LANGUAGE plpgsql
   SET max_parallel_workers_per_gather = 1 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET min_parallel_table_scan_size = 0 AS $$
-DECLARE
-  total bigint;
 BEGIN
-  SELECT COUNT(*) + SUM(v) + MAX(other) INTO total FROM suite_server_rows WHERE v > lowest;
-  RETURN total;
+  RETURN QUERY SELECT COUNT(*) + SUM(v) + MAX(other) FROM suite_server_rows WHERE v > lowest;
 END
 $$;
-CREATE FUNCTION suite_server_scan_4(lowest integer) RETURNS bigint LANGUAGE plpgsql
+CREATE FUNCTION suite_server_scan_4(lowest integer) RETURNS TABLE (total bigint) LANGUAGE plpgsql
   SET max_parallel_workers_per_gather = 3 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET min_parallel_table_scan_size = 0 AS $$
-DECLARE
-  total bigint;
 BEGIN
-  SELECT COUNT(*) + SUM(v) + MAX(other) INTO total FROM suite_server_rows WHERE v > lowest;
-  RETURN total;
+  RETURN QUERY SELECT COUNT(*) + SUM(v) + MAX(other) FROM suite_server_rows WHERE v > lowest;
 END
 $$;
 CREATE SEQUENCE suite_server_numbers CACHE 1;

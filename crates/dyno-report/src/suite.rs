@@ -32,7 +32,7 @@ pub(crate) fn overview(suite: &Suite) -> Grid {
             group = &test.page.group;
             grid.row(vec![Cell::text(group)]);
         }
-        grid.named_row(&test.page.id, line(test, most));
+        grid.row(line(test, most));
     }
     grid
 }
@@ -54,14 +54,16 @@ fn line(test: &Tested, most: At) -> Vec<Cell> {
         sessions(test.knee),
         test.limited_by.clone().unwrap_or_default(),
     ];
-    texts.iter().map(|text| Cell::text(text)).collect()
+    let mut cells: Vec<Cell> = texts.iter().map(|text| Cell::text(text)).collect();
+    cells[0].link = format!("test-{}", crate::markup::slug(&page.id));
+    cells
 }
 
 /// What one column of the steps shows: its head, unit, and how to get it.
 type Shown = (&'static str, &'static str, &'static str);
 
 /// Columns of measured figures, as the tables of the platform tests that this is made after print them.
-const COLUMNS: [Shown; 21] = [
+const COLUMNS: [Shown; 20] = [
     ("CPU busy", "%", "cpu_busy_pct"),
     ("user", "%", "cpu_user_pct"),
     ("sys", "%", "cpu_sys_pct"),
@@ -72,6 +74,7 @@ const COLUMNS: [Shown; 21] = [
     ("p95", "", "service_p95_us"),
     ("p99", "", "service_p99_us"),
     ("logical reads", "/s", "logical_reads_per_s"),
+    ("cache", "% hit", "buffer_hit_pct"),
     ("physical reads", "blocks/s", "physical_reads_per_s"),
     ("reads", "IOPS", "physical_read_requests_per_s"),
     ("read", "MB/s", "physical_read_mb_per_s"),
@@ -81,13 +84,18 @@ const COLUMNS: [Shown; 21] = [
     ("device", "% busy", "device_util_pct"),
     ("redo", "IOPS", "redo_writes_per_s"),
     ("redo", "MB/s", "redo_mb_per_s"),
-    ("cache", "% hit", "buffer_hit_pct"),
-    ("rows", "/s", "rows_read_per_s"),
 ];
+
+/// Where a terminal, which is narrower than a page, begins another table.
+const PARTS: [std::ops::Range<usize>; 3] = [0..9, 9..14, 14..20];
 
 /// The steps of one test, a line each; figures that no step has have no column.
 pub(crate) fn steps(test: &Tested) -> Grid {
-    let known: Vec<&Shown> = COLUMNS
+    part(test, &COLUMNS)
+}
+
+fn part(test: &Tested, columns: &[Shown]) -> Grid {
+    let known: Vec<&Shown> = columns
         .iter()
         .filter(|(_, _, name)| test.steps.iter().any(|step| step.figures.contains_key(*name)))
         .collect();
@@ -112,15 +120,15 @@ fn value(step: &Step, name: &str) -> String {
 
 /// What one operation costs, by the names of the analysis.
 const COSTS: [Shown; 9] = [
-    ("CPU of the database", "µs", "database_cpu_us"),
-    ("CPU of the client", "µs", "client_cpu_us"),
+    ("database", "CPU µs", "database_cpu_us"),
+    ("client", "CPU µs", "client_cpu_us"),
     ("logical reads", "blocks", "logical_reads"),
     ("physical reads", "blocks", "physical_reads"),
     ("read requests", "", "read_requests"),
     ("write requests", "", "write_requests"),
     ("redo", "bytes", "redo_bytes"),
     ("context switches", "", "context_switches"),
-    ("logical reads per CPU second", "", "logical_reads_per_cpu_s"),
+    ("logical reads", "/CPU s", "logical_reads_per_cpu_s"),
 ];
 
 /// What one operation of a test costs at each of its steps.
@@ -201,7 +209,10 @@ pub fn suite_steps(suite: &Suite, style: &Style) -> String {
         {
             out.push_str(&format!("{line}\n"));
         }
-        out.push_str(&Table::from(&steps(test)).render(style));
+        for columns in PARTS {
+            out.push_str(&Table::from(&part(test, &COLUMNS[columns])).render(style));
+        }
+        out.push_str("an operation costs\n");
         out.push_str(&Table::from(&costs(test)).render(style));
         if let Some(last) = test.steps.iter().rev().find(|step| !step.events.is_empty()) {
             out.push_str(&format!(

@@ -133,7 +133,7 @@ impl<'a> Terminal<'a> {
         }
         match (failed, part.kind) {
             (Some(reason), SweepKind::Sweep | SweepKind::Suite) => {
-                self.talk.error(&format!("{}: {reason}", settings(part)), "")
+                self.talk.error(&format!("{}: {reason}", settings(part)), "");
             }
             (Some(reason), SweepKind::Soak) => self.talk.error(reason, ""),
             _ => {}

@@ -1,6 +1,7 @@
 //! The answer of a suite: each test with its steps, the figure that counts, and where it bends.
 
 mod costs;
+mod notes;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,9 @@ pub struct Page {
     pub metric: Option<String>,
     /// The limit of latency that its optimum keeps: `p95 <= 10ms`.
     pub limit: String,
+    /// Where its data is to be: `in` the database's cache or `out` of it; absent where that is left to the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<String>,
     /// Processes that work on one operation: the document's #T.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
@@ -96,6 +100,9 @@ pub struct Tested {
     pub saturated: Option<bool>,
     /// Runs that are no result, each with its reason.
     pub left_out: Vec<String>,
+    /// What a reader has to know of its figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The figures of a suite.
@@ -160,9 +167,14 @@ impl Tested {
             limited_by: None,
             saturated: looked_for_end.then(|| is_saturated(&keyed)),
             left_out: left_out.into_iter().map(|out| format!("{}: {}", out.id, out.reason)).collect(),
+            notes: notes::notes(&page, &points, &of_test),
             steps: points.iter().map(|point| Step::of(&page, point, &of_test)).collect(),
             page,
         }
+    }
+
+    fn notes(&self) -> impl Iterator<Item = String> {
+        self.notes.iter().map(|note| format!("{}: {note}", self.page.id))
     }
 
     /// Why it has no result, or not all of it; nothing where it has.
@@ -172,7 +184,8 @@ impl Tested {
             (Some(why), ..) => Some(format!("{id}: not applicable: {why}")),
             (None, Some(why), None) => Some(format!("{id}: no result: {why}")),
             (None, Some(why), Some(_)) => Some(format!("{id}: not all of its runs have a result: {why}")),
-            (None, None, None) => Some(format!("{id}: not run")),
+            (None, None, None) if self.steps.is_empty() => Some(format!("{id}: not run")),
+            (None, None, None) => Some(format!("{id}: no result: none of its runs tells its key figure")),
             (None, None, Some(_)) => None,
         }
     }
@@ -212,7 +225,7 @@ pub fn conclusion(
 ) -> Conclusion {
     let tests: Vec<Tested> =
         pages.into_iter().map(|page| Tested::of(page, records, looked_for_end)).collect();
-    let words = tests.iter().filter_map(Tested::trouble).collect();
+    let words = tests.iter().flat_map(|test| test.trouble().into_iter().chain(test.notes())).collect();
     let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();
     let (measured, absent) = (count(|test| test.most.is_some()), count(|test| test.page.why_not.is_some()));
     let without = tests.len() - measured - absent;

@@ -134,6 +134,7 @@ fn page(test: &Test, engine: &str, depth: Depth) -> Page {
         units: test.units * u64::from(depth.scale(test)),
         metric: test.metric.clone(),
         limit: test.limit.clone(),
+        cache: test.cache.map(|cache| cache.name().to_owned()),
         threads: test.threads,
         why_not: test.without.get(engine).cloned(),
         failed: None,
@@ -274,9 +275,8 @@ fn refused(test: &Test, problem: &str, hint: impl Into<String>) -> Error {
 /// What a page says that only the analysis can read.
 fn check(test: &Test) -> Result<(), Error> {
     let limit: Result<Limit, _> = test.limit.parse();
-    match limit.map_err(|error| refused(test, &error.to_string(), ""))?.measure() {
-        None => return Err(refused(test, "the limit is of one class", "write one of all: p95 <= 10ms")),
-        Some(_) => {}
+    if limit.map_err(|error| refused(test, &error.to_string(), ""))?.measure().is_none() {
+        return Err(refused(test, "the limit is of one class", "write one of all: p95 <= 10ms"));
     }
     match &test.metric {
         Some(metric) if points::Measure::find(metric).is_none() => {

@@ -56,11 +56,11 @@ fn ramp(load: &Load, depth: Depth, wide: u32, done: &Done) -> Vec<u32> {
     steps
 }
 
-/// The sessions with the highest figure.
+/// The sessions with the highest figure; the fewest of equals.
 fn best(done: &Done) -> Option<u32> {
     let known =
         done.iter().filter_map(|(sessions, runs)| Some((*sessions, runs.first().copied().flatten()?)));
-    known.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(sessions, _)| sessions)
+    known.reduce(|best, other| if other.1 > best.1 { other } else { best }).map(|(sessions, _)| sessions)
 }
 
 #[cfg(test)]

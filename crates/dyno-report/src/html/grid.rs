@@ -34,6 +34,10 @@ pub(super) fn table_of(heads: &[Head], name: &str, rows: &Markup) -> Markup {
 
 /// One row.
 pub(super) fn row(heads: &[Head], name: &str, cells: &[Cell]) -> Markup {
+    // A single cell is a title of the rows below it.
+    if let ([title], true) = (cells, heads.len() > 1) {
+        return html! { tr { th scope="rowgroup" colspan=(heads.len()) { (clean(&title.text)) } } };
+    }
     html! {
         tr id=[(!name.is_empty()).then_some(name)] {
             @for (cell, head) in cells.iter().zip(heads) {

@@ -9,6 +9,7 @@ mod grid;
 mod page;
 mod pages;
 mod platform;
+mod suite;
 
 use std::io::Write;
 

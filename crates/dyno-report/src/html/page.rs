@@ -1,5 +1,6 @@
 //! The page, in the order a reader needs it.
 
+use dyno_analyze::conclusion::Figures;
 use dyno_record::Status;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -12,12 +13,13 @@ use crate::reported::Overview;
 use crate::run_rows;
 use crate::text::clean;
 
-use super::{HOLE, SCRIPT, closely, grid, platform, policy, style};
+use super::{HOLE, SCRIPT, closely, grid, platform, policy, style, suite};
 
 /// Sections after the answer: name in links, title.
-const SECTIONS: [(&str, &str); 8] = [
+const SECTIONS: [(&str, &str); 9] = [
     ("reported", "Load profile and top timed events"),
     ("conclusion", "Conclusion"),
+    ("tests", "Tests"),
     ("charts", "Charts"),
     ("results", "Results"),
     ("closely", "One run closely"),
@@ -32,11 +34,18 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
     let title = title(report);
     let reported = report.seen.reported.all();
     let hole = PreEscaped(HOLE.to_string());
+    let suite = report.conclusions.iter().find_map(|conclusion| match &conclusion.figures {
+        Figures::Suite(suite) => Some(suite),
+        _ => None,
+    });
     let shown = |name: &str| match name {
         "reported" => !reported.is_empty(),
         "conclusion" => !report.conclusions.is_empty(),
-        "charts" => !report.charts.is_empty(),
-        "closely" => report.close.is_some(),
+        "tests" => suite.is_some(),
+        // The tests of a suite are no points of one curve.
+        "charts" => !report.charts.is_empty() && suite.is_none(),
+        "results" => suite.is_none(),
+        "closely" => report.close.is_some() && suite.is_none(),
         _ => true,
     };
     html! {
@@ -73,11 +82,16 @@ pub(super) fn page(report: &Report<'_>, made_at: &str) -> Markup {
                     @if shown("conclusion") {
                         section id="conclusion" { h2 { "Conclusion" } (conclusions(report)) }
                     }
+                    @if let Some(suite) = suite {
+                        section id="tests" { h2 { "Tests" } (suite::tests(suite)) }
+                    }
                     @if shown("charts") {
                         section id="charts" { h2 { "Charts" } (charts(&report.charts)) }
                     }
-                    section id="results" { h2 { "Results" } (results(report)) }
-                    @if let Some(record) = &report.close {
+                    @if shown("results") {
+                        section id="results" { h2 { "Results" } (results(report)) }
+                    }
+                    @if let Some(record) = report.close.as_ref().filter(|_| shown("closely")) {
                         section id="closely" { (closely::closely(record, report)) (charts(&report.close_charts)) (closely::tables(record)) }
                     }
                     section id="audit" { h2 { "Audit" } (closely::audit(report)) }
@@ -125,8 +139,11 @@ fn conclusions(report: &Report<'_>) -> Markup {
     html! {
         @for conclusion in &report.conclusions {
             h3 { (clean(&conclusion::title(conclusion))) }
+            @let table = conclusion::grid(conclusion);
+            @let is_first = matches!(conclusion.figures, Figures::Suite(_));
+            @if let Some(grid) = table.as_ref().filter(|_| is_first) { (grid::table(grid, conclusion.kind())) }
             ul { @for sentence in conclusion.sentences() { li { (clean(&sentence)) } } }
-            @if let Some(grid) = conclusion::grid(conclusion) { (grid::table(&grid, "comparison")) }
+            @if let Some(grid) = table.as_ref().filter(|_| !is_first) { (grid::table(grid, conclusion.kind())) }
         }
     }
 }

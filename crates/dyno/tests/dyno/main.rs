@@ -50,6 +50,7 @@ mod ready_plans;
 mod ready_workloads;
 mod report;
 mod sqlite;
+mod suite;
 mod sweep;
 mod targets;
 mod usage;

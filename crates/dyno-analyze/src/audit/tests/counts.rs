@@ -98,10 +98,8 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
                 name: "bank".into(),
                 digest: "0".repeat(64),
                 writes: true,
-                pipelined: Vec::new(),
-                invariants: Vec::new(),
                 expected: vec![of("select", 0.0), of("update", learned)],
-                share: None,
+                ..OwnWorkload::default()
             });
             // The fixture's counters hold 64 rows of each update.
             shift(record, Counter::RowsWritten, shift_by);

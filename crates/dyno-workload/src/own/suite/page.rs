@@ -48,6 +48,16 @@ pub enum Cache {
     Out,
 }
 
+impl Cache {
+    /// The word in pages: `in`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+        }
+    }
+}
+
 /// Under how many sessions a test is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Load {

@@ -10,6 +10,7 @@ mod ready;
 mod setting;
 mod splitting;
 mod statements;
+mod suite;
 
 use std::sync::Arc;
 

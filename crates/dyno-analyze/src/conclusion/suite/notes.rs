@@ -1,0 +1,55 @@
+//! What a reader has to know of the figures of a test: whether its data was where it was to be.
+
+use dyno_record::{Metric, RunRecord};
+
+use super::Page;
+use crate::number::percent;
+use crate::points::Point;
+
+/// A test of storage in which the database's cache serves more than this is none, %.
+const SERVED_MOST: f64 = 90.0;
+/// A test in the cache in which it serves less than this is none, %.
+const SERVED_LEAST: f64 = 99.0;
+
+/// What there is to say of a test with these points, which are of these runs.
+pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<String> {
+    let served: Vec<f64> = points.iter().filter_map(|point| point.get("buffer_hit_pct")).collect();
+    let asks = points.iter().any(|point| point.get("logical_reads_per_s").is_some_and(|reads| reads > 0.0));
+    let (least, most) = (served.iter().copied().reduce(f64::min), served.iter().copied().reduce(f64::max));
+    let mut notes: Vec<String> = untold(page, points, runs).into_iter().collect();
+    match (page.cache.as_deref(), least, most) {
+        (Some("out"), _, Some(most)) if most > SERVED_MOST && asks => notes.push(format!(
+            "the database's own cache served up to {} % of the blocks, so these are not storage's figures; data.scale and \
+             data.scan_scale have to be larger than that cache",
+            percent(most)
+        )),
+        (Some("in"), Some(least), _) if least < SERVED_LEAST => notes.push(format!(
+            "the database's cache served only {} % of the blocks at one step, so storage had part in it; a larger cache holds \
+             all of its data",
+            percent(least)
+        )),
+        _ => {}
+    }
+    let cached =
+        points.iter().flat_map(|point| &point.runs).filter_map(|run| run.page_cache_pct).reduce(f64::max);
+    if let (Some("out"), Some(cached)) = (page.cache.as_deref(), cached) {
+        notes.push(format!(
+            "up to {} % of what the database asked storage for came from the operating system's page cache",
+            percent(cached)
+        ));
+    }
+    notes
+}
+
+/// Steps of which nobody knows the key figure, and why of the first: the most may be among them.
+fn untold(page: &Page, points: &[Point], runs: &[RunRecord]) -> Option<String> {
+    let metric = page.metric.as_ref()?;
+    let silent: Vec<&Point> = points.iter().filter(|point| point.get(metric).is_none()).collect();
+    let first = silent.first()?;
+    let run = runs.iter().find(|run| first.runs.iter().any(|own| own.id == run.id))?;
+    let why = match run.metrics.get(metric) {
+        Some(Metric::Absent { absent }) => absent.as_str(),
+        _ => "the run does not tell",
+    };
+    Some(format!("{} of {} steps do not tell {metric}: {why}", silent.len(), points.len()))
+}

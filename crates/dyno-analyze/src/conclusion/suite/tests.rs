@@ -1,0 +1,129 @@
+use dyno_record::{Metric, PartOf, Setting, SweepKind, Unit};
+
+use super::*;
+use crate::fixture;
+
+fn page(id: &str) -> Page {
+    Page {
+        id: id.into(),
+        group: "cpu".into(),
+        title: "A test".into(),
+        stresses: "something".into(),
+        unit: "rows".into(),
+        units: 100,
+        metric: None,
+        limit: "p95 <= 10ms".into(),
+        cache: None,
+        threads: 1,
+        why_not: None,
+        failed: None,
+    }
+}
+
+/// A run of a test: so many operations a second, and a 95th percentile of response time, µs.
+fn run(id: &str, sessions: u32, ops_per_s: f64, p95_us: u64) -> RunRecord {
+    let mut record = fixture::postgres();
+    record.id = format!("{id}-{sessions}-{ops_per_s}");
+    record.plan.run.sessions_per_schema = sessions;
+    record.metrics.insert("ops_per_s".into(), Metric::Value { value: ops_per_s, unit: Unit::PerSecond });
+    let all = record.ops.get_mut("all").unwrap();
+    let mut times = dyno_record::Histogram::new();
+    times.record_n_ns(p95_us * 1_000, 100);
+    all.response_us = times.summary();
+    let setting = |key: &str, value: String| Setting { key: key.into(), value };
+    record.part_of = Some(PartOf {
+        id: "suite-1".into(),
+        kind: SweepKind::Suite,
+        point: sessions,
+        repeat: 1,
+        side: None,
+        settings: vec![setting(TEST, id.into()), setting("sessions", sessions.to_string())],
+    });
+    record
+}
+
+fn suite_of(pages: Vec<Page>, records: &[RunRecord]) -> (Conclusion, Vec<Tested>) {
+    let conclusion = conclusion("suite-1", None, "usual", pages, records, true);
+    let Figures::Suite(suite) = conclusion.figures.clone() else { panic!("no suite") };
+    (conclusion, suite.tests)
+}
+
+#[test]
+fn the_most_is_of_all_steps_and_the_optimum_of_those_that_keep_the_limit() {
+    let runs = [run("a", 1, 100.0, 1_000), run("a", 2, 180.0, 9_000), run("a", 4, 200.0, 30_000)];
+    let (conclusion, tests) = suite_of(vec![page("a")], &runs);
+    let test = &tests[0];
+    // Units are a hundred for each operation.
+    assert_eq!(test.most.map(|at| (at.sessions, at.value)), Some((4, 20_000.0)));
+    assert_eq!(test.optimum.map(|at| (at.sessions, at.value)), Some((2, 18_000.0)));
+    assert_eq!(test.saturated, Some(false));
+    assert_eq!(test.steps.iter().map(|step| step.sessions).collect::<Vec<_>>(), [1, 2, 4]);
+    assert_eq!(conclusion.line, "1 of 1 tests have a result");
+    let written = serde_json::to_string(&conclusion).unwrap();
+    let read: Conclusion = serde_json::from_str(&written).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), written);
+}
+
+#[test]
+fn runs_of_other_tests_are_none_of_its_points() {
+    let runs = [run("a", 1, 100.0, 1_000), run("b", 1, 900.0, 1_000)];
+    let (_, tests) = suite_of(vec![page("a"), page("b"), page("c")], &runs);
+    let most: Vec<Option<f64>> = tests.iter().map(|test| test.most.map(|at| at.value)).collect();
+    assert_eq!(most, [Some(10_000.0), Some(90_000.0), None]);
+}
+
+#[test]
+fn what_has_no_result_says_why() {
+    let mut invalid = run("b", 1, 100.0, 1_000);
+    (invalid.status, invalid.reasons) = (dyno_record::Status::Invalid, vec!["others: they worked".into()]);
+    let pages = vec![
+        Page { why_not: Some("it has none".into()), ..page("a") },
+        page("b"),
+        Page { failed: Some("no right".into()), ..page("c") },
+        page("d"),
+    ];
+    let (conclusion, _) = suite_of(pages, &[invalid]);
+    assert_eq!(conclusion.line, "0 of 4 tests have a result, 1 are not applicable, 3 have none");
+    assert_eq!(
+        conclusion.words,
+        [
+            "a: not applicable: it has none",
+            "b: no result: b-1-100: invalid: others: they worked",
+            "c: no result: no right",
+            "d: not run",
+        ]
+    );
+}
+
+#[test]
+fn of_a_key_figure_that_falls_less_is_better_and_steps_without_it_are_told() {
+    let measure = "device_read_latency_us";
+    let mut runs = [run("a", 1, 100.0, 1_000), run("a", 2, 180.0, 1_000)];
+    for (record, us) in runs.iter_mut().zip([50.0, 80.0]) {
+        record.metrics.insert(measure.into(), Metric::Value { value: us, unit: Unit::Microseconds });
+    }
+    let of_time = Page { metric: Some(measure.into()), ..page("a") };
+    let (_, tests) = suite_of(vec![of_time], &runs);
+    assert_eq!(tests[0].most.map(|at| at.sessions), Some(1));
+
+    let reads = "physical_reads_per_s";
+    runs[1].metrics.insert(reads.into(), Metric::Absent { absent: "nobody knows".into() });
+    let of_reads = Page { metric: Some(reads.into()), ..page("a") };
+    let (conclusion, tests) = suite_of(vec![of_reads], &runs);
+    assert_eq!(tests[0].most.map(|at| at.sessions), Some(1));
+    assert_eq!(conclusion.words, ["a: 1 of 2 steps do not tell physical_reads_per_s: nobody knows"]);
+}
+
+#[test]
+fn a_test_of_storage_that_the_cache_has_served_says_so() {
+    let cached = |cache: &str, hit: f64| {
+        let mut record = run("a", 1, 100.0, 1_000);
+        record.metrics.insert("buffer_hit_pct".into(), Metric::Value { value: hit, unit: Unit::Percent });
+        let page = Page { cache: Some(cache.into()), ..page("a") };
+        suite_of(vec![page], &[record]).1[0].notes.first().cloned().unwrap_or_default()
+    };
+    assert!(cached("out", 99.5).contains("cache served up to 99.5 % of the blocks"));
+    assert!(!cached("out", 20.0).contains("cache served up to"));
+    assert!(cached("in", 80.0).contains("served only 80.0 % of the blocks"));
+    assert_eq!(cached("in", 100.0), "");
+}

@@ -1,0 +1,186 @@
+//! A suite of tests as a user runs it: on each engine, cut off and gone on with, with folders of one's own.
+
+use crate::common::Desk;
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+/// Short steps, so that a test takes a moment.
+const SHORT: [&str; 6] =
+    ["--set", "run.warmup=0s", "--set", "run.time=1s", "--set", "observe.interval=200ms"];
+
+/// One of every kind: own SQL with and without files of an engine, statements about tables, the classic method in the cache and
+/// out of it, a workload beside another, a ready one, connections.
+const SOME: [&str; 10] = [
+    "cpu-date",
+    "cpu-loop",
+    "server-delete",
+    "server-connect",
+    "server-logical-reads",
+    "storage-random-read",
+    "storage-redo-commit",
+    "oltp-beside-writes",
+    "load-index",
+    "analytics-join",
+];
+
+fn tests<'a>(ids: &[&'a str]) -> Vec<&'a str> {
+    ids.iter().flat_map(|id| ["--test", id]).collect()
+}
+
+fn suite<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["suite", "--quick", "--target", url, "--set", "data.scale=2M"][..], &SHORT, more].concat()
+}
+
+fn by_id<'v>(tests: &'v Value, id: &str) -> &'v Value {
+    tests.as_array().unwrap().iter().find(|test| test["page"]["id"] == id).unwrap()
+}
+
+/// Runs some tests on one target; each has a result, or says why not, and nothing stays there.
+fn through(url: &str, absent: &[&str]) {
+    let desk = Desk::new();
+    let (code, ended) = desk.json(&suite(url, &tests(&SOME)));
+    assert_eq!(code, 0, "{ended:#}");
+    assert_eq!(ended["done"], true);
+    for id in SOME {
+        let test = by_id(&ended["tests"], id);
+        let why_not = &test["page"]["why_not"];
+        assert_eq!(!why_not.is_null(), absent.contains(&id), "{id}: {why_not}");
+        if why_not.is_null() {
+            assert!(test["most"]["value"].as_f64().unwrap() > 0.0, "{id}: {test:#}");
+            assert!(test["single_us"].as_f64().unwrap() > 0.0, "{id}: {test:#}");
+        }
+    }
+    let dropped = desk.dyno(&["drop", "--yes", "--target", url]);
+    assert!(dropped.err.contains("holds nothing of Dyno's"), "{dropped:#?}");
+    // What is shown later is what was said then.
+    let (_, shown) = desk.json(&["show", "suite-"]);
+    assert_eq!(shown["conclusions"][0]["figures"]["tests"], ended["tests"]);
+    let page = desk.dyno(&["report", "suite-", "-o", "-", "--format", "html"]);
+    assert!(page.out.contains("<section id=\"tests\">") && page.out.contains("server-delete"));
+    assert!(!page.out.contains("<section id=\"results\">"), "tests are no points of one curve");
+}
+
+#[test]
+fn a_suite_runs_on_sqlite() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    through(&url, &["cpu-loop"]);
+}
+
+#[test]
+fn a_suite_runs_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off"), ("shared_buffers", "1MB")]);
+        through(&server.url(), &[]);
+        let left = "SELECT COUNT(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+        assert_eq!(server.psql(left), "0");
+    }
+}
+
+#[test]
+fn a_suite_runs_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        through(&server.url(), &[]);
+        let left = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
+        assert_eq!(server.sql(left), "0");
+    }
+}
+
+#[test]
+fn a_suite_that_is_cut_off_goes_on_where_it_was() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    let some = tests(&["cpu-integer", "server-lookup"]);
+    let args = suite(&url, &some);
+    let mut running = desk.start(&args);
+    running.until("run 3 of 4");
+    running.signal("INT");
+    let said = running.end();
+    assert_eq!(said.code, 130, "{said:#?}");
+    assert!(said.err.contains("`dyno suite --resume"), "{said:#?}");
+    let (code, ended) = desk.json(&["suite", "--resume"]);
+    assert_eq!((code, &ended["done"]), (0, &Value::Bool(true)), "{ended:#}");
+    for id in ["cpu-integer", "server-lookup"] {
+        assert_eq!(by_id(&ended["tests"], id)["steps"].as_array().unwrap().len(), 2, "{id}");
+    }
+    let (_, listed) = desk.json(&["list", "--sweep", "last", "--limit", "100"]);
+    let valid = listed.as_array().unwrap().iter().filter(|run| run["status"] == "valid").count();
+    assert_eq!(valid, 4, "what was done is not done again");
+}
+
+/// A folder with two tests: one that works everywhere, one whose statement fails where it is executed.
+fn folder(desk: &Desk, page: &str) -> String {
+    let dir = desk.file("mine");
+    std::fs::create_dir_all(&dir).unwrap();
+    let workload = "name = \"mine\"\nmix = \"good\"\n[mixes]\ngood = { good = 1 }\nbad = { bad = 1 }\n\
+        [table.mine_rows]\nrows = 100\nprimary_key = \"id\"\n[table.mine_rows.columns]\nid = { type = \"integer\", expr = \"row\" }\n\
+        [transaction.good]\nsteps = [{ sql = \"SELECT id FROM mine_rows WHERE id = 1\", rows = 1 }]\n\
+        [transaction.bad]\nsteps = [{ sql = \"SELECT id FROM mine_rows WHERE id = 1000\", rows = 1 }]\n";
+    std::fs::write(dir.join("workload.toml"), workload).unwrap();
+    std::fs::write(dir.join("tests.toml"), page).unwrap();
+    dir.display().to_string()
+}
+
+const PAGE: &str = "group = \"mine\"\nlimit = \"p95 <= 10ms\"\n\
+    [test.mine-bad]\nstresses = \"nothing much\"\ntitle = \"One that fails\"\nmix = \"bad\"\n\
+    [test.mine-good]\ntitle = \"One that works\"\nstresses = \"not much\"\nunit = \"rows\"\nunits = 2\nmix = \"good\"\n";
+
+#[test]
+fn a_test_that_fails_is_marked_and_ends_no_other() {
+    let desk = Desk::new();
+    let dir = folder(&desk, PAGE);
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    let (code, ended) = desk.json(&suite(&url, &["--from", &dir]));
+    assert_eq!(code, 3, "{ended:#}");
+    let (bad, good) = (by_id(&ended["tests"], "mine-bad"), by_id(&ended["tests"], "mine-good"));
+    let why = bad["page"]["failed"].as_str().unwrap();
+    assert!(why.contains("bad_1 touched 0 rows, and has to touch 1"), "{why}");
+    // A unit is two rows of each operation.
+    let step = &good["steps"][0];
+    let (key, ops) = (step["key"].as_f64().unwrap(), step["figures"]["ops_per_s"].as_f64().unwrap());
+    assert!((key / ops - 2.0).abs() < 1e-9, "{good:#}");
+    assert_eq!(ended["line"], "1 of 2 tests have a result, 1 have none");
+}
+
+#[test]
+fn a_fault_of_a_page_is_told_with_its_place_before_anything_is_run() {
+    let desk = Desk::new();
+    let url = format!("sqlite:{}", desk.file("suite.db").display());
+    for (from, to, words) in [
+        (
+            "mix = \"good\"",
+            "mixx = \"good\"",
+            "tests.toml:12:1: test.mine-good.mixx: there is no such key; did you mean mix?",
+        ),
+        ("p95 <= 10ms", "p95 <= soon", "tests.toml:3: test.mine-bad: \"p95 <= soon\" is no limit"),
+        ("units = 2", "units = 0", "tests.toml:11:9: test.mine-good.units: 0 is not a whole number from 1"),
+        ("unit = \"rows\"", "metric = \"iops\"", "test.mine-good: there is no measure iops"),
+        ("title = \"One that works\"\n", "", "test.mine-good: title is missing; write title = "),
+        ("test.mine-good", "test.Mine", "a test is named by small letters, digits and -"),
+        ("mix = \"good\"", "plan = { \"workload.work_units\" = 1 }", "there is no key workload.work_units"),
+    ] {
+        let dir = folder(&desk, &PAGE.replace(from, to));
+        let said = desk.dyno(&suite(&url, &["--from", &dir]));
+        assert_eq!(said.code, 2, "{said:#?}");
+        let squeezed = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed.contains(words), "{words}: {squeezed}");
+        assert!(!desk.file("suite.db").exists(), "nothing was run");
+    }
+    let unknown = desk.dyno(&suite(&url, &["--test", "cpu-integr"]));
+    assert!(unknown.code == 2 && unknown.err.contains("did you mean cpu-integer?"), "{unknown:#?}");
+    let own_load = desk.dyno(&suite(&url, &["--set", "workload.update_pct=50"]));
+    assert!(own_load.code == 2 && own_load.err.contains("[workload]"), "{own_load:#?}");
+}
+
+#[test]
+fn the_catalogue_is_listed_with_what_does_not_apply() {
+    let desk = Desk::new();
+    let (_, listed) = desk.json(&["suite", "list", "--target", "sqlite:x.db"]);
+    let pages = listed["tests"].as_array().unwrap();
+    assert!(pages.len() >= 48, "{}", pages.len());
+    let regex = pages.iter().find(|page| page["id"] == "cpu-regex").unwrap();
+    assert_eq!(regex["why_not"], "SQLite has no regular expressions of its own");
+    let said = desk.dyno(&["suite", "list", "--target", "sqlite:x.db", "--group", "oltp"]);
+    assert!(said.out.contains("oltp-heavy") && !said.out.contains("cpu-integer"), "{said:#?}");
+}
