@@ -18,7 +18,7 @@ use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
-use crate::series::Series;
+use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
 use crate::whose::Whose;
 use crate::window::{Gate, Whole, Window};
@@ -70,6 +70,12 @@ impl RunRecord {
             true => 0,
             false => all(&self.ops).saturating_sub(self.phases.iter().map(|phase| all(&phase.ops)).sum()),
         }
+    }
+
+    /// The phase in which the middle of this interval of the series lies; nothing where there are no phases.
+    pub fn phase_of(&self, point: &SeriesPoint) -> Option<&PhaseStats> {
+        let middle_s = point.at_s + point.seconds / 2.0;
+        self.phases.iter().rev().find(|phase| phase.begin_s <= middle_s)
     }
 
     /// The workloads of the user's own that sessions ran, in the order of the plan; none for the classic method.

@@ -7,6 +7,7 @@
 )]
 
 mod alone;
+mod asked;
 mod attacks;
 mod awr;
 mod check_deep;
