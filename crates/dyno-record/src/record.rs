@@ -54,13 +54,8 @@ impl RunRecord {
 
     /// The mean rate that an open loop asks for, operations per second; nothing in a closed loop.
     pub fn asked_per_s(&self) -> Option<f64> {
-        let seconds: f64 = self.phases.iter().map(PhaseStats::seconds).sum();
-        match self.plan.workload.rate {
-            Some(rate) => Some(rate.0),
-            None => {
-                (seconds > 0.0).then(|| self.phases.iter().map(|phase| phase.asked).sum::<f64>() / seconds)
-            }
-        }
+        let fixed = self.plan.workload.rate.map(|rate| rate.0);
+        fixed.or_else(|| PhaseStats::mean_asked_per_s(&self.phases))
     }
 
     /// Operations of the window that were due before its first phase or behind its last one; 0 where there are no phases.

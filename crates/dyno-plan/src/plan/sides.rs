@@ -15,8 +15,17 @@ pub struct Side<'a> {
     pub mix: Option<&'a str>,
     /// Its sessions.
     pub sessions: u32,
-    /// Operations per second over its sessions; none for a closed loop.
+    /// Operations per second over its sessions; none for a closed loop, or a schedule of phases.
     pub rate: Option<Rate>,
+    /// Whether its rate goes by the phases of the plan: that of the first workload does.
+    pub phased: bool,
+}
+
+impl Side<'_> {
+    /// Whether its operations are due by a schedule.
+    pub fn is_open(&self) -> bool {
+        self.rate.is_some() || self.phased
+    }
 }
 
 impl Plan {
@@ -30,6 +39,7 @@ impl Plan {
             // Nothing of a plan that was made by hand may overflow.
             sessions: self.data.schemas.saturating_mul(self.run.sessions_per_schema),
             rate: *rate,
+            phased: !self.workload.phases.is_empty(),
         };
         std::iter::once(first).chain((0..beside.len()).map(|at| self.workload.beside(at)))
     }
@@ -53,7 +63,7 @@ impl Plan {
 
     /// Whether any session works at a rate, or by a schedule of phases.
     pub fn has_rate(&self) -> bool {
-        self.sides().any(|side| side.rate.is_some()) || !self.workload.phases.is_empty()
+        self.sides().any(|side| side.is_open())
     }
 }
 
@@ -65,6 +75,7 @@ impl Workload {
             mix: mix.filter(|mix| *mix != OWN_MIX),
             sessions: self.beside_sessions.get(at).copied().unwrap_or(1),
             rate: self.beside_rate.get(at).copied().flatten(),
+            phased: false,
         }
     }
 }
@@ -101,6 +112,20 @@ mod tests {
         assert_eq!((plan.sessions(), plan.leading_sessions(), plan.has_rate()), (7, 4, true));
         let places: Vec<_> = (0..7).map(|number| plan.side_of(number)).collect();
         assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (2, 0)]);
+    }
+
+    #[test]
+    fn a_schedule_of_phases_is_the_first_ones() {
+        let plan = plan(&[
+            "target.url=sqlite:a.db",
+            "workload.folder=shop",
+            "workload.phases=hold 5/s 10s",
+            "workload.beside=shop,shop",
+            "workload.beside_rate=off,9/s",
+        ]);
+        let plan = plan.unwrap();
+        let sides: Vec<_> = plan.sides().map(|side| (side.phased, side.is_open())).collect();
+        assert_eq!(sides, [(true, true), (false, false), (false, true)]);
     }
 
     #[test]
