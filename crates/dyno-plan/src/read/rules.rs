@@ -182,6 +182,7 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         beside_mix: workload.beside_mix.clone(),
         beside_sessions: workload.beside_sessions.clone(),
         beside_rate: workload.beside_rate.clone(),
+        own_rates: workload.own_rates.clone(),
         rate: workload.rate,
         phases: workload.phases.clone(),
         arrivals: workload.arrivals,

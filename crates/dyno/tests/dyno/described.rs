@@ -155,7 +155,7 @@ fn there(own: &Own, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 fn assert_there(desk: &Desk, url: &str, scale: u32) {
-    let own = Own::read_as(&desk.file("bank"), Choice { scale: Some(scale), mix: None }).unwrap();
+    let own = Own::read_as(&desk.file("bank"), Choice { scale: Some(scale), ..Choice::default() }).unwrap();
     for table in ["bank_all", "bank_accounts"] {
         let (there, wanted) = (there(&own, url, table), described(&own, table));
         assert_eq!(there.len(), wanted.len(), "{table} on {url}");

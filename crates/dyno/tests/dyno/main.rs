@@ -42,6 +42,7 @@ mod own_beside;
 mod own_calls;
 mod own_connect;
 mod own_pipeline;
+mod own_rates;
 mod own_sql;
 mod phases;
 mod pooler;
