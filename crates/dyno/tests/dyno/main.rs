@@ -40,6 +40,7 @@ mod method;
 mod mysql;
 mod own_beside;
 mod own_calls;
+mod own_company;
 mod own_connect;
 mod own_pipeline;
 mod own_rates;
