@@ -12,7 +12,7 @@ use dyno_workload::own::Own;
 
 use crate::event::{Event, Warning};
 use crate::lead::Lead;
-use crate::targets::Targets;
+use crate::targets::{Reached, Targets};
 
 /// How long learning may take, about; and as much of the warm-up at most.
 const TIME_MAX: Duration = Duration::from_secs(2);
@@ -23,7 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(8);
 const END_MAX: Duration = Duration::from_secs(5);
 
 /// What each class of each workload does: what the workload says, and what can be learned of it now, on one session alone. Nothing is learned where there
-/// is no warm-up, which is the time for it, nor where nobody could tell the transactions' counters from others at once.
+/// is no warm-up, which is the time for it, nor where nobody could tell the transactions' counters from others at once. Of several targets of one product and version
+/// the first one teaches what is held against each.
 pub(crate) fn of(
     lead: &Lead<'_>,
     targets: &Targets,
@@ -57,9 +58,20 @@ fn learn(
     plan: &Plan,
 ) -> Vec<Option<Learned>> {
     let own = &owns[place];
-    let ([reached], [spec], false) = (&targets.all[..], specs, plan.run.warmup.0.is_zero()) else {
+    let ([reached, others @ ..], [spec, ..], false) = (&targets.all[..], specs, plan.run.warmup.0.is_zero())
+    else {
         return Vec::new();
     };
+    let not = |what: &str, why: String| lead.tell(Event::Warning(Warning::NotLearned(what.to_owned(), why)));
+    let product = |one: &Reached| format!("{} {}", one.identity.product, one.identity.version);
+    if let Some(other) = others.iter().find(|other| product(other) != product(reached)) {
+        let (one, other) = (product(reached), product(other));
+        not(
+            own.name(),
+            format!("what one does on {one} need not be what it does on {other}, and both are targets"),
+        );
+        return Vec::new();
+    }
     let counting = &reached.identity.counting;
     if counting.unseen_s > 0.0 && !counting.at_edges {
         return Vec::new();
@@ -79,9 +91,7 @@ fn learn(
         stop: stop.clone(),
         spec: spec.clone(),
     };
-    let asked = asked(lead, lesson, &stop);
-    let not = |what: &str, why: String| lead.tell(Event::Warning(Warning::NotLearned(what.to_owned(), why)));
-    match asked {
+    match asked(lead, lesson, &stop) {
         Ok(learned) => {
             // What never comes is not missed.
             let one = |((expected, weight), one): ((Expected, u64), Result<Learned, String>)| match one {

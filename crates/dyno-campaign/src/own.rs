@@ -6,9 +6,9 @@ use std::sync::Arc;
 use dyno_engine::{
     MonotonicClock, SessionSetup, Statement, StatementId, Target, TargetError, TargetErrorKind,
 };
-use dyno_plan::{Commit, Engines, Plan, PlanErrors};
+use dyno_plan::{Commit, Engines, OwnRate, Plan, PlanErrors, Side};
 use dyno_record::Identity;
-use dyno_workload::own::{Choice, Fault, Own};
+use dyno_workload::own::{Choice, Fault, Own, Part, Rated};
 
 use crate::error::Error;
 use crate::lead::Lead;
@@ -52,7 +52,22 @@ pub fn read(folder: &Path, choice: Choice<'_>, engines: Engines) -> Result<Own, 
     Err(Error::usage(format!("{folder}: files are for an engine {stranger:?}, which is not known"), hint))
 }
 
-/// The workloads that `plan` names, in the order of its sides; none for the classic method.
+/// `plan` with the rates that transactions of its workloads have of their own, where those are `owns`.
+pub(crate) fn settled(mut plan: Plan, owns: &[Arc<Own>]) -> Plan {
+    let named = plan.named_sides().count();
+    let of = |(workload, own): (usize, &Arc<Own>)| {
+        let one = move |rated: &Rated| {
+            let Rated { name, rate, sessions } = rated.clone();
+            OwnRate { workload, transaction: name, sessions, rate }
+        };
+        own.rated().iter().map(one).collect::<Vec<_>>()
+    };
+    plan.workload.own_rates = owns.iter().take(named).enumerate().flat_map(of).collect();
+    plan
+}
+
+/// The workloads that `plan` names, in the order of its sides, and behind them their transactions with rates of their own, as [`settled`] notes them
+/// in the plan; none for the classic method.
 pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> {
     let workload = &plan.workload;
     if workload.folder.is_none() {
@@ -70,9 +85,8 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
         };
     }
     let mut all: Vec<Arc<Own>> = Vec::new();
-    for side in plan.sides() {
-        let choice = Choice { scale: workload.scale, mix: side.mix };
-        let own = read(Path::new(side.folder.unwrap_or_default()), choice, engines)?;
+    for side in plan.named_sides() {
+        let own = read_part(plan, &side, Part::Weighed, engines)?;
         let mut alike = all.iter().filter(|other| other.name() == own.name());
         if alike.any(|other| other.tables_digest() != own.tables_digest()) {
             let problem = format!("two workloads are called {}, and their tables differ", own.name());
@@ -80,6 +94,16 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
         }
         let label = label(&own, side.mix, &all);
         all.push(Arc::new(if all.is_empty() { own } else { own.labelled(label) }));
+    }
+    for (place, side) in plan.named_sides().enumerate() {
+        let (label, rated) = (all[place].label().map(str::to_owned), all[place].rated().to_vec());
+        for one in rated {
+            let own = read_part(plan, &side, Part::Only(&one.name), engines)?;
+            all.push(Arc::new(match &label {
+                Some(label) => own.labelled(label.clone()),
+                None => own,
+            }));
+        }
     }
     let classes: usize = all.iter().map(|own| own.weights().count()).sum();
     match classes > CLASSES_MAX {
@@ -89,6 +113,11 @@ pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> 
         )),
         false => Ok(all),
     }
+}
+
+fn read_part(plan: &Plan, side: &Side<'_>, part: Part<'_>, engines: Engines) -> Result<Own, Error> {
+    let choice = Choice { scale: plan.workload.scale, mix: side.mix, part };
+    read(Path::new(side.folder.unwrap_or_default()), choice, engines)
 }
 
 /// What `own` is called beside `others`: its name, with that of its mix or a number where another has it.

@@ -56,11 +56,17 @@ fn texts(target: &dyn Target, own: &Arc<Own>, seed: u64) -> Result<Vec<Option<St
     let engine = target.engine();
     let mut texts = vec![None; own.statements(engine, target.dialect())?.len()];
     let mut actor = Actor::new(own, engine, seed, 0)?;
-    for _ in 0..TRANSACTIONS_MAX {
+    let classes = own.weights().count();
+    for number in 0..TRANSACTIONS_MAX {
         if texts.iter().all(Option::is_some) {
             break;
         }
-        actor.draw();
+        // Each once, also one that never comes by weight.
+        if number < classes {
+            actor.draw_of(number);
+        } else {
+            actor.draw();
+        }
         let mut last = None;
         while let Some(step) = actor.step(last) {
             last = Some(Done { rows: 1, commit_began_ns: None });

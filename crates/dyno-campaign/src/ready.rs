@@ -55,7 +55,7 @@ impl<'a> Ready<'a> {
         // Opened first: a repository that cannot be written is found before the run, not after it.
         let repository = lead.repository()?;
         // What it says of sweeps is for others.
-        let plan = Plan { sweep: Sweep::default(), ..plan };
+        let plan = own::settled(Plan { sweep: Sweep::default(), ..plan }, &owns);
         let targets = Targets::reach(lead, &plan)?;
         refuse_impossible(&plan, &targets)?;
         own::refuse_writes(&owns, &targets)?;
@@ -102,7 +102,7 @@ impl<'a> Ready<'a> {
         }
         let has_tables = self.owns.iter().any(|own| !own.tables().is_empty());
         let other_tables = (other_folder && !self.owns.is_empty()) || (other_scale && has_tables);
-        self.plan = plan;
+        self.plan = own::settled(plan, &self.owns);
         if !same_target {
             return self.reach(self.loading);
         }

@@ -22,27 +22,38 @@ const FILE: &str = "allowed-writes";
 /// It is not allowed beforehand, and nobody can be asked or the answer is no.
 pub(crate) fn require(lead: &Lead<'_>, owns: &[Arc<Own>], targets: &Targets) -> Result<(), Error> {
     for reached in &targets.all {
-        for own in owns {
-            reached.named(require_one(lead, own, reached.target.as_ref()))?;
+        for (at, own) in owns.iter().enumerate() {
+            let same = |other: &&Arc<Own>| other.digest() == own.digest();
+            // Parts of one workload are one question.
+            if !owns[..at].iter().any(|other| same(&other)) {
+                let parts: Vec<&Arc<Own>> = owns[at..].iter().filter(same).collect();
+                reached.named(require_one(lead, own, &parts, reached.target.as_ref()))?;
+            }
         }
     }
     Ok(())
 }
 
-fn require_one(lead: &Lead<'_>, own: &Own, target: &dyn Target) -> Result<(), Error> {
+fn require_one(lead: &Lead<'_>, own: &Own, parts: &[&Arc<Own>], target: &dyn Target) -> Result<(), Error> {
     let engine = target.engine();
     let makes_data = !own.tables().is_empty() || !own.setup(engine).map_err(PlanErrors::from)?.is_empty();
     // What is in memory alone goes with the run.
     if !own.writes() || makes_data || target.capabilities().ephemeral {
         return Ok(());
     }
-    let changes = own.changes(engine).map_err(PlanErrors::from)?;
+    let mut changes: Vec<(String, Vec<String>)> = Vec::new();
+    for part in parts {
+        for (name, touched) in part.changes(engine).map_err(PlanErrors::from)? {
+            if changes.iter().all(|(known, _)| *known != name) {
+                changes.push((name, touched));
+            }
+        }
+    }
     if changes.is_empty() {
         return Ok(());
     }
     let (url, name) = (target.url(), own.name());
-    let mark =
-        serde_json::json!({ "target": url, "workload": own.facts().digest, "changes": changes }).to_string();
+    let mark = serde_json::json!({ "target": url, "workload": own.digest(), "changes": changes }).to_string();
     let file = remembered(FILE);
     if file.as_deref().is_some_and(|file| knows(file, &mark)) {
         return Ok(());

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Host, OwnPart, OwnShare, OwnWorkload, Role, RunRecord, Series, Status, TargetFacts, Window,
+    Host, OwnPart, OwnShare, OwnWorkload, PhaseStats, Role, RunRecord, Series, Status, TargetFacts, Window,
     place_of_target, window::Counted,
 };
 use dyno_workload::own::Own;
@@ -59,7 +59,7 @@ pub(crate) fn record(
     let phases = phases(job, measured, &everybody, &whole_series);
     measured.processors.note(&mut whole.metrics, &mut host_counters);
     host.counters = host_counters;
-    let mut owns = owns(job, results, whole.window.as_ref()).into_iter();
+    let mut owns = owns(job, results, whole.window.as_ref(), &phases).into_iter();
     RunRecord {
         id: job.run_id.clone(),
         started_at: job.started_at.clone(),
@@ -86,15 +86,21 @@ pub(crate) fn record(
 }
 
 /// The workloads of the user's own, each with its part of the run where there are several.
-fn owns(job: &Job<'_>, results: &[SessionResult], window: Option<&Window>) -> Vec<OwnWorkload> {
+fn owns(
+    job: &Job<'_>,
+    results: &[SessionResult],
+    window: Option<&Window>,
+    phases: &[PhaseStats],
+) -> Vec<OwnWorkload> {
     let mut all: Vec<OwnWorkload> = job.owns.iter().map(|own| own_workload(job, own)).collect();
     if all.len() < 2 {
         return all;
     }
     let results: Vec<&SessionResult> = results.iter().collect();
+    let mean = PhaseStats::mean_asked_per_s(phases);
     for ((place, own), side) in all.iter_mut().enumerate().zip(job.plan.sides()) {
         let ops = window.map(|window| of_workload(job, &results, place, window.work_seconds()));
-        let rate_per_s = side.rate.map(|rate| rate.0);
+        let rate_per_s = side.rate.map(|rate| rate.0).or(mean.filter(|_| side.phased));
         own.share = Some(OwnShare { sessions: side.sessions, rate_per_s, ops: ops.map(Box::new) });
     }
     all

@@ -22,6 +22,8 @@ pub(crate) fn ends_ns(plan: &Plan) -> Option<Arc<[u64]>> {
 #[derive(Debug)]
 pub(crate) struct Phased {
     ends_ns: Arc<[u64]>,
+    /// Whether the schedule is its own; it is not that of sessions of another workload, which ran meanwhile.
+    leads: bool,
     /// The part in which its latest operation was due, and the one in which it began.
     due_in: usize,
     begun_in: usize,
@@ -29,9 +31,9 @@ pub(crate) struct Phased {
 }
 
 impl Phased {
-    pub(crate) fn new(ends_ns: Arc<[u64]>) -> Self {
+    pub(crate) fn new(ends_ns: Arc<[u64]>, leads: bool) -> Self {
         let parts = vec![PhaseResult::default(); ends_ns.len()];
-        Self { ends_ns, due_in: 0, begun_in: 0, parts }
+        Self { ends_ns, leads, due_in: 0, begun_in: 0, parts }
     }
 
     /// An operation begins at `now_ns` that was due at `due_ns`, after the gate: the part whose totals are to be put away
@@ -39,11 +41,13 @@ impl Phased {
     pub(crate) fn begin(&mut self, due_ns: u64, now_ns: u64) -> Option<usize> {
         let before = self.due_in;
         self.due_in = self.part(before, due_ns);
-        self.begun_in = self.part(self.begun_in, now_ns);
-        self.parts[self.due_in].due += 1;
-        if self.begun_in > self.due_in {
-            self.parts[self.due_in].behind += 1;
-            self.parts[self.begun_in].behind -= 1;
+        if self.leads {
+            self.begun_in = self.part(self.begun_in, now_ns);
+            self.parts[self.due_in].due += 1;
+            if self.begun_in > self.due_in {
+                self.parts[self.due_in].behind += 1;
+                self.parts[self.begun_in].behind -= 1;
+            }
         }
         (self.due_in > before).then_some(before)
     }
@@ -56,14 +60,16 @@ impl Phased {
 
     /// An operation was due at `due_ns` after the gate, and never began in the window.
     pub(crate) fn never_begun(&mut self, due_ns: u64) {
-        let part = self.part(0, due_ns);
-        self.parts[part].due += 1;
-        self.parts[part].behind += 1;
+        if self.leads {
+            let part = self.part(0, due_ns);
+            self.parts[part].due += 1;
+            self.parts[part].behind += 1;
+        }
     }
 
-    /// The end of the last phase, after the gate.
-    pub(crate) fn end_ns(&self) -> u64 {
-        self.ends_ns[self.ends_ns.len() - 2]
+    /// The end of the last phase of its own schedule, after the gate; nothing where the schedule is another's.
+    pub(crate) fn end_ns(&self) -> Option<u64> {
+        self.leads.then(|| self.ends_ns[self.ends_ns.len() - 2])
     }
 
     /// Puts away what was done of a part.
@@ -85,7 +91,7 @@ mod tests {
     #[test]
     fn who_is_behind_at_the_end_of_a_phase_is_known_to_the_operation() {
         // A warm-up until 10, phases until 20, 30 and 40.
-        let mut phased = Phased::new([10, 20, 30, 40, u64::MAX].into());
+        let mut phased = Phased::new([10, 20, 30, 40, u64::MAX].into(), true);
         let begun = [(5, 5), (9, 12), (11, 13), (12, 25), (13, 35), (21, 36), (39, 39)];
         let put_away: Vec<_> = begun.iter().filter_map(|(due, now)| phased.begin(*due, *now)).collect();
         assert_eq!(put_away, [0, 1, 2]);
@@ -102,5 +108,15 @@ mod tests {
             })
             .collect::<Vec<_>>();
         assert_eq!(behind[..4], [1, 2, 2, 2], "begun later than that, or never");
+    }
+
+    #[test]
+    fn who_works_beside_the_schedule_owes_it_nothing() {
+        let mut phased = Phased::new([10, 20, 30, u64::MAX].into(), false);
+        let put_away: Vec<_> =
+            [(5, 5), (12, 25), (22, 29)].iter().filter_map(|(due, now)| phased.begin(*due, *now)).collect();
+        phased.never_begun(25);
+        assert_eq!((put_away, phased.end_ns()), (vec![0, 1], None));
+        assert!(phased.into_parts(Vec::new()).iter().all(|part| (part.due, part.behind) == (0, 0)));
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn phases(
                 Ok(metrics) => (metrics, None),
                 Err(why) => (BTreeMap::new(), Some(why.to_owned())),
             };
+            let (ops, workloads) = phase_stats(job, &parts, until_s - stage.begin_s);
             PhaseStats {
                 name: stage.name.clone(),
                 begin_s: stretch.begin_s,
@@ -66,7 +67,8 @@ pub(crate) fn phases(
                 asked: asked(until_s) - asked(stage.begin_s),
                 due: parts.iter().map(|part| part.due).sum(),
                 behind: behind.max(0) as u64,
-                ops: phase_stats(job, &parts, until_s - stage.begin_s),
+                ops,
+                workloads,
                 metrics,
                 no_metrics,
             }

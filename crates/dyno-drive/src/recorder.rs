@@ -176,9 +176,18 @@ impl Recorder {
         }
     }
 
-    /// The same, with figures for each phase of a schedule that ends at these moments.
-    pub(crate) fn in_phases(self, ends_ns: Option<Arc<[u64]>>) -> Self {
-        Self { phased: ends_ns.map(|ends_ns| Box::new(Phased::new(ends_ns))), ..self }
+    /// The same, with figures for each phase of a schedule that ends at these moments, which is its own if it `leads`.
+    pub(crate) fn in_phases(self, ends_ns: Option<Arc<[u64]>>, leads: bool) -> Self {
+        Self { phased: ends_ns.map(|ends_ns| Box::new(Phased::new(ends_ns, leads))), ..self }
+    }
+
+    /// An operation of a closed loop begins at the moment that `now_ns` tells, where the gate opened at `opens_ns`.
+    #[inline]
+    pub(crate) fn begins_at_once(&mut self, opens_ns: u64, now_ns: impl FnOnce() -> u64) {
+        if self.phased.is_some() {
+            let now_ns = now_ns();
+            self.begins_in_phase(opens_ns, now_ns.saturating_sub(opens_ns), now_ns);
+        }
     }
 
     /// An operation of an open loop begins at `now_ns`, which was due so long after the gate opened at `opens_ns`.
@@ -211,8 +220,9 @@ impl Recorder {
     /// The session has ended, and `schedule` is where it was left: what was due until the window's end was never begun.
     pub(crate) fn leave_undone(&mut self, opens_ns: u64, schedule: &mut Schedule) {
         let Some(phased) = &mut self.phased else { return };
+        let Some(last_ns) = phased.end_ns() else { return };
         let end_ns = self.moments.edge_ns[1].map_or(0, |end_ns| end_ns.saturating_sub(opens_ns));
-        let until_ns = end_ns.min(phased.end_ns());
+        let until_ns = end_ns.min(last_ns);
         while schedule.due_ns() < until_ns {
             phased.never_begun(schedule.due_ns());
             schedule.advance();

@@ -191,7 +191,10 @@ impl SessionState {
             return Next::Sleeps(until_ns);
         }
         let due_ns = match &mut self.worker.pace {
-            Pace::Closed => None,
+            Pace::Closed => {
+                self.worker.recorder.begins_at_once(self.opens_ns, || self.worker.clock.now_ns());
+                None
+            }
             Pace::Open(schedule) => {
                 let (after_ns, now_ns) = (schedule.due_ns(), self.worker.clock.now_ns());
                 let due_ns = self.opens_ns + after_ns;

@@ -19,16 +19,14 @@ const UNSEEN: &str =
 
 /// Figures of every class that did something, and of `all`.
 pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) -> BTreeMap<String, OpStats> {
-    let rates: Vec<bool> =
-        job.plan.sides().map(|side| side.rate.is_some() || !job.plan.workload.phases.is_empty()).collect();
-    let open_loop = rates.contains(&true);
+    let open: Vec<bool> = job.plan.sides().map(|side| side.is_open()).collect();
     let server = job.plan.workload.drive == Drive::Server;
     let mut by_name = BTreeMap::new();
     let classes = job.classes();
     let mut all = Summed::default();
     for class in classes.all() {
         let workload = class.place().map(|place| classes.of_operations()[place].workload);
-        let is_open = workload.is_some_and(|workload| rates[workload]);
+        let is_open = workload.is_some_and(|workload| open[workload]);
         let summed = Summed::of_class(results, class);
         if workload.is_some() {
             all.add(&summed, is_open);
@@ -43,7 +41,7 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
             by_name.insert(classes.name(class).to_owned(), stats);
         }
     }
-    let mut stats = all.stats(seconds, open_loop);
+    let mut stats = all.stats(seconds, open.contains(&true));
     if server {
         stats.untimed = Some(UNTIMED.to_owned());
         let busy_us: f64 = results.iter().map(|r| r.moments.busy_ns as f64 / 1_000.0).sum();
@@ -56,27 +54,39 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
 
 /// What the classes of the workload at `place` did together.
 pub(crate) fn of_workload(job: &Job<'_>, results: &[&SessionResult], place: usize, seconds: f64) -> OpStats {
-    let is_open = job.plan.sides().nth(place).is_some_and(|side| side.rate.is_some());
+    let classes = results.iter().map(|result| &result.classes[..]).collect::<Vec<_>>();
+    workload_stats(job, &classes, place, seconds)
+}
+
+fn workload_stats(job: &Job<'_>, results: &[&[ClassResult]], place: usize, seconds: f64) -> OpStats {
+    let is_open = job.plan.sides().nth(place).is_some_and(|side| side.is_open());
     let mut all = Summed::default();
     for class in job.classes().of_workload(place) {
-        all.add(&Summed::of_class(results, class), is_open);
+        all.add(&Summed::of(results.iter().filter_map(|classes| classes.get(class.index()))), is_open);
     }
     all.stats(seconds, is_open)
 }
 
-/// The same of the operations that were due in one part of a schedule, over its own seconds.
-pub(crate) fn phase_stats(job: &Job<'_>, parts: &[&PhaseResult], seconds: f64) -> BTreeMap<String, OpStats> {
-    let classes = job.classes();
+/// The operations that were due in one part of a schedule, over its own seconds: of each class and of all, and of each workload where there are
+/// several.
+pub(crate) fn phase_stats(
+    job: &Job<'_>,
+    parts: &[&PhaseResult],
+    seconds: f64,
+) -> (BTreeMap<String, OpStats>, Vec<OpStats>) {
+    let (classes, open) = (job.classes(), job.plan.sides().map(|side| side.is_open()).collect::<Vec<_>>());
     let (mut all, mut by_name) = (Summed::default(), BTreeMap::new());
-    for class in classes.all().filter(|class| class.place().is_some()) {
+    for (class, of) in classes.operations().zip(classes.of_operations()) {
         let summed = Summed::of(parts.iter().filter_map(|part| part.classes.get(class.index())));
-        all.add(&summed, true);
+        all.add(&summed, open[of.workload]);
         if summed.count + summed.errors > 0 {
-            by_name.insert(classes.name(class).to_owned(), summed.stats(seconds, true));
+            by_name.insert(of.name.clone(), summed.stats(seconds, open[of.workload]));
         }
     }
     by_name.insert(ALL.to_owned(), all.stats(seconds, true));
-    by_name
+    let results = parts.iter().map(|part| &part.classes[..]).collect::<Vec<_>>();
+    let each = (0..job.owns.len()).filter(|_| job.owns.len() > 1);
+    (by_name, each.map(|place| workload_stats(job, &results, place, seconds)).collect())
 }
 
 /// One class over all sessions.

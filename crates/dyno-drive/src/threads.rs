@@ -95,15 +95,9 @@ impl Threads {
             let aim = &job.targets[at];
             let (place, within) = plan.side_of(number);
             let side = sides[place];
-            let recorder = Recorder::new(
-                at,
-                Arc::clone(&classes),
-                side.rate.is_some() || curve.is_some(),
-                interval_ns,
-                full.clone(),
-                emptied,
-            )
-            .in_phases(ends_ns.clone());
+            let recorder =
+                Recorder::new(at, Arc::clone(&classes), side.is_open(), interval_ns, full.clone(), emptied)
+                    .in_phases(ends_ns.clone(), side.phased);
             let (setup, actor) = prepared.session(job, at, number);
             Worker {
                 target: Arc::clone(&aim.target),
@@ -112,7 +106,13 @@ impl Threads {
                 setup,
                 sessions,
                 actor,
-                pace: Pace::after(&plan.workload, side.rate, curve.as_ref(), number, (within, side.sessions)),
+                pace: Pace::after(
+                    &plan.workload,
+                    side.rate,
+                    curve.as_ref().filter(|_| side.phased),
+                    number,
+                    (within, side.sessions),
+                ),
                 think: Think::new(&plan.workload, number),
                 doing: NO_OPERATION,
                 publishes: aim.identity.counting.at_edges,

@@ -206,7 +206,10 @@ impl Worker {
                 continue;
             }
             let due_ns = match &mut self.pace {
-                Pace::Closed => None,
+                Pace::Closed => {
+                    self.recorder.begins_at_once(opens_ns, || self.clock.now_ns());
+                    None
+                }
                 Pace::Open(schedule) => {
                     let (after_ns, now_ns) = (schedule.due_ns(), self.clock.now_ns());
                     let due_ns = opens_ns + after_ns;

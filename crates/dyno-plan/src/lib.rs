@@ -34,7 +34,8 @@ pub use mix::mix;
 pub use phases::{Curve, Phase, Stage};
 pub use plan::{
     Arrivals, Awr, Axis, Commit, Connect, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe, Order,
-    PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount, Side, Sweep, Target, Until, Workload,
+    OwnRate, PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount, Side, Sweep, Target, Until,
+    Workload,
 };
 pub use read::{PlanFile, PlanSource, check_options, is_of_method, read, usual};
 pub use ready::{READY, Ready};

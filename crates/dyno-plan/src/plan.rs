@@ -17,7 +17,7 @@ use crate::url::TargetUrl;
 use field::{listed, words};
 
 pub use field::Field;
-pub use sides::{OWN_MIX, Side};
+pub use sides::{OWN_MIX, OwnRate, Side};
 pub use sweep::{Axis, Order, Sweep, Until};
 pub use workload::{Arrivals, Commit, Connect, Drive, Keys, Protocol, Redo, Workload};
 

@@ -18,7 +18,7 @@ use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::phase::PhaseStats;
 use crate::platform::TargetFacts;
-use crate::series::Series;
+use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
 use crate::whose::Whose;
 use crate::window::{Gate, Whole, Window};
@@ -54,13 +54,8 @@ impl RunRecord {
 
     /// The mean rate that an open loop asks for, operations per second; nothing in a closed loop.
     pub fn asked_per_s(&self) -> Option<f64> {
-        let seconds: f64 = self.phases.iter().map(PhaseStats::seconds).sum();
-        match self.plan.workload.rate {
-            Some(rate) => Some(rate.0),
-            None => {
-                (seconds > 0.0).then(|| self.phases.iter().map(|phase| phase.asked).sum::<f64>() / seconds)
-            }
-        }
+        let fixed = self.plan.workload.rate.map(|rate| rate.0);
+        fixed.or_else(|| PhaseStats::mean_asked_per_s(&self.phases))
     }
 
     /// Operations of the window that were due before its first phase or behind its last one; 0 where there are no phases.
@@ -70,6 +65,12 @@ impl RunRecord {
             true => 0,
             false => all(&self.ops).saturating_sub(self.phases.iter().map(|phase| all(&phase.ops)).sum()),
         }
+    }
+
+    /// The phase in which the middle of this interval of the series lies; nothing where there are no phases.
+    pub fn phase_of(&self, point: &SeriesPoint) -> Option<&PhaseStats> {
+        let middle_s = point.at_s + point.seconds / 2.0;
+        self.phases.iter().rev().find(|phase| phase.begin_s <= middle_s)
     }
 
     /// The workloads of the user's own that sessions ran, in the order of the plan; none for the classic method.

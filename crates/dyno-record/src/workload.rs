@@ -42,7 +42,7 @@ pub struct OwnWorkload {
 pub struct OwnShare {
     /// Its sessions.
     pub sessions: u32,
-    /// Operations per second that were asked of them; absent for a closed loop.
+    /// Operations per second that were asked of them, of a schedule of phases its mean; absent for a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
     /// What its classes did together.

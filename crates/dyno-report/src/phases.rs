@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dyno_record::{ALL, OpStats, PhaseStats, RunRecord, is_operation};
+use dyno_record::{OpStats, PhaseStats, RunRecord};
 
 use crate::grid::{Cell, Grid, Head};
 use crate::number::{ABSENT, count, figure, fixed, time_us};
@@ -50,23 +50,41 @@ pub fn phases(record: &RunRecord) -> Option<Grid> {
     for phase in &record.phases {
         let name = clean(&phase.name).to_string();
         let asked = [fixed(phase.begin_s.max(0.0), 1), figure(phase.asked_per_s())];
-        if let Some(all) = phase.ops.get(ALL) {
-            let mut cells = cells(&name, asked, count(phase.behind), all);
+        if let Some(led) = phase.led() {
+            let mut cells = cells(&name, asked, count(phase.behind), led);
             cells.extend(shown.iter().map(|(name, _)| {
                 Cell::text(&phase.metrics.get(*name).map_or_else(|| ABSENT.to_owned(), |rate| figure(*rate)))
             }));
             grid.row(cells);
         }
-        let classes: Vec<_> = phase.ops.iter().filter(|(name, _)| is_operation(name)).collect();
-        if classes.len() > 1 {
-            for (class, ops) in classes {
-                let mut cells = cells(&format!("  {class}"), Default::default(), String::new(), ops);
-                cells.extend(shown.iter().map(|_| Cell::default()));
-                grid.row(cells);
-            }
+        for (name, ops) in parts(record, phase) {
+            let mut cells = cells(&format!("  {name}"), Default::default(), String::new(), ops);
+            cells.extend(shown.iter().map(|_| Cell::default()));
+            grid.row(cells);
         }
     }
     Some(grid)
+}
+
+/// What stands beneath a phase: the classes of the workload that it drives, where there are several, then those that ran beside it, each with its
+/// classes, or as its only one.
+fn parts<'a>(record: &'a RunRecord, phase: &'a PhaseStats) -> Vec<(&'a str, &'a OpStats)> {
+    let classes = |place: usize| -> Vec<(&str, &OpStats)> {
+        let own = record.classes.iter().filter(|class| class.workload == place);
+        own.filter_map(|class| Some((class.name.as_str(), phase.ops.get(&class.name)?))).collect()
+    };
+    let mut all = classes(0);
+    if all.len() == 1 {
+        all.clear();
+    }
+    for ((place, own), ops) in record.workloads().enumerate().zip(&phase.workloads).skip(1) {
+        let own_classes = classes(place);
+        if own_classes.len() != 1 {
+            all.push((&own.name, ops));
+        }
+        all.extend(own_classes);
+    }
+    all
 }
 
 /// The same for a terminal, whose narrow ones show the phase, what was asked for and done, and the response time.
@@ -94,9 +112,15 @@ fn cells(name: &str, asked: [String; 2], behind: String, ops: &OpStats) -> Vec<C
     head.into_iter().chain(times.map(time)).map(|text| Cell::text(&text)).collect()
 }
 
-/// What the table does not show: operations of no phase, and why there are no counters.
+/// What the table does not show: whose phases they are where several workloads ran, operations of no phase, and why there are no counters.
 pub fn words(record: &RunRecord) -> Vec<String> {
     let mut words = Vec::new();
+    if let Some(first) = record.workload.as_ref().filter(|_| !record.beside.is_empty()) {
+        words.push(format!(
+            "The schedule of {} has these phases, whose lines tell what it did; others ran beside it, and counters are of all together",
+            clean(&first.name)
+        ));
+    }
     let outside = record.out_of_phases();
     if outside > 0 {
         let operations = if outside == 1 { "operation" } else { "operations" };
@@ -113,7 +137,7 @@ pub fn words(record: &RunRecord) -> Vec<String> {
             all if all == record.phases.len() => "of phases".to_owned(),
             some => format!("of {} and {} more", clean(&first.name), some - 1),
         };
-        words.push(format!("no counters {which}: {}", why.into_iter().collect::<Vec<_>>().join("; ")));
+        words.push(format!("No counters {which}: {}", why.into_iter().collect::<Vec<_>>().join("; ")));
     }
     words
 }
@@ -123,6 +147,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use dyno_analyze::fixture;
+    use dyno_record::ALL;
 
     use super::*;
     use crate::style::Style;
@@ -142,6 +167,7 @@ mod tests {
                 ALL.to_owned(),
                 OpStats { count, rate_per_s: count as f64 / 10.0, ..all.clone() },
             )]),
+            workloads: Vec::new(),
             metrics: BTreeMap::from([("commits_per_s".to_owned(), 12.5)]),
             no_metrics: None,
         };
@@ -163,7 +189,7 @@ mod tests {
         assert_eq!(row(1)[..6], ["hold 200/s 10s", "10.0", "200", "150", "0", "480"]);
         assert_eq!((row(0).last(), row(1).last()), (Some(&"12.5"), Some(&ABSENT)));
         let words = words(&record).join("\n");
-        assert!(words.contains("no counters of hold 200/s 10s: its ends"), "{words}");
+        assert!(words.contains("No counters of hold 200/s 10s: its ends"), "{words}");
         let text = table(&grid).render(&Style { width: 100, ..Style::default() });
         assert!(
             ["behind", "480", "ramp 0/s..400/s 10s", "max"].iter().all(|word| text.contains(word)),
@@ -177,6 +203,7 @@ mod tests {
         let record = record();
         let shown = crate::show(&record, &Style::default());
         assert!(shown.contains("hold 200/s 10s") && shown.contains("rate by a schedule"), "{shown}");
+        assert!(shown.contains("No counters of hold 200/s 10s"), "{shown}");
         let chart = crate::figures::of_run(&record)
             .into_iter()
             .find(|chart| chart.id == "throughput-over-time")

@@ -1,10 +1,10 @@
 //! The client: errors it met, arrivals it owed, and whether it was itself the limit.
 
 use dyno_plan::{Arrivals, Rate};
-use dyno_record::CheckStatus;
+use dyno_record::{CheckStatus, Window};
 
 use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::finding::{Finding, Verdict, found, skip};
 use crate::number::{count, figure, fixed, percent, time_us};
 
 /// Share of failed operations, %, that is worth a word; deadlocks and serialization failures of a contended load are few.
@@ -107,9 +107,10 @@ impl Asked {
     }
 }
 
-/// The rates that were asked for.
+/// The rates that were asked for, but for those of a schedule of phases.
 fn asked(facts: &Facts<'_>) -> Vec<Asked> {
-    let several = facts.record.workloads().filter_map(|own| {
+    let by_phases = usize::from(!facts.record.phases.is_empty());
+    let several = facts.record.workloads().skip(by_phases).filter_map(|own| {
         let share = own.share.as_ref()?;
         let done = share.ops.as_ref().map_or(0, |ops| ops.count.saturating_add(ops.errors));
         Some(Asked { of: format!("{}: ", own.name), rate: share.rate_per_s?, done, sessions: share.sessions })
@@ -129,18 +130,33 @@ fn asked(facts: &Facts<'_>) -> Vec<Asked> {
 /// Whether an open loop reached its rate.
 pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
     let window = facts.window()?;
-    if !facts.record.phases.is_empty() {
-        return phases(facts);
-    }
     let all = asked(facts);
-    if all.is_empty() {
-        return skip(match facts.record.plan.workload.phases.is_empty() {
+    let by_phases = !facts.record.phases.is_empty();
+    match (by_phases, all.is_empty()) {
+        (true, true) => phases(facts),
+        (true, false) => both(phases(facts)?, rates(facts, window, &all, None)?),
+        (false, false) => rates(facts, window, &all, window.late_us_max.filter(|late| late.is_finite())),
+        (false, true) => skip(match facts.record.plan.workload.phases.is_empty() {
             true => "closed loop: each operation starts when the last has ended",
             false => "the phases of its schedule are told of all targets together",
-        });
+        }),
     }
+}
+
+/// Two findings as one: the first workload's, and that of those beside it.
+fn both(first: Finding, others: Finding) -> Verdict {
+    let joined = |a: String, b: String, by: &str| format!("{a}{by}{b}");
+    found(
+        first.status.max(others.status),
+        joined(first.expected, others.expected, ", "),
+        joined(first.observed, others.observed, ", "),
+        joined(first.detail, others.detail, "; "),
+    )
+}
+
+/// Whether these rates were reached, and how `late` the latest start was, µs.
+fn rates(facts: &Facts<'_>, window: &Window, all: &[Asked], late: Option<f64>) -> Verdict {
     let work_s = window.work_seconds();
-    let late = window.late_us_max.filter(|late| late.is_finite());
     let lateness =
         late.map_or(String::new(), |late| format!(", the latest start {} after it was due", time_us(late)));
     let per_s = |of: &dyn Fn(&Asked) -> f64| {
@@ -193,8 +209,10 @@ fn phases(facts: &Facts<'_>) -> Verdict {
         .filter(|phase| phase.behind as f64 > 1.0 + phase.asked_per_s() * LATE_US / 1e6)
         .map(|phase| format!("{} was behind by {} operations at its end", phase.name, count(phase.behind)))
         .collect();
+    let of = facts.record.workload.as_ref().filter(|_| !facts.record.beside.is_empty());
     let words = format!(
-        "{} arrivals asked for in {} phases, {} due",
+        "{}{} arrivals asked for in {} phases, {} due",
+        of.map_or_else(String::new, |own| format!("{}: ", own.name)),
         rounded(asked),
         record.phases.len(),
         count(due)

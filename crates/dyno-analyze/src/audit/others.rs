@@ -9,7 +9,7 @@ use dyno_record::{CheckStatus, Company as Sampled, Counter, OtherSessions, Waits
 use super::compare::share_of;
 use super::facts::{Facts, Interval};
 use super::finding::{Skip, Verdict, found, skip};
-use super::{commits, system};
+use super::{commits, expected, system};
 use crate::number::{count, figure, megabytes, percent};
 
 /// Share of a figure, %, from which the work of others is worth a warning: as much as repeated runs differ at best.
@@ -191,6 +191,8 @@ pub(crate) struct Company {
     pub(crate) active: Option<f64>,
     /// Whether another target of the run is on the same server.
     pub(crate) of_this_run: bool,
+    /// What others did in the database itself, in words, where nobody can tell how much of its other counters that is.
+    pub(crate) here: Option<String>,
     /// Counters that cover nothing but the test tables.
     pub(crate) of_test_tables: Vec<Counter>,
     /// Share above which a figure is marked, %; and that of the machine's processors.
@@ -206,9 +208,19 @@ impl Company {
         let mut shares = shares(facts, &interval);
         let commits = commits::others(facts, &interval);
         shares.extend(commits.map(|(others, all)| Share { counter: Counter::Commits, all, others }));
-        let of_test_tables = &facts.counting.for_test_tables;
+        // Sessions on data of the user's own work in no test tables, and the database counts for all of it.
+        let of_test_tables = match facts.on_test_data() {
+            Ok(()) => facts.counting.for_test_tables.clone(),
+            Err(_) => Vec::new(),
+        };
         let rows_are_ours = of_test_tables.contains(&Counter::RowsRead);
         shares.extend(rows_are_ours.then(|| rows_of_test_tables(facts, &interval).ok()).flatten());
+        let beyond = expected::beyond(facts).into_iter();
+        shares.extend(beyond.map(|(counter, others, all)| Share { counter, all, others }));
+        let here = match facts.on_test_data() {
+            Ok(()) => None,
+            Err(_) => seen_here(&shares, &interval),
+        };
         let beside = if of_this_run { Beside::default() } else { beside(facts, &interval) };
         Self {
             shares,
@@ -216,7 +228,8 @@ impl Company {
             server_from: beside.redo_from,
             active: active(facts).ok().map(|(active, _)| active).filter(|_| !of_this_run),
             of_this_run,
-            of_test_tables: of_test_tables.clone(),
+            of_test_tables,
+            here,
             mark_pct: SHARE_WARN_PCT,
             host_mark_pct: SHARE_FAIL_PCT,
         }
@@ -231,6 +244,17 @@ impl Company {
     pub(crate) fn is_at_work(&self, active: f64) -> bool {
         active >= ACTIVE_WARN
     }
+}
+
+/// What others did in the same database, by what its sessions and transactions account for: the greatest share that is a load.
+fn seen_here(shares: &[Share], interval: &Interval<'_>) -> Option<String> {
+    let floor = FLOOR_PER_S * interval.seconds.max(0.0);
+    let seen = shares.iter().filter(|share| share.others as f64 >= floor && share.pct() > SHARE_WARN_PCT);
+    let most = seen.max_by(|a, b| a.pct().total_cmp(&b.pct()))?;
+    Some(format!(
+        "others had {} in this database, and nobody can tell how much else of it is theirs",
+        most.words()
+    ))
 }
 
 /// Others on the server beside the database under test.

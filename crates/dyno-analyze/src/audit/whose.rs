@@ -76,15 +76,19 @@ fn of_counters(company: &Company, counters: &[Counter], scope: Scope) -> Whose {
     let shares = counters.iter().filter_map(|&counter| company.share_pct(counter));
     let told = shares.reduce(f64::max);
     let (others_pct, why) = match (told, scope) {
-        (Some(pct), _) => {
-            (Some(pct), "counted beside what the run's own tables and sessions account for".to_owned())
-        }
+        (Some(pct), _) => (
+            Some(pct),
+            "counted beside what the run's own tables, sessions and transactions account for".to_owned(),
+        ),
         (None, Scope::Server) => (company.server_pct, company.server_from.clone()),
         (None, _) => (None, String::new()),
     };
     if others_pct.is_some_and(|pct| pct > company.mark_pct) {
         let pct = percent(others_pct.unwrap_or_default());
         return Whose { scope, others_pct, marked: true, why: format!("others had {pct} % of it: {why}") };
+    }
+    if let (Scope::Database | Scope::Server, None, Some(why)) = (scope, others_pct, &company.here) {
+        return Whose { scope, others_pct, marked: true, why: why.clone() };
     }
     match (scope, others_pct, company.active) {
         (Scope::Server, ..) if company.of_this_run => {

@@ -74,7 +74,29 @@ fn literal(text: &str) -> String {
 }
 
 /// What the book says of the workload of this name, if there is a book and it says something.
-pub(super) fn read(target: &dyn Target, name: &str) -> Result<Option<Entry>, TargetError> {
+///
+/// # Errors
+/// It cannot be read; or it tells of another workload that only has the same name.
+pub(super) fn read(target: &dyn Target, own: &Own) -> Result<Option<Entry>, TargetError> {
+    let entry = read_of(target, own.name())?;
+    let is_described = |name: &String| own.tables().iter().any(|table| table.name() == name);
+    match &entry {
+        Some(there)
+            if !there.tables.is_empty() && !there.is_of(own) && !there.tables.iter().any(is_described) =>
+        {
+            let message = format!(
+                "another workload called {} has made {} there, and none of these is described here",
+                own.name(),
+                there.tables.join(", ")
+            );
+            let hint = "write another name = \"…\" into the workload.toml of one; what is there is dropped with the folder that made it";
+            Err(TargetError::new(TargetErrorKind::Data, message).hint(hint))
+        }
+        _ => Ok(entry),
+    }
+}
+
+fn read_of(target: &dyn Target, name: &str) -> Result<Option<Entry>, TargetError> {
     if target.find(ObjectKind::Table, &[LOADS])?.is_empty() {
         return Ok(None);
     }

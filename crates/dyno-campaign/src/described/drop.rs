@@ -9,7 +9,7 @@ use crate::own_data;
 
 /// What [`take_down`] removes.
 pub(crate) fn inventory(target: &dyn Target, own: &Own) -> Result<Vec<DropItem>, TargetError> {
-    let Some(entry) = book::read(target, own.name())? else { return Ok(Vec::new()) };
+    let Some(entry) = book::read(target, own)? else { return Ok(Vec::new()) };
     let mut all = if has_set_up(&entry) { own_data::statements(own, target) } else { Vec::new() };
     all.extend(tables(target, &entry)?);
     if entry.others == 0 {
@@ -44,7 +44,7 @@ fn take_down_what_is_there(target: &dyn Target, own: &Own) -> Result<(), TargetE
 
 /// Does the SQL of `[drop]`, and drops the tables that were made; then the book where it tells of nothing else.
 pub(crate) fn take_down(lead: &Lead<'_>, target: &dyn Target, own: &Own) -> Result<(), TargetError> {
-    let Some(entry) = book::read(target, own.name())? else { return Ok(()) };
+    let Some(entry) = book::read(target, own)? else { return Ok(()) };
     match entry.state {
         State::Loaded => drop(own_data::take_down(lead, target, own)?),
         State::Setup => take_down_what_is_there(target, own)?,

@@ -34,7 +34,7 @@ pub(crate) fn load(
     replace: Replace,
 ) -> Result<SetUp, TargetError> {
     let began = Instant::now();
-    let mut found = book::read(target, own.name())?;
+    let mut found = book::read(target, own)?;
     if let Some(entry) = &found {
         let is_good = entry.is_of(own) && matches!(entry.state, State::Rows | State::Loaded);
         if replace == Replace::All || (replace == Replace::Others && !is_good) {

@@ -7,7 +7,7 @@ use super::book::{self, Entry, State, words};
 
 /// Whether the tables of `own` are there, and by which scale others are where they are not.
 pub(crate) fn holds(target: &dyn Target, own: &Own) -> Result<Result<(), Option<u64>>, TargetError> {
-    Ok(match book::read(target, own.name())? {
+    Ok(match book::read(target, own)? {
         Some(entry) if entry.is_of(own) && entry.state == State::Loaded => Ok(()),
         Some(entry) => Err(Some(entry.scale)),
         None => Err(None),
@@ -25,7 +25,7 @@ pub(crate) fn require(target: &dyn Target, own: &Own) -> Result<(), TargetError>
     let name = own.name();
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
-    match book::read(target, name)? {
+    match book::read(target, own)? {
         None => wrong(format!("the tables of {name} are not there"), "`dyno load` makes and fills them"),
         Some(entry) if !entry.is_of(own) => wrong(
             difference(&entry, own),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::field::words;
+use super::sides::OwnRate;
 use crate::phases::{Curve, Phase};
 use crate::units::{Blocks, Bytes, Rate, Size, Span};
 
@@ -31,6 +32,9 @@ pub struct Workload {
     /// The rate of each of them over its sessions, none for a closed loop; empty for closed loops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside_rate: Vec<Option<Rate>>,
+    /// Transactions with a rate of their own. No key of a plan: the folders say so, and whoever has read them notes it here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_rates: Vec<OwnRate>,
     /// Share of operations that are updates, 0–100 %.
     pub update_pct: u32,
     /// Share of the reads that are full scans, 0–100 %.
@@ -195,6 +199,7 @@ impl Default for Workload {
             beside_mix: Vec::new(),
             beside_sessions: Vec::new(),
             beside_rate: Vec::new(),
+            own_rates: Vec::new(),
             update_pct: 0,
             scan_pct: 0,
             lookup_pct: 0,

@@ -23,7 +23,7 @@ pub(super) struct Rule {
 }
 
 /// Every rule.
-pub(super) static RULES: [Rule; 35] = [
+pub(super) static RULES: [Rule; 34] = [
     Rule { paths: &["target.weights", "target.urls"], broken: |plan, _| weights(plan) },
     Rule { paths: &["target.count", "target.urls"], broken: |plan, _| too_many_targets(plan) },
     Rule {
@@ -72,7 +72,6 @@ pub(super) static RULES: [Rule; 35] = [
         broken: |plan, _| total_rows(plan),
     },
     Rule { paths: &["workload.phases", "workload.rate"], broken: |plan, _| rate_and_phases(plan) },
-    Rule { paths: &["workload.phases", "workload.beside"], broken: |plan, _| phases_beside(plan) },
     Rule { paths: &["workload.phases", "run.ops_per_session"], broken: |plan, _| ops_and_phases(plan) },
     Rule { paths: &["workload.phases"], broken: |plan, _| phases_unread(plan) },
     Rule { paths: &["workload.phases", "run.time"], broken: |plan, _| time_of_phases(plan) },
@@ -183,6 +182,7 @@ fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
         beside_mix: workload.beside_mix.clone(),
         beside_sessions: workload.beside_sessions.clone(),
         beside_rate: workload.beside_rate.clone(),
+        own_rates: workload.own_rates.clone(),
         rate: workload.rate,
         phases: workload.phases.clone(),
         arrivals: workload.arrivals,
@@ -263,12 +263,6 @@ fn rate_and_phases(plan: &Plan) -> Option<(String, &'static str)> {
     let rate = plan.workload.rate.filter(|_| !plan.workload.phases.is_empty())?;
     let problem = format!("the phases say which rate holds when, and workload.rate is {rate} besides");
     Some((problem, "take out workload.rate, or workload.phases"))
-}
-
-fn phases_beside(plan: &Plan) -> Option<(String, &'static str)> {
-    let several = !plan.workload.beside.is_empty() && !plan.workload.phases.is_empty();
-    let problem = "a schedule of phases is for one workload alone, and workload.beside names others";
-    several.then(|| (problem.into(), "take out workload.phases, or workload.beside"))
 }
 
 fn ops_and_phases(plan: &Plan) -> Option<(String, &'static str)> {

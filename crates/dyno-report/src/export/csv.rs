@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use dyno_analyze::points::{Axis, MEASURES, SESSIONS, points};
-use dyno_record::RunRecord;
+use dyno_record::{ALL, RunRecord};
 
 use super::{ExportError, Request};
 use crate::report::Report;
@@ -27,10 +27,13 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
         out.write_all(line(record, record, &axes, &measures).as_bytes())?;
         // Behind a run by a schedule, a line for each phase.
         for phase in &record.phases {
+            let led = phase.led().map(|led| (ALL.to_owned(), led.clone()));
             let alone = RunRecord {
                 id: format!("{}: {:.1} s, {}", record.id, phase.begin_s.max(0.0), phase.name),
-                ops: phase.ops.clone(),
+                ops: phase.ops.clone().into_iter().chain(led).collect(),
                 metrics: BTreeMap::new(),
+                // The figures are those of the workload that the schedule drives.
+                beside: Vec::new(),
                 ..record.clone()
             };
             out.write_all(line(record, &alone, &axes, &measures).as_bytes())?;

@@ -12,34 +12,32 @@ const HEAD: [&str; 9] = ["run", "target", "at_s", "seconds", "ops", "errors", "p
 
 /// The columns of a run's series.
 #[derive(Debug)]
-pub struct SeriesCsv {
+pub struct SeriesCsv<'a> {
+    record: &'a RunRecord,
     metrics: Vec<String>,
-    /// Where each phase begins and its name; empty where there are none, and then without a column.
-    phases: Vec<(f64, String)>,
 }
 
-impl SeriesCsv {
+impl<'a> SeriesCsv<'a> {
     /// Every figure that any point of the record's series has: an overview has all that are in its intervals.
-    pub fn of(record: &RunRecord) -> Self {
+    pub fn of(record: &'a RunRecord) -> Self {
         let own = record.targets.iter().filter_map(|target| Some(&target.own.as_deref()?.series));
         let points = own.chain([&record.series]).flat_map(|series: &Series| &series.points);
         let metrics: BTreeSet<&String> = points.flat_map(|point| point.metrics.keys()).collect();
-        let phases = record.phases.iter().map(|phase| (phase.begin_s, phase.name.clone())).collect();
-        Self { metrics: metrics.into_iter().cloned().collect(), phases }
+        Self { record, metrics: metrics.into_iter().cloned().collect() }
     }
 
-    /// The names of the columns.
+    /// The names of the columns; where the run has phases, that of each interval is the last one.
     pub fn head(&self) -> String {
         let names = HEAD.into_iter().map(field).chain(self.metrics.iter().map(|name| field(name)));
-        let phase = (!self.phases.is_empty()).then(|| "phase".to_owned());
+        let phase = (!self.record.phases.is_empty()).then(|| "phase".to_owned());
         format!("{}\r\n", names.chain(phase).collect::<Vec<_>>().join(","))
     }
 
-    /// An interval of `run` on `target`; what it does not tell is empty.
-    pub fn line(&self, run: &str, target: &str, point: &SeriesPoint) -> String {
+    /// An interval on `target`; what it does not tell is empty.
+    pub fn line(&self, target: &str, point: &SeriesPoint) -> String {
         let mut line = format!(
             "{},{},{},{},{},{}",
-            field(run),
+            field(&self.record.id),
             field(target),
             point.at_s,
             point.seconds,
@@ -53,9 +51,8 @@ impl SeriesCsv {
                 let _ = write!(line, "{figure}");
             }
         }
-        if !self.phases.is_empty() {
-            let at = self.phases.partition_point(|(begin_s, _)| *begin_s <= point.at_s + point.seconds / 2.0);
-            let name = self.phases[..at].last().map_or("", |(_, name)| name);
+        if !self.record.phases.is_empty() {
+            let name = self.record.phase_of(point).map_or("", |phase| &phase.name);
             let _ = write!(line, ",{}", field(name));
         }
         line.push_str("\r\n");
@@ -80,10 +77,10 @@ mod tests {
         );
         let bare = SeriesPoint { ops: 7, ..SeriesPoint::default() };
         for point in record.series.points.iter().chain([&bare]) {
-            let line = csv.line("r", "t", point);
+            let line = csv.line("t", point);
             assert_eq!(line.trim_end().split(',').count(), HEAD.len() + 1, "{line}");
         }
-        assert!(csv.line("r", "t", &record.series.points[1]).ends_with(",2.5\r\n"));
-        assert_eq!(csv.line("r", "t", &bare), "r,t,0,0,7,0,,,,\r\n");
+        assert!(csv.line("t", &record.series.points[1]).ends_with(",2.5\r\n"));
+        assert_eq!(csv.line("t", &bare), format!("{},t,0,0,7,0,,,,\r\n", record.id));
     }
 }

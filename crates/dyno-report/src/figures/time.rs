@@ -57,18 +57,15 @@ pub(super) fn throughput(record: &RunRecord) -> Option<Chart> {
         both
     };
     let points: Vec<Point> = record.series.points.iter().flat_map(both).collect();
-    let series = Series {
-        name: "operations".into(),
-        kind: Kind::Line,
-        style: 0,
-        points: spread_kept(&points, POINTS_MAX),
-    };
+    let all = if record.beside.is_empty() { "operations" } else { "operations of all workloads" };
+    let series =
+        Series { name: all.into(), kind: Kind::Line, style: 0, points: spread_kept(&points, POINTS_MAX) };
     let mut chart = chart(
         "throughput-over-time",
         "Throughput over time",
         match record.series.full {
             None if !record.phases.is_empty() => {
-                "Operations per second in each interval of the window, the rate that the schedule asks for, and where its phases begin."
+                "Operations per second of all sessions in each interval of the window, the rate that the schedule asks for, and where its phases begin."
             }
             None => "Operations per second in each interval of the window.",
             Some(_) => {
@@ -115,8 +112,9 @@ fn asked(record: &RunRecord) -> Option<Series> {
             ..Point::at(s, rate)
         }
     };
+    let of = record.workload.as_ref().filter(|_| !record.beside.is_empty());
     Some(Series {
-        name: "asked for".into(),
+        name: of.map_or_else(|| "asked for".into(), |own| format!("asked of {}", clean(&own.name))),
         kind: Kind::Fit,
         style: 1,
         points: at.into_iter().map(point).collect(),

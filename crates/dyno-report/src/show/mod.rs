@@ -24,7 +24,7 @@ pub fn phases_text(record: &RunRecord, style: &Style) -> String {
     let Some(grid) = phases::phases(record) else { return String::new() };
     let mut out = phases::table(&grid).render(style);
     for words in phases::words(record) {
-        out.push_str(&wrap(&words, style.columns(), 0).join("\n"));
+        out.push_str(&wrap(&words, style.columns(), usize::MAX).join("\n"));
         out.push('\n');
     }
     out

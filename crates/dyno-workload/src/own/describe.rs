@@ -10,7 +10,7 @@ use super::program::{Code, Op, Prepared};
 use super::scale::SCALE;
 use super::sql::touches;
 use super::steps::{Condition, Read, Step, Which};
-use super::transaction::Transaction;
+use super::transaction::{Rated, Transaction};
 use super::workload::Own;
 
 /// A draw.
@@ -52,8 +52,10 @@ pub struct DescribedStatement {
 pub struct DescribedTransaction {
     /// Its name.
     pub name: String,
-    /// How many of a hundred it is.
+    /// How many of a hundred it is, of those without a rate of their own.
     pub share_pct: f64,
+    /// Its rate and the sessions that do it, where it has a rate of its own.
+    pub rated: Option<Rated>,
     /// How much it sees of others, where it says so.
     pub isolation: Option<&'static str>,
     /// Whether each of its statements commits by itself.
@@ -144,6 +146,7 @@ impl Own {
             DescribedTransaction {
                 name: transaction.name.clone(),
                 share_pct: transaction.weight as f64 * 100.0 / whole as f64,
+                rated: transaction.rated(),
                 isolation: transaction.isolation.words(),
                 commits_each: transaction.each,
                 writes: code.writes,

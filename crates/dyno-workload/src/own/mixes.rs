@@ -1,10 +1,11 @@
-//! `[mixes]`: sets of weights under names, of which one is run.
+//! `[mixes]`: sets of weights and rates under names, of which one is run.
 
 use super::fault::Fault;
 use super::names::{NAME, is_name, meant, shown};
-use super::read_transaction::WEIGHT_MAX;
+use super::read_transaction::{WEIGHT_MAX, rate};
 use super::table::{Item, Table};
 use super::transaction::Transaction;
+use dyno_plan::Rate;
 
 /// The transactions that are run: all, or those of the mix with the name `asked`, or the one that the workload names, with its
 /// weights.
@@ -51,15 +52,26 @@ pub(super) fn chosen(
         return Err(mixes.fault(&problem, hint));
     };
     let with_weight = |mut transaction: Transaction| {
-        let (_, weight) = weights.iter().find(|(name, _)| *name == transaction.name)?;
-        transaction.weight = *weight;
+        let (_, how_often) = weights.iter().find(|(name, _)| *name == transaction.name)?;
+        (transaction.weight, transaction.rate) = match how_often {
+            HowOften::Weight(weight) => (*weight, None),
+            HowOften::Rate(rate) => (0, Some(*rate)),
+        };
         Some(transaction)
     };
     Ok(transactions.into_iter().filter_map(with_weight).collect())
 }
 
-/// The weight of each transaction of a mix.
-fn weights(item: &Item<'_>, transactions: &[Transaction]) -> Result<Vec<(String, u64)>, Fault> {
+/// How often a transaction comes in a mix.
+enum HowOften {
+    /// Against the others.
+    Weight(u64),
+    /// At a rate of its own.
+    Rate(Rate),
+}
+
+/// How often each transaction of a mix comes.
+fn weights(item: &Item<'_>, transactions: &[Transaction]) -> Result<Vec<(String, HowOften)>, Fault> {
     let table = item.table("transactions with their weights: { read = 50, update = 50 }")?;
     let mut weights = Vec::new();
     for weight in table.items() {
@@ -68,10 +80,26 @@ fn weights(item: &Item<'_>, transactions: &[Transaction]) -> Result<Vec<(String,
             let known: Vec<&str> = transactions.iter().map(|transaction| transaction.name.as_str()).collect();
             return Err(weight.unknown("there is no such transaction", &known));
         }
-        weights.push((name.to_owned(), weight.whole(0, WEIGHT_MAX)?.unsigned_abs()));
+        let how_often = match weight.as_text() {
+            Some(_) => HowOften::Rate(rate(&weight)?),
+            None => HowOften::Weight(weight.whole(0, WEIGHT_MAX)?.unsigned_abs()),
+        };
+        weights.push((name.to_owned(), how_often));
     }
-    match weights.iter().any(|(_, weight)| *weight > 0) {
+    let has_rate = weights.iter().any(|(_, one)| matches!(one, HowOften::Rate(_)));
+    match weights.iter().any(|(_, one)| matches!(one, HowOften::Weight(1..))) {
         true => Ok(weights),
-        false => Err(item.fault("all weights are 0", "give a transaction of it a weight")),
+        false => Err(no_weight(item, has_rate)),
+    }
+}
+
+/// What is wrong where no transaction is left for the sessions of the run.
+pub(super) fn no_weight(item: &Item<'_>, has_rate: bool) -> Fault {
+    match has_rate {
+        false => item.fault("all weights are 0", "give one of them a weight"),
+        true => item.fault(
+            "no transaction is left for the sessions of the run: each has a rate of its own, or the weight 0",
+            "give one a weight; workload.rate of the plan is the rate of those with weights",
+        ),
     }
 }

@@ -10,7 +10,7 @@ use super::draws::{Names, read};
 use super::fault::Fault;
 use super::folder::{Folder, Variants};
 use super::inside;
-use super::mixes::chosen;
+use super::mixes::{chosen, no_weight};
 use super::prepare::Around;
 use super::program::Program;
 use super::read_transaction::transactions;
@@ -23,6 +23,18 @@ use super::transaction::Transaction;
 use super::undrawn;
 use super::workload::Own;
 
+/// Which transactions of a workload are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part<'a> {
+    /// All; those with a rate of their own have the weight 0.
+    #[default]
+    All,
+    /// Those that come by weight.
+    Weighed,
+    /// One with a rate of its own.
+    Only(&'a str),
+}
+
 /// What is chosen of a workload from without; what is not is as the workload says.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice<'a> {
@@ -30,6 +42,8 @@ pub struct Choice<'a> {
     pub scale: Option<u32>,
     /// The mix that is run.
     pub mix: Option<&'a str>,
+    /// Which of its transactions.
+    pub part: Part<'a>,
 }
 
 impl Own {
@@ -113,10 +127,12 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     }
     let transactions = transactions(folder, &transaction_table, &Reader { draws: &draws, names: &names })?;
     let transactions = chosen(transactions, top, choice.mix)?;
-    let sums = sums(&transactions);
-    if sums.last() == Some(&0) {
-        return Err(transaction.fault("all weights are 0", "give one of them a weight"));
+    if transactions.iter().all(|transaction| transaction.weight == 0) {
+        return Err(no_weight(&transaction, transactions.iter().any(|one| one.rate.is_some())));
     }
+    let rated = transactions.iter().filter_map(Transaction::rated).collect();
+    let transactions = part(transactions, choice.part);
+    let sums = sums(&transactions);
     let (setup, drop) = (script(folder, table("setup")?)?, script(folder, table("drop")?)?);
     let invariants = invariants(folder, top)?;
     let around = Around { draws: &draws, names: &names, writes };
@@ -125,6 +141,8 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     Ok(Own {
         name,
         label: None,
+        is_alone: matches!(choice.part, Part::Only(_)),
+        rated,
         about: about.map(|about| about.letters.to_string()).unwrap_or_default(),
         writes,
         deck,
@@ -141,6 +159,16 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         invariants,
         digest: folder.digest(),
     })
+}
+
+/// The transactions of a part; one that is alone is drawn each time.
+fn part(transactions: Vec<Transaction>, part: Part<'_>) -> Vec<Transaction> {
+    let one = |transaction: Transaction| match part {
+        Part::All => Some(transaction),
+        Part::Weighed => transaction.rate.is_none().then_some(transaction),
+        Part::Only(name) => (transaction.name == name).then_some(Transaction { weight: 1, ..transaction }),
+    };
+    transactions.into_iter().filter_map(one).collect()
 }
 
 /// What sessions do on all engines without files of their own, and on those with some.

@@ -1,5 +1,6 @@
 //! `[transaction.NAME]`: from what a user wrote to transactions.
 
+use dyno_plan::Rate;
 use dyno_record::{ALL, COMMIT, CONNECT, SLICE};
 
 use super::expect::expect;
@@ -15,6 +16,10 @@ use super::transaction::Transaction;
 const TRANSACTIONS_MAX: usize = 100;
 pub(super) const WEIGHT_MAX: i64 = 1_000_000;
 const RETRIES_MAX: i64 = 1_000;
+/// Sessions of a transaction with a rate at most.
+const SESSIONS_MAX: i64 = 10_000;
+/// The lowest rate of one and the highest, per second: as of a run.
+const RATES: (f64, f64) = (0.001, 100_000_000.0);
 /// The longest rest behind a transaction, s.
 const THINK_S_MAX: u64 = 3_600;
 
@@ -51,6 +56,8 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
     let table = item.table("[transaction.NAME]")?;
     table.only(&[
         "weight",
+        "rate",
+        "sessions",
         "isolation",
         "sql",
         "steps",
@@ -74,11 +81,15 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
     let each = each(&table, is_single)?;
     let definitions = table.get("definitions").map(|item| definitions(&item, each)).transpose()?;
     let pipeline = table.get("pipeline").map(|item| pipeline(&item, each)).transpose()?.unwrap_or_default();
+    let weight = table.get("weight").map_or(Ok(1), |weight| weight.whole(0, WEIGHT_MAX))?.unsigned_abs();
+    let (rate, sessions) = own_rate(&table)?;
     Ok(Transaction {
         definitions: definitions.unwrap_or_default(),
         pipeline,
         name: name.to_owned(),
-        weight: table.get("weight").map_or(Ok(1), |weight| weight.whole(0, WEIGHT_MAX))?.unsigned_abs(),
+        weight: if rate.is_some() { 0 } else { weight },
+        rate,
+        sessions,
         isolation: isolation.unwrap_or_default(),
         each,
         retries: table.get("retries").map_or(Ok(0), |retries| retries.whole(0, RETRIES_MAX))? as u32,
@@ -88,6 +99,45 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         steps,
         here: item.here(),
     })
+}
+
+/// The rate of a transaction, if it has one of its own, and the sessions that do it.
+fn own_rate(table: &Table<'_>) -> Result<(Option<Rate>, u32), Fault> {
+    let sessions = table.get("sessions");
+    let Some(item) = table.get("rate") else {
+        return match sessions {
+            None => Ok((None, 1)),
+            Some(sessions) => Err(sessions.fault(
+                "sessions of its own are for a transaction with a rate of its own",
+                "write rate = \"100/s\" too; all others share those of run.sessions_per_schema",
+            )),
+        };
+    };
+    let rate = rate(&item)?;
+    if let Some(weight) = table.get("weight") {
+        let problem = "it comes at a rate of its own, so that it has no weight against the others";
+        return Err(weight.fault(problem, "take out weight, or rate"));
+    }
+    if let Some(think) = table.get("think") {
+        let problem =
+            format!("transactions are due at {rate}, so there is nothing to think about between them");
+        return Err(think.fault(problem, "take out think, or rate"));
+    }
+    let sessions = sessions.map_or(Ok(1), |sessions| sessions.whole(1, SESSIONS_MAX))?;
+    Ok((Some(rate), sessions as u32))
+}
+
+/// A rate as in `"100/s"`.
+pub(super) fn rate(item: &Item<'_>) -> Result<Rate, Fault> {
+    let rate: Result<Rate, _> = item.text("\"100/s\"")?.letters.parse();
+    match rate {
+        Ok(rate) if (RATES.0..=RATES.1).contains(&rate.0) => Ok(rate),
+        Ok(rate) => {
+            let problem = format!("{rate} is not from {} to {}", Rate(RATES.0), Rate(RATES.1));
+            Err(item.fault(problem, ""))
+        }
+        Err(error) => Err(item.fault(error.to_string(), "")),
+    }
 }
 
 /// Whether each statement commits by itself: one that is alone does, unless something else is written.

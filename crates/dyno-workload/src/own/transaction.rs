@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dyno_engine::Isolation;
+use dyno_plan::Rate;
 use dyno_record::Counter;
 
 use super::fault::{Fault, Text};
@@ -16,6 +17,10 @@ use super::steps::{Sql, Step, Which};
 pub(super) struct Transaction {
     pub(super) name: String,
     pub(super) weight: u64,
+    /// The rate at which it comes, where it has one of its own; it has no weight then.
+    pub(super) rate: Option<Rate>,
+    /// Sessions that do it at that rate.
+    pub(super) sessions: u32,
     pub(super) isolation: Isolation,
     /// Whether each statement commits by itself.
     pub(super) each: bool,
@@ -38,7 +43,24 @@ pub(super) struct Transaction {
 /// A statement with the text that it stands in.
 pub(super) type Found<'a> = (&'a Text, &'a Piece);
 
+/// A transaction with a rate of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rated {
+    /// Its name.
+    pub name: String,
+    /// Its rate over its sessions.
+    pub rate: Rate,
+    /// How many they are.
+    pub sessions: u32,
+}
+
 impl Transaction {
+    /// The rate of its own, if it has one.
+    pub(super) fn rated(&self) -> Option<Rated> {
+        let Self { name, rate, sessions, .. } = self;
+        Some(Rated { name: name.clone(), rate: (*rate)?, sessions: *sessions })
+    }
+
     /// What is wrong where it has no SQL for `engine`.
     pub(super) fn no_sql(&self, engine: &str) -> Fault {
         let problem = format!("transaction.{}: there is no SQL for {engine}", self.name);

@@ -14,7 +14,7 @@ use super::scripts::Invariant;
 use super::sql::Piece;
 use super::steps::Sql;
 use super::tables::{Described, DescribedTable};
-use super::transaction::Transaction;
+use super::transaction::{Rated, Transaction};
 use crate::classes::Classes;
 
 /// A folder that was read: valid as a whole.
@@ -23,6 +23,10 @@ pub struct Own {
     pub(super) name: String,
     /// What it is called among workloads that run beside each other; none where its classes bear their own names.
     pub(super) label: Option<String>,
+    /// Whether it is one transaction alone, at a rate of its own.
+    pub(super) is_alone: bool,
+    /// Its transactions with rates of their own, whether they are in this part of it or not.
+    pub(super) rated: Vec<Rated>,
     pub(super) about: String,
     pub(super) writes: bool,
     /// What its tables' rows and its draws' bounds are calculated with.
@@ -76,6 +80,11 @@ impl Own {
         Self { label: Some(label), ..self }
     }
 
+    /// Its transactions with rates of their own, which run in sessions of their own.
+    pub fn rated(&self) -> &[Rated] {
+        &self.rated
+    }
+
     /// That name, where it has one.
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
@@ -114,6 +123,11 @@ impl Own {
         &self.described.tables
     }
 
+    /// SHA-256 of its files, as far as they were read.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
     /// SHA-256 of what its tables mean, with scale and seed: the same for the same rows.
     pub fn tables_digest(&self) -> &str {
         &self.described.digest
@@ -123,7 +137,10 @@ impl Own {
     pub fn facts(&self) -> OwnWorkload {
         let Self { name, digest, writes, scale, .. } = self;
         OwnWorkload {
-            name: self.label.clone().unwrap_or_else(|| name.clone()),
+            name: match self.transactions.first().filter(|_| self.is_alone) {
+                Some(alone) => format!("{}.{}", self.label.as_ref().unwrap_or(name), alone.name),
+                None => self.label.as_ref().unwrap_or(name).clone(),
+            },
             digest: digest.clone(),
             scale: *scale,
             writes: *writes,

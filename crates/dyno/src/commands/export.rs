@@ -17,6 +17,8 @@ use crate::talk::Talk;
 #[derive(Serialize)]
 struct Line {
     target: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<String>,
     #[serde(flatten)]
     point: SeriesPoint,
 }
@@ -31,7 +33,10 @@ pub(super) fn run(common: &Common, args: &Export, talk: &Talk) -> anyhow::Result
     source.check(talk)?;
     if common.json {
         talk.json_each(|each| {
-            source.each(&mut |target, point| each(&Line { target: target.to_owned(), point: point.clone() }))
+            source.each(&mut |target, point| {
+                let phase = record.phase_of(point).map(|phase| phase.name.clone());
+                each(&Line { target: target.to_owned(), phase, point: point.clone() })
+            })
         })?;
         return Ok(Exit::Done);
     }
@@ -51,7 +56,7 @@ fn csv(source: &Source<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut out = io::BufWriter::new(out);
     out.write_all(csv.head().as_bytes())?;
     source.each(&mut |target, point| {
-        out.write_all(csv.line(&source.record.id, target, point).as_bytes())?;
+        out.write_all(csv.line(target, point).as_bytes())?;
         Ok(())
     })?;
     out.flush()?;

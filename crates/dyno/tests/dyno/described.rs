@@ -155,7 +155,7 @@ fn there(own: &Own, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 fn assert_there(desk: &Desk, url: &str, scale: u32) {
-    let own = Own::read_as(&desk.file("bank"), Choice { scale: Some(scale), mix: None }).unwrap();
+    let own = Own::read_as(&desk.file("bank"), Choice { scale: Some(scale), ..Choice::default() }).unwrap();
     for table in ["bank_all", "bank_accounts"] {
         let (there, wanted) = (there(&own, url, table), described(&own, table));
         assert_eq!(there.len(), wanted.len(), "{table} on {url}");
@@ -376,4 +376,42 @@ fn a_setup_that_fails_is_told_and_done_anew() {
     // Nothing of it is there to be dropped, which is no error then.
     done(&dyno(&desk, "load", &url, &["--replace"]));
     assert_there(&desk, &url, 2);
+}
+
+#[test]
+fn tables_of_another_workload_of_the_same_name_are_never_dropped() {
+    let desk = Desk::new();
+    let text = |name: &str, table: &str| {
+        format!(
+            "name = \"{name}\"\n[table.{table}]\nrows = 10\nprimary_key = \"id\"\n[table.{table}.columns]\n\
+             id = {{ type = \"integer\", expr = \"row\" }}\n[transaction.look]\nsql = \"SELECT id FROM {table} WHERE id = 1\"\n"
+        )
+    };
+    for (folder, table) in [("one", "first_rows"), ("other", "second_rows")] {
+        std::fs::create_dir(desk.file(folder)).unwrap();
+        desk.write(&format!("{folder}/workload.toml"), &text("same", table));
+    }
+    let url = format!("sqlite:{}", desk.file("t.db").display());
+    let dyno = |command: &str, folder: &str, more: &[&str]| {
+        let folder = format!("workload.folder={folder}");
+        desk.dyno(&[&[command, "--target", &url, "--set", &folder][..], more].concat())
+    };
+    done(&dyno("load", "one", &[]));
+    for (command, more) in [("load", &[][..]), ("load", &["--replace"]), ("drop", &["--yes"]), ("run", &[])] {
+        let refused = dyno(command, "other", more);
+        assert!(refused.code != 0, "{command} {more:?}: {refused:#?}");
+        let words =
+            "another workload called same has made first_rows there, and none of these is described here";
+        assert!(refused.err.contains(words) && refused.err.contains("write another name"), "{refused:#?}");
+        assert_eq!(one(&url, "SELECT COUNT(*) FROM first_rows"), "10");
+    }
+    // With another name both are there, and each is dropped alone.
+    desk.write("other/workload.toml", &text("another", "second_rows"));
+    done(&dyno("load", "other", &[]));
+    done(&dyno("drop", "one", &["--yes"]));
+    assert_eq!(one(&url, "SELECT COUNT(*) FROM second_rows"), "10");
+    // A folder that was changed keeps one of its tables at least, and is replaced as ever.
+    desk.write("other/workload.toml", &text("another", "second_rows").replace("rows = 10", "rows = 20"));
+    done(&dyno("load", "other", &["--replace"]));
+    assert_eq!(one(&url, "SELECT COUNT(*) FROM second_rows"), "20");
 }

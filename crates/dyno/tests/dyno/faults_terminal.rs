@@ -169,15 +169,7 @@ fn a_terminal_gets_data_without_escapes_and_a_pipe_gets_it_whole() {
     let args = ["awr", ".", "--format", "csv", "--columns", "file"];
     let piped = desk.dyno(&args);
     assert!(piped.out.contains("\u{1b}[2J"), "a program reads what the report says: {piped:#?}");
-    let words = args.map(|arg| format!("'{arg}'")).join(" ");
-    let mut command = std::process::Command::new("script");
-    let program = format!("'{}' {words}", env!("CARGO_BIN_EXE_dyno"));
-    command
-        .args(["-qec", &program, "/dev/null"])
-        .current_dir(desk.path())
-        .env("TERM", "dumb")
-        .stdin(std::process::Stdio::null());
-    let output = command.output().unwrap();
+    let output = desk.at_terminal(&args).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("owned"), "{text:?}");
     assert!(!text.chars().any(|c| acts(c) && !matches!(c, '\r' | '\n')), "{text:?}");

@@ -7,6 +7,7 @@
 )]
 
 mod alone;
+mod asked;
 mod attacks;
 mod awr;
 mod check_deep;
@@ -39,8 +40,10 @@ mod method;
 mod mysql;
 mod own_beside;
 mod own_calls;
+mod own_company;
 mod own_connect;
 mod own_pipeline;
+mod own_rates;
 mod own_sql;
 mod phases;
 mod pooler;

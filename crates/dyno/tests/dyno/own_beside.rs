@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Desk, check};
+use crate::common::{Desk, assert_fits_schema, check};
 use dyno_testbed::{MySql, Postgres};
 
 const BANK: &str = r#"
@@ -162,6 +162,103 @@ fn workloads_run_beside_each_other_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         goes_on(&desk(), &server.url());
+    }
+}
+
+/// A schedule drives the first workload; the others keep their own pace, and each phase has the figures of all of them.
+fn phases_go_by(desk: &Desk, url: &str) {
+    let load = desk.dyno(&args("load", url, &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+    let more = [
+        "--set",
+        "workload.phases=ramp 0..200/s 2s, hold 50/s 1s",
+        "--set",
+        "run.sessions_per_schema=2",
+        "--set",
+        "run.warmup=500ms",
+        "--set",
+        "observe.interval=500ms",
+        "--json",
+    ];
+    let run = desk.dyno(&args("run", url, &more));
+    assert!(run.out.starts_with('{'), "{run:#?}");
+    let record: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(record["status"], "valid", "{} {run:#?}", record["reasons"]);
+    assert_fits_schema(&record);
+    let phases = record["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 2);
+    let mut inside = [0; 3];
+    for (phase, (asked, seconds)) in phases.iter().zip([(200.0, 2.0), (50.0, 1.0f64)]) {
+        let ops = |class: &str| phase["ops"][class]["count"].as_u64().unwrap_or(0);
+        let each = phase["workloads"].as_array().unwrap();
+        let done: Vec<u64> = each.iter().map(|own| own["count"].as_u64().unwrap()).collect();
+        assert_eq!(
+            done,
+            [ops("balance") + ops("sums"), ops("bank_writers.transfer"), ops("log.note")],
+            "{phase:#}"
+        );
+        assert_eq!(ops("all"), done.iter().sum::<u64>());
+        // What was due is what the schedule asks of the first workload, whatever the others did.
+        let due = phase["due"].as_u64().unwrap();
+        assert!((due as f64 - asked).abs() < 5.0 * asked.sqrt(), "{phase:#}");
+        assert!(done[0] <= due && done[0] + phase["behind"].as_u64().unwrap() + 5 >= due, "{phase:#}");
+        // The writers' rate stays the same in all phases.
+        let writes = 100.0 * seconds;
+        assert!((done[1] as f64 - writes).abs() < 5.0 * writes.sqrt() + 3.0, "{phase:#}");
+        assert!(done[2] > 0, "{phase:#}");
+        // What is due by a schedule waits for its turn; what is not has no such time.
+        let times = |class: &str| {
+            let ops = &phase["ops"][class];
+            (ops["service_us"]["mean"].as_f64().unwrap(), ops["response_us"]["mean"].as_f64().unwrap())
+        };
+        assert_eq!(times("log.note").0, times("log.note").1);
+        assert!(times("bank_writers.transfer").1 > times("bank_writers.transfer").0, "{phase:#}");
+        inside.iter_mut().zip(done).for_each(|(sum, done)| *sum += done);
+    }
+    // Each session can have been in one operation at either end of the schedule.
+    let whole = |own: &Value| own["share"]["ops"]["count"].as_u64().unwrap();
+    let wholes = [&record["workload"], &record["beside"][0], &record["beside"][1]].map(whole);
+    for (whole, inside) in wholes.into_iter().zip(inside) {
+        assert!(inside <= whole && whole <= inside + 5, "{inside} of {whole}");
+    }
+    assert!((record["workload"]["share"]["rate_per_s"].as_f64().unwrap() - 250.0 / 3.0).abs() < 1e-6);
+    let rates = check(&record, "open_loop");
+    let words = rates["detail"].as_str().unwrap();
+    assert!(
+        words.starts_with("bank: 250 arrivals asked for in 2 phases")
+            && words.contains("; bank_writers: 100/s asked for"),
+        "{rates:#}"
+    );
+    let shown = desk.dyno(&["show", record["id"].as_str().unwrap()]).out;
+    assert!(shown.contains("  bank_writers.transfer") && shown.contains("The schedule of bank"), "{shown}");
+    let id = record["id"].as_str().unwrap();
+    assert_eq!(desk.dyno(&["report", id, "--output", "page.html"]).code, 0);
+    let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
+    assert!(page.contains("asked of bank") && page.contains("The schedule of bank"));
+    let csv = desk.dyno(&["report", id, "--format", "csv"]).out;
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let at = lines[0].iter().position(|name| *name == "ops_per_s").unwrap();
+    let rates: Vec<f64> =
+        lines[1..].iter().map(|line| line[line.len() + at - lines[0].len()].parse().unwrap()).collect();
+    let rate = |ops: &Value| ops["rate_per_s"].as_f64().unwrap();
+    let led = phases.iter().map(|phase| rate(&phase["workloads"][0]));
+    let told: Vec<f64> = [rate(&record["workload"]["share"]["ops"])].into_iter().chain(led).collect();
+    assert!(rates.iter().zip(&told).all(|(csv, told)| (csv - told).abs() < 1e-6), "{rates:?} {told:?}");
+    assert_eq!(rates.len(), 3, "{csv}");
+}
+
+#[test]
+fn phases_drive_the_first_workload_while_others_go_on_on_sqlite() {
+    let desk = desk();
+    let url = format!("sqlite:{}", desk.file("t.db").display());
+    phases_go_by(&desk, &url);
+}
+
+#[test]
+fn phases_drive_the_first_workload_while_others_go_on_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        phases_go_by(&desk(), &server.url());
     }
 }
 

@@ -72,6 +72,28 @@ fn assert_phases(record: &Value, classes: &[&str]) {
     assert!(check["detail"].as_str().unwrap().contains("350 arrivals asked for in 3 phases"), "{check}");
 }
 
+/// Asserts that each exported interval, of half a second, names the phase that it lies in: of 2 s, 1 s and 2 s.
+fn intervals_name_their_phase(desk: &Desk, id: &str) {
+    let due = |at_s: f64| match (at_s * 2.0).round() {
+        half if half < 4.0 => "ramp 0/s..200/s 2s",
+        half if half < 6.0 => "hold 50/s 1s",
+        _ => "csv load.csv",
+    };
+    let csv = ok(desk, &["export", id]);
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    assert_eq!((head[2], head.last()), ("at_s", Some(&"phase")));
+    let of = |line: Vec<&str>| (line[2].parse::<f64>().unwrap(), line[line.len() - 1].to_owned());
+    let told: Vec<_> = lines.map(of).collect();
+    let (code, json) = desk.json(&["export", id]);
+    let json = json.as_array().unwrap();
+    assert_eq!((code, told.len()), (0, json.len()));
+    for ((at_s, phase), point) in told.iter().zip(json) {
+        assert_eq!((phase.as_str(), point["phase"].as_str()), (due(*at_s), Some(due(*at_s))), "{at_s}");
+    }
+    assert_eq!(told.iter().map(|(_, phase)| phase).collect::<std::collections::BTreeSet<_>>().len(), 3);
+}
+
 /// What a command says that ends well.
 fn ok(desk: &Desk, args: &[&str]) -> String {
     let said = desk.dyno(args);
@@ -122,6 +144,7 @@ fn through(url: &str) {
     assert!(page.contains("asked for") && page.contains("ramp 0/s..200/s 2s"));
     let csv = ok(&desk, &["report", id, "--format", "csv"]);
     assert_eq!(csv.lines().filter(|line| line.contains(id)).count(), 4, "{csv}");
+    intervals_name_their_phase(&desk, id);
 
     std::fs::create_dir_all(desk.file("own")).unwrap();
     desk.write("own/workload.toml", OWN);

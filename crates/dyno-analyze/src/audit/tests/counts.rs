@@ -114,6 +114,28 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
     // A trigger that writes beside them, or somebody else.
     let more = find(&own(None, 64.0, 0.0, 20_000), "expected");
     assert!(more.status == Warn && more.detail.contains("others do it beside the run"), "{}", more.detail);
+    // What lies beyond it is told as others', and all else that the database counts is marked with it.
+    let judged = |mut record: RunRecord| {
+        let some = record.metrics["logical_reads_per_s"].clone();
+        record.metrics.insert("rows_written_per_s".to_owned(), some);
+        record.counters.own.clear();
+        judge(&mut record);
+        record
+    };
+    let (alone, beside) = (judged(own(None, 64.0, 0.0, 0)), judged(own(None, 64.0, 0.0, 20_000)));
+    let rows = |record: &RunRecord| record.whose["rows_written_per_s"].clone();
+    assert!(!rows(&alone).marked && rows(&alone).others_pct == Some(0.0), "{:?}", rows(&alone));
+    assert_eq!(rows(&alone).scope, dyno_record::Scope::Database, "no test tables are counted");
+    assert!(!alone.whose["logical_reads_per_s"].marked);
+    // 20,000 of 148,000, less what may be chance.
+    assert!(
+        rows(&beside).marked && (rows(&beside).others_pct.unwrap() - 12.6).abs() < 0.1,
+        "{:?}",
+        rows(&beside)
+    );
+    let reads = &beside.whose["logical_reads_per_s"];
+    assert!(reads.marked && reads.why.contains("rows written (12.6 %) in this database"), "{reads:?}");
+    assert!(!beside.whose["ops_per_s"].marked);
     assert_eq!(find(&own(None, 60.0, 2.0, 0), "expected").status, Pass, "as sure as it was learned");
     // Where the window says nothing, the whole run does.
     let mut blurred = own(None, 64.0, 0.0, 0);

@@ -67,12 +67,6 @@ fn what_a_schedule_does_not_go_with_is_refused() {
             "999ms long together",
         ),
         (LOAD.into(), &["workload.phases="][..], "--set workload.phases", "there is no phase"),
-        (
-            LOAD.replace("phases", "folder = \"own\"\nphases"),
-            &["workload.beside=other"][..],
-            "--set workload.beside=other",
-            "a schedule of phases is for one workload alone",
-        ),
         (LOAD.into(), &["observe.interval=2m"][..], "--set observe.interval=2m", "longer than run.time, 90s"),
     ] {
         assert_error(&text, sets, start, &[word]);

@@ -6,6 +6,7 @@ mod described;
 mod drawn;
 mod faults;
 mod pgbench;
+mod rated;
 mod ready;
 mod setting;
 mod splitting;

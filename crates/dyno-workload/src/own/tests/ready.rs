@@ -62,7 +62,7 @@ fn mixes_that_are_wrong_are_told_with_their_place() {
         ),
         (
             "mix = \"a\"\n[mixes]\na = { look = 0 }",
-            "4:5: mixes.a: all weights are 0; give a transaction of it a weight",
+            "4:5: mixes.a: all weights are 0; give one of them a weight",
         ),
         (
             "mix = \"a\"\n[mixes]\na = { look = 1.5 }",

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use dyno_campaign::Error;
 use dyno_campaign::own::{Tried, read, try_statements};
 use dyno_plan::{Plan, PlanErrors, PlanSource};
-use dyno_workload::own::{Choice, DescribedTable, Own};
+use dyno_workload::own::{Choice, DescribedTable, Own, Part};
 use serde_json::{Value, json};
 
 use crate::cli::{CheckWorkload, Common, Marks};
@@ -28,7 +28,7 @@ pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyho
     }
     let plan = (!common.target.is_empty()).then(|| context::plan(common)).transpose()?;
     let chosen = plan.clone().map_or_else(|| without_target(common), Ok)?.workload;
-    let choice = Choice { scale: chosen.scale, mix: chosen.mix.as_deref() };
+    let choice = Choice { scale: chosen.scale, mix: chosen.mix.as_deref(), part: Part::All };
     let own = Arc::new(read(&args.dir, choice, ENGINES.specs)?);
     let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.of(&plan.target.url));
     let engine = of_target.map_or_else(|| usual_engine(&own), |engine| engine.name.to_owned());
@@ -97,6 +97,8 @@ fn as_json(
                 .collect();
             json!({
                 "name": one.name, "share_pct": one.share_pct, "isolation": one.isolation,
+                "rate_per_s": one.rated.as_ref().map(|rated| rated.rate.0),
+                "sessions": one.rated.as_ref().map(|rated| rated.sessions),
                 "commits_each": one.commits_each, "writes": one.writes, "retries": one.retries,
                 "think_s": [one.think.0.as_secs_f64(), one.think.1.as_secs_f64()],
                 "round_trips": { "least": one.round_trips.0, "most": one.round_trips.1 },

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use dyno_campaign::own::{Planned, Tried};
 use dyno_plan::Span;
-use dyno_report::number::{count, fixed};
+use dyno_report::number::{count, fixed, sessions as sessions_words};
 use dyno_report::style::{Paint, Style};
 use dyno_report::table::{Cell, Column, Table};
 use dyno_report::text::{clean, indent};
-use dyno_workload::own::{DescribedDraw, DescribedTransaction, Fault, Own};
+use dyno_workload::own::{DescribedDraw, DescribedTransaction, Fault, Own, Rated};
 
 use super::sample::{Drawn, RETURNED};
 
@@ -66,7 +66,7 @@ fn head(own: &Own, engine: &str) -> Result<String, Fault> {
 fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
     let mut table = Table::new(vec![
         Column::text("transaction"),
-        Column::figures("share", "%"),
+        Column::figures("how often", ""),
         Column::figures("statements", ""),
         Column::figures("round trips", ""),
         Column::text("commits"),
@@ -82,7 +82,7 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
         };
         table.row([
             Cell::from(one.name.as_str()),
-            fixed(one.share_pct, 1).into(),
+            how_often(one).into(),
             count(one.statements.len() as u64).into(),
             all_trips(one).into(),
             commits.into(),
@@ -92,6 +92,13 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+fn how_often(one: &DescribedTransaction) -> String {
+    match &one.rated {
+        None => format!("{} %", fixed(one.share_pct, 1)),
+        Some(Rated { rate, sessions, .. }) => format!("{rate} on {}", sessions_words(f64::from(*sessions))),
+    }
 }
 
 fn all_trips(one: &DescribedTransaction) -> String {

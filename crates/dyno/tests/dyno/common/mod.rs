@@ -2,6 +2,7 @@
 
 pub mod burners;
 pub mod proxy;
+mod pty;
 pub mod throttle;
 pub mod tmpfs;
 

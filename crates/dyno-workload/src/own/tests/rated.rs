@@ -1,0 +1,127 @@
+//! Transactions with rates of their own: which part of a workload they are in, and what cannot be.
+
+use std::path::Path;
+
+use super::read;
+use crate::own::{Choice, Own, Part, Rated};
+
+const TEXT: &str = r#"
+name = "w"
+writes = true
+
+[transaction.look]
+weight = 3
+sql = "SELECT 1"
+
+[transaction.scan]
+sql = "SELECT 2"
+
+[transaction.purge]
+rate = "0.5/s"
+sql = "DELETE FROM t"
+
+[transaction.audit]
+rate = "20/s"
+sessions = 4
+sql = "SELECT 3"
+"#;
+
+/// What is said of a transaction with these keys, or of the mix that is run.
+fn fault(keys: &str, more: &str) -> String {
+    let text = format!(
+        "name = \"w\"\n{more}\n[transaction.t]\n{keys}\nsql = \"SELECT 1\"\n[transaction.u]\nsql = \"SELECT 1\"\n"
+    );
+    read(&[("workload.toml", &text)]).err().unwrap_or_else(|| panic!("it was read:\n{text}"))
+}
+
+fn part(folder: &Path, mix: Option<&str>, part: Part<'_>) -> Own {
+    let choice = Choice { mix, part, ..Choice::default() };
+    Own::read_as(folder, choice).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+fn classes(own: &Own) -> Vec<(String, Option<u32>)> {
+    own.classes().of_operations().iter().map(|class| (class.name.clone(), class.share.percent)).collect()
+}
+
+#[test]
+fn transactions_with_a_rate_are_parts_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("workload.toml"), TEXT).expect("a file");
+    let of = |one: Part<'_>| part(folder.path(), None, one);
+    let (all, weighed) = (of(Part::All), of(Part::Weighed));
+    let named =
+        |name: &str, rate, sessions| Rated { name: name.to_owned(), rate: dyno_plan::Rate(rate), sessions };
+    let rated = [named("purge", 0.5, 1), named("audit", 20.0, 4)];
+    assert_eq!((all.rated(), weighed.rated()), (&rated[..], &rated[..]));
+    let share = |name: &str, percent| (name.to_owned(), Some(percent));
+    assert_eq!(classes(&all), [share("look", 75), share("scan", 25), share("purge", 0), share("audit", 0)]);
+    assert_eq!(classes(&weighed), [share("look", 75), share("scan", 25)]);
+    // Alone it is all that there is, under its own name, or that of the workload among others.
+    let alone = of(Part::Only("audit"));
+    assert_eq!((classes(&alone), alone.facts().name), (vec![share("audit", 100)], "w.audit".to_owned()));
+    assert_eq!(alone.weights().collect::<Vec<_>>(), [1]);
+    let labelled = alone.labelled("w_2".into());
+    assert_eq!(
+        (classes(&labelled), labelled.facts().name),
+        (vec![share("w_2.audit", 100)], "w_2.audit".to_owned())
+    );
+    // What changes something is told of the part that does.
+    let changes = |one: Part<'_>| of(one).changes("any").expect("SQL for all").len();
+    assert_eq!((changes(Part::Weighed), changes(Part::Only("purge")), changes(Part::All)), (0, 1, 1));
+    let described = all.described("any").expect("SQL for all");
+    assert_eq!(described.iter().filter_map(|one| one.rated.clone()).collect::<Vec<_>>(), rated);
+}
+
+#[test]
+fn a_mix_gives_weights_and_rates() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mixes = "mix = \"a\"\n[mixes]\na = { look = 1, audit = \"7/s\" }\nb = { audit = 1, purge = 1 }\n";
+    let text = TEXT.replace("writes = true\n", &format!("writes = true\n{mixes}"));
+    std::fs::write(folder.path().join("workload.toml"), text).expect("a file");
+    let of = |mix: &str| part(folder.path(), Some(mix), Part::Weighed);
+    assert_eq!(classes(&of("a")), [("look".to_owned(), Some(100))]);
+    let audit = Rated { name: "audit".to_owned(), rate: dyno_plan::Rate(7.0), sessions: 4 };
+    assert_eq!((of("a").rated(), of("b").rated()), (&[audit][..], &[][..]));
+    assert_eq!(classes(&of("b")), [("purge".to_owned(), Some(50)), ("audit".to_owned(), Some(50))]);
+}
+
+#[test]
+fn what_contradicts_a_rate_is_told_with_its_place() {
+    for (told, expected) in [
+        (
+            fault("rate = \"5/s\"\nweight = 2", ""),
+            "5:10: transaction.t.weight: it comes at a rate of its own, so that it has no weight against the others; take out weight, or rate",
+        ),
+        (
+            fault("rate = \"5/s\"\nthink = \"1ms\"", ""),
+            "5:9: transaction.t.think: transactions are due at 5/s, so there is nothing to think about between them; take out think, or rate",
+        ),
+        (
+            fault("sessions = 2", ""),
+            "4:12: transaction.t.sessions: sessions of its own are for a transaction with a rate of its own; write rate = \"100/s\" too; all others share those of run.sessions_per_schema",
+        ),
+        (fault("rate = 5", ""), "4:8: transaction.t.rate: not a text; write \"100/s\""),
+        (
+            fault("rate = \"5\"", ""),
+            "4:8: transaction.t.rate: \"5\" is not a rate: write a number above zero and `/s` (`5000/s`, `0.5/s`), below 10^12/s",
+        ),
+        (
+            fault("rate = \"1000000000/s\"", ""),
+            "4:8: transaction.t.rate: 1000000000/s is not from 0.001/s to 100000000/s",
+        ),
+        (
+            fault("rate = \"5/s\"\nsessions = 0", ""),
+            "5:12: transaction.t.sessions: 0 is not a whole number from 1 to 10000",
+        ),
+        (
+            fault("weight = 0", "mix = \"m\"\n[mixes]\nm = { t = \"5/s\" }"),
+            "4:5: mixes.m: no transaction is left for the sessions of the run: each has a rate of its own, or the weight 0; give one a weight; workload.rate of the plan is the rate of those with weights",
+        ),
+        (
+            fault("weight = 0", "mix = \"m\"\n[mixes]\nm = { t = \"often\", u = 1 }"),
+            "4:11: mixes.m.t: \"often\" is not a rate: write a number above zero and `/s` (`5000/s`, `0.5/s`), below 10^12/s",
+        ),
+    ] {
+        assert_eq!(told, format!("w/workload.toml:{expected}"));
+    }
+}

@@ -1,0 +1,64 @@
+//! The program at a terminal, where it asks.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use super::Desk;
+
+/// The program at a terminal of its own, made by `script(1)`.
+pub struct Pty {
+    child: Child,
+    out: ChildStdout,
+    shown: String,
+}
+
+impl Desk {
+    /// A command that runs the program at a terminal.
+    pub fn at_terminal(&self, args: &[&str]) -> Command {
+        let program = self.command(args);
+        let words = std::iter::once(program.get_program()).chain(program.get_args());
+        let words: Vec<String> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+        let mut command = Command::new("script");
+        command.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(self.path()).env_clear();
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("TERM", "dumb").env("SHELL", "/bin/sh").stdin(Stdio::null());
+        command
+    }
+
+    /// Starts the program at a terminal, for somebody who answers.
+    pub fn asked(&self, args: &[&str]) -> Pty {
+        let mut command = self.at_terminal(args);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = child.stdout.take().unwrap();
+        Pty { child, out, shown: String::new() }
+    }
+}
+
+impl Pty {
+    /// Reads what is shown up to these words, and answers with a line.
+    pub fn answer(&mut self, words: &str, line: &str) {
+        let mut byte = [0];
+        while !self.shown.ends_with(words) {
+            let read = self.out.read(&mut byte).unwrap();
+            assert!(read > 0, "it ended without showing {words:?}:\n{}", self.shown);
+            self.shown.push(char::from(byte[0]));
+        }
+        writeln!(self.child.stdin.as_ref().unwrap(), "{line}").unwrap();
+    }
+
+    /// Waits for the end: the exit code, and everything that was shown.
+    pub fn end(mut self) -> (i32, String) {
+        let mut rest = Vec::new();
+        let _ = self.out.read_to_end(&mut rest).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        (code, format!("{}{}", self.shown, String::from_utf8_lossy(&rest)))
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        // A test that failed in the middle leaves no program behind; its terminal goes with this one.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,161 @@
+//! Own SQL where others write in the same database, and on several targets: what its transactions are expected to do is held
+//! against each database, and what lies beyond it is not the run's.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::common::{Desk, check};
+use dyno_testbed::{MySql, Postgres};
+use serde_json::Value;
+
+const COUNTER: &str = r#"
+name = "counter"
+writes = true
+
+[setup]
+sql = """
+CREATE TABLE company_counter (id INT NOT NULL PRIMARY KEY, n INT NOT NULL);
+INSERT INTO company_counter VALUES (1, 0), (2, 0), (3, 0), (4, 0)
+"""
+
+[drop]
+sql = "DROP TABLE company_counter"
+
+[draw]
+id = { uniform = [1, 4] }
+
+[transaction.look]
+sql = "SELECT n FROM company_counter WHERE id = :id"
+
+[transaction.count]
+retries = 20
+sql = "UPDATE company_counter SET n = n + 1 WHERE id = :id"
+"#;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.file("counter")).unwrap();
+    desk.write("counter/workload.toml", COUNTER);
+    desk
+}
+
+fn args<'a>(command: &'a str, urls: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
+    let targets = urls.iter().flat_map(|url| ["--target", url.as_str()]);
+    let sets = ["workload.folder=counter"].into_iter().chain(more.iter().copied());
+    [command].into_iter().chain(targets).chain(sets.flat_map(|set| ["--set", set])).collect()
+}
+
+const WINDOW: [&str; 3] = ["run.time=2s", "run.warmup=1s", "workload.rate=200/s"];
+
+/// A run in whose warm-up and window `other` is done again and again, behind what is learned.
+fn run_beside(desk: &Desk, url: &str, other: impl Fn() + Sync) -> Value {
+    let mut run = desk.start(&args("run", &[url.to_owned()], &WINDOW));
+    run.until("warm-up");
+    let over = AtomicBool::new(false);
+    let said = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                other();
+            }
+        });
+        let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.end()));
+        over.store(true, Ordering::SeqCst);
+        said.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    assert!(matches!(said.code, 0 | 1), "{said:#?}");
+    desk.json(&["show", "last"]).1
+}
+
+fn rows_of_others(desk: &Desk, url: &str, other: impl Fn() + Sync) {
+    let load = desk.dyno(&args("load", &[url.to_owned()], &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+    let rows = |record: &Value| record["whose"]["rows_written_per_s"].clone();
+    let (code, alone) = desk.json(&args("run", &[url.to_owned()], &WINDOW));
+    assert_eq!(
+        (code, check(&alone, "expected")["status"].as_str()),
+        (0, Some("pass")),
+        "{:#}",
+        alone["audit"]
+    );
+    assert!(rows(&alone)["others_pct"].as_f64().unwrap() < 1.0, "{}", rows(&alone));
+    let beside = run_beside(desk, url, other);
+    let expected = check(&beside, "expected");
+    assert_eq!(expected["status"], "warn", "{expected:#}");
+    assert!(expected["detail"].as_str().unwrap().contains("others do it beside the run"), "{expected:#}");
+    // Most of the rows are theirs, and so may be whatever else the database counts.
+    let whose = rows(&beside);
+    assert!(whose["marked"] == true && whose["others_pct"].as_f64().unwrap() > 50.0, "{whose}");
+    assert_ne!(whose["scope"], "run");
+    let reads = &beside["whose"]["logical_reads_per_s"];
+    assert!(reads["marked"] == true && reads["why"].as_str().unwrap().contains("others had "), "{reads}");
+    assert!(beside["whose"]["ops_per_s"]["marked"] != true);
+    let shown = desk.dyno(&["show", "last"]).out;
+    assert!(shown.contains('†'), "{shown}");
+}
+
+#[test]
+fn rows_that_others_write_on_postgres_are_not_the_runs() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let server = Postgres::start(&version, &[("autovacuum", "off"), ("fsync", "off")]);
+    server.psql("CREATE TABLE foreign_rows (n INT)");
+    rows_of_others(&desk(), &server.url(), || {
+        // The server ends it with the test if the run has failed.
+        let sql = "INSERT INTO foreign_rows SELECT * FROM generate_series(1, 5000)";
+        let _ = server.try_psql(server.superuser(), "postgres", sql);
+    });
+}
+
+#[test]
+fn rows_that_others_write_on_mysql_and_mariadb_are_not_the_runs() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        server.sql("CREATE DATABASE shop; CREATE TABLE shop.ten (n INT PRIMARY KEY)");
+        server.sql("INSERT INTO shop.ten VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)");
+        server.sql("CREATE TABLE shop.more (n INT)");
+        rows_of_others(&desk(), &server.url(), || {
+            let _ = server.try_sql(
+                server.superuser(),
+                "INSERT INTO shop.more SELECT a.n FROM shop.ten a, shop.ten b, shop.ten c",
+            );
+        });
+    }
+}
+
+#[test]
+fn what_is_learned_on_the_first_target_is_held_against_each() {
+    let Some(version) = Postgres::available().pop() else { return };
+    let servers =
+        [Postgres::start(&version, &[("fsync", "off")]), Postgres::start(&version, &[("fsync", "off")])];
+    let (desk, urls) = (desk(), [servers[0].url(), servers[1].url()]);
+    let load = desk.dyno(&args("load", &urls, &["run.sessions_per_schema=4"]));
+    assert_eq!(load.code, 0, "{load:#?}");
+    let run = || {
+        let sets = [&WINDOW[..], &["run.sessions_per_schema=4"]].concat();
+        let (_, record) = desk.json(&args("run", &urls, &sets));
+        let of = |at: usize| {
+            let audit = record["targets"][at]["own"]["audit"].as_array().unwrap();
+            audit.iter().find(|check| check["check"] == "expected").unwrap().clone()
+        };
+        assert_eq!(record["status"], "valid", "{} {:#}", record["reasons"], record["audit"]);
+        let marked =
+            |at: usize| record["targets"][at]["own"]["whose"]["rows_written_per_s"]["marked"] == true;
+        ([of(0), of(1)], [marked(0), marked(1)])
+    };
+    let (checks, marked) = run();
+    for one in &checks {
+        assert!(
+            one["status"] == "pass" && one["detail"].as_str().unwrap().contains("1.00 of each count"),
+            "{one:#}"
+        );
+    }
+    assert_eq!(marked, [false, false]);
+    // On the second one each update writes a row more.
+    let trigger = "CREATE TABLE company_log (n INT);
+        CREATE FUNCTION company_note() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN INSERT INTO company_log VALUES (NEW.n); RETURN NEW; END $$;
+        CREATE TRIGGER company_note AFTER UPDATE ON company_counter FOR EACH ROW EXECUTE FUNCTION company_note();
+        GRANT ALL ON company_log TO PUBLIC";
+    servers[1].psql(trigger);
+    let (checks, marked) = run();
+    assert_eq!((&checks[0]["status"], &checks[1]["status"]), (&"pass".into(), &"warn".into()), "{checks:#?}");
+    assert_eq!(marked, [false, true]);
+}

@@ -1,0 +1,225 @@
+//! Transactions with rates of their own, beside the others of their workload.
+
+use serde_json::Value;
+
+use crate::common::{Desk, assert_fits_schema, check};
+use dyno_testbed::{MySql, Postgres};
+
+/// Readers that rest a moment keep no writer of SQLite out.
+const BANK: &str = r#"
+name = "bank"
+writes = true
+
+[setup]
+sql = """
+CREATE TABLE rates_accounts (id INT NOT NULL PRIMARY KEY, balance INT NOT NULL);
+INSERT INTO rates_accounts VALUES (1, 1000), (2, 1000), (3, 1000), (4, 1000);
+CREATE TABLE rates_log (who INT NOT NULL, at INT NOT NULL, PRIMARY KEY (who, at))
+"""
+
+[drop]
+sql = "DROP TABLE rates_accounts; DROP TABLE rates_log"
+
+[draw]
+from = { uniform = [1, 2] }
+to = { expr = "from + 2" }
+who = { uniform = [1, 1_000_000_000], per = "session" }
+at = { sequence = [1, 1_000_000_000] }
+
+[transaction.balance]
+weight = 3
+think = "2ms"
+sql = "SELECT balance FROM rates_accounts WHERE id = :from"
+
+[transaction.sums]
+think = "2ms"
+sql = "SELECT SUM(balance) FROM rates_accounts"
+
+[transaction.transfer]
+rate = "60/s"
+sessions = 2
+commit = "end"
+retries = 20
+steps = [
+  { sql = "UPDATE rates_accounts SET balance = balance - 1 WHERE id = :from", rows = 1 },
+  { sql = "UPDATE rates_accounts SET balance = balance + 1 WHERE id = :to", rows = 1 },
+]
+
+[transaction.note]
+rate = "20/s"
+retries = 20
+sql = "INSERT INTO rates_log VALUES (:who, :at)"
+
+[[invariant]]
+name = "money"
+sql = "SELECT SUM(balance) FROM rates_accounts"
+"#;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.file("bank")).unwrap();
+    desk.write("bank/workload.toml", BANK);
+    desk
+}
+
+fn args<'a>(command: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let sets = ["workload.folder=bank", "run.sessions_per_schema=2"].into_iter().chain(more.iter().copied());
+    [command, "--target", url].into_iter().chain(sets.flat_map(|set| ["--set", set])).collect()
+}
+
+fn run(desk: &Desk, url: &str, more: &[&str]) -> Value {
+    let (code, record) = desk.json(&args("run", url, more));
+    assert_eq!(
+        (code, record["status"].as_str()),
+        (0, Some("valid")),
+        "{} {:#}",
+        record["reasons"],
+        record["audit"]
+    );
+    assert_fits_schema(&record);
+    for name in ["operations", "mix", "invariants", "commits_whole", "sessions"] {
+        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+    }
+    record
+}
+
+/// How many of a Poisson process there may be where so many are asked for.
+fn is_near(done: u64, asked: f64) -> bool {
+    (done as f64 - asked).abs() <= 5.0 * asked.sqrt() + 3.0
+}
+
+fn goes_on(desk: &Desk, url: &str) {
+    let load = desk.dyno(&args("load", url, &[]));
+    assert_eq!(load.code, 0, "{load:#?}");
+    let record = run(desk, url, &["run.time=2s", "run.warmup=1s"]);
+    let count = |class: &str| record["ops"][class]["count"].as_u64().unwrap_or(0);
+    // Its classes keep their names; each that has a rate comes at it, and the others go on as fast as they can.
+    assert!(is_near(count("transfer"), 120.0) && is_near(count("note"), 40.0), "{:#}", record["ops"]);
+    let closed = count("balance") + count("sums");
+    assert!(closed > 0 && count("all") == closed + count("transfer") + count("note"), "{:#}", record["ops"]);
+    let share = |own: &Value| {
+        let share = &own["share"];
+        let figures =
+            (share["sessions"].as_u64(), share["rate_per_s"].as_f64(), share["ops"]["count"].as_u64());
+        (own["name"].as_str().unwrap().to_owned(), figures)
+    };
+    assert_eq!(share(&record["workload"]), ("bank".to_owned(), (Some(2), None, Some(closed))));
+    let beside: Vec<_> = record["beside"].as_array().unwrap().iter().map(share).collect();
+    assert_eq!(
+        beside,
+        [
+            ("bank.transfer".to_owned(), (Some(2), Some(60.0), Some(count("transfer")))),
+            ("bank.note".to_owned(), (Some(1), Some(20.0), Some(count("note"))))
+        ]
+    );
+    let times = |class: &str| {
+        let ops = &record["ops"][class];
+        (ops["service_us"]["mean"].as_f64().unwrap(), ops["response_us"]["mean"].as_f64().unwrap())
+    };
+    assert!(times("transfer").1 > times("transfer").0, "{:#}", record["ops"]);
+    assert_eq!(times("balance").0, times("balance").1);
+    let words = check(&record, "open_loop")["detail"].as_str().unwrap();
+    assert!(
+        words.starts_with("bank.transfer: 60.0/s asked for, ") && words.contains("; bank.note: 20.0/s"),
+        "{words}"
+    );
+    assert_eq!(record["plan"]["workload"]["own_rates"][0]["transaction"], "transfer");
+    let shown = desk.dyno(&["show", record["id"].as_str().unwrap()]).out;
+    assert!(shown.contains("bank.transfer") && shown.contains("open loop at 60/s"), "{shown}");
+
+    // The others go by the run's rate, or by its phases.
+    let rated = run(desk, url, &["run.time=2s", "run.warmup=100ms", "workload.rate=40/s"]);
+    let done = |record: &Value, class: &str| record["ops"][class]["count"].as_u64().unwrap_or(0);
+    assert!(is_near(done(&rated, "balance") + done(&rated, "sums"), 80.0), "{:#}", rated["ops"]);
+    assert!(is_near(done(&rated, "transfer"), 120.0), "{:#}", rated["ops"]);
+    let phased = run(desk, url, &["run.warmup=100ms", "workload.phases=hold 20/s 1s, hold 80/s 1s"]);
+    for (phase, asked) in phased["phases"].as_array().unwrap().iter().zip([20.0, 80.0]) {
+        let of = |class: &str| phase["ops"][class]["count"].as_u64().unwrap_or(0);
+        assert!(is_near(of("balance") + of("sums"), asked) && is_near(of("transfer"), 60.0), "{phase:#}");
+    }
+    let drop = desk.dyno(&[&args("drop", url, &[])[..], &["--yes"]].concat());
+    assert_eq!(drop.code, 0, "{drop:#?}");
+}
+
+#[test]
+fn a_transaction_has_a_rate_of_its_own_on_sqlite() {
+    let desk = desk();
+    let url = format!("sqlite:{}", desk.file("t.db").display());
+    goes_on(&desk, &url);
+}
+
+#[test]
+fn a_transaction_has_a_rate_of_its_own_on_postgres() {
+    for version in Postgres::newest_or_all() {
+        let server = Postgres::start(&version, &[("autovacuum", "off")]);
+        goes_on(&desk(), &server.url());
+    }
+}
+
+#[test]
+fn a_transaction_has_a_rate_of_its_own_on_mysql_and_mariadb() {
+    for version in MySql::available() {
+        let server = MySql::start(&version, &[]);
+        goes_on(&desk(), &server.url());
+    }
+}
+
+#[test]
+fn rates_of_mixes_are_an_axis_and_workloads_beside_have_theirs() {
+    let desk = desk();
+    let mixes = "mix = \"slow\"\n[mixes]\nslow = { balance = 1, transfer = \"20/s\" }\n\
+                 fast = { balance = 1, transfer = \"60/s\" }\nlog = { sums = 1, note = \"30/s\" }\n";
+    desk.write("bank/workload.toml", &BANK.replace("writes = true\n", &format!("writes = true\n{mixes}")));
+    let url = format!("sqlite:{}", desk.file("t.db").display());
+    let length =
+        ["run.time=1s", "run.warmup=100ms", "observe.interval=200ms", "sweep.workload.mix=slow,fast"];
+    assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
+    let sweep = desk.dyno(&args("sweep", &url, &[&length[..], &["sweep.repeats=1"]].concat()));
+    assert_eq!(sweep.code, 0, "{sweep:#?}");
+    let transfers = |run: &str| {
+        let (_, record) = desk.json(&["show", run]);
+        (
+            record["plan"]["workload"]["mix"].as_str().unwrap().to_owned(),
+            record["ops"]["transfer"]["count"].as_u64().unwrap(),
+        )
+    };
+    let done: std::collections::BTreeMap<String, u64> = [transfers("last"), transfers("last~1")].into();
+    assert!(is_near(done["slow"], 20.0) && is_near(done["fast"], 60.0), "{done:?}");
+    // Of a workload beside another its label stands before both.
+    let record =
+        run(&desk, &url, &[&length[..3], &["workload.beside=bank", "workload.beside_mix=log"]].concat());
+    let beside: Vec<&str> =
+        record["beside"].as_array().unwrap().iter().map(|own| own["name"].as_str().unwrap()).collect();
+    assert_eq!(beside, ["bank_log", "bank.transfer", "bank_log.note"]);
+    let count = |class: &str| record["ops"][class]["count"].as_u64().unwrap_or(0);
+    assert!(is_near(count("transfer"), 20.0) && is_near(count("bank_log.note"), 30.0), "{:#}", record["ops"]);
+    assert!(count("bank_log.sums") > 0);
+}
+
+#[test]
+fn all_parts_of_a_workload_are_one_question_and_are_tried_and_told() {
+    let desk = desk();
+    let url = "sqlite:t.db";
+    assert_eq!(desk.dyno(&args("load", url, &[])).code, 0);
+    let setup = BANK.find("[setup]").unwrap()..BANK.find("[draw]").unwrap();
+    desk.write("bank/workload.toml", &BANK.replace(&BANK[setup], ""));
+    let refused = desk.dyno(&args("run", url, &["run.time=1s"]));
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(
+        refused.err.contains("transfer: UPDATE rates_accounts")
+            && refused.err.contains("note: INSERT rates_log"),
+        "{}",
+        refused.err
+    );
+    let told = desk.dyno(&["workload", "check", "bank", "--target", url, "--explain"]);
+    assert_eq!(told.code, 0, "{told:#?}");
+    assert!(
+        told.out.contains("60/s on 2 sessions") && told.out.contains("20/s on 1 session"),
+        "{}",
+        told.out
+    );
+    assert!(!told.out.contains("no transaction that was drawn"), "{}", told.out);
+    desk.write("bank/workload.toml", &BANK.replace("INSERT INTO rates_log", "INSERT INTO nowhere"));
+    let broken = desk.dyno(&args("check", url, &[]));
+    assert!(format!("{}{}", broken.out, broken.err).contains("nowhere"), "{broken:#?}");
+}
