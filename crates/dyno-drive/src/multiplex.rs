@@ -16,12 +16,13 @@ use std::time::Duration;
 use dyno_engine::{Clock, ErrorClass, OpError};
 
 use crate::affinity::{States, ThreadAffinity};
+use crate::counts::Counts;
 use crate::panics::caught;
 use crate::poll::{Bell, Poll};
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::state::{Next, SessionState};
 use crate::thread::STACK_BYTES;
-use crate::worker::{Ended, Worker};
+use crate::worker::{Ended, Message, Worker};
 
 /// Further threads that connect the sessions of one thread, and that end them.
 const HELPERS: usize = 8;
@@ -43,6 +44,10 @@ pub(crate) struct Multiplexer {
     bell: Arc<Bell>,
     poll: Poll,
     states: Vec<Option<Box<SessionState>>>,
+    /// What they have done in the window, and whether that was handed in.
+    counts: Counts,
+    handed_in: bool,
+    messages: Sender<Message>,
     /// Sessions that have not left.
     left: usize,
     /// The session that has the thread.
@@ -64,18 +69,20 @@ pub(crate) struct Multiplexer {
 /// The system gives no more descriptors.
 pub(crate) fn prepare(
     workers: Vec<Worker>,
+    counts: Counts,
     affinity: ThreadAffinity,
     shared: &Arc<Shared>,
 ) -> io::Result<impl FnOnce() + Send + use<>> {
     let bell = Arc::new(Bell::new()?);
     let poll = Poll::new(&bell)?;
     shared.enlist(Sleeper::Bell(Arc::clone(&bell)));
-    Ok(move || run(workers, &affinity, bell, poll))
+    Ok(move || run(workers, counts, &affinity, bell, poll))
 }
 
-fn run(workers: Vec<Worker>, affinity: &ThreadAffinity, bell: Arc<Bell>, poll: Poll) {
+fn run(workers: Vec<Worker>, counts: Counts, affinity: &ThreadAffinity, bell: Arc<Bell>, poll: Poll) {
     let Some(first) = workers.first() else { return };
     let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
+    let messages = first.messages.clone();
     let paced = first.pace.is_open();
     first.wake_sharply();
     let states = connect(workers);
@@ -102,6 +109,9 @@ fn run(workers: Vec<Worker>, affinity: &ThreadAffinity, bell: Arc<Bell>, poll: P
         bell,
         poll,
         states,
+        counts,
+        handed_in: false,
+        messages,
         paced,
         leavers,
     };
@@ -119,6 +129,7 @@ fn run(workers: Vec<Worker>, affinity: &ThreadAffinity, bell: Arc<Bell>, poll: P
     for index in 0..multiplexer.states.len() {
         multiplexer.leave(index, Ok(()));
     }
+    multiplexer.hand_in();
 }
 
 /// Opens all sessions, several at a time; those that cannot be opened have said so and are missing.
@@ -189,7 +200,7 @@ impl Multiplexer {
                 continue;
             }
             state.start();
-            let next = state.go_on(self.phase);
+            let next = state.go_on(&mut self.counts, self.phase);
             self.crossing += usize::from(state.at_edge());
             self.follow(index, next);
         }
@@ -229,11 +240,11 @@ impl Multiplexer {
         let Some(state) = &mut self.states[index] else { return };
         self.turn = index;
         let next = if crowded && state.owes_edge(phase) {
-            state.notice(phase);
+            state.notice(&mut self.counts, phase);
             self.to_cross.push_back(index);
-            state.next_op()
+            state.next_op(&mut self.counts)
         } else {
-            state.go_on(phase)
+            state.go_on(&mut self.counts, phase)
         };
         // Asked of what it does, and not of what it owed: time has passed since, and it may owe more now.
         self.crossing += usize::from(state.at_edge());
@@ -250,6 +261,9 @@ impl Multiplexer {
     /// Lets sessions that sleep notice that the phase has changed.
     fn look_at_phase(&mut self) {
         let phase = self.shared.phase();
+        if phase == Phase::Stop && self.shared.is_called_in() {
+            self.hand_in();
+        }
         if phase != self.phase {
             self.phase = phase;
             self.to_cross.clear();
@@ -274,7 +288,7 @@ impl Multiplexer {
         let Some(state) = &mut self.states[index] else { return };
         self.turn = index;
         let (idle, edge) = (state.is_idle(), state.at_edge());
-        match state.heard() {
+        match state.heard(&mut self.counts) {
             Ok(true) => {
                 self.crossing -= usize::from(edge);
                 self.go_on(index);
@@ -302,7 +316,7 @@ impl Multiplexer {
     fn wake(&mut self, index: usize) {
         let Some(state) = &mut self.states[index] else { return };
         self.turn = index;
-        match state.rested() {
+        match state.rested(&mut self.counts) {
             Ok(true) => self.go_on(index),
             Ok(false) => self.note_rest(index),
             Err(error) => self.failed(index, error),
@@ -320,14 +334,17 @@ impl Multiplexer {
             state.worker.recorder.retried(&error);
         } else {
             let class = state.class();
-            state.worker.recorder.failed(class, &error, now_ns);
+            state.worker.recorder.failed(&mut self.counts, class, &error, now_ns);
             if let Err(ended) = state.worker.hope(&error, now_ns) {
                 return self.leave(index, Err(ended));
             }
         }
         match error.class {
             ErrorClass::Retryable if failed.is_open || failed.may_again => {
-                let next = if failed.is_open { state.roll_back(failed.may_again) } else { state.again() };
+                let next = match failed.is_open {
+                    true => state.roll_back(failed.may_again),
+                    false => state.again(&mut self.counts),
+                };
                 self.follow(index, next);
             }
             ErrorClass::Retryable => {
@@ -380,6 +397,14 @@ impl Multiplexer {
         Ok(())
     }
 
+    /// Hands in what the sessions have done: when none is left, or when nobody waits any more for those that are.
+    fn hand_in(&mut self) {
+        if !std::mem::replace(&mut self.handed_in, true) {
+            // The coordinator has gone only when it no longer waits for anybody.
+            let _ = self.messages.send(Message::Counted(self.counts.take()));
+        }
+    }
+
     /// Starts what has become due.
     fn start_due(&mut self) {
         // Those that are due again at once wait until all have been heard.
@@ -407,7 +432,7 @@ impl Multiplexer {
             return self.shared.fail(reason.to_owned());
         };
         let doing = state.class();
-        state.worker.panicked(doing, reason);
+        state.worker.panicked(&mut self.counts, doing, reason);
         state.worker.abandon(state.session);
     }
 
@@ -416,7 +441,7 @@ impl Multiplexer {
         let Some(mut state) = self.states[index].take() else { return };
         self.left -= 1;
         self.poll.remove(state.socket());
-        state.worker.note_end(ended);
+        state.worker.note_end(&mut self.counts, ended);
         // The threads that end sessions are there until this thread has gone.
         let _ = self.leavers.send(*state);
     }

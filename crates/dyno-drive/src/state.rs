@@ -6,8 +6,8 @@ use std::time::Duration;
 use dyno_engine::{Done, Duplex, OpError, Request, Session};
 use dyno_workload::{Actor, ClassId, Failed, Pace, Turn};
 
+use crate::counts::{Counts, Timing};
 use crate::poll;
-use crate::recorder::Timing;
 use crate::shared::Phase;
 use crate::worker::edges::edge_between;
 use crate::worker::{NO_OPERATION, Worker};
@@ -148,24 +148,24 @@ impl SessionState {
     }
 
     /// Notices that the window has begun, without crossing its edge yet.
-    pub(crate) fn notice(&mut self, phase: Phase) {
+    pub(crate) fn notice(&mut self, counts: &mut Counts, phase: Phase) {
         if self.phase == Phase::Warmup && phase > Phase::Warmup && phase < Phase::Stop {
-            self.worker.begin(self.session.as_ref(), phase > Phase::Opening);
+            self.worker.begin(counts, self.session.as_ref(), phase > Phase::Opening);
         }
     }
 
     /// Goes on after a request has ended: by `phase`, and by its pace.
     #[inline]
-    pub(crate) fn go_on(&mut self, phase: Phase) -> Next {
+    pub(crate) fn go_on(&mut self, counts: &mut Counts, phase: Phase) -> Next {
         if phase != self.phase {
-            self.worker.leave_phase(self.phase, phase, self.session.as_ref());
+            self.worker.leave_phase(counts, self.phase, phase, self.session.as_ref());
             if let Some(edge) = edge_between(self.phase, phase) {
                 return self.show(Doing::Edge { edge, to: phase });
             }
             self.phase = phase;
         } else if phase != Phase::Window || self.worker.owes_visibility(phase) {
             if phase == Phase::Opening {
-                self.worker.begin(self.session.as_ref(), false);
+                self.worker.begin(counts, self.session.as_ref(), false);
             }
             if self.worker.owes_visibility(phase) {
                 if self.worker.publishes {
@@ -174,19 +174,19 @@ impl SessionState {
                 self.worker.shown(phase, self.session.as_ref());
             }
         }
-        if phase == Phase::Stop { Next::Leaves } else { self.next_op() }
+        if phase == Phase::Stop { Next::Leaves } else { self.next_op(counts) }
     }
 
     /// The next operation, if it is due; edges are left for later.
     #[inline]
-    pub(crate) fn next_op(&mut self) -> Next {
+    pub(crate) fn next_op(&mut self, counts: &mut Counts) -> Next {
         let clock = &self.worker.clock;
         if let Some(until_ns) = self.worker.rest.until(|| clock.now_ns()) {
             return Next::Sleeps(until_ns);
         }
         // Before an arrival is taken, which is not to be lost for it.
         if let Some(until_ns) = self.worker.recorder.thinks_until()
-            && self.worker.recorder.think_on(self.worker.clock.now_ns())
+            && self.worker.recorder.think_on(counts, self.worker.clock.now_ns())
         {
             return Next::Sleeps(until_ns);
         }
@@ -199,7 +199,7 @@ impl SessionState {
                     return Next::Sleeps(due_ns);
                 }
                 schedule.advance();
-                self.worker.recorder.begins(self.opens_ns, after_ns, now_ns);
+                self.worker.recorder.begins(counts, self.opens_ns, after_ns, now_ns);
                 Some(due_ns)
             }
         };
@@ -208,12 +208,12 @@ impl SessionState {
         *doing = actor.draw();
         let began_ns = clock.now_ns();
         let due_ns = due_ns.unwrap_or(began_ns);
-        self.begin(due_ns, began_ns)
+        self.begin(counts, due_ns, began_ns)
     }
 
     /// Begins the operation that was drawn, or begins it anew.
     #[inline]
-    fn begin(&mut self, due_ns: u64, began_ns: u64) -> Next {
+    fn begin(&mut self, counts: &mut Counts, due_ns: u64, began_ns: u64) -> Next {
         let operation = Doing::Operation {
             due_ns,
             began_ns,
@@ -229,7 +229,7 @@ impl SessionState {
             Ok(())
         });
         match (next, turn) {
-            (Next::Waits, Turn::Over) => self.ended_unasked(due_ns, began_ns),
+            (Next::Waits, Turn::Over) => self.ended_unasked(counts, due_ns, began_ns),
             (Next::Waits, Turn::Rests(ns)) => self.pause(ns),
             (next, _) => next,
         }
@@ -258,20 +258,20 @@ impl SessionState {
 
     /// Its rest is over: goes on with the operation. Whether that has ended.
     #[cold]
-    pub(crate) fn rested(&mut self) -> Result<bool, Box<OpError>> {
+    pub(crate) fn rested(&mut self, counts: &mut Counts) -> Result<bool, Box<OpError>> {
         if let Doing::Operation { rests_until_ns, .. } = &mut self.doing {
             *rests_until_ns = None;
         }
-        self.step(None)
+        self.step(counts, None)
     }
 
     /// A transaction whose conditions left nothing to ask for has ended with its begin: another one comes when others have had
     /// their turn.
     #[cold]
-    fn ended_unasked(&mut self, due_ns: u64, began_ns: u64) -> Next {
+    fn ended_unasked(&mut self, counts: &mut Counts, due_ns: u64, began_ns: u64) -> Next {
         self.doing = Doing::Nothing;
         let ended_ns = self.worker.clock.now_ns();
-        self.worker.count(Timing { due_ns, began_ns, ended_ns }, None);
+        self.worker.count(counts, Timing { due_ns, began_ns, ended_ns }, None);
         self.worker.look_at_ops();
         Next::Sleeps(ended_ns)
     }
@@ -298,14 +298,14 @@ impl SessionState {
 
     /// Its socket has something: whether the request under way has ended with it.
     #[inline]
-    pub(crate) fn heard(&mut self) -> Result<bool, Box<OpError>> {
+    pub(crate) fn heard(&mut self, counts: &mut Counts) -> Result<bool, Box<OpError>> {
         match duplex(self.session.as_mut()).receive() {
             Ok(None) => Ok(false),
             Ok(Some(done)) => match self.doing {
-                Doing::Operation { .. } => self.step(Some(done)),
+                Doing::Operation { .. } => self.step(counts, Some(done)),
                 Doing::RollingBack(Some((due_ns, began_ns))) => {
                     self.worker.actor.again();
-                    match self.begin(due_ns, began_ns) {
+                    match self.begin(counts, due_ns, began_ns) {
                         Next::Failed(error) => Err(error),
                         Next::Waits => Ok(false),
                         Next::Sleeps(_) | Next::Leaves => Ok(self.rests_until_ns().is_none()),
@@ -322,7 +322,7 @@ impl SessionState {
 
     /// A request of the operation has ended, or a rest: sends the next one. Whether there was none, and the operation has ended.
     #[inline]
-    fn step(&mut self, done: Option<Done>) -> Result<bool, Box<OpError>> {
+    fn step(&mut self, counts: &mut Counts, done: Option<Done>) -> Result<bool, Box<OpError>> {
         let Self { doing, worker, session, .. } = self;
         let Doing::Operation { due_ns, began_ns, asked_ns, commits, commit_began_ns, .. } = doing else {
             return Ok(true);
@@ -352,7 +352,7 @@ impl SessionState {
         let timing = Timing { due_ns: *due_ns, began_ns: *began_ns, ended_ns };
         let commit_began_ns = *commit_began_ns;
         *doing = Doing::Nothing;
-        worker.count(timing, commit_began_ns);
+        worker.count(counts, timing, commit_began_ns);
         worker.look_at_ops();
         Ok(true)
     }
@@ -409,10 +409,10 @@ impl SessionState {
     }
 
     /// Begins the operation anew that failed.
-    pub(crate) fn again(&mut self) -> Next {
+    pub(crate) fn again(&mut self, counts: &mut Counts) -> Next {
         let Some((due_ns, began_ns)) = self.since() else { return Next::Waits };
         self.worker.actor.again();
-        self.begin(due_ns, began_ns)
+        self.begin(counts, due_ns, began_ns)
     }
 
     /// Goes on after a failure: an operation is given up, an edge counts as crossed.

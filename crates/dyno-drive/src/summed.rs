@@ -1,4 +1,4 @@
-//! Operations of all sessions added up, class by class.
+//! Operations of all threads added up, class by class.
 //!
 //! Histograms are added, never percentiles.
 
@@ -9,7 +9,8 @@ use dyno_record::{ALL, Histogram, OpStats};
 use dyno_workload::ClassId;
 
 use crate::job::Job;
-use crate::session::{ClassResult, PhaseResult, SessionResult};
+use crate::results::Handed;
+use crate::thread_result::{ClassResult, PhaseResult};
 
 /// Why operations have no time of their own on the server drive.
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
@@ -18,7 +19,7 @@ const UNSEEN: &str =
     "where the end of the update and of its commit arrived together, the commit has no time of its own";
 
 /// Figures of every class that did something, and of `all`.
-pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) -> BTreeMap<String, OpStats> {
+pub(crate) fn op_stats(job: &Job<'_>, results: &Handed<'_>, seconds: f64) -> BTreeMap<String, OpStats> {
     let rates: Vec<bool> =
         job.plan.sides().map(|side| side.rate.is_some() || !job.plan.workload.phases.is_empty()).collect();
     let open_loop = rates.contains(&true);
@@ -46,7 +47,7 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
     let mut stats = all.stats(seconds, open_loop);
     if server {
         stats.untimed = Some(UNTIMED.to_owned());
-        let busy_us: f64 = results.iter().map(|r| r.moments.busy_ns as f64 / 1_000.0).sum();
+        let busy_us = results.times().busy_ns as f64 / 1_000.0;
         let mean = (stats.count > 0).then(|| busy_us / stats.count as f64);
         (stats.service_us.mean, stats.response_us.mean) = (mean, mean);
     }
@@ -55,7 +56,7 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &[&SessionResult], seconds: f64) 
 }
 
 /// What the classes of the workload at `place` did together.
-pub(crate) fn of_workload(job: &Job<'_>, results: &[&SessionResult], place: usize, seconds: f64) -> OpStats {
+pub(crate) fn of_workload(job: &Job<'_>, results: &Handed<'_>, place: usize, seconds: f64) -> OpStats {
     let is_open = job.plan.sides().nth(place).is_some_and(|side| side.rate.is_some());
     let mut all = Summed::default();
     for class in job.classes().of_workload(place) {
@@ -79,7 +80,7 @@ pub(crate) fn phase_stats(job: &Job<'_>, parts: &[&PhaseResult], seconds: f64) -
     by_name
 }
 
-/// One class over all sessions.
+/// One class over all threads.
 #[derive(Default)]
 struct Summed {
     count: u64,
@@ -91,8 +92,8 @@ struct Summed {
 }
 
 impl Summed {
-    fn of_class(results: &[&SessionResult], class: ClassId) -> Self {
-        Self::of(results.iter().filter_map(|result| result.classes.get(class.index())))
+    fn of_class(results: &Handed<'_>, class: ClassId) -> Self {
+        Self::of(results.threads.iter().filter_map(|result| result.classes.get(class.index())))
     }
 
     fn of<'a>(all: impl Iterator<Item = &'a ClassResult>) -> Self {

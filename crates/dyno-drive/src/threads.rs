@@ -13,6 +13,7 @@ use dyno_workload::{Pace, Think};
 
 use crate::affinity::{Affinity, ThreadAffinity};
 use crate::collector::Collector;
+use crate::counts::Counts;
 use crate::descriptors;
 use crate::job::Job;
 use crate::looks::Looks;
@@ -22,13 +23,17 @@ use crate::phased;
 use crate::prepared::Prepared;
 use crate::recorder::Recorder;
 use crate::rest::Rest;
+use crate::results::Results;
 use crate::session::SessionResult;
 use crate::shared::{Phase, Shared, Sleeper};
 use crate::thread::{NO_THREAD, STACK_BYTES};
+use crate::thread_result::ThreadResult;
 use crate::worker::{Message, NO_OPERATION, Worker};
 
 /// How long a session that was broken off may take to notice.
 const BROKEN_OFF_S_MAX: f64 = 5.0;
+/// How long a thread may take to hand in what it has counted, where it still has sessions that do not answer.
+const CALLED_IN_S_MAX: f64 = 0.5;
 
 /// The threads of a run, and the sessions that they lead.
 pub(crate) struct Threads {
@@ -43,6 +48,10 @@ pub(crate) struct Threads {
     messages: Receiver<Message>,
     interrupters: BTreeMap<u32, Arc<dyn Interrupter>>,
     ended: BTreeMap<u32, Box<SessionResult>>,
+    /// Threads that hand in what they have counted, those that have, and what that is.
+    counting: u32,
+    counted: u32,
+    counts: Vec<ThreadResult>,
 }
 
 impl Threads {
@@ -78,32 +87,32 @@ impl Threads {
             messages,
             interrupters: BTreeMap::new(),
             ended: BTreeMap::new(),
+            counting: 0,
+            counted: 0,
+            counts: Vec::new(),
         };
         let classes = Arc::new(job.classes());
         let curve = plan.workload.curve(plan.run.warmup.0.as_secs_f64()).map(Arc::new);
         let ends_ns = phased::ends_ns(plan);
-        let mut empties = Vec::with_capacity(sessions as usize);
+        let mut empties = Vec::new();
+        let size = (job.targets.len(), classes.count());
+        let mut counts = || {
+            let (empty, emptied) = channel();
+            empties.push(empty);
+            Counts::new(size, ends_ns.clone(), interval_ns, full.clone(), emptied)
+        };
         let prepared = Prepared::of(job, &target_of).unwrap_or_else(|reason| {
             shared.fail(reason);
             threads.sessions = 0;
             Prepared::default()
         });
         let workers = (0..threads.sessions).map(|number| {
-            let (empty, emptied) = channel();
-            empties.push(empty);
             let at = target_of[number as usize];
             let aim = &job.targets[at];
             let (place, within) = plan.side_of(number);
             let side = sides[place];
-            let recorder = Recorder::new(
-                at,
-                Arc::clone(&classes),
-                side.rate.is_some() || curve.is_some(),
-                interval_ns,
-                full.clone(),
-                emptied,
-            )
-            .in_phases(ends_ns.clone());
+            let is_open = side.rate.is_some() || curve.is_some();
+            let recorder = Recorder::new(at, Arc::clone(&classes), is_open);
             let (setup, actor) = prepared.session(job, at, number);
             Worker {
                 target: Arc::clone(&aim.target),
@@ -136,16 +145,17 @@ impl Threads {
         let workers: Vec<Worker> = workers.collect();
         let (multiplexed, alone): (Vec<_>, Vec<_>) =
             workers.into_iter().partition(|worker| leads_several(&plan.workload, worker.target.as_ref()));
-        let mut started = 0;
-        let all = start_shared(multiplexed, &affinity, &shared, &mut started)
-            .and_then(|()| start_own(alone, &shared, &mut started));
+        let mut started = Started::default();
+        let all = start_shared(multiplexed, &mut counts, &affinity, &shared, &mut started)
+            .and_then(|()| start_own(alone, &mut counts, &shared, &mut started));
+        threads.counting = started.threads;
         if let Err(error) = all {
             let hint = descriptors::too_few(&error).unwrap_or_else(|| NO_THREAD.to_owned());
             shared.fail(format!(
                 "no thread could be started for session {} of {sessions}: {error} (hint: {hint})",
-                started + 1
+                started.sessions + 1
             ));
-            threads.sessions = started;
+            threads.sessions = started.sessions;
         }
         (threads, Collector::new(job.targets.len(), job.series(), filled, empties))
     }
@@ -170,6 +180,10 @@ impl Threads {
             }
             Message::Ended(number, result) => {
                 self.ended.insert(number, result);
+            }
+            Message::Counted(results) => {
+                self.counted += 1;
+                self.counts.extend(results);
             }
         }
     }
@@ -212,18 +226,28 @@ impl Threads {
         if hanging.iter().any(|number| self.interrupters.contains_key(number)) {
             self.wait_ended(now_s() + BROKEN_OFF_S_MAX, now_s, &|| false);
         }
+        if self.counted < self.counting && self.shared.opens_ns().is_some() {
+            self.shared.call_in();
+            self.shared.wake();
+            self.wait_ended(now_s() + CALLED_IN_S_MAX, now_s, &|| false);
+        }
         hanging
     }
 
     fn wait_ended(&mut self, until_s: f64, now_s: &dyn Fn() -> f64, impatient: &dyn Fn() -> bool) {
-        while self.ended() < self.sessions && now_s() < until_s && !impatient() {
+        let is_waiting = |threads: &Self| match threads.shared.is_called_in() {
+            true => threads.counted < threads.counting,
+            false => threads.ended() < threads.sessions || threads.counted < threads.counting,
+        };
+        while is_waiting(self) && now_s() < until_s && !impatient() {
             self.listen(Duration::from_millis(20));
         }
     }
 
     /// What the sessions measured; those that never answered are missing.
-    pub(crate) fn into_results(self) -> Vec<SessionResult> {
-        self.ended.into_values().map(|result| *result).collect()
+    pub(crate) fn into_results(self) -> Results {
+        let sessions = self.ended.into_values().map(|result| *result).collect();
+        Results { sessions, threads: self.counts }
     }
 }
 
@@ -249,11 +273,19 @@ fn shared_threads(job: &Job<'_>, sessions: u32) -> usize {
     threads.min(sessions as usize)
 }
 
+/// How many threads have been started, and how many sessions are on them.
+#[derive(Default)]
+struct Started {
+    threads: u32,
+    sessions: u32,
+}
+
 fn start_shared(
     workers: Vec<Worker>,
+    counts: &mut dyn FnMut() -> Counts,
     affinity: &Arc<Affinity>,
     shared: &Arc<Shared>,
-    started: &mut u32,
+    started: &mut Started,
 ) -> std::io::Result<()> {
     if workers.is_empty() {
         return Ok(());
@@ -266,20 +298,29 @@ fn start_shared(
     for (index, workers) in by_thread.into_iter().enumerate() {
         let affinity = ThreadAffinity { thread: index, all: Arc::clone(affinity) };
         let sessions = workers.len() as u32;
-        spawn(format!("dyno-shared-{index}"), multiplex::prepare(workers, affinity, shared)?)?;
-        *started += sessions;
+        spawn(format!("dyno-shared-{index}"), multiplex::prepare(workers, counts(), affinity, shared)?)?;
+        started.threads += 1;
+        started.sessions += sessions;
     }
     Ok(())
 }
 
-fn start_own(workers: Vec<Worker>, shared: &Arc<Shared>, started: &mut u32) -> std::io::Result<()> {
+fn start_own(
+    workers: Vec<Worker>,
+    counts: &mut dyn FnMut() -> Counts,
+    shared: &Arc<Shared>,
+    started: &mut Started,
+) -> std::io::Result<()> {
     for worker in workers {
         let name = format!("dyno-{}", worker.setup.number);
-        let (target, mut worker) = (Arc::clone(&worker.target), Some(worker));
-        let body = move || target.within(&mut || worker.take().into_iter().for_each(Worker::run));
+        let (target, mut one) = (Arc::clone(&worker.target), Some((worker, counts())));
+        let body = move || {
+            target.within(&mut || one.take().into_iter().for_each(|(worker, counts)| worker.run(counts)))
+        };
         let handle = spawn(name, body)?;
         shared.enlist(Sleeper::Thread(handle.thread().clone()));
-        *started += 1;
+        started.threads += 1;
+        started.sessions += 1;
     }
     Ok(())
 }

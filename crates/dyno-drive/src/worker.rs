@@ -12,14 +12,16 @@ use dyno_plan::Connect;
 use dyno_record::Touch;
 use dyno_workload::{Actor, ClassId, Pace, Think, Turn};
 
+use crate::counts::{Counts, Timing};
 use crate::descriptors;
 use crate::looks::Looks;
 use crate::panics::{as_error, caught};
-use crate::recorder::{Recorder, Timing};
+use crate::recorder::Recorder;
 use crate::rest::Rest;
 use crate::session::SessionResult;
 use crate::shared::{Phase, Shared};
-use crate::slices::SliceLoop;
+use crate::slices::{Recorded, SliceLoop};
+use crate::thread_result::ThreadResult;
 use crate::witness::Book;
 
 /// How long a session lets others go first after its own first operation, so that all start together even where there
@@ -33,8 +35,10 @@ pub(crate) const NO_OPERATION: ClassId = ClassId::operation(0);
 pub(crate) enum Message {
     /// It is connected and prepared; by this handle it can be broken off.
     Connected(u32, Arc<dyn Interrupter>),
-    /// It has ended, with all that it measured.
+    /// It has ended, with what it measured by itself.
     Ended(u32, Box<SessionResult>),
+    /// A thread counts no more, and this is what its sessions did on each target.
+    Counted(Vec<ThreadResult>),
 }
 
 /// Everything one session's thread needs.
@@ -80,13 +84,22 @@ pub(crate) enum Ended {
 
 impl Worker {
     /// The thread's body.
-    pub(crate) fn run(mut self) {
-        let Some(mut session) = self.connect() else { return self.hand_in() };
+    pub(crate) fn run(mut self, mut counts: Counts) {
+        let messages = self.messages.clone();
+        let counts = &mut counts;
+        match self.connect() {
+            None => self.hand_in(),
+            Some(session) => self.lead(counts, session),
+        }
+        let _ = messages.send(Message::Counted(counts.take()));
+    }
+
+    fn lead(mut self, counts: &mut Counts, mut session: Box<dyn Session>) {
         if let Some(opens_ns) = self.shared.wait_gate() {
-            match caught(|| self.work(session.as_mut(), opens_ns)) {
-                Ok(ended) => self.note_end(ended),
+            match caught(|| self.work(counts, session.as_mut(), opens_ns)) {
+                Ok(ended) => self.note_end(counts, ended),
                 Err(reason) => {
-                    self.panicked(self.doing, &reason);
+                    self.panicked(counts, self.doing, &reason);
                     return self.abandon(session);
                 }
             }
@@ -96,9 +109,9 @@ impl Worker {
 
     /// The session has panicked, and does no more.
     #[cold]
-    pub(crate) fn panicked(&mut self, doing: ClassId, reason: &str) {
-        self.recorder.failed(doing, &as_error(reason), self.clock.now_ns());
-        self.note_end(Err(Ended::Failed(reason.to_owned())));
+    pub(crate) fn panicked(&mut self, counts: &mut Counts, doing: ClassId, reason: &str) {
+        self.recorder.failed(counts, doing, &as_error(reason), self.clock.now_ns());
+        self.note_end(counts, Err(Ended::Failed(reason.to_owned())));
     }
 
     /// Hands in what was measured, and lets go of a session that has panicked: it is asked nothing more.
@@ -110,18 +123,22 @@ impl Worker {
     }
 
     /// The session does no more operations.
-    pub(crate) fn note_end(&mut self, ended: Result<(), Ended>) {
+    pub(crate) fn note_end(&mut self, counts: &mut Counts, ended: Result<(), Ended>) {
         if let Err(Ended::Failed(reason)) = ended {
-            self.shared.fail(format!("{}session {}: {reason}", self.label, self.setup.number));
+            self.fail(&reason);
         }
-        self.recorder.break_off();
+        self.recorder.break_off(counts);
+        if let (Pace::Open(schedule), Some(opens_ns)) = (&mut self.pace, self.shared.opens_ns()) {
+            self.recorder.leave_undone(counts, opens_ns, schedule);
+        }
+    }
+
+    fn fail(&self, reason: &str) {
+        self.shared.fail(format!("{}session {}: {reason}", self.label, self.setup.number));
     }
 
     /// Hands in what was measured.
-    pub(crate) fn hand_in(mut self) {
-        if let (Pace::Open(schedule), Some(opens_ns)) = (&mut self.pace, self.shared.opens_ns()) {
-            self.recorder.leave_undone(opens_ns, schedule);
-        }
+    pub(crate) fn hand_in(self) {
         // The coordinator has gone only when it no longer waits for anybody.
         let _ = self.messages.send(Message::Ended(self.setup.number, Box::new(self.recorder.into_result())));
     }
@@ -174,7 +191,7 @@ impl Worker {
         let _ = self.messages.send(Message::Connected(self.setup.number, session.interrupter()));
     }
 
-    fn work(&mut self, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
+    fn work(&mut self, counts: &mut Counts, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
         self.wake_sharply();
         while self.clock.now_ns() < opens_ns {
             self.clock.park_until(opens_ns);
@@ -190,19 +207,19 @@ impl Worker {
         loop {
             let now = self.shared.phase();
             if now != phase {
-                self.cross(session, phase, now)?;
+                self.cross(counts, session, phase, now)?;
                 phase = now;
                 if phase == Phase::Stop {
                     return Ok(());
                 }
             } else if phase != Phase::Window || self.owes_visibility(phase) {
-                self.see_to(session, phase)?;
+                self.see_to(counts, session, phase)?;
             }
             if self.is_resting() {
                 continue;
             }
             // Before an arrival is taken, which is not to be lost for it.
-            if self.is_thinking() {
+            if self.is_thinking(counts) {
                 continue;
             }
             let due_ns = match &mut self.pace {
@@ -215,20 +232,21 @@ impl Worker {
                         continue;
                     }
                     schedule.advance();
-                    self.recorder.begins(opens_ns, after_ns, now_ns);
+                    self.recorder.begins(counts, opens_ns, after_ns, now_ns);
                     Some(due_ns)
                 }
             };
             match &mut slices {
-                None => self.one_op(session, due_ns)?,
+                None => self.one_op(counts, session, due_ns)?,
                 Some(slices) => {
                     self.doing = ClassId::SLICE;
                     let Self { actor, think, recorder, clock, .. } = self;
                     let blocks =
                         actor.blocks().expect("only the classic method has loops inside the database");
-                    match slices.one(session, blocks, think, recorder, clock.as_ref()) {
+                    let recorded = Recorded { recorder, counts };
+                    match slices.one(session, blocks, think, recorded, clock.as_ref()) {
                         Ok(_) => self.rest.ended_well(),
-                        Err(failed) => self.recover(session, ClassId::SLICE, &failed)?,
+                        Err(failed) => self.recover(counts, session, ClassId::SLICE, &failed)?,
                     }
                 }
             }
@@ -251,19 +269,30 @@ impl Worker {
 
     /// Does the next operation, on a connection of its own where that is asked for.
     #[inline]
-    fn one_op(&mut self, session: &mut dyn Session, due_ns: Option<u64>) -> Result<(), Ended> {
+    fn one_op(
+        &mut self,
+        counts: &mut Counts,
+        session: &mut dyn Session,
+        due_ns: Option<u64>,
+    ) -> Result<(), Ended> {
         self.note_overhead(session);
         self.doing = self.actor.draw();
         let began_ns = self.clock.now_ns();
         match self.setup.connect {
-            Connect::Session => self.steps(session, due_ns, began_ns),
-            Connect::Transaction => self.connected(session, due_ns, began_ns),
+            Connect::Session => self.steps(counts, session, due_ns, began_ns),
+            Connect::Transaction => self.connected(counts, session, due_ns, began_ns),
         }
     }
 
     /// The steps of an operation that has begun.
     #[inline]
-    fn steps(&mut self, session: &mut dyn Session, due_ns: Option<u64>, began_ns: u64) -> Result<(), Ended> {
+    fn steps(
+        &mut self,
+        counts: &mut Counts,
+        session: &mut dyn Session,
+        due_ns: Option<u64>,
+        began_ns: u64,
+    ) -> Result<(), Ended> {
         let mut timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns: began_ns };
         let (mut last, mut commit_began_ns) = (None, None);
         loop {
@@ -293,11 +322,13 @@ impl Worker {
                     timing.ended_ns = self.pause(ns);
                     last = None;
                 }
-                Err(error) if self.give_up(session, &error)? => (last, commit_began_ns) = (None, None),
+                Err(error) if self.give_up(counts, session, &error)? => {
+                    (last, commit_began_ns) = (None, None)
+                }
                 Err(_) => return Ok(()),
             }
         }
-        self.count(timing, commit_began_ns);
+        self.count(counts, timing, commit_began_ns);
         Ok(())
     }
 
@@ -323,12 +354,12 @@ impl Worker {
     }
 
     /// Sleeps what is left of a think time, or until the phase changes; false if there is none.
-    fn is_thinking(&mut self) -> bool {
+    fn is_thinking(&mut self, counts: &mut Counts) -> bool {
         let Some(until_ns) = self.recorder.thinks_until() else { return false };
         if self.clock.now_ns() < until_ns {
             self.clock.park_until(until_ns);
         }
-        self.recorder.think_on(self.clock.now_ns())
+        self.recorder.think_on(counts, self.clock.now_ns())
     }
 
     /// Rests after failures, or until the phase changes; false if there is no need.
@@ -348,20 +379,20 @@ impl Worker {
 
     /// Counts an operation that ended well.
     #[inline]
-    pub(crate) fn count(&mut self, timing: Timing, commit_began_ns: Option<u64>) {
+    pub(crate) fn count(&mut self, counts: &mut Counts, timing: Timing, commit_began_ns: Option<u64>) {
         self.rest.ended_well();
         let effect = self.actor.effect();
-        self.recorder.done(self.doing, timing, effect);
+        self.recorder.done(counts, self.doing, timing, effect);
         if let Some(task) = self.actor.task() {
-            self.recorder.drawn(task);
+            self.recorder.drawn(counts, task);
         }
         if effect.commits > 0 {
             let latency_ns = commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at));
-            self.recorder.commit(effect.commits, latency_ns);
+            self.recorder.commit(counts, effect.commits, latency_ns);
         }
         if let Some(length_ns) = self.think.draw().or_else(|| self.actor.think_ns()) {
             let until_ns = self.think.until_ns(length_ns, timing.began_ns, timing.ended_ns);
-            self.recorder.think(timing.ended_ns, until_ns);
+            self.recorder.think(counts, timing.ended_ns, until_ns);
         }
     }
 
@@ -377,11 +408,13 @@ impl Worker {
     /// Reads back the last update, ends the connection in order, and reports.
     pub(crate) fn finish(mut self, mut session: Box<dyn Session>) {
         if let Err(reason) = caught(|| self.look_back(session.as_mut())) {
-            self.panicked(NO_OPERATION, &reason);
+            self.recorder.note_failure(&as_error(&reason));
+            self.fail(&reason);
             return self.abandon(session);
         }
         if let Err(reason) = caught(|| session.close()) {
-            self.panicked(self.doing, &reason);
+            self.recorder.note_failure(&as_error(&reason));
+            self.fail(&reason);
         }
         self.hand_in();
     }
@@ -395,7 +428,7 @@ impl Worker {
             match blocks.operator.verify_last_update(session) {
                 Ok(Some((rows, new))) => self.recorder.life.verified = (rows, new),
                 Ok(None) => {}
-                Err(error) => self.recorder.failed(NO_OPERATION, &error, self.clock.now_ns()),
+                Err(error) => self.recorder.note_failure(&error),
             }
         }
         self.recorder.life.overhead_commits = session.overhead_commits();

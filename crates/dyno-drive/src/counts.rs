@@ -1,0 +1,315 @@
+//! What the sessions of one thread have done in the window, added up: by target, by phase of a schedule, by class.
+//!
+//! One for all sessions of a thread, so that what an operation counts in is in the processor's cache, however many sessions
+//! there are. Recording allocates nothing but a class's tallies at its first operation.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use dyno_engine::{Op, Place as Schema};
+use dyno_workload::pace::Schedule;
+use dyno_workload::{ClassId, Task};
+
+use crate::interval::{Interval, UnderWay};
+use crate::packed::Packed;
+use crate::phased::{Passed, part_of};
+use crate::tally::Tally;
+use crate::thread_result::{ClassResult, HotCounts, PhaseResult, ThreadResult, Times};
+
+/// Phases of a target that have tallies at the same time: sessions are seldom in more than two. Beyond that the earliest
+/// phase's are packed.
+const OPEN_MAX: usize = 4;
+
+/// Where something counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// The place of the target.
+    pub(crate) target: usize,
+    /// The part of the run in which it was due; the first where there are no phases.
+    pub(crate) part: usize,
+}
+
+/// The clock's readings around one operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timing {
+    pub(crate) due_ns: u64,
+    pub(crate) began_ns: u64,
+    pub(crate) ended_ns: u64,
+}
+
+/// What the sessions of one thread have done.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    classes: usize,
+    targets: Vec<OfTarget>,
+    /// When the parts of a run end that has phases.
+    ends_ns: Option<Arc<[u64]>>,
+    under_way: UnderWay,
+}
+
+/// On one target.
+#[derive(Debug)]
+struct OfTarget {
+    parts: Vec<Part>,
+    times: Times,
+    hot: HotCounts,
+}
+
+/// Of the operations that were due in one part of a run.
+#[derive(Debug, Default)]
+struct Part {
+    /// By number of the class; nothing as long as nothing counts.
+    totals: Vec<ClassTotals>,
+    /// What there was before that.
+    packed: PhaseResult,
+}
+
+/// One class's figures, on their way to a [`ClassResult`].
+#[derive(Debug, Default)]
+struct ClassTotals {
+    count: u64,
+    errors: u64,
+    rows: u64,
+    service: Option<Tally>,
+    response: Option<Tally>,
+    before: (f64, f64),
+}
+
+impl ClassTotals {
+    fn result(&self) -> ClassResult {
+        let packed = |tally: &Option<Tally>| tally.as_ref().map(Packed::of).unwrap_or_default();
+        ClassResult {
+            count: self.count,
+            errors: self.errors,
+            rows: self.rows,
+            service: packed(&self.service),
+            response: packed(&self.response),
+            before: self.before,
+        }
+    }
+
+    /// Forgets everything, and keeps the tallies' memory.
+    fn clear(&mut self) {
+        [&mut self.service, &mut self.response].into_iter().flatten().for_each(Tally::clear);
+        (self.count, self.errors, self.rows, self.before) = (0, 0, 0, (0.0, 0.0));
+    }
+
+    #[inline]
+    fn time(&mut self, service_ns: u64) {
+        self.service.get_or_insert_with(Tally::precise).record(service_ns);
+    }
+}
+
+impl Part {
+    /// Packs what there is, and gives its totals away, which are empty then.
+    fn pack(&mut self) -> Vec<ClassTotals> {
+        let mut totals = std::mem::take(&mut self.totals);
+        if !totals.is_empty() {
+            self.packed.classes.resize_with(totals.len(), ClassResult::default);
+            for (sum, totals) in self.packed.classes.iter_mut().zip(&mut totals) {
+                sum.add(&totals.result());
+                totals.clear();
+            }
+        }
+        totals
+    }
+}
+
+impl OfTarget {
+    fn new(parts: usize) -> Self {
+        let parts = (0..parts).map(|_| Part::default()).collect();
+        Self { parts, times: Times::default(), hot: HotCounts::default() }
+    }
+
+    /// Gives a part totals of so many classes.
+    #[cold]
+    fn open(&mut self, part: usize, classes: usize) {
+        let mut open = self.parts.iter().enumerate().filter(|(_, part)| !part.totals.is_empty());
+        let (first, count) = (open.next().map(|(at, _)| at), open.count() + 1);
+        self.parts[part].totals = match first.filter(|_| count >= OPEN_MAX) {
+            Some(first) => self.parts[first].pack(),
+            None => (0..classes).map(|_| ClassTotals::default()).collect(),
+        };
+    }
+}
+
+impl Counts {
+    /// For sessions on so many targets whose operations are of so many classes, with a series of intervals of `interval_ns`. They
+    /// go to `full`, and may come back empty. `ends_ns` are the ends of the parts of a run that has phases.
+    pub(crate) fn new(
+        (targets, classes): (usize, usize),
+        ends_ns: Option<Arc<[u64]>>,
+        interval_ns: u64,
+        full: Sender<Box<Interval>>,
+        empty: Receiver<Box<Interval>>,
+    ) -> Self {
+        let parts = ends_ns.as_ref().map_or(1, |ends_ns| ends_ns.len());
+        Self {
+            classes,
+            targets: (0..targets).map(|_| OfTarget::new(parts)).collect(),
+            ends_ns,
+            under_way: UnderWay::new(targets, interval_ns, full, empty),
+        }
+    }
+
+    #[inline]
+    fn totals(&mut self, place: Place, class: ClassId) -> &mut ClassTotals {
+        let target = &mut self.targets[place.target];
+        if target.parts[place.part].totals.is_empty() {
+            target.open(place.part, self.classes);
+        }
+        &mut target.parts[place.part].totals[class.index()]
+    }
+
+    /// Times of the sessions on a target.
+    #[inline]
+    pub(crate) fn times(&mut self, place: Place) -> &mut Times {
+        &mut self.targets[place.target].times
+    }
+
+    /// The window has begun at `origin_ns`.
+    pub(crate) fn open(&mut self, origin_ns: u64) {
+        self.under_way.open(origin_ns);
+    }
+
+    /// The end of the series' interval that `at_ns` lies in.
+    pub(crate) fn interval_end_ns(&self, at_ns: u64) -> u64 {
+        self.under_way.end_ns(at_ns)
+    }
+
+    /// Counts an operation, of which so much time lies in the window.
+    #[inline]
+    pub(crate) fn op(
+        &mut self,
+        place: Place,
+        class: ClassId,
+        timing: Timing,
+        (rows, busy_ns): (u64, u64),
+        open_loop: bool,
+    ) {
+        let response_ns = timing.ended_ns - timing.due_ns;
+        let totals = self.totals(place, class);
+        totals.count += 1;
+        totals.rows += rows;
+        totals.time(timing.ended_ns - timing.began_ns);
+        if open_loop {
+            totals.response.get_or_insert_with(Tally::precise).record(response_ns);
+        }
+        let times = self.times(place);
+        times.busy_ns += busy_ns;
+        if open_loop {
+            times.late_ns_max = times.late_ns_max.max(timing.began_ns - timing.due_ns);
+        }
+        self.under_way.note(place.target, timing.ended_ns, |interval| {
+            interval.ops += 1;
+            interval.latency.record(response_ns);
+        });
+    }
+
+    /// Counts something that is no operation, or that happened within one, and took so long, if that is known.
+    #[inline]
+    pub(crate) fn beside(&mut self, place: Place, class: ClassId, count: u64, latency_ns: Option<u64>) {
+        let totals = self.totals(place, class);
+        totals.count += count;
+        if let Some(latency_ns) = latency_ns {
+            totals.time(latency_ns);
+        }
+    }
+
+    /// Counts operations of a slice that ended at `ended_ns`, which have no time of their own.
+    pub(crate) fn of_slice(&mut self, place: Place, class: ClassId, ended_ns: u64, (ops, rows): (u64, u64)) {
+        let totals = self.totals(place, class);
+        totals.count += ops;
+        totals.rows += rows;
+        self.under_way.note(place.target, ended_ns, |interval| interval.ops += ops);
+    }
+
+    /// Counts an operation that failed at `now_ns`.
+    pub(crate) fn failed(&mut self, place: Place, class: ClassId, now_ns: u64) {
+        self.totals(place, class).errors += 1;
+        self.under_way.note(place.target, now_ns, |interval| interval.errors += 1);
+    }
+
+    /// Notes that operations of a class, with rows, were under way when the window began, by the share of them that lies before.
+    pub(crate) fn before(&mut self, place: Place, class: ClassId, (ops, rows): (f64, f64)) {
+        let before = &mut self.totals(place, class).before;
+        *before = (before.0 + ops, before.1 + rows);
+    }
+
+    /// Counts where an operation of the classic method went.
+    #[inline]
+    pub(crate) fn drawn(&mut self, place: Place, task: Task) {
+        let keyed = matches!(task.op, Op::Select { .. } | Op::Lookup { .. } | Op::Update { .. });
+        let hot = &mut self.targets[place.target].hot;
+        hot.spot += u64::from(task.hot);
+        hot.keyed += u64::from(keyed);
+        hot.schema += u64::from(task.place == Schema::First);
+        hot.movable += u64::from(!matches!(task.op, Op::Insert { .. } | Op::Delete { .. }));
+    }
+
+    /// Whether the run has phases.
+    #[inline]
+    pub(crate) fn is_phased(&self) -> bool {
+        self.ends_ns.is_some()
+    }
+
+    /// An operation begins at `now_ns` that was due at `due_ns`, after the gate: the part of the run in which it is due. `passed`
+    /// is where its session was before.
+    pub(crate) fn begins(&mut self, target: usize, passed: &mut Passed, due_ns: u64, now_ns: u64) -> usize {
+        let Some(ends_ns) = &self.ends_ns else { return 0 };
+        passed.move_on(ends_ns, due_ns, now_ns);
+        let parts = &mut self.targets[target].parts;
+        parts[passed.due_in].packed.due += 1;
+        if passed.begun_in > passed.due_in {
+            parts[passed.due_in].packed.behind += 1;
+            parts[passed.begun_in].packed.behind -= 1;
+        }
+        passed.due_in
+    }
+
+    /// An operation was due at `due_ns` after the gate, and never began in the window.
+    pub(crate) fn never_begun(&mut self, target: usize, due_ns: u64) {
+        let Some(ends_ns) = &self.ends_ns else { return };
+        let part = part_of(ends_ns, 0, due_ns);
+        self.targets[target].parts[part].packed.never_begun(1);
+    }
+
+    /// What was due from where `schedule` was left until `end_ns` after the gate was never begun.
+    pub(crate) fn leave_undone(&mut self, target: usize, end_ns: u64, schedule: &mut Schedule) {
+        let Some(ends_ns) = &self.ends_ns else { return };
+        // Nothing is due behind the last phase.
+        for (part, part_end_ns) in ends_ns[..ends_ns.len() - 1].iter().enumerate() {
+            let passed = schedule.pass(end_ns.min(*part_end_ns));
+            self.targets[target].parts[part].packed.never_begun(passed);
+        }
+    }
+
+    /// What was measured so far, of each target; nothing is left of it.
+    pub(crate) fn take(&mut self) -> Vec<ThreadResult> {
+        self.under_way.flush();
+        let is_phased = self.is_phased();
+        let targets = self.targets.iter_mut().enumerate();
+        targets
+            .map(|(target, of)| {
+                let parts = of.parts.iter_mut().map(|part| {
+                    part.pack();
+                    std::mem::take(&mut part.packed)
+                });
+                let mut phases: Vec<PhaseResult> = parts.collect();
+                let mut classes = Vec::new();
+                match is_phased {
+                    false => classes = phases.remove(0).classes,
+                    true => phases.iter().for_each(|part| {
+                        classes.resize_with(part.classes.len().max(classes.len()), ClassResult::default);
+                        classes.iter_mut().zip(&part.classes).for_each(|(all, one)| all.add(one));
+                    }),
+                }
+                if !is_phased {
+                    phases.clear();
+                }
+                let (times, hot) = (std::mem::take(&mut of.times), std::mem::take(&mut of.hot));
+                ThreadResult { target, classes, phases, times, hot }
+            })
+            .collect()
+    }
+}
