@@ -20,27 +20,28 @@ use crate::session::{Moments, SessionResult};
 use last::Last;
 pub(crate) use last::PartOfSlice;
 
-/// What one session measures by itself.
+/// What one session measures by itself; in this order, so that what an operation touches is in few lines of the processor's cache.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Recorder {
-    /// Where what it does counts.
-    place: Place,
-    passed: Passed,
-    pub(crate) life: Life,
-    pub(crate) window_ops: u64,
-    pub(crate) moments: Moments,
     open_loop: bool,
     counting: bool,
     /// An interval of the series has ended since this was last asked.
     ticked: bool,
     interval_end_ns: u64,
     origin_ns: u64,
+    /// Where what it does counts.
+    place: Place,
+    pub(crate) window_ops: u64,
+    pub(crate) life: Life,
+    pub(crate) moments: Moments,
     /// The sleep under way: since when it counts, and when it ends.
     thinking: Option<(u64, u64)>,
     /// The last that was done while nothing counted, and what had been done before it.
     last: Option<Last>,
     /// The last connection that was opened while nothing counted: when it was there, and how long that took.
     last_connection: Option<(u64, u64)>,
+    passed: Passed,
     classes: Arc<Classes>,
     failures: Failures,
     /// What the snapshots at the window's two ends hold of this session.
@@ -68,6 +69,12 @@ impl Recorder {
             failures: Failures::default(),
             marks: Default::default(),
         }
+    }
+
+    /// Looks at what an operation counts in.
+    #[inline]
+    pub(crate) fn glance(&self) -> u64 {
+        self.origin_ns ^ self.moments.last_ns ^ self.life.ops[0] ^ self.life.transactions
     }
 
     /// The place of the session's target.

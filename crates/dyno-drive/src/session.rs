@@ -23,11 +23,12 @@ pub(crate) struct SessionResult {
 
 /// The session's own moments, on the run's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[repr(C)]
 pub(crate) struct Moments {
+    /// End of the last operation that counted.
+    pub(crate) last_ns: u64,
     /// Just before the first operation (closed loop), or when the schedule began (open loop).
     pub(crate) start_ns: Option<u64>,
     /// Since when what it does counts, and until when it did.
     pub(crate) edge_ns: [Option<u64>; 2],
-    /// End of the last operation that counted.
-    pub(crate) last_ns: u64,
 }

@@ -16,13 +16,14 @@ use crate::worker::{NO_OPERATION, Worker};
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A session, the worker that measures it, and where both are.
+#[repr(C)]
 pub(crate) struct SessionState {
-    pub(crate) worker: Worker,
     pub(crate) session: Box<dyn Session>,
     /// The phase whose edges lie behind it.
     phase: Phase,
     doing: Doing,
     opens_ns: u64,
+    pub(crate) worker: Worker,
     /// Where its server process last ran, if it is on this machine.
     pub(crate) processor: Option<usize>,
 }
@@ -127,6 +128,21 @@ impl SessionState {
             self.doing = Doing::Nothing;
         }
         Ok(answer.is_some())
+    }
+
+    /// Looks at what an operation of it needs.
+    #[inline]
+    pub(crate) fn glance(&self) -> u64 {
+        let Worker { recorder, actor, think, pace, rest, .. } = &self.worker;
+        let effect = actor.effect();
+        u64::from(self.at_edge())
+            + self.session.overhead_commits()
+            + self.session.queued().len() as u64
+            + recorder.glance()
+            + effect.commits
+            + u64::from(think.is_on())
+            + u64::from(pace.is_open())
+            + u64::from(rest.rests())
     }
 
     pub(crate) fn is_idle(&self) -> bool {

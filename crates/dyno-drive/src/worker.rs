@@ -41,8 +41,31 @@ pub(crate) enum Message {
     Counted(Vec<ThreadResult>),
 }
 
-/// Everything one session's thread needs.
+/// Everything one session needs; in this order, so that what an operation touches is in few lines of the processor's cache.
+#[repr(C)]
 pub(crate) struct Worker {
+    pub(crate) recorder: Box<Recorder>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) ops_wanted: Option<u64>,
+    /// The class of what it does, or did last.
+    pub(crate) doing: ClassId,
+    /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
+    pub(crate) publishes: bool,
+    pub(crate) rest: Rest,
+    /// What it does.
+    pub(crate) actor: Actor,
+    pub(crate) think: Think,
+    pub(crate) pace: Pace,
+    /// How long the database then shows nothing by itself.
+    pub(crate) held_back_ns: u64,
+    /// Transactions that were no operations, as last told to the coordinator.
+    pub(crate) overhead_told: u64,
+    /// The same before the operation that it does, or did last, as long as nothing counts.
+    pub(crate) overhead_before: u64,
+    /// The observer's looks at this session's target.
+    pub(crate) looks: Arc<Looks>,
+    pub(crate) messages: Sender<Message>,
     pub(crate) target: Arc<dyn Target>,
     /// Where it is noted what the session is told, if that is to be proved.
     pub(crate) book: Option<Arc<Book>>,
@@ -50,28 +73,6 @@ pub(crate) struct Worker {
     pub(crate) label: String,
     pub(crate) setup: SessionSetup,
     pub(crate) sessions: u32,
-    /// What it does.
-    pub(crate) actor: Actor,
-    pub(crate) pace: Pace,
-    pub(crate) think: Think,
-    /// The class of what it does, or did last.
-    pub(crate) doing: ClassId,
-    /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
-    pub(crate) publishes: bool,
-    /// How long it then shows nothing by itself.
-    pub(crate) held_back_ns: u64,
-    /// Transactions that were no operations, as last told to the coordinator.
-    pub(crate) overhead_told: u64,
-    /// The same before the operation that it does, or did last, as long as nothing counts.
-    pub(crate) overhead_before: u64,
-    pub(crate) ops_wanted: Option<u64>,
-    pub(crate) rest: Rest,
-    pub(crate) recorder: Box<Recorder>,
-    pub(crate) shared: Arc<Shared>,
-    /// The observer's looks at this session's target.
-    pub(crate) looks: Arc<Looks>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) messages: Sender<Message>,
 }
 
 /// Why a session's loop ended before the run did.
