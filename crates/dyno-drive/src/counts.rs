@@ -3,6 +3,8 @@
 //! One for all sessions of a thread, so that what an operation counts in is in the processor's cache, however many sessions
 //! there are. Recording allocates nothing but a class's tallies at its first operation.
 
+mod totals;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -11,14 +13,10 @@ use dyno_workload::pace::Schedule;
 use dyno_workload::{ClassId, Task};
 
 use crate::interval::{Interval, UnderWay};
-use crate::packed::Packed;
 use crate::phased::{Passed, part_of};
 use crate::tally::Tally;
-use crate::thread_result::{ClassResult, HotCounts, PhaseResult, ThreadResult, Times};
-
-/// Phases of a target that have tallies at the same time: sessions are seldom in more than two. Beyond that the earliest
-/// phase's are packed.
-const OPEN_MAX: usize = 4;
+use crate::thread_result::{ClassResult, PhaseResult, ThreadResult, Times};
+use totals::{ClassTotals, OfTarget};
 
 /// Where something counts.
 #[derive(Debug, Clone, Copy)]
@@ -45,92 +43,6 @@ pub(crate) struct Counts {
     /// When the parts of a run end that has phases.
     ends_ns: Option<Arc<[u64]>>,
     under_way: UnderWay,
-}
-
-/// On one target.
-#[derive(Debug)]
-struct OfTarget {
-    parts: Vec<Part>,
-    times: Times,
-    hot: HotCounts,
-}
-
-/// Of the operations that were due in one part of a run.
-#[derive(Debug, Default)]
-struct Part {
-    /// By number of the class; nothing as long as nothing counts.
-    totals: Vec<ClassTotals>,
-    /// What there was before that.
-    packed: PhaseResult,
-}
-
-/// One class's figures, on their way to a [`ClassResult`].
-#[derive(Debug, Default)]
-struct ClassTotals {
-    count: u64,
-    errors: u64,
-    rows: u64,
-    service: Option<Tally>,
-    response: Option<Tally>,
-    before: (f64, f64),
-}
-
-impl ClassTotals {
-    fn result(&self) -> ClassResult {
-        let packed = |tally: &Option<Tally>| tally.as_ref().map(Packed::of).unwrap_or_default();
-        ClassResult {
-            count: self.count,
-            errors: self.errors,
-            rows: self.rows,
-            service: packed(&self.service),
-            response: packed(&self.response),
-            before: self.before,
-        }
-    }
-
-    /// Forgets everything, and keeps the tallies' memory.
-    fn clear(&mut self) {
-        [&mut self.service, &mut self.response].into_iter().flatten().for_each(Tally::clear);
-        (self.count, self.errors, self.rows, self.before) = (0, 0, 0, (0.0, 0.0));
-    }
-
-    #[inline]
-    fn time(&mut self, service_ns: u64) {
-        self.service.get_or_insert_with(Tally::precise).record(service_ns);
-    }
-}
-
-impl Part {
-    /// Packs what there is, and gives its totals away, which are empty then.
-    fn pack(&mut self) -> Vec<ClassTotals> {
-        let mut totals = std::mem::take(&mut self.totals);
-        if !totals.is_empty() {
-            self.packed.classes.resize_with(totals.len(), ClassResult::default);
-            for (sum, totals) in self.packed.classes.iter_mut().zip(&mut totals) {
-                sum.add(&totals.result());
-                totals.clear();
-            }
-        }
-        totals
-    }
-}
-
-impl OfTarget {
-    fn new(parts: usize) -> Self {
-        let parts = (0..parts).map(|_| Part::default()).collect();
-        Self { parts, times: Times::default(), hot: HotCounts::default() }
-    }
-
-    /// Gives a part totals of so many classes.
-    #[cold]
-    fn open(&mut self, part: usize, classes: usize) {
-        let mut open = self.parts.iter().enumerate().filter(|(_, part)| !part.totals.is_empty());
-        let (first, count) = (open.next().map(|(at, _)| at), open.count() + 1);
-        self.parts[part].totals = match first.filter(|_| count >= OPEN_MAX) {
-            Some(first) => self.parts[first].pack(),
-            None => (0..classes).map(|_| ClassTotals::default()).collect(),
-        };
-    }
 }
 
 impl Counts {

@@ -38,6 +38,7 @@ pub(crate) struct UnderWay {
     origin_ns: u64,
     index: u64,
     begin_ns: u64,
+    #[expect(clippy::vec_box, reason = "each changes places with one that comes back")]
     by_target: Vec<Box<Interval>>,
     full: Sender<Box<Interval>>,
     empty: Receiver<Box<Interval>>,

@@ -1,19 +1,18 @@
 //! One session among several on a thread: what it is doing, and what it does next.
 
+mod called;
+mod failed;
+mod rests;
+
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
 
 use dyno_engine::{Done, Duplex, OpError, Request, Session};
-use dyno_workload::{Actor, ClassId, Failed, Pace, Turn};
+use dyno_workload::{Actor, Pace, Turn};
 
 use crate::counts::{Counts, Timing};
-use crate::poll;
 use crate::shared::Phase;
+use crate::worker::Worker;
 use crate::worker::edges::edge_between;
-use crate::worker::{NO_OPERATION, Worker};
-
-/// How long a wait before the gate lasts before the clock is looked at.
-const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A session, the worker that measures it, and where both are.
 #[repr(C)]
@@ -97,37 +96,6 @@ impl SessionState {
     /// Whether it is ready when the gate opens; one that has not answered yet starts when it has.
     pub(crate) fn is_ready(&self) -> bool {
         !matches!(self.doing, Doing::Called)
-    }
-
-    /// Asks for an answer before the gate and waits for it, as long as it is not `late`. Whether it has come; what is wrong
-    /// with a connection is noticed by its first operation, and told then.
-    pub(crate) fn call(&mut self, late: &dyn Fn() -> bool) -> bool {
-        if !matches!(self.show(Doing::Called), Next::Waits) {
-            self.doing = Doing::Nothing;
-            return false;
-        }
-        while !late() {
-            if !poll::is_readable(self.socket(), PATIENCE) {
-                continue;
-            }
-            match self.heard_call() {
-                Ok(false) => {}
-                Ok(true) => return true,
-                Err(error) => {
-                    self.doing = Doing::Lost(error);
-                    return false;
-                }
-            }
-        }
-        false
-    }
-
-    fn heard_call(&mut self) -> Result<bool, Box<OpError>> {
-        let answer = duplex(self.session.as_mut()).receive()?;
-        if answer.is_some() {
-            self.doing = Doing::Nothing;
-        }
-        Ok(answer.is_some())
     }
 
     /// Looks at what an operation of it needs.
@@ -251,47 +219,6 @@ impl SessionState {
         }
     }
 
-    /// Asks for nothing for so long, in the middle of an operation; not where the run is over.
-    #[cold]
-    fn pause(&mut self, ns: u64) -> Next {
-        let Self { worker, doing, .. } = self;
-        let ns = if worker.shared.phase() == Phase::Stop { 0 } else { ns };
-        let until_ns = worker.clock.now_ns().saturating_add(ns);
-        if let Doing::Operation { rests_until_ns, .. } = doing {
-            *rests_until_ns = Some(until_ns);
-        }
-        Next::Sleeps(until_ns)
-    }
-
-    /// Until when it rests in the middle of an operation, if it does.
-    #[inline]
-    pub(crate) fn rests_until_ns(&self) -> Option<u64> {
-        match self.doing {
-            Doing::Operation { rests_until_ns, .. } => rests_until_ns,
-            _ => None,
-        }
-    }
-
-    /// Its rest is over: goes on with the operation. Whether that has ended.
-    #[cold]
-    pub(crate) fn rested(&mut self, counts: &mut Counts) -> Result<bool, Box<OpError>> {
-        if let Doing::Operation { rests_until_ns, .. } = &mut self.doing {
-            *rests_until_ns = None;
-        }
-        self.step(counts, None)
-    }
-
-    /// A transaction whose conditions left nothing to ask for has ended with its begin: another one comes when others have had
-    /// their turn.
-    #[cold]
-    fn ended_unasked(&mut self, counts: &mut Counts, due_ns: u64, began_ns: u64) -> Next {
-        self.doing = Doing::Nothing;
-        let ended_ns = self.worker.clock.now_ns();
-        self.worker.count(counts, Timing { due_ns, began_ns, ended_ns }, None);
-        self.worker.look_at_ops();
-        Next::Sleeps(ended_ns)
-    }
-
     /// Asks for what it has done to be visible.
     fn show(&mut self, doing: Doing) -> Next {
         self.send(doing, |_, session| session.send(Request::Edge))
@@ -387,57 +314,5 @@ impl SessionState {
     fn crossed(&mut self, edge: usize, to: Phase) {
         self.worker.after_edge(edge, self.session.as_ref());
         self.phase = to;
-    }
-
-    /// Notes that the connection was lost while nothing was under way: the next request will fail with it.
-    pub(crate) fn note_lost(&mut self, error: Box<OpError>) {
-        self.doing = Doing::Lost(error);
-    }
-
-    /// The class that a failure of the request under way counts for.
-    pub(crate) fn class(&self) -> ClassId {
-        match self.doing {
-            Doing::Operation { .. } => self.worker.doing,
-            _ => NO_OPERATION,
-        }
-    }
-
-    /// Gives up the operation under way, which has failed with `error`; what that leaves to be done.
-    pub(crate) fn give_up(&mut self, error: &OpError) -> Failed {
-        match self.doing {
-            Doing::Operation { .. } => self.worker.failed_op(error),
-            _ => Failed::default(),
-        }
-    }
-
-    /// When the operation under way was due, and when it began.
-    fn since(&self) -> Option<(u64, u64)> {
-        match self.doing {
-            Doing::Operation { due_ns, began_ns, .. } => Some((due_ns, began_ns)),
-            _ => None,
-        }
-    }
-
-    /// Rolls back what an operation has begun that failed, which begins anew then if it `may_again`.
-    pub(crate) fn roll_back(&mut self, may_again: bool) -> Next {
-        let again = self.since().filter(|_| may_again);
-        self.send(Doing::RollingBack(again), |_, session| session.send(Request::Rollback))
-    }
-
-    /// Begins the operation anew that failed.
-    pub(crate) fn again(&mut self, counts: &mut Counts) -> Next {
-        let Some((due_ns, began_ns)) = self.since() else { return Next::Waits };
-        self.worker.actor.again();
-        self.begin(counts, due_ns, began_ns)
-    }
-
-    /// Goes on after a failure: an operation is given up, an edge counts as crossed.
-    pub(crate) fn recovered(&mut self) {
-        match std::mem::replace(&mut self.doing, Doing::Nothing) {
-            Doing::Edge { edge, to } => self.crossed(edge, to),
-            Doing::Showing(phase) => self.worker.shown(phase, self.session.as_ref()),
-            Doing::Called => self.start(),
-            _ => {}
-        }
     }
 }

@@ -1,23 +1,23 @@
 //! The sessions' threads, seen from the coordinator: started together, woken together, and never waited for without end.
 
+mod start;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dyno_engine::{Interrupter, Target};
-use dyno_plan::{Connect, Drive, Length, Side, Workload};
+use dyno_engine::Interrupter;
+use dyno_plan::{Length, Side};
 use dyno_record::Placed;
 use dyno_workload::{Pace, Think};
 
-use crate::affinity::{Affinity, ThreadAffinity};
+use crate::affinity::Affinity;
 use crate::collector::Collector;
 use crate::counts::Counts;
 use crate::descriptors;
 use crate::job::Job;
 use crate::looks::Looks;
-use crate::multiplex;
 use crate::observe::Taken;
 use crate::phased;
 use crate::prepared::Prepared;
@@ -25,8 +25,8 @@ use crate::recorder::Recorder;
 use crate::rest::Rest;
 use crate::results::Results;
 use crate::session::SessionResult;
-use crate::shared::{Phase, Shared, Sleeper};
-use crate::thread::{NO_THREAD, STACK_BYTES};
+use crate::shared::{Phase, Shared};
+use crate::thread::NO_THREAD;
 use crate::thread_result::ThreadResult;
 use crate::worker::{Message, NO_OPERATION, Worker};
 
@@ -75,8 +75,8 @@ impl Threads {
         let (tell, messages) = channel();
         let (full, filled) = channel();
         let interval_ns = plan.observe.interval.0.as_nanos() as u64;
-        let alone = alone(job, &target_of);
-        let shared_threads = shared_threads(job, sessions - alone);
+        let alone = start::alone(job, &target_of);
+        let shared_threads = start::shared_threads(job, sessions - alone);
         let affinity = Arc::new(Affinity::of(shared_threads, plan.run.placement));
         let mut threads = Self {
             shared: Arc::clone(&shared),
@@ -143,11 +143,12 @@ impl Threads {
             }
         });
         let workers: Vec<Worker> = workers.collect();
-        let (multiplexed, alone): (Vec<_>, Vec<_>) =
-            workers.into_iter().partition(|worker| leads_several(&plan.workload, worker.target.as_ref()));
-        let mut started = Started::default();
-        let all = start_shared(multiplexed, &mut counts, &affinity, &shared, &mut started)
-            .and_then(|()| start_own(alone, &mut counts, &shared, &mut started));
+        let (multiplexed, alone): (Vec<_>, Vec<_>) = workers
+            .into_iter()
+            .partition(|worker| start::leads_several(&plan.workload, worker.target.as_ref()));
+        let mut started = start::Started::default();
+        let all = start::start_shared(multiplexed, &mut counts, &affinity, &shared, &mut started)
+            .and_then(|()| start::start_own(alone, &mut counts, &shared, &mut started));
         threads.counting = started.threads;
         if let Err(error) = all {
             let hint = descriptors::too_few(&error).unwrap_or_else(|| NO_THREAD.to_owned());
@@ -249,82 +250,4 @@ impl Threads {
         let sessions = self.ended.into_values().map(|result| *result).collect();
         Results { sessions, threads: self.counts }
     }
-}
-
-/// Whether one thread can lead several sessions on `target`.
-///
-/// A slice of the server drive is long, so nothing is saved there; and opening a connection is not done in two halves.
-fn leads_several(workload: &Workload, target: &dyn Target) -> bool {
-    target.capabilities().duplex && workload.drive != Drive::Server && workload.connect == Connect::Session
-}
-
-/// Sessions that need a thread of their own, when session `n` goes to the target at `target_of[n]`.
-fn alone(job: &Job<'_>, target_of: &[usize]) -> u32 {
-    let workload = &job.plan.workload;
-    let several: Vec<bool> =
-        job.targets.iter().map(|aim| leads_several(workload, aim.target.as_ref())).collect();
-    target_of.iter().filter(|at| !several[**at]).count() as u32
-}
-
-/// Threads that lead `sessions` which can share one.
-fn shared_threads(job: &Job<'_>, sessions: u32) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = job.plan.run.threads.map_or_else(processors, |threads| threads as usize);
-    threads.min(sessions as usize)
-}
-
-/// How many threads have been started, and how many sessions are on them.
-#[derive(Default)]
-struct Started {
-    threads: u32,
-    sessions: u32,
-}
-
-fn start_shared(
-    workers: Vec<Worker>,
-    counts: &mut dyn FnMut() -> Counts,
-    affinity: &Arc<Affinity>,
-    shared: &Arc<Shared>,
-    started: &mut Started,
-) -> std::io::Result<()> {
-    if workers.is_empty() {
-        return Ok(());
-    }
-    let threads = affinity.threads();
-    let mut by_thread: Vec<Vec<Worker>> = (0..threads).map(|_| Vec::new()).collect();
-    for (index, worker) in workers.into_iter().enumerate() {
-        by_thread[index % threads].push(worker);
-    }
-    for (index, workers) in by_thread.into_iter().enumerate() {
-        let affinity = ThreadAffinity { thread: index, all: Arc::clone(affinity) };
-        let sessions = workers.len() as u32;
-        spawn(format!("dyno-shared-{index}"), multiplex::prepare(workers, counts(), affinity, shared)?)?;
-        started.threads += 1;
-        started.sessions += sessions;
-    }
-    Ok(())
-}
-
-fn start_own(
-    workers: Vec<Worker>,
-    counts: &mut dyn FnMut() -> Counts,
-    shared: &Arc<Shared>,
-    started: &mut Started,
-) -> std::io::Result<()> {
-    for worker in workers {
-        let name = format!("dyno-{}", worker.setup.number);
-        let (target, mut one) = (Arc::clone(&worker.target), Some((worker, counts())));
-        let body = move || {
-            target.within(&mut || one.take().into_iter().for_each(|(worker, counts)| worker.run(counts)))
-        };
-        let handle = spawn(name, body)?;
-        shared.enlist(Sleeper::Thread(handle.thread().clone()));
-        started.threads += 1;
-        started.sessions += 1;
-    }
-    Ok(())
-}
-
-fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body)
 }

@@ -2,18 +2,18 @@
 
 mod connect;
 pub(crate) mod edges;
+mod open;
+mod operations;
 mod recovery;
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use dyno_engine::{Clock, Interrupter, Request, Session, SessionSetup, Target, TargetError, TargetErrorKind};
-use dyno_plan::Connect;
+use dyno_engine::{Clock, Interrupter, Session, SessionSetup, Target};
 use dyno_record::Touch;
-use dyno_workload::{Actor, ClassId, Pace, Think, Turn};
+use dyno_workload::{Actor, ClassId, Pace, Think};
 
-use crate::counts::{Counts, Timing};
-use crate::descriptors;
+use crate::counts::Counts;
 use crate::looks::Looks;
 use crate::panics::{as_error, caught};
 use crate::recorder::Recorder;
@@ -144,54 +144,6 @@ impl Worker {
         let _ = self.messages.send(Message::Ended(self.setup.number, Box::new(self.recorder.into_result())));
     }
 
-    /// Opens the session, when it is its turn; `None` if that failed or the run has ended.
-    pub(crate) fn connect(&mut self) -> Option<Box<dyn Session>> {
-        let session = match self.shared.begin_connect() {
-            true => Some(caught(|| self.open())),
-            false => None,
-        };
-        match session {
-            Some(Ok(Ok(session))) => {
-                self.announce(session.as_ref());
-                self.shared.end_connect(true);
-                Some(session)
-            }
-            Some(Err(reason)) => {
-                self.shared
-                    .fail(format!("{}session {} cannot start: {reason}", self.label, self.setup.number));
-                self.shared.end_connect(false);
-                None
-            }
-            Some(Ok(Err(error))) => {
-                let hint = way_out(&error);
-                self.shared
-                    .fail(format!("{}session {} cannot start: {error}{hint}", self.label, self.setup.number));
-                self.shared.end_connect(false);
-                None
-            }
-            None => {
-                self.shared.end_connect(false);
-                None
-            }
-        }
-    }
-
-    fn open(&self) -> Result<Box<dyn Session>, TargetError> {
-        let mut session = self.target.session(&self.setup)?;
-        if self.setup.connect == Connect::Transaction {
-            // All that is wrong with the statements has been told; each transaction opens its own.
-            session.disconnect();
-        }
-        match &self.book {
-            Some(book) => book.witnessed(session, self.target.as_ref(), &self.setup),
-            None => Ok(session),
-        }
-    }
-
-    fn announce(&self, session: &dyn Session) {
-        let _ = self.messages.send(Message::Connected(self.setup.number, session.interrupter()));
-    }
-
     fn work(&mut self, counts: &mut Counts, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
         self.wake_sharply();
         while self.clock.now_ns() < opens_ns {
@@ -259,141 +211,10 @@ impl Worker {
         }
     }
 
-    /// Tells once when the operations that the plan asks of each session are done.
-    #[inline]
-    pub(crate) fn look_at_ops(&mut self) {
-        if self.ops_wanted.is_some_and(|wanted| self.recorder.window_ops >= wanted) {
-            self.ops_wanted = None;
-            self.shared.note_reached_ops();
-        }
-    }
-
-    /// Does the next operation, on a connection of its own where that is asked for.
-    #[inline]
-    fn one_op(
-        &mut self,
-        counts: &mut Counts,
-        session: &mut dyn Session,
-        due_ns: Option<u64>,
-    ) -> Result<(), Ended> {
-        self.note_overhead(session);
-        self.doing = self.actor.draw();
-        let began_ns = self.clock.now_ns();
-        match self.setup.connect {
-            Connect::Session => self.steps(counts, session, due_ns, began_ns),
-            Connect::Transaction => self.connected(counts, session, due_ns, began_ns),
-        }
-    }
-
-    /// The steps of an operation that has begun.
-    #[inline]
-    fn steps(
-        &mut self,
-        counts: &mut Counts,
-        session: &mut dyn Session,
-        due_ns: Option<u64>,
-        began_ns: u64,
-    ) -> Result<(), Ended> {
-        let mut timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns: began_ns };
-        let (mut last, mut commit_began_ns) = (None, None);
-        loop {
-            let (mut commits, mut kept) = (false, false);
-            let asked = self.actor.step(last, |request| {
-                // What was sent with others has no time of its own.
-                commits = matches!(request, Request::Commit) && !kept;
-                kept |= matches!(request, Request::Queue(_));
-                session.ask(request)
-            });
-            let told = match asked {
-                Ok(Turn::Asked(done)) => {
-                    self.actor.queued(session.queued());
-                    self.actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
-                }
-                other => other,
-            };
-            match told {
-                Ok(Turn::Asked(done)) => {
-                    let explicit = commits.then_some(timing.ended_ns);
-                    timing.ended_ns = self.clock.now_ns();
-                    commit_began_ns = explicit.or(done.commit_began_ns).or(commit_began_ns);
-                    last = Some(done);
-                }
-                Ok(Turn::Over) => break,
-                Ok(Turn::Rests(ns)) => {
-                    timing.ended_ns = self.pause(ns);
-                    last = None;
-                }
-                Err(error) if self.give_up(counts, session, &error)? => {
-                    (last, commit_began_ns) = (None, None)
-                }
-                Err(_) => return Ok(()),
-            }
-        }
-        self.count(counts, timing, commit_began_ns);
-        Ok(())
-    }
-
-    /// Rests within an operation, until the run is over at the latest; when that was.
-    #[cold]
-    fn pause(&self, ns: u64) -> u64 {
-        let until_ns = self.clock.now_ns().saturating_add(ns);
-        loop {
-            let now_ns = self.clock.now_ns();
-            if now_ns >= until_ns || self.shared.phase() == Phase::Stop {
-                return now_ns;
-            }
-            self.clock.park_until(until_ns);
-        }
-    }
-
-    /// Notes what a snapshot holds of a transaction's steps that is under way when the window begins: those before it.
-    #[inline]
-    pub(crate) fn note_overhead(&mut self, session: &dyn Session) {
-        if !self.recorder.is_counting() {
-            self.overhead_before = session.overhead_commits();
-        }
-    }
-
-    /// Sleeps what is left of a think time, or until the phase changes; false if there is none.
-    fn is_thinking(&mut self, counts: &mut Counts) -> bool {
-        let Some(until_ns) = self.recorder.thinks_until() else { return false };
-        if self.clock.now_ns() < until_ns {
-            self.clock.park_until(until_ns);
-        }
-        self.recorder.think_on(counts, self.clock.now_ns())
-    }
-
-    /// Rests after failures, or until the phase changes; false if there is no need.
-    #[inline]
-    fn is_resting(&mut self) -> bool {
-        let Some(until_ns) = self.rest.until(|| self.clock.now_ns()) else { return false };
-        self.clock.park_until(until_ns);
-        true
-    }
-
     /// Lets the calling thread wake at the moment it asks for.
     pub(crate) fn wake_sharply(&self) {
         if self.think.is_on() || self.actor.thinks() || self.pace.is_open() {
             crate::thread::wake_sharply();
-        }
-    }
-
-    /// Counts an operation that ended well.
-    #[inline]
-    pub(crate) fn count(&mut self, counts: &mut Counts, timing: Timing, commit_began_ns: Option<u64>) {
-        self.rest.ended_well();
-        let effect = self.actor.effect();
-        self.recorder.done(counts, self.doing, timing, effect);
-        if let Some(task) = self.actor.task() {
-            self.recorder.drawn(counts, task);
-        }
-        if effect.commits > 0 {
-            let latency_ns = commit_began_ns.map(|at| timing.ended_ns.saturating_sub(at));
-            self.recorder.commit(counts, effect.commits, latency_ns);
-        }
-        if let Some(length_ns) = self.think.draw().or_else(|| self.actor.think_ns()) {
-            let until_ns = self.think.until_ns(length_ns, timing.began_ns, timing.ended_ns);
-            self.recorder.think(counts, timing.ended_ns, until_ns);
         }
     }
 
@@ -434,12 +255,4 @@ impl Worker {
         }
         self.recorder.life.overhead_commits = session.overhead_commits();
     }
-}
-
-/// What a session that cannot start says behind its error.
-fn way_out(error: &TargetError) -> String {
-    // A file that cannot be opened, and an address that cannot be reached, do not always say that it is for lack of descriptors.
-    let used_up = || if error.kind == TargetErrorKind::Unreachable { descriptors::used_up() } else { None };
-    let hint = descriptors::too_few(error).or_else(used_up).unwrap_or_else(|| error.hint.clone());
-    if hint.is_empty() { hint } else { format!(" (hint: {hint})") }
 }
