@@ -307,8 +307,8 @@ mod tests {
             }
         }
         // One by one this would take hours.
-        let mut many = phased(Arrivals::Constant, &["hold 1000000000/s 1d"], 0, 1);
-        assert_eq!(many.pass(86_401 * second), 86_401_000_000_000);
+        let mut many = phased(Arrivals::Constant, &["hold 1000000/s 24h"], 0, 1);
+        assert_eq!(many.pass(86_401 * second), 86_401_000_000);
     }
 
     #[test]
