@@ -50,7 +50,7 @@ pub(crate) struct Worker {
     pub(crate) ops_wanted: Option<u64>,
     /// The class of what it does, or did last.
     pub(crate) doing: ClassId,
-    /// Whether the database shows what this session has done only when it is asked to ([`Session::edge`]), or seldom.
+    /// Whether the database shows what this session has done only when it is asked to (`Request::Edge`), or seldom.
     pub(crate) publishes: bool,
     pub(crate) rest: Rest,
     /// What it does.
